@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TextIO, TypedDict
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypedDict
 from arena.files import replace_file
 from arena.play.executor import GameRunner, Pauses, stopping_on_signals
 from arena.play.live import LIVE_NAME, Progress
-from arena.play.store import STORE_NAME, Store
+from arena.play.store import STORE_NAME, DamagedStore, Store
 from arena.players.processors import OFF, AffinityError
 from arena.records import GameJob, GameRecord, Outcome, Pairing
 from engine.errors import UserError
@@ -142,8 +143,7 @@ class Run:
         return self
 
     def _tell_of_repair(self, games: int, copy: str) -> None:
-        self.progress.remark(console("arena")("progress.repaired", folder=self.directory, games=games, copy=copy))
-        self.progress.show_remarks()  # whatever the folder turns out to be
+        tell_of_repair(self.directory, self.progress, games, copy)
 
     def _make_runner(self) -> Runner:
         if self._cluster is not None:
@@ -304,11 +304,30 @@ class Run:
             )
 
 
-def was_begun(directory: Path, purpose: Purpose) -> bool:
-    """Whether just this run was begun in the folder, of whatever length."""
+def tell_of_repair(directory: Path, progress: Progress, games: int, copy: str) -> None:
+    """Say at once, whatever the folder turns out to be, what was saved of its games, and where the damaged file is."""
+    progress.remark(console("arena")("progress.repaired", folder=directory, games=games, copy=copy))
+    progress.show_remarks()
+
+
+def store_before_run(directory: Path, stream: TextIO | None) -> Store:
+    """A folder's games to be read before a ``Run`` enters it; a damaged file is repaired first, as it would be there.
+
+    ``stream`` is told of it (default: standard error). Raises ``StoreError``.
+    """
+    try:
+        return Store(directory, read_only=True)
+    except DamagedStore:
+        progress = Progress(stream or sys.stderr)
+        Store(directory, repaired=partial(tell_of_repair, directory, progress)).close()
+        return Store(directory, read_only=True)
+
+
+def was_begun(directory: Path, purpose: Purpose, stream: TextIO | None) -> bool:
+    """Whether just this run was begun in the folder, of whatever length; what ``stream`` is told is of a repair."""
     if not (directory / STORE_NAME).is_file():
         return False
-    with Store(directory, read_only=True) as store:
+    with store_before_run(directory, stream) as store:
         recorded = store.metadata(purpose.key or purpose.kind)
     lengths = purpose.lengths
     return recorded is not None and without(recorded, lengths) == without(plain(purpose.content), lengths)

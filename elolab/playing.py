@@ -31,6 +31,7 @@ from elolab.runs import (
     RunFolder,
     Specification,
     kept_specification,
+    path_text,
     read_specification,
     run_options,
 )
@@ -166,6 +167,8 @@ def play_match(
     else. Ctrl-C ends the match early; the result then says ``interrupted``, and a second one raises KeyboardInterrupt.
     """
     options = run_options(concurrency, progress, accept_engine_change, cluster, wall_clock_on_cluster)
+    if not isinstance(sprt, Mapping | bool):
+        raise UserError(f"sprt = {sprt!r}, expected True, False or a mapping of its settings")
     limits = Limits.parse(limit)
     run_folder = RunFolder(folder)
     finder = ProtocolFinder(tournament.players_in(run_folder.path))
@@ -179,7 +182,7 @@ def play_match(
     if pairs is not None or kind == "match":
         content["pairs"] = DEFAULT_PAIRS if pairs is None else pairs
     if openings is not None:
-        content["openings"] = os.fspath(openings)
+        content["openings"] = path_text(openings, "openings", "a suite's name or file")
     if isinstance(sprt, Mapping):
         content["sprt"] = dict(sprt)
     spec = spec_from_mapping(content, kind, finder)
@@ -278,7 +281,8 @@ def _written_report(folder: Path) -> Path:
 def _entry(player: Player, reader: PlayerReader) -> dict[str, Any]:
     """What a table [[players]] would hold for a player. Raises ``UserError``."""
     if not isinstance(player, Mapping):
-        return player_entry(os.fspath(player), reader)
+        expected = "a preset's name, a TOML file, settings, or what a table [[players]] holds"
+        return player_entry(path_text(player, "player", expected), reader)
     entry: dict[str, Any] = plain(player)
     if REFERENCE in entry:
         return dict(reader.resolved(entry, "play_match"))

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
 
 from arena.run import RunOptions, plain
+from engine.errors import UserError
 from engine.settings.configuration import find_config, read_toml
 
 if TYPE_CHECKING:
@@ -30,12 +31,26 @@ SPECIFICATION_NAME = "specification.toml"
 """What a run was given as a mapping, in its folder, so that the commands can go on with it."""
 
 
+def path_text(given: object, name: str, expected: str = "a path") -> str:
+    """An argument that is a path or a name, as it was given. Raises ``UserError`` for anything else."""
+    if isinstance(given, str | os.PathLike):
+        return os.fspath(given)
+    raise UserError(f"{name} = {given!r}, expected {expected}")
+
+
+def at_least_one(given: object, name: str) -> int:
+    """An argument that is a whole number from 1 on. Raises ``UserError`` for anything else."""
+    if isinstance(given, int) and not isinstance(given, bool) and given >= 1:
+        return given
+    raise UserError(f"{name} = {given!r}, expected a whole number of at least 1")
+
+
 class RunFolder:
     """The folder of a run: the one that was asked for, or a temporary one that is gone when nobody holds this."""
 
     def __init__(self, folder: FolderLike | None) -> None:
         if folder is not None:
-            self.path = Path(folder)
+            self.path = Path(path_text(folder, "folder"))
             return
         self.path = Path(tempfile.mkdtemp(prefix="elolab-"))
         weakref.finalize(self, shutil.rmtree, str(self.path), ignore_errors=True)
@@ -80,9 +95,8 @@ def run_options(
     cluster: str | Executor | None = None,
     wall_clock_on_cluster: bool = False,
 ) -> RunOptions:
-    """The arguments of playing as a run takes them. Raises ``ValueError`` for a concurrency below 1."""
-    if concurrency < 1:
-        raise ValueError(f"concurrency = {concurrency}, expected at least 1")
+    """The arguments of playing as a run takes them. Raises ``UserError`` for a concurrency below 1."""
+    concurrency = at_least_one(concurrency, "concurrency")
     stream = cast(TextIO, _Silence()) if progress is None else progress
     return RunOptions(
         concurrency=concurrency, stream=stream, accept_engine_change=accept_engine_change, cluster=cluster,
@@ -99,7 +113,8 @@ def read_specification(
     """
     if isinstance(given, Mapping):
         return read(plain(given), name)
-    path = find_config(kind, os.fspath(given))
+    expected = "a TOML file, the name of one that is shipped, or a mapping"
+    path = find_config(kind, path_text(given, "specification", expected))
     return read(read_toml(path), str(path))
 
 

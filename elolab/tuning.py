@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, overload
 
+from arena.run import plain
 from elolab.runs import (
     SPECIFICATION_NAME,
     FolderLike,
     PlayedGames,
     RunFolder,
     Specification,
+    at_least_one,
     kept_specification,
+    path_text,
     read_specification,
     run_options,
 )
+from engine.errors import UserError
 from engine.settings.parameters import Value
 
 if TYPE_CHECKING:
@@ -166,16 +170,20 @@ def tune(
         return _by_games(specification, RunFolder(folder), presets, options)
     of_games = (specification, presets, cluster)
     is_of_games = any(one is not None for one in of_games) or concurrency != 1
-    if is_of_games or not dimensions or accept_engine_change or wall_clock_on_cluster:
+    is_left_out = isinstance(dimensions, tuple) and not dimensions
+    if is_of_games or is_left_out or accept_engine_change or wall_clock_on_cluster:
         raise TypeError(
             "tune() takes an objective with dimensions, and no specification, concurrency, cluster, "
             "wall_clock_on_cluster, presets or accept_engine_change"
         )
-    if trials < 1:
-        raise ValueError(f"trials = {trials}, expected at least 1")
-    content: dict[str, Any] = {"base": base, "set": dict(settings or {}), "sampler": sampler, "seed": seed}
+    if not callable(objective):
+        raise UserError(f"objective = {objective!r}, expected a function")
+    trials = at_least_one(trials, "trials")
+    content: dict[str, Any] = {"base": base, "set": plain(settings or {}), "sampler": sampler, "seed": seed}
+    if not isinstance(dimensions, Collection) or not len(dimensions):
+        raise UserError(f"dimensions = {dimensions!r}, expected names of parameters, or a mapping from names to ranges")
     if isinstance(dimensions, Mapping):
-        content["dimensions"] = {name: dict(dimension) for name, dimension in dimensions.items()}
+        content["dimensions"] = plain(dimensions)
     else:
         content["parameters"] = [dimensions] if isinstance(dimensions, str) else list(dimensions)
     return _by_objective(content, game, objective, trials, folder, progress)
@@ -192,7 +200,7 @@ def _by_games(
 
     spec = read_specification(specification, "tuning", "tuning", tuning_from_mapping)
     folder = run_folder.path
-    chosen = folder if presets is None else Path(presets)
+    chosen = folder if presets is None else Path(path_text(presets, "presets"))
     options["files"] = kept_specification(specification)
     result = run.tune(spec, folder, presets=chosen, **options)
     if isinstance(specification, Mapping):
@@ -237,13 +245,13 @@ def _by_objective(
 
     from tuning.study.objective import Trial, read_objective, search
 
-    spec = read_objective(content, "tune", game)
+    spec = read_objective(content, "tune", str(game))
 
     def show(trial: Trial) -> None:
         if progress is not None:
             print(f"trial {trial.number + 1} of {trials}: {trial.value:g}", file=progress, flush=True)
 
-    found = search(spec, objective, trials, None if folder is None else Path(folder), show)
+    found = search(spec, objective, trials, None if folder is None else Path(path_text(folder, "folder")), show)
     best = max(found, key=lambda trial: trial.value)
     default = spec.space.default
     first = found[0]

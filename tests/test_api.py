@@ -346,6 +346,18 @@ def test_a_function_is_told_the_settings_of_its_base() -> None:
         ({"sampler": "duel"}, "sampler = 'duel'"),
         ({"game": "chess"}, "chess"),
         ({"objective": lambda settings: math.nan}, "the objective is nan"),
+        ({"objective": lambda settings: "3"}, "the objective is '3'"),
+        ({"objective": lambda settings: None}, "the objective is None"),
+        ({"objective": 3}, "objective = 3, expected a function"),
+        ({"trials": 0}, "trials = 0, expected a whole number of at least 1"),
+        ({"trials": 2.5}, "trials = 2.5"),
+        ({"dimensions": {}}, "dimensions = {}"),
+        ({"dimensions": 3}, "dimensions = 3"),
+        ({"dimensions": {"null_depth": 3}}, "[dimensions.null_depth]"),
+        ({"dimensions": {3: {}}}, "'3'"),
+        ({"settings": [1]}, "set = [1]"),
+        ({"game": None}, "unknown game 'None'"),
+        ({"folder": 3}, "folder = 3, expected a path"),
     ],
 )
 def test_a_tuning_by_a_function_names_what_is_wrong(arguments: dict[str, Any], words: str) -> None:
@@ -353,6 +365,32 @@ def test_a_tuning_by_a_function_names_what_is_wrong(arguments: dict[str, Any], w
     with pytest.raises(elolab.UserError) as raised:
         elolab.tune(**given)
     assert words in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"a": None}, "player = None, expected a preset's name"),
+        ({"a": 3}, "player = 3"),
+        ({"a": {"nul_move": 1}}, "'nul_move'"),
+        ({"openings": 3}, "openings = 3"),
+        ({"sprt": "yes"}, "sprt = 'yes', expected True"),
+        ({"concurrency": 0}, "concurrency = 0, expected a whole number of at least 1"),
+        ({"concurrency": "2"}, "concurrency = '2'"),
+        ({"folder": 3}, "folder = 3, expected a path"),
+    ],
+)
+def test_a_match_names_what_is_wrong(arguments: dict[str, Any], words: str) -> None:
+    given = {"a": "default", "b": "fenon", "pairs": 1, "limit": "nodes=10"} | arguments
+    with pytest.raises(elolab.UserError) as raised:
+        elolab.play_match(**given)
+    assert words in str(raised.value)
+
+
+def test_a_specification_of_a_wrong_kind_is_named() -> None:
+    for play in (elolab.play_tournament, elolab.tune, elolab.ablate):
+        with pytest.raises(elolab.UserError, match="specification = 3, expected a TOML file"):
+            play(3)  # type: ignore[operator]
 
 
 def test_the_two_kinds_of_tuning_do_not_mix() -> None:

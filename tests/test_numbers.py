@@ -57,7 +57,6 @@ SPECIFICATIONS: dict[str, tuple[Callable[[Mapping[str, Any], str], Any], str]] =
         f"""{CONDITIONS}
         budget = {{ games = 1000 }}
         round_pairs = 3
-        trials = 10
         startup_trials = 3
         stop_below = 1
         set = {{ hash_mb = 2 }}
@@ -66,7 +65,8 @@ SPECIFICATIONS: dict[str, tuple[Callable[[Mapping[str, Any], str], Any], str]] =
         """,
     ),
     "tuning for a time": (
-        tuning_from_mapping, f"{CONDITIONS} \n budget = {{ minutes = 2 }} \n parameters = ['killers']"
+        tuning_from_mapping,
+        f"{CONDITIONS} \n budget = {{ minutes = 2 }} \n parameters = ['killers'] \n sampler = 'tpe' \n trials = 10",
     ),
     "tuning of an engine": (
         tuning_from_mapping,

@@ -24,7 +24,7 @@ from arena.records import GameJob, GameRecord, RunningGame
 from engine.language import console
 from engine.settings.configuration import find_config, shipped_folder
 from engine.settings.parameters import BY_NAME
-from engine.settings.weights import Weights, find_weights, name_and_digest
+from engine.settings.weights import Weights, find_weights, is_provided, name_and_digest
 
 if TYPE_CHECKING:
     from engine.engine import StopFlag
@@ -510,4 +510,7 @@ def travelling_weights(jobs: Iterable[GameJob]) -> tuple[Weights, ...]:
 
 
 def _is_shipped(value: str) -> bool:
-    return find_config("weights", name_and_digest(value)[0]).parent == shipped_folder() / "weights"
+    name, digest = name_and_digest(value)
+    if is_provided(digest):
+        return False
+    return find_config("weights", name).parent == shipped_folder() / "weights"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from arena.records import GameRecord
@@ -10,6 +10,8 @@ from engine.language import Catalogue
 
 FORFEITS = ("crash", "no_answer", "illegal_move", "time_forfeit")
 """Reasons (``engine.rules.REASONS``) of games that were lost by a fault, not over the board."""
+FAULTS_SHOWN = 4
+"""Kinds of faults that are told one by one."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,28 @@ class FaultCounter:
     def counts(self) -> tuple[FaultCount, ...]:
         """Every player's faults by their reasons, the most frequent first."""
         return tuple(sorted(self._found.values(), key=lambda fault: -fault.games))
+
+
+def faults_of(records: Iterable[GameRecord]) -> tuple[FaultCount, ...]:
+    """What games were forfeited by, as ``FaultCounter`` counts it."""
+    counter = FaultCounter()
+    for record in records:
+        counter.add(record)
+    return counter.counts()
+
+
+def fault_sentences(
+    faults: Sequence[FaultCount],
+    say: Callable[..., str],
+    language: str,
+    shown: Callable[[str], str] = str,
+    quoted: Callable[[str], str] = str,
+) -> list[str]:
+    """The most frequent faults, a sentence each as of ``fault_text``, and how many other kinds there were."""
+    found = [fault_text(fault, say, language, shown, quoted) for fault in faults[:FAULTS_SHOWN]]
+    if len(faults) > FAULTS_SHOWN:
+        found.append(say("fault.more", count=len(faults) - FAULTS_SHOWN))
+    return found
 
 
 def fault_text(

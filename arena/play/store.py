@@ -249,6 +249,14 @@ class Store:
         query = f"SELECT number FROM games WHERE reason IN ({marks}) ORDER BY series, number"
         return [number for (number,) in self._rows(query, tuple(reasons))]
 
+    def ended_by(self, reasons: Collection[str]) -> Iterator[GameRecord]:
+        """The games that ended for one of these reasons, in schedule order, one at a time."""
+        marks = ", ".join("?" * len(reasons))
+        query = f"SELECT {', '.join(COLUMNS)} FROM games WHERE reason IN ({marks}) ORDER BY series, number, key"
+        with self._failures():
+            for row in self.connection.execute(query, tuple(reasons)):
+                yield _record_of(row)
+
     def numbers_of(self, series: str, player: str) -> set[int]:
         """The numbers of a series' games in which the player had the first move."""
         query = "SELECT number FROM games WHERE series = ? AND first = ?"

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from arena.figures.faults import fault_text
+from arena.figures.faults import fault_sentences
 from arena.figures.match import verdict_sentence
 from arena.figures.placing import Placing, result_sentence, rounds_text, withdrawal_text
 from arena.figures.search_statistics import SearchStatistics
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 ARENA, REPORTS = "arena", "arena.reports"
 """The packages whose messages reports have."""
-FAULTS_SHOWN = 4
-"""Kinds of faults that the head of a report names."""
 Messages = Callable[[str, str], Callable[..., str]]
 """From a package and a language to its messages: as plain text, or as markup for a page."""
 
@@ -149,30 +147,19 @@ def summary_of(
 
     ``shown`` marks up a player's name, and ``quoted`` what a player did in the words of the arena.
     """
-    say = messages(REPORTS, contents.language)
+    say, arena = messages(REPORTS, contents.language), messages(ARENA, contents.language)
     finding = _leader_sentence(contents, say, shown)
     if contents.sequential is not None:
         one, other = (shown(player.name) for player in contents.spec.players)
-        finding = verdict_sentence(contents.sequential, one, other, messages(ARENA, contents.language))
+        finding = verdict_sentence(contents.sequential, one, other, arena)
     if contents.placing is not None:
-        finding = result_sentence(contents.placing, messages(ARENA, contents.language), shown)
-    for sentence in _fault_sentences(contents, messages, shown, quoted):
+        finding = result_sentence(contents.placing, arena, shown)
+    for sentence in fault_sentences(contents.tables.faults, arena, contents.language, shown, quoted):
         finding = say("report.and", finding=finding, sentence=sentence).strip()
     return say(
         "report.summary", games=number_text(len(contents.counted)), players=len(contents.spec.players),
         pairs=number_text(contents.tables.counter.complete_pairs), finding=finding,
     ).strip()  # fmt: skip
-
-
-def _fault_sentences(
-    contents: Contents, messages: Messages, shown: Callable[[str], str], quoted: Callable[[str], str]
-) -> list[str]:
-    """What players forfeited games by: the most frequent faults, and how many other kinds there were."""
-    arena, faults = messages(ARENA, contents.language), contents.tables.faults
-    found = [fault_text(fault, arena, contents.language, shown, quoted) for fault in faults[:FAULTS_SHOWN]]
-    if len(faults) > FAULTS_SHOWN:
-        found.append(arena("fault.more", count=len(faults) - FAULTS_SHOWN))
-    return found
 
 
 def _leader_sentence(contents: Contents, say: Callable[..., str], shown: Callable[[str], str]) -> str:

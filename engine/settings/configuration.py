@@ -112,7 +112,7 @@ def available_configs(kind: str) -> list[str]:
 def read_toml(path: Path) -> dict[str, Any]:
     """The content of a TOML file. Raises ``ConfigurationError`` naming the file and the line."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))  # editors of Windows begin it with a mark
     except OSError as error:
         raise ConfigurationError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:

@@ -180,6 +180,11 @@ def provide_weights(weights: Weights) -> None:
     _PROVIDED.setdefault(weights.digest, weights)
 
 
+def is_provided(digest: str) -> bool:
+    """Whether ``provide_weights`` was told of weights with that digest."""
+    return digest in _PROVIDED
+
+
 @functools.lru_cache(64)
 def _check_content(path: Path, changed_ns: int, size: int) -> None:
     """Once for each state of a file: every engine that is made asks for its weights."""

@@ -225,6 +225,18 @@ def test_files_that_are_not_toml(tmp_path: Path, content: bytes, words: str) -> 
     assert str(path) in str(raised.value)
 
 
+def test_files_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    """Windows Notepad writes one."""
+    path, player = tmp_path / "cup.toml", tmp_path / "mine.toml"
+    player.write_text("[xiangqi]\nnull_depth = 4\n", "utf-8-sig")
+    path.write_text(
+        'pairs = 1\nlimit = "depth=1"\n[[players]]\npreset = "mine.toml"\n[[players]]\nname = "other"\n', "utf-8-sig"
+    )
+    assert path.read_bytes().startswith(b"\xef\xbb\xbf")
+    spec = load_tournament(path)
+    assert dict(spec.players[0].parameters)["null_depth"] == 4
+
+
 def test_find_config_prefers_the_current_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert find_config("engines", "default") == shipped_folder() / "engines" / "default.toml"

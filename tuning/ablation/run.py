@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, Unpack
 
+from arena.figures.faults import FORFEITS, FaultCount, faults_of
 from arena.notation.openings import Suite
 from arena.play.estimates import estimated_game_seconds
 from arena.play.stages import GameStage, StagePlan
@@ -17,6 +18,7 @@ from arena.records import Pairing
 from arena.run import Purpose, Run, RunOptions, engines_of, was_begun
 from engine.language import console
 from engine.settings.configuration import ConfigurationError
+from engine.settings.parameters import Value
 from tuning.ablation.allocation import Allocation
 from tuning.ablation.depth_cost import DepthCost, DepthRow, costs_to_depth, depth_rows, node_ratio
 from tuning.ablation.rows import AblationRow, CellRow, EffectRow, PlayedComparisons, frame_of
@@ -78,11 +80,13 @@ class AblationResult:
     """Digest of all games."""
     engine: str = ""
     """Identity of the engine, or of several: ``arena.run.engines_of``."""
+    faults: tuple[FaultCount, ...] = ()
+    """What players forfeited games by."""
 
     @property
     def exit_code(self) -> int:
-        """0, or 130 after an interruption."""
-        return 130 if self.interrupted else 0
+        """0, 1 if players forfeited games by faults, or 130 after an interruption."""
+        return 130 if self.interrupted else int(bool(self.faults))
 
     def frame(self) -> DataFrame:
         """The table; its columns are the fields of ``AblationRow``."""
@@ -175,7 +179,7 @@ def ablate(spec: AblationSpec, directory: Path, **options: Unpack[RunOptions]) -
     source = spec.conditions.source
     more = {FILE_METADATA: [spec.text, str(Path(source).resolve())]}
     purpose = Purpose("ablation", content, source, ("comparisons",), lengths, more=more)
-    if not was_begun(directory, purpose):
+    if not was_begun(directory, purpose, options.get("stream")):
         check_engine(spec, options.get("stream") or sys.stderr)
     with Run(directory, purpose, **options) as run:
         store, table = run.store, MatchTable(spec.conditions.of_games, plan.suite, run)
@@ -200,7 +204,7 @@ def ablate(spec: AblationSpec, directory: Path, **options: Unpack[RunOptions]) -
         )  # fmt: skip
         return AblationResult(
             spec, directory, len(store), plan.games, costs is None, rows, effects, cells, _depths(spec, costs or []),
-            speeds, _plans(store, spec), store.digest(), engines_of(store),
+            speeds, _plans(store, spec), store.digest(), engines_of(store), faults_of(store.ended_by(FORFEITS)),
         )  # fmt: skip
 
 
@@ -291,14 +295,26 @@ def _measured(plan: AblationPlan, run: Run) -> list[tuple[DepthCost, ...]] | Non
 
 
 def _depths(spec: AblationSpec, costs: Sequence[Sequence[DepthCost]]) -> tuple[DepthRow, ...]:
-    """The way of each different setting to the depth, named as in the games."""
-    rows: dict[str, list[DepthRow]] = {}
-    sides = [dict(side) for comparison in spec.comparisons for side in (comparison.variant, comparison.reference)]
-    for values, cost in zip(sides if costs else [], costs, strict=True):
-        name = spec.conditions.player(values).name
-        if name not in rows:
-            rows[name] = depth_rows(name, cost)
-    return tuple(row for own in rows.values() for row in own)
+    """The way of each different setting to the depth, named as in the games, or as ``_name_of_added`` does."""
+    names: dict[str, str] = {}
+    rows: list[DepthRow] = []
+    sides = [(comparison, dict(side)) for comparison in spec.comparisons
+             for side in (comparison.variant, comparison.reference)]  # fmt: skip
+    for (comparison, values), cost in zip(sides if costs else [], costs, strict=True):
+        in_games = spec.conditions.player(values).name
+        if in_games in names:
+            continue
+        name = _name_of_added(comparison, values) or in_games
+        names[in_games] = in_games if name in names.values() else name
+        rows += depth_rows(names[in_games], cost)
+    return tuple(rows)
+
+
+def _name_of_added(comparison: Comparison, values: Mapping[str, Value]) -> str:
+    """What a side is called where a feature is added to a bare engine, which differs from the base in all others."""
+    if comparison.group != "add_one_in":
+        return ""
+    return comparison.label if values == dict(comparison.variant) else comparison.label.rpartition(" with ")[0]
 
 
 def _places(

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
+from arena.figures.faults import FaultCount
 from tuning.claims.registration import Registration
 from tuning.claims.spec import Cell, Claim, ClaimsSpec, Part
 from tuning.claims.verdicts import OPEN, UNFINISHED, CellOutcome
@@ -190,11 +191,13 @@ class ClaimsResult:
     """Identity of the engine, or of several: ``arena.run.engines_of``."""
     merged: int = 0
     """Cells that were taken over from other folders."""
+    faults: tuple[FaultCount, ...] = ()
+    """What players forfeited games by, of those that the folder holds."""
 
     @property
     def exit_code(self) -> int:
-        """0, or 130 after an interruption."""
-        return 130 if self.interrupted else 0
+        """0, 1 if players forfeited games by faults, or 130 after an interruption."""
+        return 130 if self.interrupted else int(bool(self.faults))
 
     @property
     def missing(self) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import Any, Unpack
 
+from arena.figures.faults import FORFEITS, faults_of
 from arena.play.live import first_that_fits
 from arena.play.stages import GameStage, StagePlan
 from arena.play.store import STORE_NAME, Store
@@ -60,8 +61,10 @@ def run_claims(
 
     ``amend`` is the reason for which a changed rule is kept as an amendment, ``minutes`` end this sitting, ``merge``
     are folders whose ended cells are taken over. Raises ``UserError`` if the folder belongs to another run, or a rule
-    is another than was registered.
+    is another than was registered, or ``amend`` is blank.
     """
+    if amend is not None and not amend.strip():
+        raise RunError(f"claims: --amend {amend!r}: expected the reason for the change, which is kept for good")
     source = [spec.text, str(Path(spec.source).resolve()), spec.budget.name, list(spec.only)]
     content = {"format": FORMAT, "game": spec.game, "budget": spec.budget.name}
     accept_engine_change = options.get("accept_engine_change", False)
@@ -83,7 +86,7 @@ def run_claims(
         run.is_interrupted = is_unfinished
         return ClaimsResult(
             spec, directory, is_unfinished and not sitting.is_over, results, registration, run.store.digest(),
-            experiments.engines, experiments.merged,
+            experiments.engines, experiments.merged, faults_of(run.store.ended_by(FORFEITS)),
         )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from arena.commands.results import finishing
 from engine.commands.arguments import print_json
 from engine.language import Catalogue
 from tuning.commands.arguments import (
+    complain_of_faults,
     configure_with_specification,
     describe,
     folder_of,
@@ -32,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "Games go in rounds fixed beforehand to the comparisons whose verdict is still open: better, worse, or "
         "equivalent within a margin. Given again, the command plays only what is missing: that resumes an ablation "
         "after any stop, and extends it after comparisons or pairs were added to SPEC. Stopped, it "
-        "reports what the games show so far.",
+        "reports what the games show so far. The exit code is 1 if players forfeited games by faults.",
     )
 
 
@@ -60,6 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     if result is None or result.interrupted:
         say_how_to_resume(repeat_command("ablate", spec.conditions, directory, arguments.language), directory)
         return 130
+    complain_of_faults(result.faults, result.exit_code)
     return result.exit_code
 
 
@@ -76,5 +78,5 @@ def print_ablation(result: AblationResult, arguments: argparse.Namespace, folder
     else:
         shown = in_language(result, Catalogue(MESSAGES, arguments.language))
         text = ablation_text(shown.rows, shown.effects, arguments.language, shown.speeds)
-        print_outcome(text, result.digest, report)
+        print_outcome(text, result.digest, report, result.faults)
     sys.stdout.flush()

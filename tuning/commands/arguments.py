@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,10 +22,14 @@ from engine.commands.arguments import (
     add_output_argument,
     print_json,
 )
-from engine.language import console
+from engine.language import console, wrapped
 
 if TYPE_CHECKING:
+    from arena.figures.faults import FaultCount
     from arena.play.stages import StagePlan
+    from tuning.study.spec import TuningSpec
+
+TEXT_WIDTH = 80
 
 
 def configure_with_specification(parser: argparse.ArgumentParser, kind: str, epilog: str) -> None:
@@ -97,10 +101,38 @@ def complain(key: str, **values: Any) -> None:
     print(f"elolab: {console('tuning')(key, **values)}", file=sys.stderr)
 
 
-def print_outcome(text: str, digest: str, report: Path | None) -> None:
-    """Print what came of a run, the digest of its games and where the report is."""
+def complain_of_faults(faults: Sequence[FaultCount], exit_code: int) -> None:
+    """Say on standard error how many games players forfeited, if any."""
+    games = sum(fault.games for fault in faults)
+    if games:
+        complain("console.forfeits_one" if games == 1 else "console.forfeits", code=exit_code, games=games)
+
+
+def complain_of_taken_name(spec: TuningSpec, directory: Path, preset: Path | None) -> None:
+    """Say on standard error that a preset was written to the run's folder because its name is another's, if it was."""
+    from tuning.study.validation.preset import place_of_preset
+
+    place, other = place_of_preset(spec, directory)
+    if preset == place and other is not None:
+        complain("console.preset_elsewhere", other=other, preset=preset)
+
+
+def print_faults(faults: Sequence[FaultCount]) -> None:
+    """Print what players forfeited games by."""
+    from arena.figures.faults import fault_sentences
+
+    say = console("arena")
+    for sentence in fault_sentences(faults, say, say.language):
+        print("\n".join(wrapped(sentence, TEXT_WIDTH)))
+
+
+def print_outcome(text: str, digest: str, report: Path | None, faults: Sequence[FaultCount] = ()) -> None:
+    """Print what came of a run, what players forfeited games by, the digest of its games and where the report is."""
     print(text)
     print()
+    if faults:
+        print_faults(faults)
+        print()
     print(console("arena")("console.digest", digest=digest))
     print(report)
 

@@ -20,6 +20,7 @@ from engine.commands.arguments import (
 )
 from tuning.commands.arguments import (
     add_playing_arguments,
+    complain_of_faults,
     describe,
     folder_of,
     print_outcome,
@@ -65,7 +66,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "Each part of a claim of the literature is asked in the engine of its text and in this program's own, at "
         "several limits, by a rule that is registered before the first game; a changed one is refused, or kept as an "
         "amendment. Positions are searched first; then the cheapest games are played to a verdict, and so on. Given "
-        "again, the command goes on where it was stopped; until then the report is on what is known so far."
+        "again, the command goes on where it was stopped; until then the report is on what is known so far. The exit "
+        "code is 1 if players forfeited games by faults."
     )
 
 
@@ -99,6 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
     if result is None or result.interrupted:
         say_how_to_resume(claims_command(spec, directory, arguments.language), directory)
         return 130
+    complain_of_faults(result.faults, result.exit_code)
     return int(result.exit_code)
 
 
@@ -121,5 +124,5 @@ def print_claims(result: ClaimsResult, arguments: argparse.Namespace, folder: Pa
     if arguments.json:
         print_json(claims_data(result, report))
     else:
-        print_outcome(claims_text(result, arguments.language), result.digest, report)
+        print_outcome(claims_text(result, arguments.language), result.digest, report, result.faults)
     sys.stdout.flush()

@@ -12,6 +12,8 @@ from arena.commands.results import finishing
 from engine.commands.arguments import print_json
 from tuning.commands.arguments import (
     complain,
+    complain_of_faults,
+    complain_of_taken_name,
     configure_with_specification,
     describe,
     folder_of,
@@ -32,7 +34,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "Given again, the command goes on where it was stopped, also with another budget or longest validation. "
         "Stopped, it reports the best that is known so far. A gain that a sequential test on reserved openings "
         "accepts, and that a second one at a larger limit finds no regression of, is written as a preset to "
-        "configs/engines (where there is no configs folder, to DIR); if none is, the exit code is 3.",
+        "configs/engines (where there is no configs folder, to DIR); if none is, the exit code is 3. "
+        "It is 1 if one is, but players forfeited games by faults.",
     )
 
 
@@ -69,8 +72,11 @@ def run(arguments: argparse.Namespace) -> int:
     print_tuning(result, arguments)
     if result.interrupted:
         say_how_to_resume(command, directory)
-    elif not result.confirmed:
+        return result.exit_code
+    if not result.confirmed:
         print(f"elolab: {tuning_sentence(result, arguments.language)}", file=sys.stderr)
+    complain_of_taken_name(result.spec, directory, result.preset)
+    complain_of_faults(result.faults, result.exit_code)
     return result.exit_code
 
 
@@ -83,5 +89,5 @@ def print_tuning(result: StudyResult, arguments: argparse.Namespace, folder: Pat
     if arguments.json:
         print_json(tuning_data(result, report))
     else:
-        print_outcome(tuning_text(result, arguments.language), result.digest, report)
+        print_outcome(tuning_text(result, arguments.language), result.digest, report, result.faults)
     sys.stdout.flush()

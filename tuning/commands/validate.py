@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,16 @@ from engine.commands.arguments import (
     whole_number,
 )
 from engine.language import console
-from tuning.commands.arguments import add_playing_arguments, complain, describe, say_how_to_resume, uninterrupted
+from tuning.commands.arguments import (
+    add_playing_arguments,
+    complain,
+    complain_of_faults,
+    complain_of_taken_name,
+    describe,
+    print_faults,
+    say_how_to_resume,
+    uninterrupted,
+)
 
 if TYPE_CHECKING:
     from tuning.study.validation.again import ValidationResult
@@ -33,8 +43,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--limit", type=Limits.parse, metavar="LIMIT", help="of every move (default: the limit of the tuning)"
     )
     parser.add_argument(
-        "--pairs", type=whole_number(1), metavar="N", help="play so many pairs of games instead of a sequential test"
-    )
+        "--pairs", type=whole_number(1), metavar="N",
+        help="play so many pairs of games instead of a sequential test, from openings that none has had at the limit",
+    )  # fmt: skip
     parser.add_argument(
         "--maximum-pairs", type=whole_number(1), metavar="N",
         help="where the sequential test ends undecided (default: what the study's file says, or as long as the tuning)",
@@ -47,7 +58,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "Plays the study's recommendation against its base on openings that the tuning never saw. The exit code is 0 "
         "if the sequential test accepts the gain, which also writes the preset, and 3 if not, or if a match of the "
-        "study itself spoke against it. Given again, the command plays only what is missing."
+        "study itself spoke against it; it is 1 if all is well but for games that players forfeited by faults. Given "
+        "again, the command plays only what is missing."
     )
 
 
@@ -78,6 +90,8 @@ def run(arguments: argparse.Namespace) -> int:
         complain("console.not_validated", folder=directory, limit=verdict.limits)
     elif result.failed is not None:
         complain("console.not_validated_in_study", folder=directory, limit=result.failed.limits)
+    complain_of_taken_name(result.spec, directory, result.preset)
+    complain_of_faults(result.faults, result.exit_code)
     return int(result.exit_code)
 
 
@@ -89,6 +103,7 @@ def _print_verdict(
     if arguments.json:
         preset = None if result.preset is None else str(result.preset)
         data = {"parameters": result.values, **verdict_data(verdict), "preset": preset, "report": str(report)}
+        data["faults"] = [asdict(fault) for fault in result.faults]
         print_json(data)
     else:
         message = console("tuning")
@@ -96,5 +111,6 @@ def _print_verdict(
         print(message("console.pentanomial", counts=" ".join(map(str, verdict.counts.counts))))
         if result.preset is not None:
             print(message("console.preset", preset=result.preset))
+        print_faults(result.faults)
         print(report)
     sys.stdout.flush()

@@ -40,6 +40,7 @@ from engine.settings.weights import (
     name_and_digest,
     pattern_rows,
     patterns_text,
+    provide_weights,
     read_weights,
     rows_of,
     steps_of,
@@ -456,10 +457,17 @@ class _Iterations:
         return self._run.directory / f"weights-{number}.toml"
 
     def _player(self, number: int, limits: Limits, settings: Mapping[str, Value] | None = None) -> PlayerSpec:
-        own = {self._fitting.parameter: str(self._weights_path(number))}
+        """The engine with the weights of that number, named by their digest.
+
+        Games are told apart by all settings of their players, so that of the file only its name is in one: the same fit
+        has the same games in every folder.
+        """
+        path = self._weights_path(number)
+        weights = find_weights(str(path), (self._spec.game,))
+        provide_weights(weights)
+        own = {self._fitting.parameter: f"{path.name}#{weights.digest}"}
         values = resolve({**(settings or {}), **own}, game=self._spec.game)
-        digest = name_and_digest(str(values[self._fitting.parameter]))[1]
-        return PlayerSpec(f"weights {digest}", BUILTIN, limits, parameters=tuple(values.items()))
+        return PlayerSpec(f"weights {weights.digest}", BUILTIN, limits, parameters=tuple(values.items()))
 
     def _begin(self, games: int, key: str, done: int = 0, stage: str = "") -> None:
         words = console("tuning")(key, number=self._number + 1, iterations=self._spec.iterations)
@@ -541,7 +549,7 @@ class _Iterations:
                 raise Interrupted
 
     def _recognise(self, match: Match) -> None:
-        """Take up games that were played when the folder was elsewhere: only the path of the weights was another.
+        """Take up games of an older version, whose players had the path of the weights in their settings.
 
         The digests of the weights are in the players' names.
         """

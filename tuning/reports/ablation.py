@@ -83,7 +83,7 @@ def write_ablation_report(result: AblationResult, language: str = DEFAULT_LANGUA
     for name, table in tables.items():
         replace_file(folder / f"{name}.csv", partial(table.to_csv, index=False))
     games = games_of_run(result.directory, folder, result.spec.conditions.game, result.spec.name, language)
-    return write_document(folder, replace(ablation_document(result, language), games=games))
+    return write_document(folder, replace(ablation_document(result, language), games=games), result.faults)
 
 
 def ablation_document(result: AblationResult, language: str) -> Document:
@@ -486,6 +486,7 @@ def ablation_data(result: AblationResult, report: Path) -> dict[str, Any]:
         "comparisons": [asdict(row) for row in result.rows],
         "effects": [asdict(row) for row in result.effects],
         "speeds": [asdict(row) for row in result.speeds],
+        "faults": [asdict(fault) for fault in result.faults],
         "games_digest": result.digest or None,
         "report": str(report),
     }

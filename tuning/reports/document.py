@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from arena.figures.faults import FaultCount, fault_sentences
 from arena.files import replace_file
 from arena.reports.contents import Plot
 from arena.reports.games import GAMES_FOLDER, GamesOnPage, remove_other_chunks
-from arena.reports.markdown import table_markdown
+from arena.reports.markdown import escaped, table_markdown
 from arena.reports.plots import PLOT_FOLDER, write_plots
 from arena.reports.render import OWN_PACKAGE, render
 from arena.reports.tables import NUMBER, TEXT, TextTable
@@ -82,8 +83,16 @@ class Document:
         return [block for section in self.sections for block in section.blocks if isinstance(block, Plot)]
 
 
-def write_document(directory: Path, document: Document) -> Path:
-    """Write report.html, report.md and the plots; returns the path of report.html. Raises ``FileError``."""
+def write_document(directory: Path, document: Document, faults: Sequence[FaultCount] = ()) -> Path:
+    """Write report.html, report.md and the plots; returns the path of report.html. Raises ``FileError``.
+
+    What players forfeited games by stands at the head of the first section.
+    """
+    if faults:
+        first, *others = document.sections
+        found = fault_sentences(faults, Catalogue("arena", document.language), document.language)
+        first = replace(first, blocks=(*(Note(text, warning=True) for text in found), *first.blocks))
+        document = replace(document, sections=(first, *others))
     write_plots(directory, document.plots)
     replace_file(directory / "report.md", markdown(document))
     page = directory / "report.html"
@@ -133,7 +142,7 @@ def markdown(document: Document) -> str:
 def _markdown(block: Block, language: str) -> str:
     message = Catalogue(MESSAGES, language)
     if isinstance(block, Note):
-        return message("document.warning", text=block.text) if block.warning else block.text
+        return message("document.warning", text=escaped(block.text)) if block.warning else block.text
     if isinstance(block, Facts):
         shell = Catalogue(OWN_PACKAGE, language)
         return "\n".join(f"- {shell('page.label_text', label=label, text=text)}" for label, text in block.entries)

@@ -126,7 +126,7 @@ def write_tuning_report(result: StudyResult, language: str = DEFAULT_LANGUAGE, f
         table = rounds_frame(result)
         replace_file(folder / "rounds.csv", lambda stream: table.to_csv(stream, index=False))
     games = games_of_run(result.directory, folder, result.spec.conditions.game, result.spec.name, language)
-    return write_document(folder, replace(tuning_document(result, language), games=games))
+    return write_document(folder, replace(tuning_document(result, language), games=games), result.faults)
 
 
 def tuning_document(result: StudyResult, language: str) -> Document:
@@ -272,6 +272,8 @@ def best_round(result: StudyResult) -> RoundEnd | None:
 def optimism(result: StudyResult) -> dict[str, float] | None:
     """By how much the best observed result is optimistic, in Elo: ``observed``, ``expected`` and their difference.
 
+    The first and the last are infinite of a trial that won every pair.
+
     Of trials it is the best trial; of settings pairs, where no set plays the base, the highest estimate that a round's
     centre had at its time.
     """
@@ -304,7 +306,7 @@ def _optimism_sentence(result: StudyResult, message: Catalogue) -> str:
         key = "recommendation.best_centre" if result.spec.sampler == "duel" else "recommendation.best_trial"
         shown = {"observed": signed(best["observed"]), "expected": signed(best["expected"])}
         sentence = message(key, round=f"{best['round']:.0f}", **shown)
-        if best["optimism"] >= MIN_OPTIMISM:
+        if MIN_OPTIMISM <= best["optimism"] < math.inf:  # of what won every pair nobody can say by how much
             sentence = message("recommendation.optimistic", finding=sentence, optimism=best["optimism"])
         sentences.append(message("list.sentence", text=sentence))
     return in_one(sentences, message)
@@ -479,6 +481,7 @@ def tuning_data(result: StudyResult, report: Path) -> dict[str, Any]:
         "stopped_early": result.stopped_early,
         "confirmed": result.confirmed,
         "preset": None if result.preset is None else str(result.preset),
+        "faults": [asdict(fault) for fault in result.faults],
         "games_digest": result.digest or None,
         "report": str(report),
     }

@@ -6,6 +6,7 @@ search that was stopped anywhere goes on as if it had not been.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -154,9 +155,7 @@ def _searched(
         asked = study.ask()
         suggested = {dimension.name: suggest(asked, dimension) for dimension in spec.space.dimensions}
         settings = spec.settings(suggested)
-        value = float(objective(dict(settings)))
-        if not math.isfinite(value):
-            raise UserError(f"the objective is {value} for {settings}; expected a finite number")
+        value = _number(objective(dict(settings)), settings)
         study.tell(asked, value)
         attributes = study.trials[asked.number].system_attrs
         found.append(Trial(asked.number, suggested, settings, value, attributes))
@@ -165,6 +164,17 @@ def _searched(
             replace_file(file, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
         finished(found[-1])
     return found
+
+
+def _number(value: object, settings: Mapping[str, Value]) -> float:
+    """What the function said as a number. Raises ``UserError`` if it is none, or not finite."""
+    number = math.nan
+    if not isinstance(value, str | bytes):
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            number = float(value)  # type: ignore[arg-type]
+    if not math.isfinite(number):
+        raise UserError(f"the objective is {value!r} for {dict(settings)}; expected a finite number")
+    return number
 
 
 def _study_of(spec: ObjectiveSpec, found: Sequence[Trial]) -> Study:

@@ -123,7 +123,8 @@ def purpose_of(plan: TuningPlan) -> Purpose:
     spec = plan.spec
     source = spec.conditions.source
     content = {**spec.content(), "openings_digest": plan.suite.digest}
-    lengths = LENGTHS if spec.storage is None else LENGTHS[1:]  # who share a study share its rounds
+    lengths: tuple[str, ...] = LENGTHS if spec.storage is None else LENGTHS[1:]  # who share a study share its rounds
+    lengths += spec.keys_without_effect  # older versions took, and recorded, whatever stood there
     return Purpose(
         KIND, content, source, lengths=lengths, more={FILE_METADATA: [spec.text, str(Path(source).resolve())]}
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from arena.figures.faults import FaultCount
 from arena.figures.statistics import Pentanomial
 from engine.settings.parameters import Value
 from tuning.study.playoff import Decision
@@ -42,7 +43,10 @@ class RoundEnd:
     counts: Pentanomial
     """From the view of each settings pair's first set."""
     elo: float
-    """What the model of the time made of ``values`` against the base; of a trial, its own observed Elo."""
+    """What the model of the time made of ``values`` against the base; of a trial, its own observed Elo.
+
+    Infinite of a trial that won or lost every pair.
+    """
     pairs: int
     """Of the study so far."""
 
@@ -80,6 +84,8 @@ class StudyResult:
     """Digest of all games."""
     engine: str = ""
     """Identity of the engine, or of several: ``arena.run.engines_of``."""
+    faults: tuple[FaultCount, ...] = ()
+    """What players forfeited games by."""
     own_seconds: float = 0.0
     """Processor time of this run outside the games: of the thread that decides what is played and keeps the books."""
     games_seconds: float = 0.0
@@ -98,9 +104,12 @@ class StudyResult:
 
     @property
     def exit_code(self) -> int:
-        """0 if a gain was confirmed, 3 if not, 1 while other workers play, 130 after an interruption."""
+        """0 if a gain was confirmed, 3 if not, 130 after an interruption.
+
+        1 while other workers play, and if a gain was confirmed and players forfeited games by faults.
+        """
         if self.interrupted:
             return 130
         if self.waiting_for:
             return 1
-        return 0 if self.confirmed else 3
+        return int(bool(self.faults)) if self.confirmed else 3

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from arena.figures.faults import FORFEITS, faults_of
 from arena.figures.standings import signed
 from arena.play.live import first_that_fits
 from arena.play.stages import StagePlan
@@ -73,7 +74,7 @@ def play_study(spec: TuningSpec, directory: Path, **options: Unpack[RunOptions])
     """``tune`` without writing a preset."""
     plan = prepare_tuning(spec)
     purpose = purpose_of(plan)
-    if not was_begun(directory, purpose):
+    if not was_begun(directory, purpose, options.get("stream")):
         check_engine(spec, options.get("stream") or sys.stderr)
     own, whole = time.thread_time(), time.process_time()
     with Run(directory, purpose, **options) as run:
@@ -81,7 +82,7 @@ def play_study(spec: TuningSpec, directory: Path, **options: Unpack[RunOptions])
         own, whole = time.thread_time() - own, time.process_time() - whole
         return replace(
             result, games=len(run.store), digest=run.store.digest(), engine=engines_of(run.store), own_seconds=own,
-            games_seconds=max(0.0, whole - own),
+            games_seconds=max(0.0, whole - own), faults=faults_of(run.store.ended_by(FORFEITS)),
         )  # fmt: skip
 
 
@@ -289,7 +290,8 @@ class StudyRun:
         self._state.refit(is_last=False)
         end = self._note_end(result)
         if not self._is_stopped:  # otherwise a sampler of Optuna's would know more of the next round than it should
-            self._study.tell(result, end.elo, {"pairs": end.pairs})
+            value = min(max(end.elo, -MAX_VALUE), MAX_VALUE)
+            self._study.tell(result, value, {"pairs": end.pairs})
         self._schedule.record_spent()
         if one.number == 0 and self._games_ended and self._schedule.correct_estimate(self._seconds_per_game()):
             self._announce()
@@ -346,7 +348,7 @@ class StudyRun:
             result.number,
             result.values,
             result.counts,
-            min(max(elo, -MAX_VALUE), MAX_VALUE),
+            elo,
             sum(one.counts.pairs for one in self._state.results.values()),
         )
         self._ends[result.number] = end

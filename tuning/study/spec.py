@@ -123,7 +123,7 @@ class TuningSpec:
     """One of ``SAMPLERS``."""
     budget: Budget
     round_pairs: int | None
-    """Game pairs of a round of settings pairs; ``None`` for a suitable number."""
+    """Game pairs of a round of settings pairs, with a budget in time also of a trial; ``None`` for what suits."""
     overlap: int
     """Rounds, or trials, that may be under way when another one is laid out, whose results it does not know."""
     trials: int
@@ -154,6 +154,13 @@ class TuningSpec:
     def base_name(self) -> str:
         """What the recommendation is compared with."""
         return self.conditions.base_name
+
+    @property
+    def keys_without_effect(self) -> tuple[str, ...]:
+        """Keys that say nothing with this sampler and budget; a budget in time leaves a trial's pairs to them."""
+        if self.sampler == "duel":
+            return ("trials",)
+        return () if self.budget.games is None else ("round_pairs",)
 
     def player(self, values: Mapping[str, Value], limits: Limits | None = None) -> PlayerSpec:
         """The player with these values of the dimensions, named by its differences from the base."""
@@ -198,7 +205,7 @@ def tuning_from_text(text: str, where: str) -> TuningSpec:
     validation = data.setdefault("validation", {})
     if validation.get("limit", data.get("limit")) != OWN_LEVEL:
         validation.setdefault("slow", "fixed")
-    return tuning_from_mapping(data, where)
+    return _tuning_from(data, where)
 
 
 def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
@@ -206,6 +213,18 @@ def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
 
     Raises ``UserError`` with one line for the first mistake.
     """
+    spec = _tuning_from(data, where)
+    idle = next((key for key in spec.keys_without_effect if key in data), None)
+    if idle is not None:
+        budget = " and a budget in games" if idle == "round_pairs" else ""
+        raise ConfigurationError(
+            f"{where}: {idle} = {data[idle]!r} has no effect with sampler = {spec.sampler!r}{budget}; leave it out"
+        )
+    return spec
+
+
+def _tuning_from(data: Mapping[str, Any], where: str) -> TuningSpec:
+    """The same, also of keys that have no effect, which older versions took."""
     table = Table(data, where, STUDY)
     conditions = read_conditions(table, PurePath(where).stem)
     if conditions.external is None:

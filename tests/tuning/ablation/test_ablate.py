@@ -32,10 +32,10 @@ from engine.language import Catalogue, columns_of
 from engine.settings.configuration import available_configs, find_config, specification_word
 from engine.settings.limits import Limits
 from engine.settings.parameters import BY_NAME, is_active, parameters_of, resolve
-from tuning.ablation.depth_cost import costs_to_depth, node_ratio
+from tuning.ablation.depth_cost import DepthCost, costs_to_depth, node_ratio
 from tuning.ablation.levels import level_of
 from tuning.ablation.rows import AblationRow, frame_of, row_of
-from tuning.ablation.run import AblationResult, ablate, prepare_ablation
+from tuning.ablation.run import AblationResult, _depths, ablate, prepare_ablation
 from tuning.ablation.settings import feature_left_out
 from tuning.ablation.spec import AblationSpec, ablation_from_mapping, load_ablation
 from tuning.reports.ablation import ablation_text, write_ablation_report
@@ -645,6 +645,17 @@ def test_what_could_decide_nothing_is_refused_with_what_could(tmp_path: Path) ->
 
 
 # Nodes to depth
+
+
+def test_depths_of_what_is_added_to_a_bare_engine_have_the_names_of_the_comparisons() -> None:
+    spec = read(
+        add_one_in=[{"features": ["null_move", "late_move_reductions"]}], leave_one_out=[{"features": ["history"]}]
+    )
+    cost = (DepthCost(9, ((1, 9, 2000),)),)
+    settings = [row.setting for row in _depths(spec, [cost] * (2 * len(spec.comparisons)))]
+    bare = "plain-alpha-beta"
+    expected = ["history off", "default", f"{bare} with null_move", bare, f"{bare} with late_move_reductions"]
+    assert sorted(settings) == sorted(expected)
 
 
 def test_nodes_are_those_of_the_engine_and_measured_once(tmp_path: Path) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import math
+import shutil
 import sys
 from collections import defaultdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from engine.engine import StopFlag
 from tuning.ablation.run import AblationResult, ablate
 from tuning.ablation.spec import AblationSpec, ablation_from_mapping
 from tuning.ablation.verdicts import WORSE
-from tuning.reports.ablation import ablation_text, write_ablation_report
+from tuning.reports.ablation import ablation_data, ablation_text, write_ablation_report
 
 MOCK_ENGINES = str(Path(__file__).parents[2] / "support" / "mock_engines.py")
 OPENINGS = """\
@@ -94,6 +96,17 @@ def test_an_engine_that_loses_every_game_is_worse(played: tuple[Path, AblationRe
     assert (hash_size.even, hash_size.verdict != WORSE) == (PAIRS, True)
 
 
+def test_games_forfeited_by_faults_are_told(played: tuple[Path, AblationResult]) -> None:
+    _, result = played
+    (fault,) = result.faults
+    assert (fault.player, fault.reason, fault.games) == ("mode illegal", "illegal_move", 2 * PAIRS)
+    assert result.exit_code == 1
+    assert replace(result, interrupted=True).exit_code == 130
+    page = write_ablation_report(result).with_name("report.md").read_text("utf-8")
+    assert f"mode illegal forfeited {2 * PAIRS} games" in page
+    assert ablation_data(result, Path())["faults"] == [asdict(fault)]
+
+
 def test_speeds_are_means_of_what_the_engines_told(played: tuple[Path, AblationResult]) -> None:
     folder, result = played
     told: dict[str, list[Any]] = defaultdict(list)
@@ -125,6 +138,18 @@ def test_the_table_is_the_same_at_any_concurrency_and_after_any_stop(
     result = run(spec_in(folder), tmp_path / "out", concurrency=1)
     assert result.rows == whole.rows
     assert len(records_in(tmp_path / "out")) == len(records_in(folder / "out"))
+
+
+def test_damaged_games_are_played_again(played: tuple[Path, AblationResult], tmp_path: Path) -> None:
+    folder, whole = played
+    out = tmp_path / "out"
+    shutil.copytree(folder / "out", out)
+    with Store(out) as store:
+        store.connection.execute("UPDATE games SET plies = plies + 1 WHERE number = 2")
+    stream = io.StringIO()
+    assert ablate(spec_in(folder), out, stream=stream).rows == whole.rows
+    assert f"the games were damaged; {whole.games - 1} are whole and kept" in stream.getvalue()
+    assert len(records_in(out)) == whole.games
 
 
 def test_a_folder_is_reported_on_without_the_engine(

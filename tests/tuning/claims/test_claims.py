@@ -7,7 +7,7 @@ import gzip
 import json
 import math
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import pytest
 from scipy import stats
 from small_claims import draw_no_figures, figures, run, write_claims
 
+from arena.figures.faults import FaultCount
 from arena.figures.statistics import Pentanomial, elo_of_score, score_of_elo
 from arena.play.store import Store
 from arena.records import Opening
@@ -45,6 +46,7 @@ from tuning.matches import Match, MatchTable
 from tuning.reports.claims.report import (
     COMPRESSED,
     FILES,
+    claims_data,
     claims_text,
     effect_text,
     range_text,
@@ -431,6 +433,15 @@ def claims_result(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path,
     return path, folder / "out", run(path, folder / "out")
 
 
+def test_games_forfeited_by_faults_are_told(claims_result: tuple[Path, Path, ClaimsResult]) -> None:
+    _, _, result = claims_result
+    assert (result.faults, result.exit_code) == ((), 0)
+    late = replace(result, faults=(FaultCount("now", "time_forfeit", 2, 3, ""),))
+    assert late.exit_code == 1
+    assert claims_data(late, None)["faults"] == [asdict(late.faults[0])]
+    assert replace(late, interrupted=True).exit_code == 130
+
+
 def test_every_cell_has_been_asked(claims_result: tuple[Path, Path, ClaimsResult]) -> None:
     _, out, ended = claims_result
     assert ended.exit_code == 0
@@ -532,6 +543,9 @@ def test_an_amendment_is_kept_with_its_reason_and_printed(tmp_path: Path) -> Non
     path = write_claims(tmp_path, ("margin = 10", "margin = 15"))
     with pytest.raises(UserError, match="margin = 10"):
         run(path, out, ("C20a",))
+    for blank in ("", " \t"):
+        with pytest.raises(UserError, match=r"--amend .*: expected the reason"):
+            run(path, out, ("C20a",), amend=blank)
     amended = run(path, out, ("C20a",), amend="the margin was a slip")
     assert not amended.is_fixed_beforehand
     (amendment,) = amended.registration.amendments

@@ -10,13 +10,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import replace
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from arena.notation.openings import is_reserved_for_validation
+from arena.play.damage import renew_checksums
 from arena.play.store import STORE_NAME, Store
 from arena.records import GameRecord, Opening, Pairing, PlayerSpec
 from arena.run import RunError
@@ -60,8 +63,8 @@ def spec(**changes: object) -> FitSpec:
     return FitSpec(**{**values, **changes})  # type: ignore[arg-type]
 
 
-def run(out: Path, concurrency: int = 1, **changes: object) -> FitResult:
-    return fit_evaluation(spec(**changes), out, concurrency=concurrency, stream=io.StringIO())
+def run(out: Path, concurrency: int = 1, *, cluster: Executor | None = None, **changes: object) -> FitResult:
+    return fit_evaluation(spec(**changes), out, concurrency=concurrency, stream=io.StringIO(), cluster=cluster)
 
 
 def records_in(out: Path) -> list[GameRecord]:
@@ -74,6 +77,29 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, FitResult]:
     """Two iterations of few games, with matches."""
     out = tmp_path_factory.mktemp("fitted") / "out"
     return out, run(out, iterations=2, match_pairs=3)
+
+
+def test_the_games_are_the_same_in_every_folder(fitted: tuple[Path, FitResult], tmp_path: Path) -> None:
+    _, whole = fitted
+    for folder in (tmp_path / "elsewhere", tmp_path / "deeper" / "weights#1"):
+        assert run(folder, iterations=2, match_pairs=3).digest == whole.digest
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:  # where there are no such files
+        assert run(tmp_path / "far", iterations=2, match_pairs=3, cluster=pool).digest == whole.digest
+
+
+def test_games_of_a_folder_whose_players_had_the_path_of_their_weights_are_taken_up(
+    fitted: tuple[Path, FitResult], tmp_path: Path
+) -> None:
+    _, whole = fitted
+    out = tmp_path / "out"
+    run(out, iterations=2, match_pairs=3)
+    with Store(out) as store:  # such games have other keys
+        store.connection.execute("UPDATE games SET key = substr(key, 2) || substr(key, 1, 1)")
+        renew_checksums(store.connection)
+    again = run(out, iterations=2, match_pairs=3)
+    assert len(records_in(out)) == len(records_in(fitted[0]))
+    assert [done.matches for done in again.iterations] == [done.matches for done in whole.iterations]
+    assert again.iterations[-1].weights.read_text() == whole.iterations[-1].weights.read_text()
 
 
 # Features

@@ -15,7 +15,7 @@ from figure_geometry import check_figure, is_cut
 
 from arena.figures.statistics import Pentanomial
 from arena.reports.drawing.marks import CUT
-from engine.language import Catalogue, columns_of
+from engine.language import LANGUAGES, Catalogue, columns_of
 from tuning.ablation.rows import AblationRow
 from tuning.ablation.spec import ablation_from_mapping
 from tuning.claims.measures import SHARE_NAMES
@@ -28,7 +28,7 @@ from tuning.reports.claims import charts as claims_charts
 from tuning.reports.claims.report import claims_text
 from tuning.reports.document import MESSAGES
 from tuning.reports.labels import base_label, comparison_label, in_language
-from tuning.reports.study import counted, ratio_text
+from tuning.reports.study import counted, optimism_sentence, ratio_text, tuning_document
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,6 +94,30 @@ def test_figures_of_a_study_hold_what_they_are_judged_by(kind: str, tmp_path: Pa
         mean, _ = result.model.gain(sets, best)
         assert low <= min(mean)
         assert max(mean) <= high
+
+
+def test_a_trial_that_won_every_pair_is_infinitely_stronger(tmp_path: Path) -> None:
+    result = study(tmp_path, "trials")
+    won, *others = result.rounds
+    lost = replace(others[0], elo=-math.inf)
+    result = replace(result, rounds=(replace(won, elo=math.inf), lost, *others[1:]))
+    for language in LANGUAGES:
+        sentence = optimism_sentence(result, language)
+        assert "+∞ Elo" in sentence
+        assert "inf" not in sentence
+    assert "optimistic" not in optimism_sentence(result)
+    history = study_charts.convergence_chart(result, WORDS)
+    check_figure(history, "trials")
+    assert is_cut(history.axes[0])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(("kind", "has_band"), [("usual", True), ("trials", False)])
+def test_the_caption_of_the_gain_names_a_band_where_there_is_one(
+    kind: str, has_band: bool, language: str, tmp_path: Path
+) -> None:
+    (plot,) = (plot for plot in tuning_document(study(tmp_path, kind), language).plots if plot.name == "convergence")
+    assert ("90 %" in plot.caption) == has_band
 
 
 def test_figures_of_claims_mark_what_has_no_end_and_name_every_part(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import os
 import random
 import re
@@ -39,13 +40,13 @@ from engine.settings.limits import Limits
 from engine.settings.presets import load_preset
 from tuning.reports.study import optimism_sentence, rounds_frame, tuning_data, tuning_sentence, write_tuning_report
 from tuning.rereading import result_in
-from tuning.study.plan import prepare_tuning
+from tuning.study.plan import FILE_METADATA, prepare_tuning
 from tuning.study.result import StudyResult
 from tuning.study.rounds.schedule import PLAYOFF_SERIES, pairs_before_playoff, rounds_of
-from tuning.study.run import StudyRun, tune
+from tuning.study.run import MAX_VALUE, StudyRun, tune
 from tuning.study.spec import load_tuning
 from tuning.study.storage import STUDY_NAME, without_password
-from tuning.study.validation.again import validate_again
+from tuning.study.validation.again import ValidationResult, validate_again
 from tuning.study.validation.match import judge, stages_of
 from tuning.study.validation.preset import preset_text
 
@@ -96,6 +97,7 @@ def write_study(folder: Path, extra: str = "", **changes: Any) -> Path:
         "parameters": ["null_depth", "lmr_base", "evaluation"],
     }
     games = changes.pop("games", 46)
+    del settings["trials" if changes.get("sampler", "duel") == "duel" else "round_pairs"]
     validation = changes.pop("validation", {"maximum_pairs": 6, "slow": "off"})
     lines = [f"{key} = {json.dumps(value)}" for key, value in {**settings, **changes}.items()]
     # A base so weak that even so few games show a gain: otherwise it would be recommended itself.
@@ -209,6 +211,23 @@ def test_other_samplers_play_matches_against_the_base(sampler: str, tmp_path: Pa
     assert all(sets_of(record)[1] == base for record in rounds)
 
 
+def test_a_trial_that_won_every_pair_is_infinitely_stronger_but_for_optuna(tmp_path: Path) -> None:
+    (tmp_path / "few.epd").write_text(openings(60))
+    (tmp_path / "won.toml").write_text(
+        'budget = { games = 46 }\nlimit = "nodes=300"\nopenings = "few.epd"\nparameters = ["quiescence"]\n'
+        'sampler = "random"\ntrials = 8\n[set]\nquiescence = false\nhash_mb = 1\n[adjudication]\nmaximum_plies = 120\n'
+        '[validation]\nmaximum_pairs = 2\nslow = "off"\n'
+    )
+    out = tmp_path / "out"
+    tuning = run(tmp_path / "won.toml", out)
+    observed = [end.elo for end in tuning.rounds]
+    assert math.inf in observed
+    assert rounds_frame(tuning)["elo"].tolist() == observed
+    (name,) = optuna.get_all_study_names(f"sqlite:///{out / STUDY_NAME}")
+    told = optuna.load_study(study_name=name, storage=f"sqlite:///{out / STUDY_NAME}").trials
+    assert [trial.value for trial in told] == [min(elo, MAX_VALUE) for elo in observed]
+
+
 def test_a_budget_in_time_ends_at_a_round(tmp_path: Path) -> None:
     path = write_study(tmp_path, "[budget]\nseconds = 1.5\n", games=None)
     study_result = run(path, tmp_path / "out")
@@ -293,6 +312,25 @@ def test_a_study_that_contradicts_its_games_is_refused(tmp_path: Path) -> None:
         run(path, tmp_path / "out")
 
 
+@pytest.mark.parametrize("command", ["tune", "validate"])
+def test_damaged_games_are_played_again(
+    played: tuple[Path, Path, StudyResult], tmp_path: Path, command: str
+) -> None:
+    path, folder, _ = played
+    out = tmp_path / "out"
+    shutil.copytree(folder, out)
+    before = records_in(out)
+    with Store(out) as store:  # not seen by SQLite
+        store.connection.execute("UPDATE games SET plies = plies + 1 WHERE series LIKE 'validation%' AND number = 2")
+    stream = io.StringIO()
+    if command == "tune":
+        tune(load_tuning(path), out, stream=stream, presets=tmp_path)
+    else:
+        validate_again(out, None, None, stream=stream, presets=tmp_path)
+    assert f"the games were damaged; {len(before) - 1} are whole and kept" in stream.getvalue()
+    assert {record.key: record.digest for record in records_in(out)} == {one.key: one.digest for one in before}
+
+
 def test_games_of_other_sets_are_refused(tmp_path: Path) -> None:
     path = write_study(tmp_path)
     run(path, tmp_path / "out")
@@ -304,6 +342,22 @@ def test_games_of_other_sets_are_refused(tmp_path: Path) -> None:
         renew_checksums(store.connection)
     with pytest.raises(RunError, match="game 0 was played between other settings"):
         run(path, tmp_path / "out")
+
+
+def test_a_run_that_recorded_keys_without_effect_is_read_and_goes_on(
+    played: tuple[Path, Path, StudyResult], tmp_path: Path
+) -> None:
+    """Older versions took ``trials`` beside the sampler duel."""
+    path, folder, study_result = played
+    out = tmp_path / "out"
+    shutil.copytree(folder, out)
+    with Store(out) as store:
+        text, where = store.metadata(FILE_METADATA)
+        text = json.dumps({**json.loads(text), "trials": 7})
+        store.record_metadata({FILE_METADATA: [text, where], "tuning": {**store.metadata("tuning"), "trials": 7}})
+    (out / STUDY_NAME).unlink()  # it has a digest of all keys, and is made again from the games
+    assert result_in(out).decision == study_result.decision
+    assert outline(run(path, out)) == outline(study_result)
 
 
 class CountingStop(StopFlag):
@@ -700,6 +754,42 @@ def test_a_recommendation_is_validated_again_from_its_folder(
     assert "--pairs 100000 needs as many different openings" in capsys.readouterr().err
 
 
+def test_a_match_of_fixed_length_counts_no_games_of_a_sequential_test(
+    improved: tuple[Path, StudyResult], tmp_path: Path
+) -> None:
+    folder, study_result = improved
+    out = tmp_path / "out"
+    shutil.copytree(folder / "out", out)
+
+    def validate(pairs: int | None, maximum: int | None = None, **options: Any) -> ValidationResult:
+        return validate_again(out, None, pairs, maximum, stream=io.StringIO(), presets=tmp_path, **options)
+
+    before = {record.key for record in records_in(out)}
+    assert validate(3, stop=CountingStop(8)).interrupted
+    match = validate(3)
+    assert match.verdict is not None
+    assert match.verdict.counts.pairs == 3
+    fresh = [record for record in records_in(out) if record.key not in before]
+    of_tests = {
+        record.opening for record in records_in(out)
+        if record.key in before and record.pairing.series == "validation 00"
+    }  # fmt: skip
+    assert len({record.opening for record in fresh}) == 3
+    assert not of_tests & {record.opening for record in fresh}
+    # Neither has games of the other, whichever goes on.
+    own = study_result.verdicts[0].counts
+    assert result_in(out).verdicts[0].counts == own
+    assert validate(None, own.pairs + 2).verdict is not None
+    games = len(records_in(out))
+    again = validate(3)
+    assert (again.verdict, len(records_in(out))) == (match.verdict, games)
+    assert match.verdict in result_in(out).further
+    reserved = len(prepare_tuning(study_result.spec).reserved)
+    with pytest.raises(RunError, match=rf"--pairs {reserved} needs as many openings from which no sequential test"):
+        validate(reserved)
+    assert len(records_in(out)) == games
+
+
 def test_a_further_validation_that_was_stopped_is_reported_as_such(
     improved: tuple[Path, StudyResult], tmp_path: Path
 ) -> None:
@@ -768,6 +858,27 @@ def test_a_preset_of_somebody_else_is_not_overwritten(improved: tuple[Path, Stud
     again = tune(study_result.spec, folder / "out", stream=io.StringIO(), presets=other)
     assert again.preset == folder / "out" / "weak.toml"
     assert (other / "weak.toml").read_text() == "[xiangqi]\n"
+
+
+@pytest.mark.parametrize("command", [["tune", "weak.toml", "--out", "out"], ["validate", "out"]])
+def test_it_is_said_that_a_preset_went_elsewhere(
+    improved: tuple[Path, StudyResult], tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch, command: list[str],
+) -> None:  # fmt: skip
+    folder, _ = improved
+    for name in ("weak.toml", "few.epd"):
+        shutil.copyfile(folder / name, tmp_path / name)
+    shutil.copytree(folder / "out", tmp_path / "out")
+    monkeypatch.chdir(tmp_path)
+    other = Path("configs") / "engines" / "weak.toml"
+    other.parent.mkdir(parents=True)
+    other.write_text("[xiangqi]\n")
+    assert command_line.main(command) == 0
+    assert f"{other} is not of this study and stays as it is; the preset is out/weak.toml" in capsys.readouterr().err
+    other.unlink()
+    assert command_line.main(command) == 0
+    assert other.is_file()
+    assert "is not of this study" not in capsys.readouterr().err
 
 
 # What is written and printed

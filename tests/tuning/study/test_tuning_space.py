@@ -161,6 +161,11 @@ def test_the_shipped_studies_can_be_read(path: Path) -> None:
         ({"trails": 3}, ["unknown key 'trails'", "'trials'"]),
         ({"sampler": "tpee"}, ["sampler = 'tpee'", "'tpe'"]),
         ({"round_pairs": 0}, ["round_pairs = 0", "from 1"]),
+        ({"trials": 9}, ["trials = 9 has no effect with sampler = 'duel'; leave it out"]),
+        (
+            {"sampler": "tpe", "trials": 9, "round_pairs": 7},
+            ["round_pairs = 7 has no effect with sampler = 'tpe' and a budget in games; leave it out"],
+        ),
         ({"budget": {}}, ["budget = {}", "{ games = N }"]),
         ({"budget": {"games": 10, "minutes": 1}}, ["budget", "one of"]),
         ({"budget": {"games": 10}}, ["games = 10", "1 dimensions of the sampler 'duel' need at least 46"]),

@@ -61,7 +61,7 @@ def write_claims_report(run: ClaimsResult, language: str = DEFAULT_LANGUAGE, fol
     replace_file(folder / "columns.csv", data_dictionary(language))
     searches = run.searches_frame().to_csv(index=False, lineterminator="\n")
     replace_file(folder / COMPRESSED["searches"], gzip.compress(searches.encode(), mtime=0))
-    return write_document(folder, claims_document(run, language))
+    return write_document(folder, claims_document(run, language), run.faults)
 
 
 def data_dictionary(language: str = DEFAULT_LANGUAGE) -> str:
@@ -487,6 +487,7 @@ def claims_data(run: ClaimsResult, report: Path | None) -> dict[str, Any]:
             for result in run.results
         ],
         "amendments": [asdict(one) for one in run.registration.amendments],
+        "faults": [asdict(fault) for fault in run.faults],
         "games_digest": run.digest or None,
         "report": None if report is None else str(report),
     }

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Unpack
 
+from arena.figures.faults import FORFEITS, FaultCount, faults_of
 from arena.play.estimates import estimated_game_seconds
 from arena.play.stages import GameStage, StagePlan
 from arena.play.store import STORE_NAME, Store
-from arena.run import Run, RunError, RunOptions, engines_of
+from arena.run import Run, RunError, RunOptions, engines_of, store_before_run
 from engine.language import console
 from engine.settings.limits import Limits
 from engine.settings.parameters import Value
@@ -17,12 +20,15 @@ from tuning.matches import MatchTable
 from tuning.study.plan import FILE_METADATA, TuningPlan, prepare_tuning, purpose_of
 from tuning.study.run import RECOMMENDATION_METADATA
 from tuning.study.spec import TuningSpec
-from tuning.study.validation.match import Stage, ValidationGames, Verdict, validation_series
+from tuning.study.validation.match import VALIDATED_METADATA, Stage, Verdict
 from tuning.study.validation.preset import write_preset
 from tuning.study.validation.stages import (
+    further_games,
     games_to_validate,
+    known_recommendation,
     number_of,
     own_validations,
+    pairs_of_match,
     play_stage,
     recommendation_number,
     stored_of,
@@ -42,6 +48,8 @@ class ValidationResult:
     preset: Path | None = None
     failed: Verdict | None = None
     """The match of the study itself that spoke against the recommendation, if one did."""
+    faults: tuple[FaultCount, ...] = ()
+    """What players forfeited games of this validation by."""
 
     @property
     def interrupted(self) -> bool:
@@ -50,11 +58,14 @@ class ValidationResult:
 
     @property
     def exit_code(self) -> int:
-        """0 if it was passed and nothing speaks against it, 3 if not, 130 after an interruption."""
+        """0 if it was passed and nothing speaks against it, 1 if players also forfeited games of it by faults.
+
+        3 if it was not passed, 130 after an interruption.
+        """
         if self.interrupted:
             return 130
         assert self.verdict is not None
-        return 0 if self.verdict.passed and self.failed is None else 3
+        return int(bool(self.faults)) if self.verdict.passed and self.failed is None else 3
 
 
 def validate_again(
@@ -69,22 +80,24 @@ def validate_again(
     """Let the recommendation of a finished study play the base again on the reserved openings.
 
     By default a sequential test at the tuning's limit, which has ``maximum_pairs`` at most; ``pairs`` makes it a match
-    of fixed length. A recommendation that a sequential test accepts is written as a preset, unless a match of the study
-    speaks against it. Given again it plays only what is missing. Raises ``UserError`` if the folder holds no finished
-    study, or another engine's games.
+    of fixed length, which counts no games of sequential tests. A recommendation that a sequential test accepts is
+    written as a preset, unless a match of the study speaks against it. Given again it plays only what is missing.
+    Raises ``UserError`` if the folder holds no finished study, or another engine's games.
     """
-    plan, named = _recommended(directory)
+    plan, named = _recommended(directory, partial(store_before_run, stream=options.get("stream")))
     spec = plan.spec
     with Run(directory, purpose_of(plan), **options) as run:
-        stage = further_stage(plan, run.store, limits, pairs, maximum_pairs)
         table, again = MatchTable(spec.conditions.of_games, plan.suite, run), recommendation_number(run.store, named)
+        stage = further_stage(plan, run.store, limits, pairs, maximum_pairs, again)
         number = number_of(run.store, stage)
-        games = ValidationGames(spec, table, plan.reserved, named, stage, validation_series(number, again))
+        games = further_games(plan, run.store, table, named, stage, number, again)
         title = console("tuning")("stage.validation")
         planned = GameStage(title, 2 * games.most_pairs, estimated_game_seconds([stage.limits]), stored_of(games))
         run.progress.announce(StagePlan(spec.name, directory, (planned,), run.concurrency))
         verdict = play_stage(run, games, title)
         engine = engines_of(run.store)
+        counted = games.keys(0 if verdict is None else verdict.counts.pairs)
+        faults = faults_of(record for record in run.store.ended_by(FORFEITS) if record.key in counted)
         # The study's own, as far as it came: a stage after a failed one was not played.
         own = [stored_verdict(games, run.store) for games in own_validations(plan, run.store, table, named, again)]
     if verdict is not None and verdict.unfinished_of is not None:
@@ -101,16 +114,16 @@ def validate_again(
     preset = None
     if verdict is not None and verdict.kind == "sprt" and verdict.passed and failed is None:
         preset = write_preset(engine, spec, directory, named, verdict, presets)
-    return ValidationResult(spec, directory, named, verdict, preset, failed)
+    return ValidationResult(spec, directory, named, verdict, preset, failed, faults)
 
 
-def _recommended(directory: Path) -> tuple[TuningPlan, dict[str, Value]]:
+def _recommended(directory: Path, opened: Callable[[Path], Store]) -> tuple[TuningPlan, dict[str, Value]]:
     """The study of a folder and what it recommends. Raises ``RunError`` if there is nothing to validate."""
     from tuning.study.spec import tuning_from_text
 
     recorded = values = None
     if (directory / STORE_NAME).is_file():
-        with Store(directory, read_only=True) as store:
+        with opened(directory) as store:
             recorded, values = store.metadata(FILE_METADATA), store.metadata(RECOMMENDATION_METADATA)
     if recorded is None or values is None:
         what = "no study in it" if recorded is None else "its study has no recommendation yet"
@@ -126,17 +139,19 @@ def plan_of_validation(
     directory: Path, limits: Limits | None, pairs: int | None, maximum_pairs: int | None, concurrency: int
 ) -> StagePlan:
     """What a further validation of a folder's study would consist of."""
-    plan, _ = _recommended(directory)
+    plan, named = _recommended(directory, partial(Store, read_only=True))
     with Store(directory, read_only=True) as store:
-        stage = further_stage(plan, store, limits, pairs, maximum_pairs)
+        recommendation = known_recommendation(store.metadata(VALIDATED_METADATA) or [], named)
+        stage = further_stage(plan, store, limits, pairs, maximum_pairs, recommendation)
     seconds = estimated_game_seconds([stage.limits])
     planned = GameStage(console("tuning")("stage.validation"), 2 * stage.pairs, seconds)
     return StagePlan(plan.spec.name, directory, (planned,), concurrency, is_bound=pairs is None)
 
 
 def further_stage(
-    plan: TuningPlan, store: Store, limits: Limits | None, pairs: int | None, maximum_pairs: int | None
-) -> Stage:
+    plan: TuningPlan, store: Store, limits: Limits | None, pairs: int | None, maximum_pairs: int | None,
+    recommendation: int,
+) -> Stage:  # fmt: skip
     """The match of a further validation: a sequential test unless it is to have so many ``pairs``."""
     spec = plan.spec
     for option, wanted in (("--pairs", pairs), ("--maximum-pairs", maximum_pairs)):
@@ -145,6 +160,13 @@ def further_stage(
                 f"validate: {option} {wanted} needs as many different openings, but the validation half of the suite "
                 f"{spec.conditions.openings!r} has {len(plan.reserved)}; give fewer pairs"
             )
+    limits = limits or spec.conditions.limits
+    if pairs is not None and pairs > (left := len(pairs_of_match(plan, store, limits, recommendation))):
+        raise RunError(
+            f"validate: --pairs {pairs} needs as many openings from which no sequential test has played at {limits}, "
+            f"but the validation half of the suite {spec.conditions.openings!r} has {left} of them; give fewer pairs "
+            "or another --limit"
+        )
     longest = pairs or maximum_pairs or spec.validation.pairs(games_to_validate(spec, store))
     longest = min(longest, len(plan.reserved))
-    return Stage(limits or spec.conditions.limits, "sprt" if pairs is None else "fixed", longest)
+    return Stage(limits, "sprt" if pairs is None else "fixed", longest)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from arena.figures.statistics import (
@@ -112,33 +112,48 @@ class ValidationGames:
     values: Mapping[str, Value]
     stage: Stage
     series: str
+    chosen: tuple[int, ...] | None = None
+    """The numbers of the pairs it may have, in turn; each has the opening at its number modulo their count.
+
+    Unless given all from 0 on, which sequential tests at one limit share: each goes through them from the first.
+    """
+
+    @property
+    def pair_numbers(self) -> Sequence[int]:
+        """The numbers of all pairs that it may have."""
+        return range(len(self.openings)) if self.chosen is None else self.chosen
 
     def match(self, pairs: range) -> Match:
         """Some of its pairs."""
-        limits = self.stage.limits
+        limits, numbers = self.stage.limits, self.pair_numbers[pairs.start : pairs.stop]
         return Match(
             variant=self.spec.player(self.values, limits),
             reference=self.spec.player(self.spec.space.default, limits),
-            openings=self.openings[pairs.start : pairs.stop],
-            numbers=tuple(range(2 * pairs.start, 2 * pairs.stop, 2)),
-            pair_numbers=tuple(pairs),
+            openings=tuple(self.openings[number % len(self.openings)] for number in numbers),
+            numbers=tuple(2 * number for number in numbers),
+            pair_numbers=tuple(numbers),
             series=self.series,
         )
+
+    def keys(self, pairs: int) -> set[str]:
+        """The keys of the games of so many pairs from the first on."""
+        return {job.key for pair in self.table.jobs(self.match(range(pairs))) for job in pair}
 
     @functools.cached_property
     def stored_pairs(self) -> int:
         """How many pairs from the first on were complete when it was asked first: they count, whatever the bound."""
-        for start in range(0, len(self.openings), INTERIM_PAIRS):
-            part = range(start, min(start + INTERIM_PAIRS, len(self.openings)))
+        possible = len(self.pair_numbers)
+        for start in range(0, possible, INTERIM_PAIRS):
+            part = range(start, min(start + INTERIM_PAIRS, possible))
             results = self.table.results(self.match(part))
             if None in results:
                 return start + results.index(None)
-        return len(self.openings)
+        return possible
 
     @property
     def most_pairs(self) -> int:
         """Where it ends: at its bound, or where a larger one that it had before let it come."""
-        return max(min(self.stage.pairs, len(self.openings)), self.stored_pairs)
+        return max(min(self.stage.pairs, len(self.pair_numbers)), self.stored_pairs)
 
     @property
     def missing_games(self) -> int:

@@ -37,6 +37,16 @@ def write_preset(
     folder. An external engine's options are written to the run's folder as a player of a tournament.
     """
     text = preset_text(engine, spec, values, verdict)
+    path, _ = place_of_preset(spec, directory, folder)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    replace_file(path, text)
+    with Store(directory) as store:
+        store.record_metadata({PRESET_METADATA: str(path.resolve())})
+    return path
+
+
+def place_of_preset(spec: TuningSpec, directory: Path, folder: Path | None = None) -> tuple[Path, Path | None]:
+    """Where ``write_preset`` writes, and the preset of another origin that has the name in the usual place, if any."""
     name = f"{spec.validation.preset}.toml"
     here = Path("configs")
     chosen = folder or (here / "engines" if here.is_dir() else directory)
@@ -44,12 +54,8 @@ def write_preset(
         chosen = directory
     path = chosen / name
     if path.is_file() and not _is_of(path, spec):
-        path = directory / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(path, text)
-    with Store(directory) as store:
-        store.record_metadata({PRESET_METADATA: str(path.resolve())})
-    return path
+        return directory / name, path
+    return path, None
 
 
 def written_preset(spec: TuningSpec, directory: Path) -> Path | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from arena.figures.standings import error_text, signed
@@ -55,12 +55,46 @@ def further_verdicts(
     lengths = store.metadata(LENGTHS_METADATA) or {}
     for number, (limits, kind) in enumerate(store.metadata(VALIDATIONS_METADATA) or (), start=MAX_STAGES):
         stage = Stage(Limits.parse(limits), kind, lengths.get(str(number), 1))
-        series = validation_series(number, recommendation)
-        games = ValidationGames(plan.spec, table, plan.reserved, values, stage, series)
+        games = further_games(plan, store, table, values, stage, number, recommendation)
         verdict = stored_verdict(games, store)
         if verdict is not None:
             verdicts.append(with_speed(verdict, games, store))
     return tuple(verdicts)
+
+
+def further_games(
+    plan: TuningPlan, store: Store, table: MatchTable, values: Mapping[str, Value], stage: Stage, number: int,
+    recommendation: int,
+) -> ValidationGames:  # fmt: skip
+    """The games of a validation that was asked for apart from the study, by its number among the folder's."""
+    chosen = pairs_of_match(plan, store, stage.limits, recommendation) if stage.kind == "fixed" else None
+    series = validation_series(number, recommendation)
+    return ValidationGames(plan.spec, table, plan.reserved, values, stage, series, chosen)
+
+
+def pairs_of_match(plan: TuningPlan, store: Store, limits: Limits, recommendation: int) -> tuple[int, ...]:
+    """The numbers of the pairs that a further match of fixed length at a limit may have, as ``ValidationGames.chosen``.
+
+    First those that such matches have begun, then pairs of its own, with openings from which no sequential test has
+    played there: when such a test ended depends on its games, so that they say too much or too little to be counted as
+    if their number had been fixed.
+    """
+    pairs: dict[str, set[int]] = {}
+    for outcome in store.outcomes():
+        pairs.setdefault(outcome.pairing.series, set()).add(outcome.pairing.pair)
+    stages = stages_of(plan.spec.validation, games_to_validate(plan.spec, store), len(plan.reserved))
+    kinds = {number: [str(stage.limits), stage.kind] for number, stage in enumerate(stages)}
+    kinds.update(enumerate(store.metadata(VALIDATIONS_METADATA) or (), start=MAX_STAGES))
+    begun: set[int] = set()
+    tested: set[int] = set()
+    for number, (limit, kind) in kinds.items():
+        if limit == str(limits):
+            found = begun if kind == "fixed" else tested
+            found.update(pairs.get(validation_series(number, recommendation), ()))
+    begun -= tested
+    openings = len(plan.reserved)
+    taken = tested | {number % openings for number in begun}
+    return (*sorted(begun), *(openings + place for place in range(openings) if place not in taken))
 
 
 def games_to_validate(spec: TuningSpec, store: Store) -> int:
@@ -72,11 +106,16 @@ def games_to_validate(spec: TuningSpec, store: Store) -> int:
 def recommendation_number(store: Store, values: Mapping[str, Value]) -> int:
     """Which of the run's recommendations this is, from 0 on; a new one is recorded."""
     known = store.metadata(VALIDATED_METADATA) or []
+    number = known_recommendation(known, values)
+    if number == len(known):
+        store.record_metadata({VALIDATED_METADATA: [*known, list(values.values())]})
+    return number
+
+
+def known_recommendation(known: Sequence[list[Value]], values: Mapping[str, Value]) -> int:
+    """The place of a recommendation among those of a run, or where a new one would stand."""
     wanted = list(values.values())
-    if wanted not in known:
-        known.append(wanted)
-        store.record_metadata({VALIDATED_METADATA: known})
-    return int(known.index(wanted))
+    return known.index(wanted) if wanted in known else len(known)
 
 
 def stored_of(games: ValidationGames) -> int:
@@ -122,8 +161,7 @@ def play_stage(run: Run, games: ValidationGames, name: str) -> Verdict | None:
 def with_speed(verdict: Verdict, games: ValidationGames, store: Store) -> Verdict:
     """The verdict with what both sides spent on the moves of the games that count."""
     match = games.match(range(verdict.counts.pairs))
-    keys = {job.key for pair in games.table.jobs(match) for job in pair}
-    spent = spent_in(store.iterate(keys), games.spec.conditions.game)
+    spent = spent_in(store.iterate(games.keys(verdict.counts.pairs)), games.spec.conditions.game)
     return replace(verdict, speed=speed_row(games.series, match, games.table, spent))
 
 
