@@ -4,8 +4,10 @@ A pair's score between two sets is logistic in the difference of their Elo. Elo 
 it has one maximum over whole numbers, every dimension has the place of its maximum, a curvature that is positive, a
 skew that makes one slope steeper than the other, and mild interactions with the others; far from it Elo levels off;
 every choice has an effect. The prior: maxima lie about the middle of the ranges or beyond their ends, curvatures are
-log-normal about a common size that is estimated from the games, skews, interactions and effects are moderate. Where the
-games speak against a hill (a cliff, ripples), departures from it are added (``tuning.study.model.departures``); where
+log-normal about a common size that is estimated from the games, skews, interactions and effects are moderate. Ranges
+that were chosen about their maxima have a closer prior of the maxima's places, if the games speak for it: under the
+wide one alone, a hill of many ranges would be thought less probable than that the base is the best. Where the games
+speak against a hill (a cliff, ripples), departures from it are added (``tuning.study.model.departures``); where
 two hills are the more probable, of which the higher one counts at every point, the model is of two. The posterior is
 the normal one around its mode in these terms, carried as draws, with the dispersion of pair scores as it is observed
 (pairs vary less than games because of draws and openings). At the end of a study the draws are of hills with and
@@ -35,8 +37,10 @@ from arena.figures.statistics import NATURAL_TO_ELO, Pentanomial
 from engine.settings.parameters import Value
 from tuning.study.model.departures import Group, Possible, choose, drawn_weights, groups_of
 from tuning.study.model.hill import (
+    CLOSE_DEVIATION,
     MAX_INTERACTING,
     NO_SUMMIT,
+    PLACE_DEVIATION,
     SKEW_WIDTH,
     VALLEY_WIDTH,
     Hill,
@@ -50,7 +54,7 @@ from tuning.study.space import Space
 Array = NDArray[np.float64]
 Values = tuple[Value, ...]
 
-NEAR_BASE_ODDS = 1 / 20
+NEAR_BASE_ODDS = 1 / 8
 """That it is, before any game."""
 SECOND_SUMMIT_ODDS = 1 / 2
 """That there are two hills, before any game."""
@@ -338,7 +342,8 @@ class _Fit:
         first, second, self._pairs, self._scores = observations.arrays()
         self._points = np.concatenate([first, second])
         """Coordinates of every result's first set, then of every second one."""
-        self._mean, self._precision = self._hill.prior(is_near_base=False)
+        self._deviation_of_places = PLACE_DEVIATION
+        self._mean, self._precision = self._hill.prior()
         self._features = np.zeros((len(self._pairs), 0))
         """Of the first set minus the second one, over the unit of Elo: of the departures."""
         self._dispersion = TYPICAL_DISPERSION
@@ -353,7 +358,7 @@ class _Fit:
         """Fit a hill, ask whether there are two and for departures from them, fit all that is there."""
         terms, _, expected = self._mode(self._mean)
         self._dispersion = self._observed_dispersion(expected)
-        hill = self._mode(terms)
+        hill = self._with_close_maxima(self._mode(terms))
         near_base = [self._near_base(hill)] if is_last else []
         found, log_odds, others = self._with_second_summit(hill)
         others = [*near_base, *others] if is_last else []
@@ -395,6 +400,17 @@ class _Fit:
             draws[start:end, at_target.shape[1] :] = 0.0
             start = end
 
+    def _with_close_maxima(self, hill: Mode) -> Mode:
+        """The hill under the prior of the maxima's places that the games speak for; that prior is kept."""
+        wide, evidence = (self._mean, self._precision), self._evidence(hill)
+        self._mean, self._precision = self._hill.prior(CLOSE_DEVIATION)
+        close = self._mode(hill[0])
+        if self._evidence(close) > evidence:
+            self._deviation_of_places = CLOSE_DEVIATION
+            return close
+        self._mean, self._precision = wide
+        return hill
+
     def _near_base(self, hill: Mode) -> _Alternative:
         """A hill that is near the base, which may be the best already."""
         general = self._mean, self._precision
@@ -412,7 +428,7 @@ class _Fit:
         drawn = self._drawn(hill[0], hill[1])
         single = self._hill, self._mean, self._precision
         self._hill = self._hills(is_double=True)
-        self._mean, self._precision = self._hill.prior(is_near_base=False)
+        self._mean, self._precision = self._hill.prior(self._deviation_of_places)
         double = self._two_hills(hill[0], single[0])
         log_odds = math.log(SECOND_SUMMIT_ODDS) + self._evidence(double)
         self._found_two_hills = self._described(double, log_odds - evidence)

@@ -85,7 +85,7 @@ def test_derivatives_of_hills_are_those_of_their_elo(is_double: bool, limits: in
     hill = Hill(space, is_double=is_double)
     if limits == 2:
         hill = HillOverLimits(space, generator.normal(size=8), is_double=is_double)
-    terms = hill.prior(is_near_base=False)[0] + generator.normal(0, 0.2, hill.terms)
+    terms = hill.prior()[0] + generator.normal(0, 0.2, hill.terms)
     points, step = generator.random((8, 3)), 1e-5
     elo, slopes = hill.elo_with_slopes(terms, points)
     moved = [hill.elo(terms + step * way, points) - hill.elo(terms - step * way, points) for way in np.eye(hill.terms)]
@@ -138,6 +138,21 @@ def test_a_gain_is_recommended_where_there_is_one() -> None:
     low, high = decision.interval()
     assert not decision.is_base
     assert low < 192 < high
+
+
+@pytest.mark.parametrize("seed", [2, 7])
+def test_few_games_of_many_ranges_do_not_make_the_base_the_best(seed: int) -> None:
+    """Under a prior that is wide about every maximum alone, the base seems to be the best already."""
+    generator = np.random.default_rng(seed)
+    summit, weights = generator.uniform(0.25, 0.75, 10), np.exp(generator.normal(0, 0.7, 10))
+    weights *= 60 / (weights * (summit - 0.5) ** 2).sum()
+    observations = played(
+        space_of(10, 500), lambda place: -float((weights * (place - summit) ** 2).sum()), rounds=4, pairs=100, each=1,
+        seed=seed,
+    )  # fmt: skip
+    model = fit(observations, is_last=True)
+    best = maximum(model, observations.trust_region(), [observations.space.default_values])
+    assert (model.draws([best]) > 0).mean() > 0.8
 
 
 @pytest.mark.parametrize(("curvature", "wall", "is_departure"), [(600, 0.55, False), (1800, 0.6, True)])

@@ -17,8 +17,9 @@ from tuning.study.space import Space
 
 Array = NDArray[np.float64]
 
-PLACE_MEAN, PLACE_DEVIATION = 0.5, 0.5
-"""Of a range: prior mean and standard deviation of the place of its maximum."""
+PLACE_MEAN, PLACE_DEVIATION, CLOSE_DEVIATION = 0.5, 0.5, 0.2
+"""Of a range: prior mean and standard deviation of the place of its maximum, and the smaller deviation where ranges
+were chosen about their maxima."""
 NEAR_BASE_DEVIATION = 0.05
 """The same about the base, if the base is the best already."""
 MAX_INTERACTING = 16
@@ -89,10 +90,10 @@ class Hill:
         start = sum(self.sizes[:before])
         return slice(start, start + self.sizes[before])
 
-    def prior(self, *, is_near_base: bool) -> tuple[Array, Array]:
+    def prior(self, deviation_of_places: float = PLACE_DEVIATION, *, is_near_base: bool = False) -> tuple[Array, Array]:
         """Mean and precision of all terms before any game, in general or if the base is the best already."""
         mean, deviation = np.zeros(self.terms), np.zeros(self.terms)
-        mean[self.maxima], deviation[self.maxima] = PLACE_MEAN, PLACE_DEVIATION
+        mean[self.maxima], deviation[self.maxima] = PLACE_MEAN, deviation_of_places
         if is_near_base:
             mean[self.maxima], deviation[self.maxima] = self.base, NEAR_BASE_DEVIATION
         mean[self.curvatures], deviation[self.curvatures] = LOG_CURVATURE, OWN_DEVIATION
@@ -101,7 +102,7 @@ class Hill:
         mean[self.largest_loss], deviation[self.largest_loss] = LOG_LARGEST_LOSS, LARGEST_LOSS_DEVIATION
         deviation[self.effects] = CHOICE_DEVIATION
         if self.is_double:
-            mean[self.second_maxima], deviation[self.second_maxima] = PLACE_MEAN, PLACE_DEVIATION
+            mean[self.second_maxima], deviation[self.second_maxima] = PLACE_MEAN, deviation_of_places
             deviation[self.contrasts], deviation[self.height] = CONTRAST_DEVIATION, HEIGHT_DEVIATION
         covariance = np.diag(deviation**2)
         covariance[self.curvatures, self.curvatures] += COMMON_DEVIATION**2
@@ -206,9 +207,9 @@ class HillOverLimits(Hill):
         self._movements = slice(self.terms, self.terms + self.count)
         self.terms += self.count + 1
 
-    def prior(self, *, is_near_base: bool) -> tuple[Array, Array]:
+    def prior(self, deviation_of_places: float = PLACE_DEVIATION, *, is_near_base: bool = False) -> tuple[Array, Array]:
         """Mean and precision of all terms before any game."""
-        mean, precision = self._at_target.prior(is_near_base=is_near_base)
+        mean, precision = self._at_target.prior(deviation_of_places, is_near_base=is_near_base)
         deviation = np.array([MOVEMENT_DEVIATION] * self.count + [SHRINKAGE_DEVIATION])
         extended = np.diag(np.concatenate([np.zeros(len(mean)), deviation**-2.0]))
         extended[: len(mean), : len(mean)] = precision

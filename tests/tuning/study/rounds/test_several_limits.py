@@ -97,7 +97,7 @@ def test_derivatives_are_those_of_finite_differences() -> None:
     generator = np.random.default_rng(5)
     points, log_limits = generator.random((6, 2)), np.array([0.0, -1.0, -2.8, 0.7, -0.3, -2.0])
     shape = HillOverLimits(SPACE, log_limits)
-    mean, precision = shape.prior(is_near_base=False)
+    mean, precision = shape.prior()
     assert precision.shape == (shape.terms, shape.terms)
     terms = mean + generator.normal(0, 0.05, shape.terms)
     elo, slopes = shape.elo_with_slopes(terms, points)
