@@ -121,6 +121,9 @@ def _prepare_writing() -> None:
     setattr(IndexDataCacheFile, "save", save_alone)  # noqa: B010 - a method of another package is replaced
 
 
+_PREPARED: set[str] = set()
+
+
 class _EngineLocator(UserProvidedCacheLocator):
     """Finds the cached code of an engine's function by where its source lies in the package, not where that lies."""
 
@@ -131,6 +134,12 @@ class _EngineLocator(UserProvidedCacheLocator):
         # Code with calls of Intel's vector library runs only where that is installed.
         library = ("svml",) if getattr(numba.config, "USING_SVML", False) else ()
         return "_".join((ENGINE_DIRECTORY.name, *folder.parts, *library))
+
+    def ensure_cache_path(self) -> None:
+        """Make the folder and see that it can be written to: once for all functions in it."""
+        if self._cache_path not in _PREPARED:
+            super().ensure_cache_path()
+            _PREPARED.add(self._cache_path)
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> Any:

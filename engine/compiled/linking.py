@@ -26,6 +26,7 @@ from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.environment import lookup_environment
 from numba.core.registry import CPUDispatcher
+from numba.core.runtime.nrt import rtsys
 from numba.core.sigutils import normalize_signature
 from numba.core.targetconfig import TargetConfig
 
@@ -137,6 +138,12 @@ class DeferredLibrary(JITCodeLibrary):
 
 class _MachineCodeCache(FunctionCache):
     """A function's cache on disk, without what is only LLVM code."""
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        """The function's machine code. numba's own way makes all its declarations ready, which only compiling needs."""
+        rtsys.initialize(context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(signature, context)
 
     def save_overload(self, signature: Any, result: Any) -> None:
         if result.library._finalized:

@@ -21,22 +21,22 @@ from engine.settings.limits import Limits
 
 engine = Engine("othello")
 engine.search(engine.game.position(engine.game.start), Limits(depth=1))
-print("scipy.linalg" in sys.modules)
+print("numba.np.arraymath" in sys.modules)
 
 import numba
 import numpy as np
 
 print(numba.njit(lambda one, other: np.dot(one, other))(np.eye(3), np.full((3, 3), 2.0)).sum())
-print("scipy.linalg" in sys.modules)
 """
 
 
 @pytest.mark.skipif(JIT_DISABLED, reason="nothing is compiled")
-def test_a_search_does_without_scipy_and_who_needs_it_gets_it() -> None:
+def test_a_search_does_without_what_only_compiling_needs_and_who_compiles_gets_it() -> None:
     pytest.importorskip("scipy")
+    subprocess.run([sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, timeout=600)  # its code is kept now
     done = subprocess.run([sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["False", "18.0", "True"]
+    assert done.stdout.split() == ["False", "18.0"]
 
 
 @pytest.mark.skipif(JIT_DISABLED, reason="nothing is compiled")
