@@ -249,20 +249,33 @@ def test_players_that_are_missing_on_workers(
 
 
 def test_enough_lets_running_games_end_and_stop_gives_them_up() -> None:
+    """A worker's next chunk waits until the games before it have been counted, and for the order once they suffice."""
     jobs = jobs_of(200)
-    site = Threads("one")
+    records: list[GameRecord] = []
+    returned = 0
+
+    def play(chunk: Chunk) -> PlayedChunk:
+        nonlocal returned
+        while not site.orders and not returned == len(records) <= most:
+            time.sleep(0.001)
+        played = play_chunk(chunk)
+        returned += len(played.records)
+        return played
+
+    most, site = 4, Threads("one", play=play)
     with ClusterRunner(site, StopFlag()) as runner:
-        records: list[GameRecord] = []
-        for record in runner.run(jobs, lambda: len(records) > 4):
+        for record in runner.run(jobs, lambda: len(records) > most):
             records.append(record)
-        assert 4 < len(records) < len(jobs)
+        assert most < len(records) < len(jobs)
         assert "finish" in {order.kind for order in site.orders}
         again = {record.key for record in runner.run(jobs[:20])}
     assert again == {job.key for job in jobs[:20]}
-    stop = StopFlag()
-    site = Threads("one")
+    records.clear()
+    stop, returned = StopFlag(), 0
+    most, site = 0, Threads("one", play=play)
     with ClusterRunner(site, stop) as runner:
-        for _ in runner.run(jobs):
+        for record in runner.run(jobs):
+            records.append(record)
             stop.set()
     assert "stop" in {order.kind for order in site.orders}
 
