@@ -76,7 +76,7 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
             try:
                 _copy_games(directory, copy)
             except (UserError, OSError) as error:
-                failure = _file_error(error)
+                failure = file_error(error)
     except KeyboardInterrupt:
         command = resume_command(spec, directory, arguments.language)
         complain("console.interrupted", command=command)
@@ -86,8 +86,13 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
         complain("console.forfeits_one" if result.forfeits == 1 else "console.forfeits", games=result.forfeits)
     if failure is not None:
         sys.stdout.flush()
-        raise FileError(f"{failure}; the games are stored: give the same command again once that is mended")
+        raise after_outcome(failure)
     return result.exit_code
+
+
+def after_outcome(failure: FileError) -> FileError:
+    """What is said of a file that could not be written once the outcome has been printed."""
+    return FileError(f"{failure}; the games are stored: give the same command again once that is mended")
 
 
 def _copy_of_games(directory: Path, arguments: argparse.Namespace) -> Path | None:
@@ -187,10 +192,11 @@ def written_exports(
     try:
         return export(spec, store, language, directory), None
     except (FileError, OSError) as error:
-        return figures(spec, store), _file_error(error)
+        return figures(spec, store), file_error(error)
 
 
-def _file_error(error: UserError | OSError) -> FileError:
+def file_error(error: UserError | OSError) -> FileError:
+    """What kept a file from being written, as one line that names it."""
     return FileError(str(error) if isinstance(error, UserError) else f"{error.filename}: {error.strerror}")
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.commands.arguments import specification_of
-from arena.commands.results import finishing
 from engine.commands.arguments import print_json
 from engine.language import Catalogue
 from tuning.commands.arguments import (
@@ -17,6 +16,7 @@ from tuning.commands.arguments import (
     describe,
     folder_of,
     print_outcome,
+    report_written,
     say_how_to_resume,
     uninterrupted,
 )
@@ -71,12 +71,10 @@ def print_ablation(result: AblationResult, arguments: argparse.Namespace, folder
     from tuning.reports.document import MESSAGES
     from tuning.reports.labels import in_language
 
-    with finishing():
-        report = write_ablation_report(result, arguments.language, folder)
-    if arguments.json:
-        print_json(ablation_data(result, report))
-    else:
-        shown = in_language(result, Catalogue(MESSAGES, arguments.language))
-        text = ablation_text(shown.rows, shown.effects, arguments.language, shown.speeds)
-        print_outcome(text, result.digest, report, result.faults)
-    sys.stdout.flush()
+    with report_written(lambda: write_ablation_report(result, arguments.language, folder)) as report:
+        if arguments.json:
+            print_json(ablation_data(result, report))
+        else:
+            shown = in_language(result, Catalogue(MESSAGES, arguments.language))
+            text = ablation_text(shown.rows, shown.effects, arguments.language, shown.speeds)
+            print_outcome(text, result.digest, report, result.faults)

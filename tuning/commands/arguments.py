@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ from arena.commands.arguments import (
     add_specification_argument,
     names_paragraph,
 )
+from arena.commands.results import after_outcome, file_error, finishing
+from arena.files import FileError
 from engine.commands.arguments import (
     add_concurrency_argument,
     add_json_argument,
@@ -134,7 +137,23 @@ def print_outcome(text: str, digest: str, report: Path | None, faults: Sequence[
         print_faults(faults)
         print()
     print(console("arena")("console.digest", digest=digest))
-    print(report)
+    if report is not None:
+        print(report)
+
+
+@contextmanager
+def report_written(write: Callable[[], Path]) -> Iterator[Path | None]:
+    """The page that ``write`` writes, or ``None`` if it cannot: what the block prints then comes before the failure."""
+    report = failure = None
+    try:
+        with finishing():
+            report = write()
+    except (FileError, OSError) as error:
+        failure = file_error(error)
+    yield report
+    sys.stdout.flush()
+    if failure is not None:
+        raise after_outcome(failure)
 
 
 def describe(plan: StagePlan, figures: Mapping[str, int], arguments: argparse.Namespace) -> int:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.commands.results import finishing
 from engine.commands.arguments import (
     UsageError,
     add_game_argument,
@@ -24,6 +22,7 @@ from tuning.commands.arguments import (
     describe,
     folder_of,
     print_outcome,
+    report_written,
     say_how_to_resume,
     uninterrupted,
 )
@@ -119,10 +118,8 @@ def print_claims(result: ClaimsResult, arguments: argparse.Namespace, folder: Pa
     """Write the report on the claims, as far as the run came, and print its table."""
     from tuning.reports.claims.report import claims_data, claims_text, write_claims_report
 
-    with finishing():
-        report = write_claims_report(result, arguments.language, folder)
-    if arguments.json:
-        print_json(claims_data(result, report))
-    else:
-        print_outcome(claims_text(result, arguments.language), result.digest, report, result.faults)
-    sys.stdout.flush()
+    with report_written(lambda: write_claims_report(result, arguments.language, folder)) as report:
+        if arguments.json:
+            print_json(claims_data(result, report))
+        else:
+            print_outcome(claims_text(result, arguments.language), result.digest, report, result.faults)

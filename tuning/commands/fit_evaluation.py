@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.commands.results import finishing
 from engine.commands.arguments import (
     UsageError,
     add_game_argument,
@@ -23,6 +21,7 @@ from tuning.commands.arguments import (
     describe,
     folder_of,
     print_outcome,
+    report_written,
     say_how_to_resume,
     uninterrupted,
 )
@@ -148,10 +147,8 @@ def print_fit(fitted: FitResult, arguments: argparse.Namespace, folder: Path | N
     """Write a fit's report, as far as it came, and print what it comes to."""
     from tuning.reports.fit import fit_data, fit_text, write_fit_report
 
-    with finishing():
-        report = write_fit_report(fitted, arguments.language, folder)
-    if arguments.json:
-        print_json(fit_data(fitted, report))
-    else:
-        print_outcome(fit_text(fitted, arguments.language), fitted.digest, report)
-    sys.stdout.flush()
+    with report_written(lambda: write_fit_report(fitted, arguments.language, folder)) as report:
+        if arguments.json:
+            print_json(fit_data(fitted, report))
+        else:
+            print_outcome(fit_text(fitted, arguments.language), fitted.digest, report)

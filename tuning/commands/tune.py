@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.commands.arguments import specification_of
-from arena.commands.results import finishing
 from engine.commands.arguments import print_json
 from tuning.commands.arguments import (
     complain,
@@ -18,6 +17,7 @@ from tuning.commands.arguments import (
     describe,
     folder_of,
     print_outcome,
+    report_written,
     say_how_to_resume,
     uninterrupted,
 )
@@ -84,10 +84,8 @@ def print_tuning(result: StudyResult, arguments: argparse.Namespace, folder: Pat
     """Write a study's report, as far as the study came, and print what it comes to."""
     from tuning.reports.study import tuning_data, tuning_text, write_tuning_report
 
-    with finishing():
-        report = write_tuning_report(result, arguments.language, folder)
-    if arguments.json:
-        print_json(tuning_data(result, report))
-    else:
-        print_outcome(tuning_text(result, arguments.language), result.digest, report, result.faults)
-    sys.stdout.flush()
+    with report_written(lambda: write_tuning_report(result, arguments.language, folder)) as report:
+        if arguments.json:
+            print_json(tuning_data(result, report))
+        else:
+            print_outcome(tuning_text(result, arguments.language), result.digest, report, result.faults)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.commands.arguments import add_log_argument
-from arena.commands.results import finishing
 from engine.commands.arguments import (
     UsageError,
     add_json_argument,
@@ -25,6 +23,7 @@ from tuning.commands.arguments import (
     complain_of_taken_name,
     describe,
     print_faults,
+    report_written,
     say_how_to_resume,
     uninterrupted,
 )
@@ -79,10 +78,10 @@ def run(arguments: argparse.Namespace) -> int:
         return describe(plan_of_validation(directory, *match, concurrency=arguments.concurrency), {}, arguments)
     result = uninterrupted(validate_again, arguments, directory, *match)
     verdict = None if result is None else result.verdict
-    with finishing():
-        report = None if result is None else write_tuning_report(result_in(directory), arguments.language)
-    if result is not None and verdict is not None:
-        _print_verdict(result, verdict, report, arguments)
+    if result is not None:
+        with report_written(lambda: write_tuning_report(result_in(directory), arguments.language)) as report:
+            if verdict is not None:
+                _print_verdict(result, verdict, report, arguments)
     if result is None or verdict is None or result.interrupted:
         say_how_to_resume(None, directory)
         return 130
@@ -102,7 +101,8 @@ def _print_verdict(
 
     if arguments.json:
         preset = None if result.preset is None else str(result.preset)
-        data = {"parameters": result.values, **verdict_data(verdict), "preset": preset, "report": str(report)}
+        data = {"parameters": result.values, **verdict_data(verdict), "preset": preset}
+        data["report"] = None if report is None else str(report)
         data["faults"] = [asdict(fault) for fault in result.faults]
         print_json(data)
     else:
@@ -112,5 +112,5 @@ def _print_verdict(
         if result.preset is not None:
             print(message("console.preset", preset=result.preset))
         print_faults(result.faults)
-        print(report)
-    sys.stdout.flush()
+        if report is not None:
+            print(report)

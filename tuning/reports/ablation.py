@@ -475,7 +475,7 @@ def ablation_text(
     return "\n".join(lines)
 
 
-def ablation_data(result: AblationResult, report: Path) -> dict[str, Any]:
+def ablation_data(result: AblationResult, report: Path | None) -> dict[str, Any]:
     """The outcome and where it was reported, as plain data, figures unrounded."""
     return {
         "name": result.spec.name,
@@ -488,5 +488,5 @@ def ablation_data(result: AblationResult, report: Path) -> dict[str, Any]:
         "speeds": [asdict(row) for row in result.speeds],
         "faults": [asdict(fault) for fault in result.faults],
         "games_digest": result.digest or None,
-        "report": str(report),
+        "report": None if report is None else str(report),
     }

@@ -469,7 +469,7 @@ def tuning_text(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> str:
     return "\n\n".join(parts)
 
 
-def tuning_data(result: StudyResult, report: Path) -> dict[str, Any]:
+def tuning_data(result: StudyResult, report: Path | None) -> dict[str, Any]:
     """The outcome and where it was reported, as plain data, figures unrounded."""
     data: dict[str, Any] = {
         "name": result.spec.name,
@@ -483,7 +483,7 @@ def tuning_data(result: StudyResult, report: Path) -> dict[str, Any]:
         "preset": None if result.preset is None else str(result.preset),
         "faults": [asdict(fault) for fault in result.faults],
         "games_digest": result.digest or None,
-        "report": str(report),
+        "report": None if report is None else str(report),
     }
     found = result.decision
     if found is not None:
