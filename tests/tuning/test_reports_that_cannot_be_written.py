@@ -11,7 +11,8 @@ from elolab.command_line import main
 
 def test_the_outcome_is_printed_and_then_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "report.html").mkdir()
-    arguments = "--game othello --games 20 --limit nodes=20 --iterations 1 --match-pairs 0 --patterns off".split()
+    arguments = ["--game", "othello", "--games", "20", "--limit", "nodes=20", "--iterations", "1"]
+    arguments += ["--match-pairs", "0", "--patterns", "off"]
     assert main(["fit-evaluation", *arguments, "--out", str(tmp_path)]) == 1
     out, errors = capsys.readouterr()
     assert "games digest: " in out
