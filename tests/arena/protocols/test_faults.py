@@ -15,6 +15,7 @@ from marked_processes import MARK, processes_marked, wait_until
 
 from arena.play.executor import GameRunner
 from arena.play.game import play_game
+from arena.players import detect
 from arena.players.event_loop import run
 from arena.players.external import ExternalPlayer
 from arena.players.process import ERROR_TAIL_BYTES, LINE_BYTES
@@ -54,10 +55,18 @@ def builtin(game: str) -> PlayerSpec:
     return PlayerSpec("good", "builtin", Limits(depth=1), parameters=parameters)
 
 
+def is_repeated(case: Case) -> bool:
+    """Whether it is a flood that is read as over UCI and GTP: by the process, whatever the protocol."""
+    fault = case.fault
+    return (fault.mode == "byte_flood" or (fault.mode, fault.on_clock) == ("info_flood", True)) and (
+        case.protocol not in ("uci", "gtp")
+    )
+
+
 @functools.cache
-def lost_games(protocol: str) -> dict[Fault, GameRecord]:
+def lost_games(protocol: str, repeated: bool) -> dict[Fault, GameRecord]:
     """A game lost by each fault, side by side: most of the time they wait."""
-    faults = [case.fault for case in CASES if case.protocol == protocol]
+    faults = [case.fault for case in CASES if case.protocol == protocol and is_repeated(case) == repeated]
     jobs = {fault: job_of_fault(protocol, number, fault) for number, fault in enumerate(faults)}
     # On a busy machine an answer that is late comes later still; who never answers is waited for in vain.
     answering = [job for fault, job in jobs.items() if fault.reason == "time_forfeit"]
@@ -86,9 +95,11 @@ def test_no_protocol_is_left_out() -> None:
     assert SPEAKERS.keys() == {protocol.name for protocol in protocols() if protocol.is_external}
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=[pytest.mark.slow] if is_repeated(case) else []) for case in CASES], ids=str
+)
 def test_a_fault_loses_the_game_and_keeps_the_dialogue(case: Case) -> None:
-    record, mode = lost_games(case.protocol)[case.fault], case.fault.mode
+    record, mode = lost_games(case.protocol, is_repeated(case))[case.fault], case.fault.mode
     assert (record.result, record.reason) == ("0-1", reason_of(case)), record.detail
     fault = record.detail["fault"]
     assert (fault["player"], fault["side"], fault["reason"]) == (f"mock {mode}", 0, record.reason)
@@ -157,7 +168,9 @@ STARTS = {"exit_at_start": r"ended during the .* handshake: exited with code 3; 
           "silent": r"did not complete the .* handshake within 0\.3 s"}  # fmt: skip
 
 
-def test_who_cannot_be_started_is_out_and_the_others_play() -> None:
+def test_who_cannot_be_started_is_out_and_the_others_play(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Not also tried in all other protocols, which is of no avail here.
+    monkeypatch.setattr(detect, "other_protocol", lambda spec: "")
     jobs, reasons = [], {}
     for protocol in SPEAKERS:
         for mode, text in STARTS.items():
