@@ -111,7 +111,7 @@ def test_every_driver_finds_the_same_value(driver: dict[str, object], effort: in
     reference = Engine("xiangqi", {**SOUND, "algorithm": "pvs", "aspiration": "off"})
     engine = Engine("xiangqi", {**SOUND, **driver})
     game = game_named("xiangqi")
-    for text in positions(3 * effort, 2):
+    for text in positions(3 * effort, 10):
         for depth in (1, 2, 3, 4):
             reference.new_game()
             engine.new_game()
