@@ -4,5 +4,5 @@ from __future__ import annotations
 
 import pytest
 
-EFFORT = pytest.mark.parametrize("effort", [pytest.param(1, id="little"), pytest.param(12, marks=pytest.mark.slow)])
+EFFORT = pytest.mark.parametrize("effort", [pytest.param(1, id="little"), pytest.param(24, marks=pytest.mark.slow)])
 """Gives a test ``effort``, by which it multiplies how much it compares."""

@@ -62,13 +62,20 @@ def builtin(name: str = "builtin") -> PlayerSpec:
 
 @contextmanager
 def playing(*specs: PlayerSpec) -> Iterator[Any]:
-    """A function that plays a game between two players from an opening; both live until the end."""
+    """A function that plays a game between two players from an opening; both live until the end.
+
+    The second one moves first where it is told that colours are swapped.
+    """
     players = [make_player(spec, "othello") for spec in specs]
 
-    def play(opening: Opening = PASS_NEXT, adjudication: Adjudication = NO_ADJUDICATION) -> GameRecord:
-        job = GameJob("othello", Rules(), adjudication, Pairing(0, 0, 0, 1, 0), specs[0], specs[1], opening, 1)
+    def play(
+        opening: Opening = PASS_NEXT, adjudication: Adjudication = NO_ADJUDICATION, *, swapped: bool = False
+    ) -> GameRecord:
+        first, second = (1, 0) if swapped else (0, 1)
+        pairing = Pairing(0, 0, 0, 1, 0)
+        job = GameJob("othello", Rules(), adjudication, pairing, specs[first], specs[second], opening, 1)
         play.dialogues = [player.dialogue for player in players]  # type: ignore[attr-defined]
-        return play_game(job, (players[0], players[1]), StopFlag())
+        return play_game(job, (players[first], players[second]), StopFlag())
 
     try:
         yield play

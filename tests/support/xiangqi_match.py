@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -57,7 +58,7 @@ def builtin(limit: str, name: str = "builtin") -> PlayerSpec:
 
 
 def assert_same_games(protocol: str, limit: str = "nodes=700", **changes: Any) -> None:
-    """The engine as a program plays against itself as it does built in, from several openings.
+    """The engine as a program plays either side against the one built in as that does, from several openings.
 
     With the same scores, nodes and principal variations. A move that an iteration found that was then broken off is
     told with the depth of this one; a player that is built in has that of the last completed one in its record.
@@ -65,9 +66,9 @@ def assert_same_games(protocol: str, limit: str = "nodes=700", **changes: Any) -
     adjudication = Adjudication(resign_moves=0, draw_moves=0, maximum_plies=24)
     expected = (builtin(limit, "a"), builtin(limit, "b"))
     own = own_engine(protocol, limit, **changes)
-    with playing(own, replace(own, name="black"), adjudication=adjudication) as play:
-        for opening in (Opening(START), AFTER_CAPTURES, BLACK_TO_MOVE):
-            record = play(opening)
+    with playing(own, expected[0], adjudication=adjudication) as play:
+        for opening, swapped in itertools.product((Opening(START), AFTER_CAPTURES, BLACK_TO_MOVE), (False, True)):
+            record = play(opening, swapped=swapped)
             assert record.reason == "maximum_length", record.detail
             built_in = play_one(*expected, opening, adjudication=adjudication)
             assert (record.result, record.reason) == (built_in.result, built_in.reason)
@@ -91,15 +92,20 @@ def need_program(name: str) -> None:
 
 @contextmanager
 def playing(*specs: PlayerSpec, adjudication: Adjudication = NO_ADJUDICATION) -> Iterator[Any]:
-    """A function that plays a game between two players from an opening; both live until the end."""
+    """A function that plays a game between two players from an opening; both live until the end.
+
+    The second one moves first where it is told that colours are swapped.
+    """
     players = [make_player(spec, "xiangqi") for spec in specs]
 
-    def play(opening: Opening | None = None) -> GameRecord:
+    def play(opening: Opening | None = None, *, swapped: bool = False) -> GameRecord:
+        first, second = (1, 0) if swapped else (0, 1)
         job = GameJob(
-            "xiangqi", Rules(), adjudication, Pairing(0, 0, 0, 1, 0), specs[0], specs[1], opening or Opening(START), 1
-        )
+            "xiangqi", Rules(), adjudication, Pairing(0, 0, 0, 1, 0), specs[first], specs[second],
+            opening or Opening(START), 1,
+        )  # fmt: skip
         play.dialogues = [player.dialogue for player in players]  # type: ignore[attr-defined]
-        return play_game(job, (players[0], players[1]), StopFlag())
+        return play_game(job, (players[first], players[second]), StopFlag())
 
     try:
         yield play

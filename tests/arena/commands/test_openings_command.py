@@ -90,16 +90,16 @@ def test_one_illegal_line_among_many_is_named_and_nothing_is_written(
 
 
 def test_an_illegal_move_is_named_with_file_and_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = random_lines(60, 6)
+    lines = random_lines(15, 6)
     for wrong, words in (
         ("a1a10", "('a1a10', ranks from 1): illegal move 'a0a9' after 3 moves in position "),
         ("a1a99", ": move 'a1a99' is off the board (files a to i, ranks 1 to 10)"),
         ("C2=9", "no legal move is 'C2=9' after 3 moves in position "),
     ):
-        lines[41][3] = wrong
+        lines[11][3] = wrong
         write_games(Path("mine.pgn"), lines)
         line = refused(capsys, "check", "mine.pgn")
-        assert line.startswith("mine.pgn: game 42, line 167: Black's move 2")
+        assert line.startswith("mine.pgn: game 12, line 47: Black's move 2")
         assert words in line
 
 

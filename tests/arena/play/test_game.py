@@ -449,7 +449,7 @@ def test_fairy_stockfish_plays_itself_and_the_moves_have_figures(play: PlayJob) 
 @needs_fairy_stockfish
 @pytest.mark.parametrize("limit", ["clock=1+0.02", "move_time=0.03", "depth=3"])
 def test_fairy_stockfish_against_the_built_in_engine(play: PlayJob, limit: str) -> None:
-    adjudication = Adjudication(maximum_plies=40)
+    adjudication = Adjudication(maximum_plies=12)
     builtin, fairy = builtin_spec("ours", "nodes=500"), fairy_spec(limit)
     for job in (job_of(builtin, fairy, None, adjudication), job_of(fairy, builtin, None, adjudication)):
         record = play(job)

@@ -52,7 +52,7 @@ def jobs_of(game: str, first: PlayerSpec, second: PlayerSpec, opening: Opening, 
 
 
 class Follower:
-    """Reads ``live.json`` as fast as it can, in a thread of its own, while games are played."""
+    """Reads ``live.json`` every millisecond, in a thread of its own, while games are played."""
 
     def __init__(self, folder: Path, runner: GameRunner) -> None:
         self.seen: list[dict[str, Any]] = []
@@ -61,7 +61,7 @@ class Follower:
         self._thread = threading.Thread(target=self._follow)
 
     def _follow(self) -> None:
-        while not self._over.is_set():
+        while not self._over.wait(0.001):
             self._progress.publish(self._runner.running())
             for entry in json.loads(self._file.read_text())["running"]:
                 if not self.seen or entry["moves"] != self.seen[-1]["moves"]:

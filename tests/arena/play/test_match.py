@@ -60,7 +60,7 @@ def random_games(pairs: int, share: float, number: int) -> list[Outcome]:
 # The test over a match
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(st.sampled_from((0.2, 0.35, 0.5)), st.integers(0, 20), st.integers(1, 40))
 def test_the_order_of_arrival_changes_nothing(share: float, number: int, window: int) -> None:
     """Games end a little earlier or later, as they do when many are played at a time."""

@@ -224,7 +224,7 @@ def play_tournament(path: Path, concurrency: int) -> list[GameRecord]:
         return store.records()
 
 
-@pytest.mark.parametrize("concurrency", [2, 5])
+@pytest.mark.parametrize("concurrency", [2, pytest.param(5, marks=pytest.mark.slow)])
 def test_the_same_games_at_any_concurrency(tournament: Path, played: list[GameRecord], concurrency: int) -> None:
     again = play_tournament(tournament, concurrency)
     assert [game.digest for game in again] == [game.digest for game in played]
@@ -298,7 +298,7 @@ def builtin(name: str, limit: str, **changes: Any) -> PlayerSpec:
 def play_builtin(first: PlayerSpec, second: PlayerSpec, stop: StopFlag | None = None) -> list[GameRecord]:
     stop = stop or StopFlag()
     with GameRunner(1, stop) as runner:
-        return list(runner.run([job_of(first, second)]))
+        return list(runner.run([job_of(first, second, replace(SHORT, maximum_plies=12))]))
 
 
 def test_the_cpu_clock_counts_no_time_of_other_threads() -> None:
@@ -314,7 +314,7 @@ def test_the_cpu_clock_counts_no_time_of_other_threads() -> None:
 
 def test_a_game_with_both_sides_thinking_at_once() -> None:
     before = threading.active_count()
-    (record,) = play_builtin(builtin("A", "clock=2+0.05"), builtin("B", "clock=2+0.05"))
+    (record,) = play_builtin(builtin("A", "clock=1+0.03"), builtin("B", "clock=1+0.03"))
     assert record.reason in ("maximum_length", "repetition")
     assert record.ponder_hits
     for number in record.ponder_hits:

@@ -74,7 +74,7 @@ def test_the_key_of_a_game_tells_whether_endgames_are_solved() -> None:
     assert "solved_empties" not in Adjudication().content()
 
 
-def test_a_tournament_says_so_everywhere(tmp_path: Path) -> None:
+def test_a_tournament_says_so_everywhere(tmp_path: Path, without_charts: None) -> None:
     data = {
         "game": "othello", "pairs": 3, "limit": "nodes=50", "adjudication": {"solved_empties": 12},
         "players": [{"name": "a"}, {"name": "b", "set": {"history": False}}],

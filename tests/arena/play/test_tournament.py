@@ -503,7 +503,8 @@ def test_more_threads_than_processors_are_told_once() -> None:
 def test_games_do_not_depend_on_their_processors(tmp_path: Path) -> None:
     before = os.sched_getaffinity(0)
     players = [{"name": "default"}, {"name": "fenon", "preset": "fenon"}]
-    spec = spec_from_mapping({"game": "xiangqi", "pairs": 1, "limit": "depth=2", "players": players}, "pinned.toml")
+    content = {"game": "xiangqi", "pairs": 1, "limit": "depth=2", "adjudication": {"maximum_plies": 30}}
+    spec = spec_from_mapping({**content, "players": players}, "pinned.toml")
     found = []
     for affinity in ("off", "auto", str(max(before))):
         run(spec, tmp_path / affinity, affinity=affinity)
@@ -755,7 +756,7 @@ def test_ctrl_c_while_the_report_is_written_waits_for_its_end(
 
 
 def test_interrupted_says_how_to_resume(tmp_path: Path) -> None:
-    path, out = write_spec(tmp_path, players=4, pairs=6, limit="nodes=5000"), tmp_path / "out"
+    path, out = write_spec(tmp_path, players=4, pairs=6, limit="nodes=2000"), tmp_path / "out"
     process = start_and_wait_for(path, out, 3)
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=60)

@@ -136,10 +136,11 @@ def test_a_program_that_nobody_reads_for_long_can_still_say_much(
 ) -> None:
     went_on = tmp_path / "went on"
     written = PIPE_BYTES // 2
-    process = start("/bin/sh", "-c", f"yes | head -c {written}; : > {shlex.quote(str(went_on))}")
+    line = 63 * "y"
+    process = start("/bin/sh", "-c", f"yes {line} | head -c {written}; : > {shlex.quote(str(went_on))}")
     # As while it ponders. By itself a pipe holds 64 KiB, and a program that fills it is stopped.
     assert wait_until(went_on.exists)
-    assert [run(process.read_line(soon())) for _ in range(written // 2)] == ["y"] * (written // 2)
+    assert [run(process.read_line(soon())) for _ in range(written // 64)] == [line] * (written // 64)
 
 
 def test_the_stop_flag_ends_the_wait(start: Callable[..., EngineProcess]) -> None:

@@ -15,6 +15,7 @@ from xiangqi_match import ROOT, mock_spec, need_program, own_engine
 
 from arena.protocols.adapter import AdaptedSession, adapted_spec
 from arena.records import PlayerSpec
+from elolab.command_line import main
 from engine.games import game_named
 from engine.settings.limits import Limits
 
@@ -122,9 +123,10 @@ def run_command(*words: str, text: str = "") -> subprocess.CompletedProcess[str]
     return subprocess.run(program, input=text, capture_output=True, text=True, timeout=100, check=False)
 
 
-def test_the_command() -> None:
+def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     words = (*mock().command[1:],)
-    described = run_command("-info", "--", sys.executable, *words).stdout.splitlines()
+    assert main(["adapt", "-info", "--", sys.executable, *words]) == 0
+    described = capsys.readouterr().out.splitlines()
     assert described[:2] == ["QHPLUGIN V1.3", "Mock 1.0"]
     assert described[-1] == "ENDINFO"
     played = run_command("-plugin", "--option", "hashsize=32", "--", sys.executable, *words, text="AI\nQUIT\n")
@@ -141,12 +143,15 @@ def test_the_command() -> None:
         (("--option", "hashsiz=3", "--", *mock().command), "did you mean 'hashsize'"),
     ],
 )
-def test_mistakes_are_told_in_a_line(words: tuple[str, ...], text: str) -> None:
-    finished = run_command(*words)
-    assert finished.returncode == 2
-    assert text in finished.stderr
-    assert len(finished.stderr.splitlines()) == 1
-    assert finished.stdout == ""
+def test_mistakes_are_told_in_a_line(
+    words: tuple[str, ...], text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    assert main(["adapt", *words]) == 2
+    said = capsys.readouterr()
+    assert text in said.err
+    assert len(said.err.splitlines()) == 1
+    assert said.out == ""
 
 
 def test_fairy_stockfish_behind_it(adapt: Adapt) -> None:
@@ -154,7 +159,7 @@ def test_fairy_stockfish_behind_it(adapt: Adapt) -> None:
     conversation = Conversation(adapt(PlayerSpec("fairy", "ucci", Limits(depth=1), command=("fairy-stockfish",))))
     position = game_named("xiangqi").position()
     hold(conversation, ("LEVEL 0", "OK"), ("BGTHINK ON", "OK"))
-    for _ in range(6):
+    for _ in range(3):
         conversation.say("AI")
         answer = conversation.hear()
         assert answer is not None

@@ -15,6 +15,7 @@ from marked_processes import MARK, processes_marked, wait_until
 
 from arena.play.executor import GameRunner
 from arena.play.game import play_game
+from arena.players import detect
 from arena.players.event_loop import run
 from arena.players.external import ExternalPlayer
 from arena.players.process import ERROR_TAIL_BYTES, LINE_BYTES
@@ -22,16 +23,17 @@ from arena.players.registry import make_player, protocols
 from arena.players.supervisor import SUPERVISOR
 from arena.protocols import nboard, uci, xboard
 from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
-from engine.engine import StopFlag
+from engine.engine import Engine, StopFlag
 from engine.games import game_named
 from engine.rules import Adjudication, Rules
+from engine.settings.limits import Limits
 
 
-def job_of(protocol: str, number: int, wrong: PlayerSpec) -> GameJob:
-    """A game in which the first player misbehaves."""
+def job_of(protocol: str, number: int, wrong: PlayerSpec, good: PlayerSpec | None = None) -> GameJob:
+    """A game in which the first player misbehaves, by default against a program over the same protocol."""
     speaker = SPEAKERS[protocol]
     never = Adjudication(resign_moves=0, draw_moves=0, maximum_plies=0)
-    good = replace(player(protocol, "good"), name="good", watchdog_ms=60_000)
+    good = good or replace(player(protocol, "good"), name="good", watchdog_ms=60_000)
     opening = Opening(game_named(speaker.game).start)
     return GameJob(speaker.game, Rules(), never, Pairing(number, number, 0, 1, 0), wrong, good, opening, seed=1)
 
@@ -47,9 +49,24 @@ def marked() -> Iterator[str]:
 
 
 @functools.cache
-def lost_games(protocol: str) -> dict[Fault, GameRecord]:
+def builtin(game: str) -> PlayerSpec:
+    """An opponent without a process, where nothing depends on it."""
+    parameters = tuple(Engine(game, {"hash_mb": 0}).parameters.items())
+    return PlayerSpec("good", "builtin", Limits(depth=1), parameters=parameters)
+
+
+def is_repeated(case: Case) -> bool:
+    """Whether it is a flood that is read as over UCI and GTP: by the process, whatever the protocol."""
+    fault = case.fault
+    return (fault.mode == "byte_flood" or (fault.mode, fault.on_clock) == ("info_flood", True)) and (
+        case.protocol not in ("uci", "gtp")
+    )
+
+
+@functools.cache
+def lost_games(protocol: str, repeated: bool) -> dict[Fault, GameRecord]:
     """A game lost by each fault, side by side: most of the time they wait."""
-    faults = [case.fault for case in CASES if case.protocol == protocol]
+    faults = [case.fault for case in CASES if case.protocol == protocol and is_repeated(case) == repeated]
     jobs = {fault: job_of_fault(protocol, number, fault) for number, fault in enumerate(faults)}
     # On a busy machine an answer that is late comes later still; who never answers is waited for in vain.
     answering = [job for fault, job in jobs.items() if fault.reason == "time_forfeit"]
@@ -70,16 +87,19 @@ def job_of_fault(protocol: str, number: int, fault: Fault) -> GameJob:
     wrong = player(protocol, fault.mode, on_clock=fault.on_clock, at=2 - fault.on_clock)
     if fault.reason in ("crash", "illegal_move"):
         wrong = replace(wrong, watchdog_ms=60_000)  # there even the end of a program may come late
-    return job_of(protocol, number, wrong)
+    # The mock of Xiangqi plays on only while its rook can go to and fro.
+    return job_of(protocol, number, wrong, builtin(SPEAKERS[protocol].game) if fault.plies <= 2 else None)
 
 
 def test_no_protocol_is_left_out() -> None:
     assert SPEAKERS.keys() == {protocol.name for protocol in protocols() if protocol.is_external}
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=[pytest.mark.slow] if is_repeated(case) else []) for case in CASES], ids=str
+)
 def test_a_fault_loses_the_game_and_keeps_the_dialogue(case: Case) -> None:
-    record, mode = lost_games(case.protocol)[case.fault], case.fault.mode
+    record, mode = lost_games(case.protocol, is_repeated(case))[case.fault], case.fault.mode
     assert (record.result, record.reason) == ("0-1", reason_of(case)), record.detail
     fault = record.detail["fault"]
     assert (fault["player"], fault["side"], fault["reason"]) == (f"mock {mode}", 0, record.reason)
@@ -102,8 +122,15 @@ def test_after_a_fault_the_player_is_of_use_again(protocol: str, tmp_path: Path)
     assert records[1].detail == {}
 
 
-@pytest.mark.parametrize("mode", ["error_flood", "long_line", "twice"])
-@pytest.mark.parametrize("protocol", SPEAKERS)
+@pytest.mark.parametrize(
+    ("protocol", "mode"),
+    [
+        # What is written to standard error is read alike over all protocols.
+        pytest.param(protocol, mode, marks=[pytest.mark.slow] if mode == "error_flood" and protocol != "uci" else [])
+        for protocol in SPEAKERS
+        for mode in ("error_flood", "long_line", "twice")
+    ],
+)
 def test_noise_alone_loses_nothing_and_fills_no_memory(protocol: str, mode: str, tmp_path: Path) -> None:
     """128 megabytes of errors, a line of two megabytes, an answer too many."""
     job = job_of(protocol, 0, replace(player(protocol, mode, once=tmp_path / "done"), watchdog_ms=60_000))
@@ -141,13 +168,15 @@ STARTS = {"exit_at_start": r"ended during the .* handshake: exited with code 3; 
           "silent": r"did not complete the .* handshake within 0\.3 s"}  # fmt: skip
 
 
-def test_who_cannot_be_started_is_out_and_the_others_play() -> None:
+def test_who_cannot_be_started_is_out_and_the_others_play(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Not also tried in all other protocols, which is of no avail here.
+    monkeypatch.setattr(detect, "other_protocol", lambda spec: "")
     jobs, reasons = [], {}
     for protocol in SPEAKERS:
         for mode, text in STARTS.items():
             patience_ms = 300 if mode == "silent" else 30_000  # a busy machine takes its time to start one that ends
             wrong = replace(player(protocol, mode), name=f"{mode} {protocol}", start_timeout_ms=patience_ms)
-            jobs.append(job_of(protocol, len(jobs), wrong))
+            jobs.append(job_of(protocol, len(jobs), wrong, builtin(SPEAKERS[protocol].game)))
             reasons[wrong.name] = text
         jobs.append(job_of(protocol, len(jobs), player(protocol, "fine")))
     with GameRunner(6, StopFlag()) as runner:

@@ -292,13 +292,11 @@ def test_a_player_that_was_not_started_cannot_move() -> None:
 def test_over_gtp_it_plays_as_it_does_built_in(passes: str) -> None:
     """Against itself, from an opening with a pass, told of passes or not: the same moves."""
     expected = play_one(builtin("a"), builtin("b"))
-    for specs in (
-        (own_engine("gtp", gtp_passes=passes), builtin()),
-        (builtin(), own_engine("gtp", gtp_passes=passes)),
-    ):
-        record = play_one(*specs)
-        assert record.reason == "final_score", record.detail
-        assert [move.move for move in record.moves] == [move.move for move in expected.moves]
+    with playing(own_engine("gtp", gtp_passes=passes), builtin()) as play:
+        for swapped in (False, True):
+            record = play(swapped=swapped)
+            assert record.reason == "final_score", record.detail
+            assert [move.move for move in record.moves] == [move.move for move in expected.moves]
 
 
 def test_a_game_against_rhino() -> None:

@@ -151,16 +151,15 @@ def test_the_stop_flag_interrupts_a_search(mode: str) -> None:
 
 
 def test_over_nboard_it_plays_as_it_does_built_in() -> None:
-    """Against itself, from an opening with a pass: the same moves with the same scores."""
+    """Either side, from an opening with a pass: the same moves with the same scores."""
     expected = play_one(builtin("a"), builtin("b"))
-    record = play_one(own_engine("nboard"), own_engine("nboard", name="white"))
-    assert record.reason == "final_score", record.detail
-    assert [move.move for move in record.moves] == [move.move for move in expected.moves]
-    scores = [(move.score, other.score) for move, other in zip(record.moves, expected.moves, strict=True)]
-    assert all(score == other for score, other in scores if score is not None)
-    lines = [
-        (move.principal_variation, other.principal_variation)
-        for move, other in zip(record.moves, expected.moves, strict=True)
-    ]
-    assert all(line == other for line, other in lines if line)
-    assert sum(bool(line) for line, _ in lines) > len(lines) // 2
+    with playing(own_engine("nboard"), builtin()) as play:
+        records = [play(swapped=swapped) for swapped in (False, True)]
+    for first, record in enumerate(records):
+        assert record.reason == "final_score", record.detail
+        assert [move.move for move in record.moves] == [move.move for move in expected.moves]
+        pairs = list(zip(record.moves, expected.moves, strict=True))[first::2]
+        assert all(move.score == other.score for move, other in pairs if move.score is not None)
+        lines = [(move.principal_variation, other.principal_variation) for move, other in pairs]
+        assert all(line == other for line, other in lines if line)
+        assert sum(bool(line) for line, _ in lines) > len(lines) // 2

@@ -464,7 +464,7 @@ def test_a_game_against_fairy_stockfish() -> None:
     fairy = PlayerSpec("fairy", "ucci", Limits(nodes=500), command=("fairy-stockfish",))
     clock = Limits.parse("clock=2+0.02")
     timed = PlayerSpec("timed", "ucci", clock, command=("fairy-stockfish",), ponder=True)
-    record = play_one(fairy, timed, AFTER_CAPTURES, adjudication=Adjudication(maximum_plies=30))
+    record = play_one(fairy, timed, AFTER_CAPTURES, adjudication=Adjudication(maximum_plies=16))
     assert "fault" not in record.detail, record.detail
     assert record.reason in ("checkmate", "maximum_length")
     assert all(move.score is not None and move.nodes for move in record.moves)

@@ -511,7 +511,7 @@ def test_games_against_engines_of_others(program: str) -> None:
     """From the start and from an opening in play, to the length of a game, without a fault."""
     need_program(program)
     spec = PlayerSpec(program, "xboard", Limits(depth=3), command=(program,))
-    with playing(spec, builtin("depth=2"), adjudication=Adjudication(maximum_plies=30)) as play:
+    with playing(spec, builtin("depth=2"), adjudication=Adjudication(maximum_plies=12)) as play:
         for opening in (Opening(START), AFTER_CAPTURES, BLACK_TO_MOVE):
             record = play(opening)
             assert "fault" not in record.detail, record.detail

@@ -300,10 +300,10 @@ def test_rule_1_a_third_game_alone_is_right(takeaway_alone: dict[str, Any]) -> N
 @pytest.mark.parametrize(
     "order",
     [
-        ("xiangqi", "othello"), ("othello", "xiangqi"),
+        ("xiangqi", "othello"),
         *(
             pytest.param(order, marks=pytest.mark.slow)
-            for order in (("takeaway",), ("xiangqi", "takeaway"), ("takeaway", "xiangqi"))
+            for order in (("othello", "xiangqi"), ("takeaway",), ("xiangqi", "takeaway"), ("takeaway", "xiangqi"))
         ),
     ],
     ids=" then ".join,

@@ -37,13 +37,20 @@ def kept(cache: Path) -> set[str]:
     return {path.name.split(".")[1].split("-")[0] for path in cache.rglob("*.nbc")}
 
 
-def test_only_what_python_calls_is_machine_code_and_kept(tmp_path: Path) -> None:
-    first = run(tmp_path, "top")
+@pytest.fixture(scope="module")
+def with_top(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """A cache, and what the first process printed that used it, which called ``top``."""
+    cache = tmp_path_factory.mktemp("cache")
+    return cache, run(cache, "top")
+
+
+def test_only_what_python_calls_is_machine_code_and_kept(with_top: tuple[Path, dict[str, Any]]) -> None:
+    cache, first = with_top
     assert first["deferred"]
     assert first["values"] == [TOP]
     assert first["machine code"] == ["top"]
-    assert kept(tmp_path) == {"top"}
-    again = run(tmp_path, "top", "failing top")
+    assert kept(cache) == {"top"}
+    again = run(cache, "top", "failing top")
     assert again["values"] == [TOP, "less than nothing"]
     assert again["compiled"] == {"bottom": 0, "middle": 0, "top": 0}
     assert again["loaded"]["top"] == 1
@@ -67,14 +74,17 @@ def test_a_caller_of_what_was_loaded_compiles_it_again(tmp_path: Path) -> None:
     assert found["compiled"] == {"bottom": 1, "middle": 1, "top": 1}
 
 
-def test_numba_goes_its_own_way_when_asked_to_and_in_a_cache_of_its_own(tmp_path: Path) -> None:
-    run(tmp_path, "bottom")
+def test_numba_goes_its_own_way_when_asked_to_and_in_a_cache_of_its_own(
+    with_top: tuple[Path, dict[str, Any]],
+) -> None:
+    cache, _ = with_top
+    assert len(list(cache.glob("kernels-*"))) == 1
     for process in range(2):
-        found = run(tmp_path, "top", "bottom", "failing middle", ELOLAB_LINKING="numba")
+        found = run(cache, "top", "bottom", "failing middle", ELOLAB_LINKING="numba")
         assert not found["deferred"]
         assert found["values"] == [TOP, 4, "less than nothing"]
         assert found["compiled"]["top"] == 1 - process
-    assert len(list(tmp_path.glob("kernels-*"))) == 2
+    assert len(list(cache.glob("kernels-*"))) == 2
 
 
 def test_another_numba_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

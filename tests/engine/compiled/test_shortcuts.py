@@ -33,9 +33,11 @@ print(numba.njit(lambda one, other: np.dot(one, other))(np.eye(3), np.full((3, 3
 @pytest.mark.skipif(JIT_DISABLED, reason="nothing is compiled")
 def test_a_search_does_without_what_only_compiling_needs_and_who_compiles_gets_it() -> None:
     pytest.importorskip("scipy")
-    subprocess.run([sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, timeout=600)  # its code is kept now
-    done = subprocess.run([sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
+    for _ in range(2):  # where the first one compiled the search, its code is kept for the second one
+        done = subprocess.run([sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, timeout=600)
+        assert done.returncode == 0, done.stderr
+        if done.stdout.startswith("False"):
+            break
     assert done.stdout.split() == ["False", "18.0"]
 
 

@@ -88,7 +88,7 @@ def check_against_pyffish(position: Position) -> int:
 def test_round_trips_and_pyffish_over_random_games(seed: int, effort: int) -> None:
     chooser = random.Random(seed)
     position = GAME.position()
-    for ply in range(min(60 * effort, 200)):
+    for ply in range(min(30 * effort, 200)):
         moves = position.legal_moves()
         if not moves:
             break
@@ -132,7 +132,6 @@ def tandem_positions(draw: strategies.DrawFn) -> str:
 
 
 @hypothesis.given(tandem_positions())
-@hypothesis.settings(max_examples=50)
 def test_round_trips_and_pyffish_over_tandem_positions(text: str) -> None:
     try:
         position = GAME.position(text)

@@ -87,11 +87,11 @@ def test_a_finished_game_is_one_leaf_and_a_pass_is_counted_as_asked() -> None:
 
 
 def test_random_games_are_those_of_another_implementation() -> None:
-    """Legal moves, boards, passes and results over 300 games against OpenSpiel."""
+    """Legal moves, boards, passes and results over 100 games against OpenSpiel."""
     oracle_game = pyspiel.load_game("othello")
     generator = random.Random(11)
     passes = 0
-    for _ in range(300):
+    for _ in range(100):
         position, oracle = GAME.position(), oracle_game.new_initial_state()
         while True:
             moves = position.legal_moves()

@@ -258,7 +258,7 @@ def test_random_cycles_agree_with_both_oracles(effort: int) -> None:
     generator = random.Random(20)
     verdicts: Counter[str] = Counter()
     differences: Counter[str] = Counter()
-    while sum(verdicts.values()) < 400 * effort:
+    while sum(verdicts.values()) < 200 * effort:
         game = random_ending(generator, generator.choice(CYCLE_PIECES))
         if game.judge(Rules()):
             continue
@@ -273,7 +273,7 @@ def test_random_cycles_agree_with_both_oracles(effort: int) -> None:
             expected = pyffish_loser(fen, cycle * 2)
             if loser(ended) != expected:
                 differences[explanation(fen, cycle * 2, expected)] += 1
-    assert min(verdicts["perpetual_check"], verdicts["perpetual_chase"], verdicts["draw"]) >= 2 * effort, verdicts
+    assert min(verdicts["perpetual_check"], verdicts["perpetual_chase"], verdicts["draw"]) >= effort, verdicts
     assert sum(differences.values()) <= 0.03 * sum(verdicts.values()), differences
     assert differences["other"] <= 0.002 * sum(verdicts.values()), differences
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -19,6 +20,7 @@ from arena.play.game import play_game
 from arena.players import event_loop
 from arena.players.registry import make_player
 from arena.records import GameJob, Opening, Pairing, PlayerSpec
+from elolab.command_line import main
 from engine.engine import Clock, Engine, StopFlag
 from engine.games import GAMES, game_named
 from engine.protocols import SESSIONS, sessions_for
@@ -124,7 +126,7 @@ def test_every_protocol_has_its_manners_and_a_game() -> None:
 
 @pytest.mark.parametrize("protocol", MANNERS)
 @given(lines=st.lists(LINES, max_size=25), half=st.binary(max_size=10))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_no_input_ends_it_early_or_keeps_it_from_ending(protocol: str, lines: list[bytes], half: bytes) -> None:
     manner, entry = MANNERS[protocol], SESSIONS[protocol]
     conversation = Conversation(lambda output: entry.load()(entry.games[0], {"hash_mb": 1}, output))
@@ -247,11 +249,37 @@ def program(*words: str) -> list[str]:
     return [sys.executable, str(ROOT / "elolab"), "engine", *words]
 
 
-def run(words: list[str], said: bytes) -> tuple[int, list[str], list[str]]:
-    """Exit code, what it said, and what it complained of (other than that it has to be compiled)."""
+Ended = tuple[int, list[str], list[str]]
+"""Exit code, what it said, and what it complained of (other than that it has to be compiled)."""
+Run = Callable[[list[str], bytes], Ended]
+"""A function of the words of the command line and of the input."""
+
+
+def ended(code: int, said: str, complaints: str) -> Ended:
+    """Of whole texts."""
+    return code, said.splitlines(), [line for line in complaints.splitlines() if "compiling the engine" not in line]
+
+
+def run(words: list[str], said: bytes) -> Ended:
+    """In a process of its own."""
     finished = subprocess.run(program(*words), input=said, capture_output=True, timeout=300)
-    complaints = [line for line in finished.stderr.decode().splitlines() if "compiling the engine" not in line]
-    return finished.returncode, finished.stdout.decode().splitlines(), complaints
+    return ended(finished.returncode, finished.stdout.decode(), finished.stderr.decode())
+
+
+@pytest.fixture
+def run_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """The same command line in this process, which saves the start of one."""
+
+    def run_here(words: list[str], said: bytes) -> Ended:
+        path = tmp_path / "input"
+        path.write_bytes(said)
+        with path.open() as file:
+            monkeypatch.setattr(sys, "stdin", file)
+            code = main(["engine", *words])
+        assert not [thread for thread in threading.enumerate() if thread.name == "search"]
+        return ended(code, *capsys.readouterr())
+
+    return run_here
 
 
 def test_a_file_of_commands_is_worked_off() -> None:
@@ -265,9 +293,9 @@ def test_a_file_of_commands_is_worked_off() -> None:
 
 
 @pytest.mark.parametrize("protocol", MANNERS)
-def test_it_ends_with_its_input(protocol: str) -> None:
+def test_it_ends_with_its_input(protocol: str, run_here: Run) -> None:
     words = ["--protocol", protocol, "--game", SESSIONS[protocol].games[0]]
-    code, lines, complaints = run(words, b"\xff\0garbage")
+    code, lines, complaints = run_here(words, b"\xff\0garbage")
     assert (code, complaints) == (0, [])
     refusals = {
         "gtp": ["? unknown command", ""],
@@ -280,8 +308,8 @@ def test_the_usual_protocol_of_a_game_needs_no_name() -> None:
     assert run(["--game", "othello"], b"2 protocol_version\n") == (0, ["=2 2", ""], [])
 
 
-def test_a_closed_input_and_a_closed_output() -> None:
-    assert subprocess.run(program(), stdin=subprocess.DEVNULL, capture_output=True, timeout=120).returncode == 0
+def test_an_empty_input_and_a_closed_output(run_here: Run) -> None:
+    assert run_here([], b"") == (0, [], [])
     read, write = os.pipe()
     os.close(read)
     with subprocess.Popen(program(), stdin=subprocess.PIPE, stdout=write, stderr=subprocess.PIPE) as process:
@@ -291,10 +319,10 @@ def test_a_closed_input_and_a_closed_output() -> None:
     assert b"Traceback" not in complaint
 
 
-def test_settings_from_a_preset_and_the_command_line(tmp_path: Path) -> None:
+def test_settings_from_a_preset_and_the_command_line(tmp_path: Path, run_here: Run) -> None:
     preset = tmp_path / "slow.toml"
     preset.write_text("[xiangqi]\ntempo = 77\nevaluation = 'material'\n")
-    _, lines, _ = run(["--preset", str(preset), "--set", "tempo=78"], b"ucci\ngo depth 0\nquit\n")
+    _, lines, _ = run_here(["--preset", str(preset), "--set", "tempo=78"], b"ucci\ngo depth 0\nquit\n")
     assert lines[0].endswith("slow")
     assert "option Tempo type spin min 0 max 200 default 78" in lines
     assert lines[-3:] == ["info depth 0 score 78", "nobestmove", "bye"]
@@ -311,14 +339,14 @@ def test_settings_from_a_preset_and_the_command_line(tmp_path: Path) -> None:
         (["--game", "chess"], "chess"),
     ],
 )
-def test_mistakes_on_the_command_line(words: list[str], text: str) -> None:
-    code, said, complaints = run(words, b"")
+def test_mistakes_on_the_command_line(words: list[str], text: str, run_here: Run) -> None:
+    code, said, complaints = run_here(words, b"")
     assert (code, said, len(complaints)) == (2, [], 1)
     assert text in complaints[0]
 
 
-def test_it_describes_itself_to_qianhong() -> None:
-    assert run(["--protocol", "qianhong", "-info"], b"")[1][0] == "QHPLUGIN V1.3"
+def test_it_describes_itself_to_qianhong(run_here: Run) -> None:
+    assert run_here(["--protocol", "qianhong", "-info"], b"")[1][0] == "QHPLUGIN V1.3"
 
 
 # A match against itself

@@ -86,7 +86,7 @@ def test_no_strategy_takes_a_node_more_than_its_hard_limit(strategy: str) -> Non
     first_iterations = [searched(STRATEGIES[strategy], Limits(depth=1), line=line).nodes for line in range(3)]
     to_the_node = 0
     for number in range(40):
-        remaining, increment = chance.randint(1, 300), chance.choice((0, 0, 3, 10))
+        remaining, increment = chance.randint(1, 150), chance.choice((0, 0, 3, 10))
         moves_to_go = chance.choice((0, 0, 1, 5, 30))
         limits = Limits(clock_ms=remaining, increment_ms=increment, clock_kind="node", nodes_per_second=1_000_000)
         found = searched(STRATEGIES[strategy], limits, Clock(remaining, moves_to_go=moves_to_go), number % 3)
@@ -164,7 +164,7 @@ def spend(memory: SearchMemory, most: int = 10**6) -> int:
 
 @pytest.mark.parametrize("interval", [1, 64, 1000])
 @pytest.mark.parametrize("kind", ["wall", "cpu"])
-@pytest.mark.parametrize("hard_ns", [0, 1, 699, 700, 701, 1_000_000, 4_480_000])
+@pytest.mark.parametrize("hard_ns", [0, 1, 699, 700, 701, 896_000, 1_000_000])
 def test_a_clock_is_kept_to_one_poll_interval(
     node_counting_clock: dict[str, Any], kind: str, interval: int, hard_ns: int
 ) -> None:

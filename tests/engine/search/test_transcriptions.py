@@ -94,9 +94,9 @@ MUST_PASS = (
 def othello_positions() -> tuple[tuple[str, int], ...]:
     """Positions and the depth to which they are searched: openings, middle games, and endings to the last square."""
     suite = load_suite("othello", "othello").openings
-    openings = [(opening.position, 5) for opening in suite[::1700]]
-    middle_games = [(random_position("othello", plies, plies), 5) for plies in range(14, 50, 3)]
-    endings = [(random_position("othello", plies, plies), 60) for plies in range(51, 60)]
+    openings = [(opening.position, 5 if number % 3 == 0 else 4) for number, opening in enumerate(suite[::1700])]
+    middle_games = [(random_position("othello", plies, plies), 4 + plies % 2) for plies in range(14, 50, 3)]
+    endings = [(random_position("othello", plies, plies), 60) for plies in range(52, 60)]
     return (*openings, *middle_games, *endings, *((text, 60) for text in MUST_PASS))
 
 
@@ -185,8 +185,8 @@ def node_limits(iterations: tuple[Iteration, ...]) -> list[int]:
     return sorted(limit for limit in limits if limit >= ends[0])
 
 
-CUT_OFF = tuple(range(0, 40, 4))
-"""Positions, by number, that are searched with limits in nodes."""
+CUT_OFF = (*range(0, 18, 3), *range(19, 30, 2), 31, 35)
+"""Positions, by number, that are searched with limits in nodes: those with more than one iteration."""
 
 
 def cut_off_searches(keep_partial_iteration: bool) -> tuple[int, int]:
@@ -229,8 +229,8 @@ RESERVE_MS = 20
 @cache
 def timed_positions() -> tuple[str, ...]:
     """Positions with 50 to 7 empty squares; one with a single move would end at once, on which the text is silent."""
-    openings = [opening.position for opening in load_suite("othello", "othello").openings[5::5000]]
-    played = [random_position("othello", 100 + plies, plies) for plies in (*range(15, 45, 4), *range(45, 54))]
+    openings = [opening.position for opening in load_suite("othello", "othello").openings[5::25000]]
+    played = [random_position("othello", 100 + plies, plies) for plies in (*range(15, 45, 8), *range(45, 54))]
     return tuple(text for text in (*openings, *played) if len(othello_moves(read_discs(text))) > 1)
 
 
@@ -366,9 +366,9 @@ def xiangqi_positions() -> tuple[tuple[str, int], ...]:
     """
     suite = load_suite("xiangqi", "xiangqi").openings
     openings = [(opening.position, 3) for opening in suite[::2000]]
-    deeper = [(opening.position, 4) for opening in suite[700::8000]]
+    deeper = [(opening.position, 4) for opening in suite[700::16000]]
     middle_games = [(random_position("xiangqi", plies, plies), 3) for plies in range(10, 100, 6)]
-    endings = [(random_position("xiangqi", plies, plies), 4) for plies in range(100, 200, 20)]
+    endings = [(random_position("xiangqi", plies, plies), 4) for plies in range(100, 200, 40)]
     return (*openings, *deeper, *middle_games, *endings, *((text, 4) for text in MATES))
 
 
