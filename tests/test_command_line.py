@@ -48,7 +48,7 @@ from engine.settings.parameters import ParameterError
 ROOT = Path(__file__).parent.parent
 COMMAND_NAMES = [command.name for command in command_line.COMMANDS]
 
-HEAVY = ("numba", "pandas", "matplotlib", "optuna", "scipy")
+HEAVY = ("numba", "pandas", "matplotlib", "optuna", "scipy", "jinja2")
 """Libraries that take long to import and must not be loaded only to print help."""
 
 REPORT_IMPORTS = f"""
