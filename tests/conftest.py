@@ -11,6 +11,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 
 import hypothesis
@@ -114,6 +115,17 @@ def without_charts(monkeypatch: pytest.MonkeyPatch) -> None:
     names = ("ratings", "convergence", "pairs", "endings", "lengths", "crosstable", "sequential")
     plots = tuple(Plot(name, name, name, Figure((1, 1))) for name in names)
     monkeypatch.setattr("arena.reports.write.plots_of", lambda *arguments: plots)
+
+
+@pytest.fixture
+def without_tuning_charts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports of studies, ablations and claims with empty charts."""
+    from matplotlib.figure import Figure
+
+    for name in ("ablation_charts", "study_charts", "claims.report"):
+        module = import_module(f"tuning.reports.{name}")
+        for chart in [found for found in vars(module) if found.endswith("_chart")]:
+            monkeypatch.setattr(module, chart, lambda *arguments: Figure((1, 1)))
 
 
 @pytest.fixture
