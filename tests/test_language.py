@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 import test_report
+from browser import Browser
 
 from arena.figures.statistics import SPRT_MODELS
 from arena.play.live import Progress, Scoreboard
@@ -287,8 +288,8 @@ def test_a_report_in_chinese(chinese_report: Path) -> None:
     assert {"player", "opponent", "elo", "los"} <= set(rows[0])
 
 
-def test_a_chinese_page_speaks_chinese_when_it_runs(chinese_report: Path, tmp_path: Path) -> None:
-    document = test_report.loaded(chinese_report, "#game=3&ply=8", tmp_path)
+def test_a_chinese_page_speaks_chinese_when_it_runs(chinese_report: Path, browser: Browser) -> None:
+    document = test_report.loaded(browser, chinese_report, "#game=3&ply=8")
     assert re.search(r'<p id="failure" role="alert" hidden=""></p>', document)
     for said in ("第 3 局：", "（红方）", "第 8 着之后（共 8 着），轮到红方：", "<title>红方兵</title>", "着之后将死"):
         assert said in document
