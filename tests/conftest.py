@@ -123,10 +123,12 @@ def without_charts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def without_tuning_charts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reports of studies, ablations and claims with empty charts."""
+    """Reports of studies and ablations with empty charts, and those of claims with none."""
     from matplotlib.figure import Figure
+    from small_claims import draw_no_figures
 
-    for name in ("ablation_charts", "study_charts", "claims.report"):
+    draw_no_figures(monkeypatch)
+    for name in ("ablation_charts", "study_charts"):
         module = import_module(f"tuning.reports.{name}")
         for chart in [found for found in vars(module) if found.endswith("_chart")]:
             monkeypatch.setattr(module, chart, lambda *arguments: Figure((1, 1)))
