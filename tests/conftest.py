@@ -11,12 +11,17 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
 
 from engine.language import DEFAULT_LANGUAGE, speak
+
+if TYPE_CHECKING:
+    from browser import Browser
 
 GOLDEN_DIRECTORY = Path(__file__).parent / "data" / "golden"
 
@@ -114,6 +119,29 @@ def without_charts(monkeypatch: pytest.MonkeyPatch) -> None:
     names = ("ratings", "convergence", "pairs", "endings", "lengths", "crosstable", "sequential")
     plots = tuple(Plot(name, name, name, Figure((1, 1))) for name in names)
     monkeypatch.setattr("arena.reports.write.plots_of", lambda *arguments: plots)
+
+
+@pytest.fixture
+def without_tuning_charts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports of studies and ablations with empty charts, and those of claims with none."""
+    from matplotlib.figure import Figure
+    from small_claims import draw_no_figures
+
+    draw_no_figures(monkeypatch)
+    for name in ("ablation_charts", "study_charts"):
+        module = import_module(f"tuning.reports.{name}")
+        for chart in [found for found in vars(module) if found.endswith("_chart")]:
+            monkeypatch.setattr(module, chart, lambda *arguments: Figure((1, 1)))
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """One for all pages, each of which finds nothing that another one kept: to start it takes longer than a page."""
+    from browser import Browser
+
+    with Browser(tmp_path_factory.mktemp("profile")) as found:
+        found.call("Page.addScriptToEvaluateOnNewDocument", source="try { localStorage.clear(); } catch {}")
+        yield found
 
 
 @pytest.fixture

@@ -18,9 +18,12 @@ from documents import ROOT, blocks_in
 
 import elolab
 from arena.play.store import Store
+from elolab import command_line
 
 LIMIT = "nodes=60"
 STARTS_SECONDS = 60
+
+pytestmark = pytest.mark.usefixtures("without_charts", "without_tuning_charts")
 
 
 # The surface
@@ -208,15 +211,17 @@ def test_a_tournament_of_a_mapping_and_of_a_file(tmp_path: Path) -> None:
     assert set(again.moves.move[again.moves.ply < 3].str.len()) == {2}
 
 
-def test_commands_go_on_with_what_python_was_given(tmp_path: Path) -> None:
+def test_commands_go_on_with_what_python_was_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "run"
     match = elolab.play_match("no-null-move", {"hash_mb": 1}, limit=LIMIT, pairs=1, folder=folder)
     page = match.write_report().read_text("utf-8")
     assert f"elolab tournament {folder / 'specification.toml'}" in page
     file = folder / "specification.toml"
-    words = ["tournament", str(file), "--out", str(folder), "--dry-run"]
-    done = run_python("-m", "elolab", *words, folder=tmp_path)
-    assert "2 games, 2 of them in" in done.stdout, done.stderr
+    monkeypatch.chdir(tmp_path)
+    assert command_line.main(["tournament", str(file), "--out", str(folder), "--dry-run"]) == 0
+    assert "2 games, 2 of them in" in capsys.readouterr().out
     file.write_text(file.read_text("utf-8").replace('"pairs" = 1', '"pairs" = 2'), "utf-8")
     assert len(elolab.play_tournament(file, folder=folder).games) == 4
 
@@ -268,6 +273,7 @@ def test_a_tuning_by_games(tmp_path: Path) -> None:
         "set": {"quiescence": False},
         "adjudication": {"maximum_plies": 60},
         "budget": {"games": 60},
+        "round_pairs": 4,
         "dimensions": {"quiescence": {}},
         "validation": {"maximum_pairs": 4, "slow": "off"},
     }

@@ -48,7 +48,7 @@ from engine.settings.parameters import ParameterError
 ROOT = Path(__file__).parent.parent
 COMMAND_NAMES = [command.name for command in command_line.COMMANDS]
 
-HEAVY = ("numba", "pandas", "matplotlib", "optuna", "scipy")
+HEAVY = ("numba", "pandas", "matplotlib", "optuna", "scipy", "jinja2")
 """Libraries that take long to import and must not be loaded only to print help."""
 
 REPORT_IMPORTS = f"""
@@ -58,6 +58,19 @@ from elolab import command_line
 code = command_line.main(sys.argv[1:])
 print(*[name for name in {(*HEAVY, "numpy")!r} if name in sys.modules], file=sys.stderr)
 sys.exit(code)
+"""
+
+REPORT_HELP = f"""
+import contextlib, io, json, sys
+sys.path.insert(0, {str(ROOT)!r})
+from elolab import command_line
+found = {{}}
+for name in sys.argv[1:]:
+    with contextlib.redirect_stdout(io.StringIO()) as text:
+        code = command_line.main([name, "--help"])
+    loaded = [library for library in {HEAVY!r} if library in sys.modules]
+    found[name] = {{"code": code, "help": text.getvalue(), "loaded": loaded}}
+print(json.dumps(found))
 """
 
 
@@ -121,19 +134,23 @@ def test_help_loads_no_library() -> None:
     assert (finished.returncode, finished.stderr.split()) == (0, [])
 
 
-@pytest.mark.parametrize("name", COMMAND_NAMES)
-def test_help_of_every_command_works_and_loads_no_heavy_library(name: str, tmp_path: Path) -> None:
-    finished = subprocess.run(
-        [sys.executable, "-c", REPORT_IMPORTS, name, "--help"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env=os.environ | {"COLUMNS": "80"},
-    )
+@pytest.fixture(scope="module")
+def helped(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """Of every command the exit code, the help and what is loaded then; one interpreter has asked for all."""
+    folder, environment = tmp_path_factory.mktemp("help"), os.environ | {"COLUMNS": "80"}
+    asked = [sys.executable, "-c", REPORT_HELP, *COMMAND_NAMES]
+    finished = subprocess.run(asked, capture_output=True, text=True, cwd=folder, env=environment)
     assert finished.returncode == 0, finished.stderr
-    assert max(map(len, finished.stdout.splitlines())) <= 80
-    assert finished.stdout.startswith(f"usage: elolab {name}")
-    assert not set(HEAVY) & set(finished.stderr.split())
+    found: dict[str, dict[str, Any]] = json.loads(finished.stdout)
+    return found
+
+
+@pytest.mark.parametrize("name", COMMAND_NAMES)
+def test_help_of_every_command_works_and_loads_no_heavy_library(name: str, helped: dict[str, dict[str, Any]]) -> None:
+    assert helped[name]["code"] == 0
+    assert max(map(len, helped[name]["help"].splitlines())) <= 80
+    assert helped[name]["help"].startswith(f"usage: elolab {name}")
+    assert not set(HEAVY) & set(helped[name]["loaded"])
 
 
 def test_version_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:

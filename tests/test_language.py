@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 import test_report
+from browser import Browser
 
 from arena.figures.statistics import SPRT_MODELS
 from arena.play.live import Progress, Scoreboard
@@ -113,10 +114,9 @@ def test_a_games_words_are_those_of_the_game_in_english_and_others_in_chinese() 
 # What code and templates use is there, and what is there is used
 
 
-def sources(*rooms: str) -> Iterator[tuple[Path, ast.AST]]:
+def sources(*rooms: str) -> Iterator[Path]:
     for room in rooms:
-        for path in sorted((ROOT / room).rglob("*.py")):
-            yield path, ast.parse(path.read_text("utf-8"))
+        yield from sorted((ROOT / room).rglob("*.py"))
 
 
 def templates() -> Iterator[tuple[Path, str]]:
@@ -129,12 +129,13 @@ def script() -> str:
 
 
 @functools.cache
-def uses() -> tuple[set[str], list[re.Pattern[str]]]:
-    """Strings in code and templates, and patterns of those that are put together there."""
+def uses() -> tuple[set[str], list[re.Pattern[str]], set[str]]:
+    """Strings in code and templates, patterns of those that are put together there, and keys that code asks for."""
     plain: set[str] = set()
+    asked: set[str] = set()
     patterns: set[str] = {r"script\..*", r"piece\..*"}  # asked for by report.js, see below
-    for _, tree in sources(*ROOMS):
-        for node in ast.walk(tree):
+    for path in sources(*ROOMS):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 plain.add(node.value)
             elif isinstance(node, ast.JoinedStr) and isinstance(node.values[0], ast.Constant):
@@ -143,12 +144,19 @@ def uses() -> tuple[set[str], list[re.Pattern[str]]]:
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "name_of":
                 assert isinstance(node.args[0], ast.Constant)
                 patterns.add(rf"{node.args[0].value}\..*")
+            if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+                called = node.func
+                speaks = isinstance(called, ast.Call) or (isinstance(called, ast.Name) and called.id in SPEAKERS)
+                speaks |= isinstance(called, ast.Attribute) and called.attr == "say"
+                if speaks and isinstance(node.args[0].value, str) and KEY.fullmatch(node.args[0].value):
+                    asked.add(node.args[0].value)
     for _, text in templates():
         plain |= set(re.findall(r"""["'](\w+\.\w+)["']""", text))
         patterns |= {rf"{table}\..*" for table in re.findall(r'"(\w+)\." ~', text)}
-    return plain, [re.compile(pattern) for pattern in patterns if re.match(r"\w+\\\.", pattern)]
+    return plain, [re.compile(pattern) for pattern in patterns if re.match(r"\w+\\\.", pattern)], asked
 
 
+@functools.cache
 def topics_of_keys() -> set[str]:
     """The tables that say what keys of files mean."""
     found: set[str] = set()
@@ -166,7 +174,7 @@ def topics_of_keys() -> set[str]:
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_every_message_is_used(package: str) -> None:
-    plain, patterns = uses()
+    plain, patterns, _ = uses()
     for key in messages_of(package, "en"):
         table, name = key.split(".")
         if table.removesuffix("_default") in topics_of_keys():  # tests/tuning/keys compares them with the declarations
@@ -178,14 +186,7 @@ def test_every_message_is_used(package: str) -> None:
 def test_every_message_that_is_asked_for_exists() -> None:
     known = {key for package in PACKAGES for key in messages_of(package, "en")}
     asked = {key for _, text in templates() for key in re.findall(r"""(?:message|shell)\(["']([\w.]+)["'][,)]""", text)}
-    for _, tree in sources(*ROOMS):
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
-                called = node.func
-                speaks = isinstance(called, ast.Call) or (isinstance(called, ast.Name) and called.id in SPEAKERS)
-                speaks |= isinstance(called, ast.Attribute) and called.attr == "say"
-                if speaks and isinstance(node.args[0].value, str) and KEY.fullmatch(node.args[0].value):
-                    asked.add(node.args[0].value)
+    asked |= uses()[2]
     assert len(asked) > 150
     assert asked <= known, asked - known
 
@@ -202,7 +203,7 @@ def test_the_script_says_what_the_catalogue_has() -> None:
 
 
 def test_no_text_in_code_and_templates() -> None:
-    for path, _ in sources("arena", "tuning"):
+    for path in sources("arena", "tuning"):
         if path.parent.name == "notation":  # moves and tags of games are in Chinese
             continue
         assert not CHINESE.search(path.read_text("utf-8")), path
@@ -287,8 +288,8 @@ def test_a_report_in_chinese(chinese_report: Path) -> None:
     assert {"player", "opponent", "elo", "los"} <= set(rows[0])
 
 
-def test_a_chinese_page_speaks_chinese_when_it_runs(chinese_report: Path, tmp_path: Path) -> None:
-    document = test_report.loaded(chinese_report, "#game=3&ply=8", tmp_path)
+def test_a_chinese_page_speaks_chinese_when_it_runs(chinese_report: Path, browser: Browser) -> None:
+    document = test_report.loaded(browser, chinese_report, "#game=3&ply=8")
     assert re.search(r'<p id="failure" role="alert" hidden=""></p>', document)
     for said in ("第 3 局：", "（红方）", "第 8 着之后（共 8 着），轮到红方：", "<title>红方兵</title>", "着之后将死"):
         assert said in document

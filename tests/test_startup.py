@@ -6,10 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-from elolab.command_line import COMMANDS
-
 ROOT = Path(__file__).parent.parent
 HEAVY = ("jinja2", "matplotlib", "numba", "numpy", "optuna", "pandas", "scipy")
 
@@ -25,12 +21,6 @@ def loaded_by(code: str, *names: str) -> set[str]:
 def test_help_loads_nothing_heavy() -> None:
     code = "from elolab.command_line import main; main(['--help'])"
     assert loaded_by(code, *HEAVY, "argparse", "importlib.metadata", "tomllib") == set()
-
-
-@pytest.mark.parametrize("name", [command.name for command in COMMANDS])
-def test_help_of_a_command_compiles_and_tunes_nothing(name: str) -> None:
-    code = f"from elolab.command_line import main; assert main([{name!r}, '--help']) == 0"
-    assert loaded_by(code, "jinja2", "matplotlib", "numba", "optuna", "scipy") == set()
 
 
 def test_optuna_is_loaded_by_nothing_but_tuning() -> None:

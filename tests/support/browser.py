@@ -21,7 +21,8 @@ class Browser:
     """One page of a browser. Use it as a context manager."""
 
     def __init__(self, profile: Path) -> None:
-        program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+        names = ("chromium", "chromium-browser", "google-chrome", "chrome")
+        program = next(filter(None, map(shutil.which, names)), None)
         if program is None:
             pytest.skip("chromium is not installed")
         self._program, self._profile = program, profile

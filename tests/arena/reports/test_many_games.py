@@ -11,7 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from test_report import NAMES, after, body_of, game, sample, specification, unpacked
+from browser import Browser
+from test_report import NAMES, acted, body_of, game, loaded, sample, specification, unpacked
 
 from arena.files import FileError
 from arena.play.store import Store
@@ -65,19 +66,15 @@ def test_chunks_have_every_game_once_and_the_page_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_a_game_of_a_chunk_is_replayed_from_a_file(tmp_path: Path) -> None:
+def test_a_game_of_a_chunk_is_replayed_from_a_file(tmp_path: Path, browser: Browser) -> None:
     page = write_report(tmp_path, specification(), sample(), planned_games=12)
-    seen = """JSON.stringify([element("replay-title").textContent, replay.entries.map((entry) => entry.move).join(" "),
-        element("failure").hidden, element("replay").hasAttribute("aria-busy")])"""
+    seen = """[element("replay-title").textContent, replay.entries.map((entry) => entry.move).join(" "),
+        element("failure").hidden, element("replay").hasAttribute("aria-busy")]"""
     last = len(sample()) - 1
     script = f"""element("filter-number").value = "{last}"; list.filter();
-        element("filter-number").dispatchEvent(new KeyboardEvent("keydown", {{ key: "Enter" }}));
-        setTimeout(() => {{ document.title = {seen}; }}, 500);"""
-    document = after(page, script, tmp_path)
-    title = re.search("<title>(.*?)</title>", document, re.DOTALL)
-    assert title
-    heading, moves, is_fine, is_busy = json.loads(title.group(1).replace("&amp;", "&").replace("&lt;", "<")
-                                                  .replace("&gt;", ">"))  # fmt: skip
+        element("filter-number").dispatchEvent(new KeyboardEvent("keydown", {{ key: "Enter" }}));"""
+    document = acted(browser, page, script)
+    heading, moves, is_fine, is_busy = browser.value(seen)
     record = sample()[-1]
     assert heading.startswith(f"Game {record.pairing.number}: {record.first} – {record.second}")
     assert moves == " ".join([*record.opening.moves, *(entry.move for entry in record.moves)])
@@ -87,10 +84,10 @@ def test_a_game_of_a_chunk_is_replayed_from_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_a_page_without_its_folder_says_what_is_missing(tmp_path: Path) -> None:
+def test_a_page_without_its_folder_says_what_is_missing(tmp_path: Path, browser: Browser) -> None:
     page = write_report(tmp_path, specification(), sample(), planned_games=12)
     (tmp_path / GAMES_FOLDER).rename(tmp_path / "elsewhere")
-    document = after(page, "", tmp_path)
+    document = loaded(browser, page, "#game=0&ply=0")
     assert re.search(r'<p id="failure" role="alert">[^<]*report-games/0001-\w{12}\.js beside this page', document)
 
 

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_report import START, after, body_of, game, sample, specification
+from browser import Browser
+from test_report import START, acted, body_of, game, loaded, sample, specification
 
 from arena.notation.pgn import game_text
 from arena.records import GameRecord, MoveRecord, Opening, Pairing
@@ -62,12 +63,10 @@ def othello_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_report(tmp_path_factory.mktemp("othello"), spec, othello_records(), planned_games=4)
 
 
-def computed(page: Path, expression: str, folder: Path) -> Any:
-    """What an expression is on a page, as plain data."""
-    document = after(page, f"document.title = JSON.stringify({expression});", folder)
-    found = re.search("<title>(.*?)</title>", document, re.DOTALL)
-    assert found
-    return json.loads(html.unescape(found.group(1)))
+def computed(browser: Browser, page: Path, expression: str) -> Any:
+    """What an expression is on a page with game 0 open, as plain data."""
+    loaded(browser, page, "#game=0&ply=0")
+    return browser.value(expression)
 
 
 # Boards and names against the engine's
@@ -86,8 +85,8 @@ def positions_of(name: str, seed: int, games: int) -> list[Any]:
     return found
 
 
-def test_moves_are_legal_and_named_as_the_engine_has_them(report: Path, tmp_path: Path) -> None:
-    positions = [*positions_of("xiangqi", 1, 8), *map(game_named("xiangqi").position, MANY_PAWNS)]
+def test_moves_are_legal_and_named_as_the_engine_has_them(report: Path, browser: Browser) -> None:
+    positions = [*positions_of("xiangqi", 1, 4), *map(game_named("xiangqi").position, MANY_PAWNS)]
     cases = [(position.text, position.legal_moves()) for position in positions]
     script = """
         %s.map((text) => {
@@ -98,7 +97,7 @@ def test_moves_are_legal_and_named_as_the_engine_has_them(report: Path, tmp_path
             move, board.text(board.play(state, move)), ...board.notations.map((name) => board.name(state, move, name)),
           ]);
         })"""
-    found = computed(report, script % json.dumps([text for text, _ in cases]), tmp_path)
+    found = computed(browser, report, script % json.dumps([text for text, _ in cases]))
     named = 0
     for position, (_, moves), rows in zip(positions, cases, found, strict=True):
         assert sorted(row[0] for row in rows) == sorted(moves), position.text
@@ -112,8 +111,8 @@ def test_moves_are_legal_and_named_as_the_engine_has_them(report: Path, tmp_path
     assert named > 2000
 
 
-def test_discs_are_turned_as_by_the_engine(othello_report: Path, tmp_path: Path) -> None:
-    positions = positions_of("othello", 2, 12)
+def test_discs_are_turned_as_by_the_engine(othello_report: Path, browser: Browser) -> None:
+    positions = positions_of("othello", 2, 6)
     script = """
         %s.map((text) => {
           const board = BOARDS.othello, state = board.parse(text), squares = ["pass", "a9", "i1", "e"];
@@ -121,7 +120,7 @@ def test_discs_are_turned_as_by_the_engine(othello_report: Path, tmp_path: Path)
           const moves = squares.filter((move) => board.legal(state, move));
           return moves.map((move) => [move, board.text(board.play(state, move))]);
         })"""
-    found = computed(othello_report, script % json.dumps([position.text for position in positions]), tmp_path)
+    found = computed(browser, othello_report, script % json.dumps([position.text for position in positions]))
     for position, rows in zip(positions, found, strict=True):
         assert sorted(row[0] for row in rows) == sorted(position.legal_moves()), position.text
         for move, text in rows:
@@ -133,12 +132,12 @@ def test_discs_are_turned_as_by_the_engine(othello_report: Path, tmp_path: Path)
 # Principal variations
 
 
-def test_the_variation_of_a_move_is_shown_as_far_as_it_is_legal(report: Path, tmp_path: Path) -> None:
+def test_the_variation_of_a_move_is_shown_as_far_as_it_is_legal(report: Path, browser: Browser) -> None:
     script = """[[0, 2], [0, 3], [0, 0], [2, 3]].map(([game, ply]) => {
         replay.open(game, ply);
         return element("variation").hidden ? null : element("variation").textContent;
     })"""
-    assert computed(report, script, tmp_path) == [
+    assert computed(browser, report, script) == [
         # After h9g7 h0g2 no rook of a9 can jump over its pawn to a5.
         "<plain> & simple (Black) expected: h9g7 h0g2",
         "No principal variation here.",
@@ -147,7 +146,7 @@ def test_the_variation_of_a_move_is_shown_as_far_as_it_is_legal(report: Path, tm
     ]
 
 
-def test_keys_and_clicks_step_through_a_variation_and_back_to_the_game(report: Path, tmp_path: Path) -> None:
+def test_keys_and_clicks_step_through_a_variation_and_back_to_the_game(report: Path, browser: Browser) -> None:
     script = """(() => {
         const seen = [], note = () => {
           const current = element("variation").querySelector("[aria-current]");
@@ -170,7 +169,7 @@ def test_keys_and_clicks_step_through_a_variation_and_back_to_the_game(report: P
     after_moves = [position(START, moves[:ply]).text for ply in range(4)]
     ahead = ["Principal variation of ply 1, after 2 moves, Red to move:", after_moves[2], "h9g7"]
     game_itself = ["After ply 1 of 4, Black to move:", after_moves[1], None]
-    assert computed(report, script, tmp_path) == [
+    assert computed(browser, report, script) == [
         ahead,
         ahead,
         game_itself,
@@ -183,7 +182,7 @@ def test_keys_and_clicks_step_through_a_variation_and_back_to_the_game(report: P
 # Notations and copies
 
 
-def test_the_notation_is_chosen_and_kept(report: Path, tmp_path: Path) -> None:
+def test_the_notation_is_chosen_and_kept(report: Path, browser: Browser) -> None:
     choose = """(() => {
         const moves = () => [...element("move-list").tBodies[0].rows].map((row) => row.cells[1].textContent);
         const before = [replay.notation, ...moves()], chooser = element("notation");
@@ -193,7 +192,7 @@ def test_the_notation_is_chosen_and_kept(report: Path, tmp_path: Path) -> None:
         replay.go(1);
         return [before, chosen, kept, moves(), chooser.value, element("variation").textContent];
     })()"""
-    before, chosen_moves, kept, turned, value, variation = computed(report, choose, tmp_path)
+    before, chosen_moves, kept, turned, value, variation = computed(browser, report, choose)
     assert before == ["iccs", "h2e2", "h9g7", "h0g2", "i9h9"]
     assert chosen_moves == ["C2=5", "H8+7", "H2+3", "R9=8"]
     assert kept == "wxf"
@@ -202,11 +201,11 @@ def test_the_notation_is_chosen_and_kept(report: Path, tmp_path: Path) -> None:
     assert variation == "default (Red) expected: 炮二平五 马8进7 马二进三"
 
 
-def test_a_page_that_may_keep_nothing_works_all_the_same(report: Path, tmp_path: Path) -> None:
+def test_a_page_that_may_keep_nothing_works_all_the_same(report: Path, tmp_path: Path, browser: Browser) -> None:
     page = tmp_path / "strict.html"
     refusal = "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no'); } });"
     page.write_text(report.read_text("utf-8").replace('"use strict";', refusal, 1), "utf-8")
-    document = after(page, 'replay.choose("wxf");', tmp_path)
+    document = acted(browser, page, 'replay.choose("wxf");')
     assert "C2=5" in body_of(document, "move-list")
     assert re.search(r'<p id="failure" role="alert" hidden=""></p>', document)
 
@@ -216,12 +215,12 @@ def timeless(text: str) -> str:
     return re.sub(r"\d+\.\d{3}s", "(time)", text)
 
 
-def test_a_copied_game_is_as_in_the_file_beside(report: Path, tmp_path: Path) -> None:
+def test_a_copied_game_is_as_in_the_file_beside(report: Path, browser: Browser) -> None:
     script = """[0, 3].flatMap((game) => {
         replay.open(game);
         return %s.map((notation) => { replay.choose(notation); return copies.pgn(); });
     })"""
-    found = computed(report, script % json.dumps(NOTATIONS), tmp_path)
+    found = computed(browser, report, script % json.dumps(NOTATIONS))
     contract = game_named("xiangqi")
     expected = [
         game_text(sample()[number], "sample", contract, notation) for number in (0, 3) for notation in NOTATIONS
@@ -229,7 +228,7 @@ def test_a_copied_game_is_as_in_the_file_beside(report: Path, tmp_path: Path) ->
     assert [*map(timeless, found)] == [*map(timeless, expected)]
 
 
-def test_copies_are_made_by_whatever_the_browser_allows(report: Path, tmp_path: Path) -> None:
+def test_copies_are_made_by_whatever_the_browser_allows(report: Path, browser: Browser) -> None:
     script = """
         replay.go(1);
         const clipboard = navigator.clipboard, said = [], press = async (name) => {
@@ -249,7 +248,7 @@ def test_copies_are_made_by_whatever_the_browser_allows(report: Path, tmp_path: 
           document.title = JSON.stringify(said);
         })();"""
     position = game_named("xiangqi").position(START, ["h2e2"]).text
-    document = after(report, script, tmp_path)
+    document = acted(browser, report, script)
     title = re.search("<title>(.*?)</title>", document)
     assert title
     said = json.loads(html.unescape(title.group(1)))
@@ -260,12 +259,12 @@ def test_copies_are_made_by_whatever_the_browser_allows(report: Path, tmp_path: 
     ]  # fmt: skip
 
 
-def test_a_link_leads_to_game_and_position(report: Path, tmp_path: Path) -> None:
+def test_a_link_leads_to_game_and_position(report: Path, browser: Browser) -> None:
     script = """["#game=3&ply=5", "#game=2&ply=99", "#game=1", "#game=77&ply=1"].map((address) => {
         history.replaceState(null, "", address);
         return [openFromAddress(true), replay.game, replay.ply];
     })"""
-    assert computed(report, script, tmp_path) == [[True, 3, 5], [True, 2, 8], [True, 1, 0], [False, 1, 0]]
+    assert computed(browser, report, script) == [[True, 3, 5], [True, 2, 8], [True, 1, 0], [False, 1, 0]]
 
 
 def test_games_of_parts_of_a_run_have_names_of_their_own(tmp_path: Path) -> None:
@@ -284,9 +283,9 @@ def test_games_of_parts_of_a_run_have_names_of_their_own(tmp_path: Path) -> None
 # Othello
 
 
-def test_othello_has_its_colours_and_its_discs(othello_report: Path, tmp_path: Path) -> None:
+def test_othello_has_its_colours_and_its_discs(othello_report: Path, browser: Browser) -> None:
     script = "replay.open(1); document.title = JSON.stringify(copies.pgn()); replay.open(0, 2);"
-    document = after(othello_report, script, tmp_path)
+    document = acted(browser, othello_report, script)
     title = re.search("<title>(.*?)</title>", document, re.DOTALL)
     assert title
     pgn = json.loads(html.unescape(title.group(1)))

@@ -6,14 +6,13 @@ import base64
 import csv
 import json
 import re
-import shutil
-import subprocess
 import zlib
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from browser import Browser
 
 from arena.figures.standings import signed, tables_of
 from arena.records import GameRecord, GameSummary, MoveRecord, Opening, Pairing, PlayerSpec
@@ -193,7 +192,7 @@ def sequential_report(folder: Path) -> Path:
     return write_report(folder, spec, games[: count + 2], planned_games=count)
 
 
-def test_a_sequential_test_has_a_section_and_marks_what_does_not_count(tmp_path: Path) -> None:
+def test_a_sequential_test_has_a_section_and_marks_what_does_not_count(tmp_path: Path, browser: Browser) -> None:
     report = sequential_report(tmp_path)
     page, text = report.read_text(encoding="utf-8"), (tmp_path / "report.md").read_text(encoding="utf-8")
     for said in ("H1 accepted after", "2 games ended after the test was decided", "Elo after the test", "bounds −2.94"):
@@ -203,11 +202,12 @@ def test_a_sequential_test_has_a_section_and_marks_what_does_not_count(tmp_path:
     assert (tmp_path / "plots" / "sequential.svg").is_file()
     (standing, _) = csv.DictReader((tmp_path / "standings.csv").open(encoding="utf-8"))
     number = int(standing["games"])
-    document = loaded(report, f"#game={number}", tmp_path / "profile")
+    document = loaded(browser, report, f"#game={number}")
     assert "It ended after the test was decided and does not count." in document
     assert body_of(document, "game-list").count("(not counted)") == 2
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_anchors_are_said(tmp_path: Path) -> None:
     spec = replace(specification(), anchors=((NAMES[1], 1800.0),))
     page = write_report(tmp_path, spec, sample(), planned_games=12).read_text(encoding="utf-8")
@@ -264,6 +264,7 @@ def two_players(results: list[tuple[str, str]]) -> tuple[TournamentSpec, list[Ga
     return replace(specification(), players=specification().players[:2], format="match", pairs=len(results)), games
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_the_finding_of_a_match_is_that_of_its_figures(tmp_path: Path) -> None:
     for results, said in (
         ([("1-0", "0-1")] * 10, "default leads, clearly ahead of"), ([("0-1", "1-0")] * 10, "clearly ahead of default"),
@@ -280,6 +281,7 @@ def test_the_finding_of_a_match_is_that_of_its_figures(tmp_path: Path) -> None:
         assert "({} Elo, 95 % interval {} to {})".format(*shown) in summary
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_a_hole_in_a_run_that_was_made_shorter_misses_nothing(tmp_path: Path) -> None:
     spec, games = two_players([("1-0", "0-1")] * 3)
     for pairs, missing in ((2, ""), (3, "1 of 6 planned games have not been played")):
@@ -289,6 +291,7 @@ def test_a_hole_in_a_run_that_was_made_shorter_misses_nothing(tmp_path: Path) ->
         assert ("have not been played" in text) == bool(missing)
 
 
+@pytest.mark.usefixtures("without_charts")
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_tables_have_a_dash_for_what_is_not_known_of_players_without_games(tmp_path: Path, language: str) -> None:
     _, games = two_players([("1-0", "0-1"), ("1-0", "1-0")] * 10)
@@ -317,21 +320,30 @@ def test_figures_show_nothing_of_players_without_games_nor_a_moment_twice() -> N
 # In a browser
 
 
-def browser() -> str:
-    for name in ("chromium", "chromium-browser", "google-chrome", "chrome"):
-        if found := shutil.which(name):
-            return found
-    pytest.skip("no chromium or chrome found: the page was not executed")
+SHOWN = "(replay.game !== null && !element('replay').hasAttribute('aria-busy')) || !element('failure').hidden"
+"""Whether a page shows a game, or says why it does not."""
 
 
-def loaded(page: Path, fragment: str, profile: Path) -> str:
+def loaded(browser: Browser, page: Path, fragment: str) -> str:
     """The page's document after its scripts ran."""
-    command = [
-        browser(), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-        "--disable-component-update", "--disable-sync", f"--user-data-dir={profile}", "--virtual-time-budget=5000",
-        "--dump-dom", f"{page.as_uri()}{fragment}",
-    ]  # fmt: skip
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+    browser.open("about:blank")  # for another fragment alone is no other page
+    browser.open(f"{page.as_uri()}{fragment}")
+    return after(browser, "")
+
+
+def after(browser: Browser, actions: str) -> str:
+    """The document after ``actions`` (JavaScript) ran on the loaded page; a promise at their end is waited for."""
+    browser.until(SHOWN)
+    browser.value(actions)
+    browser.until(SHOWN)
+    document: str = browser.value("document.documentElement.outerHTML")
+    return document
+
+
+def acted(browser: Browser, page: Path, actions: str) -> str:
+    """The document after ``actions`` ran on the page with game 0 open."""
+    loaded(browser, page, "#game=0&ply=0")
+    return after(browser, actions)
 
 
 def body_of(document: str, table: str) -> str:
@@ -355,26 +367,26 @@ def check_third_game(document: str) -> None:
     assert document.count("<title>Red pawn</title>") == 5
 
 
-def test_replay_in_a_browser(report: Path, tmp_path: Path) -> None:
-    document = loaded(report, "#game=3&ply=8", tmp_path)
+def test_replay_in_a_browser(report: Path, browser: Browser) -> None:
+    document = loaded(browser, report, "#game=3&ply=8")
     check_third_game(document)
     assert body_of(document, "game-list").count("<tr") == 5
 
 
-def test_replay_without_the_browsers_own_decompression(report: Path, tmp_path: Path) -> None:
+def test_replay_without_the_browsers_own_decompression(report: Path, tmp_path: Path, browser: Browser) -> None:
     page = tmp_path / "old.html"
     text = report.read_text(encoding="utf-8")
     page.write_text(text.replace('"use strict";', "delete window.DecompressionStream;", 1), encoding="utf-8")
-    check_third_game(loaded(page, "#game=3&ply=8", tmp_path / "profile"))
+    check_third_game(loaded(browser, page, "#game=3&ply=8"))
 
 
-def test_faults_and_missing_values_are_shown(report: Path, tmp_path: Path) -> None:
-    document = loaded(report, "#game=4", tmp_path)
+def test_faults_and_missing_values_are_shown(report: Path, browser: Browser) -> None:
+    document = loaded(browser, report, "#game=4")
     head = document.partition('id="fault"')[2].partition('<div class="replay-grid">')[0]
     assert "late by 3 ms" in head
     assert "0.2 &lt; &lt;b&gt;hm&lt;/b&gt;" in head
     assert " hidden" not in head
-    other = loaded(report, "#game=3", tmp_path).partition('id="fault"')[2]
+    other = loaded(browser, report, "#game=3").partition('id="fault"')[2]
     assert other.startswith(' hidden')
     moves = body_of(document, "move-list")
     assert "−mate in 5" in moves
@@ -382,46 +394,38 @@ def test_faults_and_missing_values_are_shown(report: Path, tmp_path: Path) -> No
     assert "1\u202f230" in moves
 
 
-def after(page: Path, actions: str, folder: Path) -> str:
-    """The document after ``actions`` (JavaScript) ran on the loaded page with game 0 open."""
-    acted = folder / "acted.html"
-    script = f"<script>setTimeout(() => {{ {actions} }}, 1500);</script></body>"
-    acted.write_text(page.read_text(encoding="utf-8").replace("</body>", script), encoding="utf-8")
-    return loaded(acted, "#game=0&ply=0", folder / "profile")
-
-
-def test_keys_move_through_game_and_games(report: Path, tmp_path: Path) -> None:
+def test_keys_move_through_game_and_games(report: Path, browser: Browser) -> None:
     keys = ["ArrowRight", "ArrowRight", "ArrowLeft", "f", "l"]
     press = 'for (const key of %s) element("replay").dispatchEvent(new KeyboardEvent("keydown", { key }));'
-    document = after(report, press % json.dumps(keys), tmp_path)
+    document = acted(browser, report, press % json.dumps(keys))
     assert "After ply 1 of 4, Black to move:" in document
     assert re.search(r'id="seat-near">.{0,60}&lt;plain&gt; &amp; simple \(Black\)', document)
     # The toggle turned whatever this machine's fonts had chosen.
     letters = 'id="letters" aria-pressed="true"' in document
     assert (">K</text>" in document) == letters
     assert (">帥</text>" in document) != letters
-    document = after(report, press % json.dumps(["ArrowDown", "ArrowDown", "End"]), tmp_path)
+    document = acted(browser, report, press % json.dumps(["ArrowDown", "ArrowDown", "End"]))
     assert "Game 2: default – &lt;plain&gt; &amp; simple, ½–½" in document
     assert "After ply 8 of 8, Red to move:" in document
 
 
-def test_scores_beyond_the_ordinary_are_put_in_words(report: Path, tmp_path: Path) -> None:
+def test_scores_beyond_the_ordinary_are_put_in_words(report: Path, browser: Browser) -> None:
     scores = [MATE_BOUND, -MATE + 3, MATE_BOUND - 1, BAN_BOUND, 4 - BAN, BAN_BOUND - 1, -31]
-    document = after(report, f"document.title = {scores}.map(scoreText).join();", tmp_path)
+    document = acted(browser, report, f"document.title = {scores}.map(scoreText).join();")
     title = re.search("<title>(.*?)</title>", document)
     assert title
     mates, repetitions = ["+mate in 64", "−mate in 2"], ["+repetition", "+repetition", "−repetition"]
     assert title.group(1).split(",") == [*mates, *repetitions, "+288.71", "−0.31"]
 
 
-def test_filters_and_sorting(report: Path, tmp_path: Path) -> None:
+def test_filters_and_sorting(report: Path, browser: Browser) -> None:
     choose = """
         const change = (id, value) => { element(id).value = value; element(id).dispatchEvent(new Event("change")); };
         change("filter-player", "0"); change("filter-result", "won");
         document.querySelector('th[data-key="plies"] button').click();
         document.querySelector('th[data-key="plies"] button').click();
     """
-    document = after(report, choose, tmp_path)
+    document = acted(browser, report, choose)
     assert re.findall(r'href="#game=(\d+)"', body_of(document, "game-list")) == ["3", "0", "1", "4"]
     assert "4 of 5 games" in document
     assert 'data-key="plies" aria-sort="descending"' in document

@@ -273,12 +273,6 @@ def test_ctrl_c_ends_it_at_once_though_somebody_looks_on(tmp_path: Path) -> None
 # The page
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with Browser(tmp_path_factory.mktemp("profile")) as found:
-        yield found
-
-
 def text_of(browser: Browser, name: str) -> str:
     found: str = browser.value(f"element({json.dumps(name)}).textContent")
     return found

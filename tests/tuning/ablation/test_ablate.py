@@ -9,6 +9,7 @@ import json
 import math
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -483,7 +484,7 @@ def _count(out: Path) -> int:
 def test_more_pairs_and_comparisons_play_only_what_is_missing(
     played: tuple[Path, Path, AblationResult], tmp_path: Path
 ) -> None:
-    run(write_ablation(tmp_path), tmp_path / "out")
+    shutil.copytree(played[1], tmp_path / "out")
     before = {record.key: record.started_at for record in records_in(tmp_path / "out")}
     extra = '[[comparisons]]\nlabel = "no tempo"\nvariant = { tempo = 0 }\n'
     longer = run(write_ablation(tmp_path, pairs=8, extra=extra), tmp_path / "out")
@@ -547,6 +548,7 @@ def write_rounds(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.usefixtures("without_tuning_charts")
 def test_rounds_stop_matches_whose_verdict_has_fallen_at_any_concurrency(tmp_path: Path) -> None:
     path = write_rounds(tmp_path)
     first = run(path, tmp_path / "one", with_report=True)
@@ -565,6 +567,7 @@ def test_rounds_stop_matches_whose_verdict_has_fallen_at_any_concurrency(tmp_pat
     assert figures_that_say_where_they_are_from(report, first) == 2
 
 
+@pytest.mark.usefixtures("without_tuning_charts")
 def test_an_extension_after_results_is_told(tmp_path: Path) -> None:
     path = write_rounds(tmp_path)
     path.write_text(ROUNDS.replace("pairs = 12", "pairs = 9"))
@@ -687,6 +690,7 @@ def test_the_ratio_is_a_geometric_mean_with_its_interval() -> None:
     assert math.isinf(node_ratio([8], [2]).high)
 
 
+@pytest.mark.usefixtures("without_tuning_charts")
 def test_it_can_be_left_out(tmp_path: Path) -> None:
     path = write_ablation(tmp_path)
     path.write_text(path.read_text().replace("depth = 3", "depth = 0"))
@@ -767,6 +771,7 @@ def test_the_text_fits_the_terminal_and_the_figure_bears_infinite_bounds() -> No
     assert forest_chart(rows[:1], Catalogue(MESSAGES)).axes
 
 
+@pytest.mark.usefixtures("without_tuning_charts")
 def test_the_command_prints_the_table(
     played: tuple[Path, Path, AblationResult], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -791,7 +796,7 @@ def test_a_dry_run_plays_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[s
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
     path = write_ablation(tmp_path, pairs=8)
-    path.write_text(path.read_text().replace("nodes=60", "nodes=30000"))
+    path.write_text(path.read_text().replace("nodes=60", "nodes=5000"))
     command = [sys.executable, str(ROOT / "elolab"), "ablate", str(path), "--out", str(tmp_path / "out")]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
     deadline = time.monotonic() + 60

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -81,8 +82,7 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, FitResult]:
 
 def test_the_games_are_the_same_in_every_folder(fitted: tuple[Path, FitResult], tmp_path: Path) -> None:
     _, whole = fitted
-    for folder in (tmp_path / "elsewhere", tmp_path / "deeper" / "weights#1"):
-        assert run(folder, iterations=2, match_pairs=3).digest == whole.digest
+    assert run(tmp_path / "deeper" / "weights#1", iterations=2, match_pairs=3).digest == whole.digest
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:  # where there are no such files
         assert run(tmp_path / "far", iterations=2, match_pairs=3, cluster=pool).digest == whole.digest
 
@@ -90,9 +90,8 @@ def test_the_games_are_the_same_in_every_folder(fitted: tuple[Path, FitResult], 
 def test_games_of_a_folder_whose_players_had_the_path_of_their_weights_are_taken_up(
     fitted: tuple[Path, FitResult], tmp_path: Path
 ) -> None:
-    _, whole = fitted
-    out = tmp_path / "out"
-    run(out, iterations=2, match_pairs=3)
+    folder, whole = fitted
+    out = shutil.copytree(folder, tmp_path / "out")
     with Store(out) as store:  # such games have other keys
         store.connection.execute("UPDATE games SET key = substr(key, 2) || substr(key, 1, 1)")
         renew_checksums(store.connection)
@@ -112,7 +111,7 @@ def test_features_times_weights_are_the_evaluation() -> None:
         weights = find_weights(name)
         table = steps_of(weights)
         seen = set()
-        for _ in range(12):
+        for _ in range(6):
             position = GAME.position()
             while moves := position.legal_moves():
                 position.push(generator.choice(moves))
@@ -237,7 +236,7 @@ def test_every_feature_occurs_and_changes_sign_with_the_sides() -> None:
 
 def test_positions_have_the_score_of_a_search_where_that_is_asked_for(fitted: tuple[Path, FitResult]) -> None:
     out, _ = fitted
-    records = [record for record in records_in(out) if record.pairing.series == "games 000"]
+    records = [record for record in records_in(out) if record.pairing.series == "games 000"][:16]
     plain = positions_of(records, GAME, 5, 1, StopFlag())
     settings = {"endgame_empties": 0, "evaluation_weights": "othello-by-hand"}
     scored = [
@@ -262,9 +261,10 @@ def test_positions_have_the_score_of_a_search_where_that_is_asked_for(fitted: tu
 
 
 def test_a_fit_to_scores_says_so_and_is_the_same_when_it_goes_on(tmp_path: Path) -> None:
-    whole = run(tmp_path / "whole", concurrency=2, score_limits=Limits(depth=2), iterations=2)
-    run(tmp_path / "parts", score_limits=Limits(depth=2))
-    parts = run(tmp_path / "parts", score_limits=Limits(depth=2), iterations=2)
+    given: dict[str, object] = {"games": 20, "score_limits": Limits(depth=2)}
+    whole = run(tmp_path / "whole", concurrency=2, iterations=2, **given)  # type: ignore[arg-type]
+    run(tmp_path / "parts", **given)  # type: ignore[arg-type]
+    parts = run(tmp_path / "parts", iterations=2, **given)  # type: ignore[arg-type]
     texts = [result.iterations[-1].weights.read_bytes() for result in (whole, parts)]
     assert texts[0] == texts[1]
     provenance = find_weights(str(whole.iterations[-1].weights)).provenance
@@ -282,7 +282,7 @@ def test_a_fit_to_scores_says_so_and_is_the_same_when_it_goes_on(tmp_path: Path)
     assert labels[1]["results"][index] == engine.search(position, Limits(depth=2)).score / 100
     assert fit_from_plain(json.loads(json.dumps(whole.spec.as_asked()))) == whole.spec
     with pytest.raises(UserError, match="score_limit"):
-        run(tmp_path / "parts", score_limits=Limits(depth=3))
+        run(tmp_path / "parts", games=20, score_limits=Limits(depth=3))
 
 
 def test_positions_have_the_exact_results_of_the_end(fitted: tuple[Path, FitResult]) -> None:

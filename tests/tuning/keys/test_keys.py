@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import functools
 import re
 import tomllib
 from collections.abc import Iterator
@@ -54,8 +55,14 @@ def declared_keys(section: Section) -> Iterator[Key]:
 KEYS = [key for kind in KINDS for key in declared_keys(kind.section)]
 
 
+@functools.cache
+def validator_of(name: str) -> jsonschema.Draft7Validator:
+    (kind,) = (kind for kind in KINDS if kind.name == name)
+    return jsonschema.Draft7Validator(schema_of(kind))
+
+
 def is_valid(kind: Kind, data: Any) -> bool:
-    return jsonschema.Draft7Validator(schema_of(kind)).is_valid(data)
+    return bool(validator_of(kind.name).is_valid(data))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -92,7 +99,7 @@ def test_what_is_declared_is_read() -> None:
     for room in ("arena", "tuning", "engine"):
         for path in (ROOT / room).rglob("*.py"):
             if "keys" not in path.relative_to(ROOT).parts[:-1] and path.name != "keys.py":
-                nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+                nodes = ast.walk(ast.parse(path.read_text("utf-8")))
                 words |= {str(node.value) for node in nodes if isinstance(node, ast.Constant)}
     names = {key.name for key in KEYS if key.name != "NAME"}
     # For readers: a description; budgets, games and units by a table.
@@ -124,7 +131,7 @@ def test_shipped_files_name_their_schema_and_keep_to_it(kind: Kind, path: Path) 
     assert named is not None
     assert (path.parent / named[1]).resolve() == ROOT / SCHEMAS / f"{kind.name}.json"
     data = tomllib.loads(text)
-    jsonschema.Draft7Validator(schema_of(kind)).validate(data)
+    validator_of(kind.name).validate(data)
     for spoilt, name in misspelled(data):
         assert not is_valid(kind, spoilt), name
 

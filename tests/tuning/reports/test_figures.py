@@ -19,7 +19,7 @@ from engine.language import LANGUAGES, Catalogue, columns_of
 from tuning.ablation.rows import AblationRow
 from tuning.ablation.spec import ablation_from_mapping
 from tuning.claims.measures import SHARE_NAMES
-from tuning.claims.results import CellRow, PartResult, cell_row
+from tuning.claims.results import CellRow, ClaimsResult, PartResult, cell_row
 from tuning.claims.spec import EXPECTED
 from tuning.reports import ablation_charts as charts
 from tuning.reports import study_charts
@@ -36,6 +36,11 @@ if TYPE_CHECKING:
 
 WORDS = Catalogue(MESSAGES)
 ROWS = ablation_rows()
+
+
+@pytest.fixture(scope="module")
+def all_claims(tmp_path_factory: pytest.TempPathFactory) -> ClaimsResult:
+    return claims(tmp_path_factory.mktemp("claims"))
 
 
 @pytest.mark.parametrize("case", ROWS)
@@ -111,6 +116,7 @@ def test_a_trial_that_won_every_pair_is_infinitely_stronger(tmp_path: Path) -> N
     assert is_cut(history.axes[0])
 
 
+@pytest.mark.usefixtures("without_tuning_charts")
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(("kind", "has_band"), [("usual", True), ("trials", False)])
 def test_the_caption_of_the_gain_names_a_band_where_there_is_one(
@@ -120,11 +126,10 @@ def test_the_caption_of_the_gain_names_a_band_where_there_is_one(
     assert ("90 %" in plot.caption) == has_band
 
 
-def test_figures_of_claims_mark_what_has_no_end_and_name_every_part(tmp_path: Path) -> None:
-    result = claims(tmp_path)
-    names = {one.claim.id for one in result.results}
+def test_figures_of_claims_mark_what_has_no_end_and_name_every_part(all_claims: ClaimsResult) -> None:
+    names = {one.claim.id for one in all_claims.results}
     for name in sorted(names)[:6]:
-        own = [one for one in result.results if one.claim.id == name]
+        own = [one for one in all_claims.results if one.claim.id == name]
         figure = claims_charts.claim_chart(own, WORDS)
         assert figure is not None
         check_figure(figure, name)
@@ -210,8 +215,8 @@ def test_games_are_drawn_by_their_median_unbiased_effect() -> None:
     assert [list(line.get_xdata()) for line in axes.lines if line.get_label() == "_point"] == [[32.3]]
 
 
-def test_many_parts_stand_in_two_columns_and_what_was_not_asked_has_none(tmp_path: Path) -> None:
-    results = claims(tmp_path).results
+def test_many_parts_stand_in_two_columns_and_what_was_not_asked_has_none(all_claims: ClaimsResult) -> None:
+    results = all_claims.results
     assert len(results) > claims_charts.MOST_IN_ONE
     summary = claims_charts.summary_chart(results, WORDS)
     check_figure(summary, "summary")
@@ -267,8 +272,8 @@ def test_the_terminal_has_no_two_rows_alike_and_says_why_comparisons_ended() -> 
         assert reason in text
 
 
-def test_the_table_of_claims_fits_and_has_no_zeros(tmp_path: Path) -> None:
-    result = claims(tmp_path)
+def test_the_table_of_claims_fits_and_has_no_zeros(all_claims: ClaimsResult) -> None:
+    result = all_claims
     for language in ("en", "zh"):
         lines = claims_text(result, language).splitlines()
         assert max(map(columns_of, lines[1:])) <= 80

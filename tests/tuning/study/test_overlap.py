@@ -26,11 +26,11 @@ from tuning.study.state import StudyState
 from tuning.study.storage import STUDY_NAME, Study
 
 OVERLAP = 2
-GAMES = 66
+GAMES = 46
 
 
 def write(folder: Path, **changes: Any) -> Path:
-    """The file of a study of eight rounds, or trials, or nearly so."""
+    """The file of a study of six rounds, or of seven trials."""
     trials = {"trials": 7} if changes.get("sampler", "duel") != "duel" else {}
     return write_study(folder, **{"overlap": OVERLAP, "games": GAMES, **trials, **changes})
 
@@ -195,7 +195,7 @@ def test_a_smaller_budget_ends_with_the_rounds_that_were_begun(
 
 
 def test_a_budget_in_time_keeps_the_rounds_under_way_when_it_is_estimated_anew(tmp_path: Path) -> None:
-    path = write_study(tmp_path, "[budget]\nseconds = 1.5\n", games=None, overlap=OVERLAP)
+    path = write_study(tmp_path, "[budget]\nseconds = 1\n", games=None, overlap=OVERLAP)
     assert run(path, tmp_path / "out", stop=CountingStop(9)).interrupted
     study_result = run(path, tmp_path / "out", 2)
     assert study_result.decision is not None
@@ -254,7 +254,7 @@ def test_looks_that_overlap_end_where_those_in_turn_do(tmp_path: Path, monkeypat
     stopped = run(overlapping, tmp_path / "out", stop=CountingStop(60))
     assert outline(result_in(tmp_path / "out")) == outline(stopped)
     simulate_workers(monkeypatch, 100, seed=5)
-    assert outline(run(overlapping, tmp_path / "out")) == outline(run(overlapping, tmp_path / "many")) == outline(ended)
+    assert outline(run(overlapping, tmp_path / "out")) == outline(ended)
 
 
 def validated_pairs(out: Path) -> int:

@@ -30,6 +30,7 @@ def write_study(folder: Path) -> Path:
         game = "xiangqi"
         limit = "nodes=100"
         budget = {{ games = 46 }}
+        round_pairs = 7
         openings = {json.dumps(str(suite))}
         [adjudication]
         maximum_plies = 12
@@ -46,6 +47,7 @@ def write_study(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.usefixtures("without_tuning_charts")
 def test_the_exit_code_is_one_and_the_faults_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, out = write_study(tmp_path), tmp_path / "out"
     assert command_line.main(["tune", str(path), "--out", str(out)]) == 1

@@ -89,10 +89,11 @@ def test_studies_from_before_there_were_such_tests_keep_their_match_of_fixed_len
         assert tuning_from_text(spec.text, "small.toml") == spec
 
 
+@pytest.mark.usefixtures("without_tuning_charts")
 def test_it_is_played_reported_and_read_again(tmp_path: Path) -> None:
     """From a base without quiescence search, so that both tests are soon decided."""
     (tmp_path / "weak.toml").write_text(
-        'game = "xiangqi"\nbudget = { games = 46 }\nlimit = "nodes=100"\nparameters = ["quiescence"]\n'
+        'game = "xiangqi"\nbudget = { games = 46 }\nround_pairs = 7\nlimit = "nodes=100"\nparameters = ["quiescence"]\n'
         "[set]\nquiescence = false\nhash_mb = 1\n[adjudication]\nmaximum_plies = 60\n"
         "[validation]\nelo_upper = 200\nslow_elo_lower = -200\nslow_maximum_pairs = 8\n"
     )
