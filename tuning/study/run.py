@@ -313,10 +313,7 @@ class StudyRun:
     def _observe_part(self, pairs: Sequence[ScheduledSettingsPair]) -> None:
         """Take up what is there of a round that was stopped, for what can be said so far."""
         for pair in filter(self._games.is_complete, pairs):
-            counts = self._games.counts(pair)
-            if counts.pairs:
-                log_limit = self._state.log_limit(pair.settings)
-                self._state.observations.add(pair.settings.first, pair.settings.second, counts, log_limit)
+            self._state.observe(pair.settings, pair.first_pair, self._games.counts(pair))
 
     def _best_so_far(self) -> Decision | None:
         """What the games show before the playoff; ``None`` if there is no complete pair."""

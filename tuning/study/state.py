@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from arena.figures.statistics import Pentanomial
 from tuning.study.response import (
     Observations,
     ResponseModel,
@@ -49,13 +50,16 @@ class StudyState:
         if one is None:
             return
         for place, (settings, counts) in enumerate(result.results):
-            opening = (one.first_pair + place * one.game_pairs) % self.openings
-            # Either way round the games are the same.
-            log_limit = self.log_limit(settings)
-            meeting = (frozenset((settings.first, settings.second)), opening, log_limit)
-            if meeting not in self._seen:
-                self._seen.add(meeting)
-                self.observations.add(settings.first, settings.second, counts, log_limit)
+            self.observe(settings, one.first_pair + place * one.game_pairs, counts)
+
+    def observe(self, settings: SettingsPair, first_pair: int, counts: Pentanomial) -> None:
+        """Take up what a settings pair played from so many game pairs on, unless the same games are known already."""
+        # Either way round the games are the same.
+        log_limit = self.log_limit(settings)
+        meeting = (frozenset((settings.first, settings.second)), first_pair % self.openings, log_limit)
+        if meeting not in self._seen:
+            self._seen.add(meeting)
+            self.observations.add(settings.first, settings.second, counts, log_limit)
 
     def log_limit(self, settings: SettingsPair) -> float:
         """The logarithm of a settings pair's limit over the target."""

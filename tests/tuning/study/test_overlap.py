@@ -257,6 +257,15 @@ def test_looks_that_overlap_end_where_those_in_turn_do(tmp_path: Path, monkeypat
     assert outline(run(overlapping, tmp_path / "out")) == outline(ended)
 
 
+def test_a_stopped_study_takes_the_same_games_of_another_round_up_once(tmp_path: Path) -> None:
+    """With few openings and one switch a round under way meets again; reading the folder must find the same."""
+    path = weak_study(tmp_path, 2)
+    path.write_text(path.read_text().replace("overlap = 2", "overlap = 2\nround_pairs = 4"))
+    stopped = run(path, tmp_path / "out", stop=CountingStop(60))
+    assert len(stopped.rounds) >= 2
+    assert outline(result_in(tmp_path / "out")) == outline(stopped)
+
+
 def validated_pairs(out: Path) -> int:
     """Pairs of the validation that are stored."""
     return sum(record.pairing.series == "validation 00" for record in records_in(out)) // 2
