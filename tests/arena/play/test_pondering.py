@@ -508,7 +508,7 @@ def test_our_own_engine_ponders_over_uci_against_itself() -> None:
     job = replace(job_of(outside, builtin("inside", "clock=2+0.1")), opening=opening)
     with GameRunner(2, StopFlag()) as runner:
         (record,) = runner.run([job])
-    assert record.reason == "maximum_length", record.detail
+    assert record.reason in ("maximum_length", "repetition"), record.detail  # on real clocks no two games are alike
     assert all(side["tries"] > 3 for side in record.detail["pondering"])
     assert record.ponder_hits
 
