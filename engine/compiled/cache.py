@@ -122,6 +122,7 @@ def _prepare_writing() -> None:
 
 
 _PREPARED: set[str] = set()
+"""Folders of functions that were made, and seen to be writable, by this process."""
 
 
 class _EngineLocator(UserProvidedCacheLocator):

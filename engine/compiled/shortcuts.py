@@ -1,7 +1,7 @@
-"""What numba does again at every start and for every record, done once or not at all.
+"""What numba does again for every record that it is shown, done once.
 
-* The type of a record follows from its dtype alone; numba makes it anew for each record that it is shown, which took
-  longer than the search of a small game.
+The type of a record follows from its dtype alone; to make it anew each time took longer than the search of a
+small game.
 
 It stands on parts of numba that are not public. Where they are not those it knows numba goes its own way.
 """
