@@ -26,6 +26,7 @@ from tuning.claims.measures import (
     CONVERGED_MISSES,
     MATE_SPAN,
     RATIO_UNITS,
+    REACHED_END,
     Counted,
     Estimate,
     Searched,
@@ -39,7 +40,7 @@ from tuning.claims.measures import (
     share_difference,
     share_of,
 )
-from tuning.claims.positions import SuitePosition
+from tuning.claims.positions import LAST_PLIES, SuitePosition
 from tuning.claims.results import CellKey, CellResult, CellRow
 from tuning.claims.sequential import Looks, Seen, still_needed
 from tuning.claims.spec import COMPARED, COSTS, OF_THRESHOLD, Cell, Claim, ClaimsSpec, Part
@@ -239,13 +240,19 @@ def sides_of(part: Part, cell: Cell) -> dict[str, tuple[dict[str, Value], Limits
         deepest = limits.depth or 0
         return {f"{depth:03d}": (variant, Limits(depth=depth)) for depth in range(deepest - MATE_SPAN, deepest + 1)}
     if part.kind == "exact":
-        return {"variant": (variant, limits), "solved": (variant | {"endgame_empties": 60}, limits)}
+        solved = Limits(depth=_plies_to_end(cell))
+        return {"variant": (variant, limits), "solved": (variant | {"endgame_empties": 60}, solved)}
     if part.kind == "nodes_interaction":
         return {str(place): (dict(values), limits) for place, values in enumerate(cell.combinations)}
     sides = {"variant": (variant, limits)}
     if part.kind in COMPARED:
         sides["reference"] = (dict(cell.reference), limits)
     return sides
+
+
+def _plies_to_end(cell: Cell) -> int:
+    """Plies that a search of a part about exact scores needs at most to see every square filled."""
+    return cell.limits.depth or LAST_PLIES + 1
 
 
 def searches_at_most(spec: ClaimsSpec, merged: Container[CellKey] = ()) -> int:
@@ -295,7 +302,7 @@ class SearchCourse:
                 return False
             if self.part.kind == "exact":
                 # Those of which a search to that depth reaches the end.
-                game, depth = game_named(self.cell.conditions.game), self.cell.limits.depth or 0
+                game, depth = game_named(self.cell.conditions.game), _plies_to_end(self.cell)
                 found = [one for one in found if game.empty_squares(one.opening.position) < depth]
             self._positions = found
         start = self.searched
@@ -314,6 +321,9 @@ class SearchCourse:
 
     @property
     def _counted(self) -> Counted | None:
+        if self.part.kind == "exact":
+            # A depth reaches the end; of searches by a clock it has to be seen.
+            return Counted(REACHED_END, 0) if self.cell.limits.depth is None else None
         name = self.part.of or self.part.where
         return Counted(name, self.part.bound) if name else None
 
@@ -333,7 +343,9 @@ class SearchCourse:
             found, changed = mates_that_change(depths, min(depths))
             return rate_of_cases(changed, found)
         if kind == "exact":
-            return rate_of_cases(exact_failures(sides["variant"], sides["solved"]), self.searched)
+            ended = [place for place, row in enumerate(sides["variant"]) if row.hits == row.cases]
+            searched, solved = ([sides[name][place] for place in ended] for name in ("variant", "solved"))
+            return rate_of_cases(exact_failures(searched, solved), len(ended))
         if kind == "nodes":
             return self._ratio_of_costs(sides["variant"], sides["reference"], games)
         if kind == "nodes_interaction":

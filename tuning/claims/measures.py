@@ -54,7 +54,7 @@ class Counted:
     """Which share is counted in searches; ``None`` in its place counts nothing."""
 
     of: str
-    """One of ``SHARE_NAMES`` or ``CONDITIONS``."""
+    """One of ``SHARE_NAMES`` or ``CONDITIONS``, or ``REACHED_END``."""
     bound: int
 
 
@@ -131,6 +131,8 @@ def _searched(
     counts = (0, 0)
     if counted is not None and counted.of == MOVE_CHANGES:
         counts = _move_changes(engine, position, limits, result, stop)
+    elif counted is not None and counted.of == REACHED_END:
+        counts = int(result.depth >= engine.game.empty_squares(opening.position)), 1
     elif counted is not None:
         counts = _COUNTS[counted.of](result.search_statistics or {}, counted.bound)
     return [result.score, result.nodes, taken, *counts]
@@ -407,6 +409,9 @@ def _parts(counts: Sequence[tuple[int, int]]) -> list[float]:
 
 
 # Mates and exact scores
+
+REACHED_END = "reached_end"
+"""Whether a search that a clock may end went on until every square was filled."""
 
 
 def mates_that_change(searches: Mapping[int, Sequence[Searched]], deepest_mate: int) -> tuple[int, int]:

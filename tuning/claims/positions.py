@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 NODES_A_MOVE = 100
 GAMES_AT_A_TIME = 100
 """Between which a run can be stopped without losing any."""
-MAX_PLIES = {"games": 160, "last": 300}
+MAX_PLIES = {"games": 160, "last": 300, "passes": 300}
 """Of a game, by the suite that it is for."""
 LAST_PLIES = 9
-"""From how many plies before the end the positions of ``last`` come."""
+"""From how many plies before the end the positions of ``last`` and ``passes`` come."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,10 @@ class PositionSuites:
         self._store, self._threads, self._stop, self._tick = store, threads, stop, tick
 
     def positions(self, name: str, count: int, per_game: int) -> list[SuitePosition] | None:
-        """So many positions of a suite (``tuning.keys.claims.SUITES``); ``None`` if the stop flag was set before."""
+        """So many positions of a suite (``tuning.keys.claims.SUITES``); ``None`` if the stop flag was set before.
+
+        Fewer of ``passes``, for a game without one gives none.
+        """
         key = f"positions {name} {digest_of([self._game, self._seed, self._suite.digest, per_game, NODES_A_MOVE])}"
         kept: list[list[str]] = list(self._store.metadata(key) or [])
         games = min(-(-count // per_game), len(self._openings))
@@ -101,9 +104,20 @@ class PositionSuites:
             opening = self._suite.openings[self._openings[number]]
             texts = texts_of_self_play(engine, opening, MAX_PLIES[name])
             chosen = random.Random(f"{self._seed} {name} {number}")
-            places = range(len(texts))[-LAST_PLIES if name == "last" else 0 :]
+            places = _places(name, texts)
             found[number] = [texts[place] for place in sorted(chosen.sample(places, min(per_game, len(places))))]
         return found
+
+
+def _places(name: str, texts: Sequence[str]) -> range:
+    """Which positions of a game a suite may take."""
+    if name == "games":
+        return range(len(texts))
+    # A pass leaves the board as it is.
+    boards = [text.split()[0] for text in texts]
+    passes = [place for place in range(len(boards) - 1) if boards[place] == boards[place + 1]]
+    end = len(texts) if name == "last" else max(passes, default=-1) + 1
+    return range(max(len(texts) - LAST_PLIES, 0), end)
 
 
 def texts_of_self_play(engine: Engine, opening: Opening, max_plies: int) -> list[str]:

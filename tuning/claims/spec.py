@@ -33,6 +33,7 @@ from tuning.keys.claims import (
     CLAIMS,
     ENGINES,
     EXPECTED,
+    GAMES_WITH_PASSES,
     LIMIT_BY_ENGINE,
     LIMITS,
     MARGINS,
@@ -438,6 +439,8 @@ class _Reader:
             raise table.error("margin", "more than 0 where refuted_by = 'negligible'")
         if expect in ("equivalent", "equal") and not margin:
             raise table.error("margin", f"more than 0 where expect = {expect!r}")
+        if table.choice("suite") == "passes" and self.game not in GAMES_WITH_PASSES:
+            raise table.error("suite", f"another one, for nobody passes in {self.game}")
         if table.switch("costs_time") and kind not in (*STRENGTH, "nodes"):
             raise table.error("costs_time", f"false, for kind = {kind!r} compares no speed")
         if "reference_limits" in table and kind != "elo":
@@ -483,7 +486,12 @@ class _Reader:
             given = {**self.shared, "base": preset, "limit": limit, "margin": min(margin, MAX_MARGIN)}
             return self._played(table, kind, given, cell, against)
         limits = conditions.limits
-        if limits.depth is None and kind in (*COSTS, "differing", "mates", "exact"):
+        if kind == "exact" and limits.depth is None and not limits.nanoseconds_per_node:
+            raise ConfigurationError(
+                f"{where}: limit {name} = {limit!r}, expected a depth, or a clock that counts nodes such as "
+                f"clock=1+0.02,node_clock=5000, for kind = {kind!r}"
+            )
+        if limits.depth is None and kind in (*COSTS, "differing", "mates"):
             raise ConfigurationError(f"{where}: limit {name} = {limit!r}, expected a depth, for kind = {kind!r}")
         if kind == "mates" and limits.depth is not None and limits.depth <= MATE_SPAN:
             raise ConfigurationError(

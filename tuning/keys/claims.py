@@ -40,8 +40,9 @@ SEARCH_LIMITS = ("shallow", "deep")
 TIME_LIMIT = "time"
 """The name of the budget's limit for equal processor time."""
 REFUTED_BY = ("margin", "opposite", "negligible")
-SUITES = ("games", "last")
-"""Positions from self-play: of whole games, or of their last plies."""
+SUITES = ("games", "last", "passes")
+"""Positions from self-play: of whole games, of their last plies, or of those among these that a pass follows."""
+GAMES_WITH_PASSES = ("othello",)
 
 _claims = Topic("tuning.keys", "claims")
 _budget = Topic("tuning.keys", "claims_budget")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from engine.values import MATE
 from tuning.claims.measures import (
     CONDITIONS,
     MOVE_CHANGES,
+    REACHED_END,
     SHARE_NAMES,
     SHARES,
     Counted,
@@ -35,7 +37,7 @@ from tuning.claims.measures import (
     share_difference,
     share_of,
 )
-from tuning.claims.positions import PositionSuites
+from tuning.claims.positions import PositionSuites, texts_of_self_play
 
 
 def windows(*counts: tuple[int, int]) -> list[Searched]:
@@ -225,6 +227,29 @@ def test_every_share_can_be_read_from_a_search(tmp_path: Path) -> None:
         assert searches.search(values, Limits(depth=3), [Opening(start)]) is None
 
 
+def test_a_search_by_a_clock_has_seen_the_end_where_its_score_is_the_solvers(tmp_path: Path) -> None:
+    plain = {"hash_mb": 1, "endgame_empties": 0, "endgame_exact_iteration": False, "probcut_depth": 0,
+             "late_move_reductions": False, "null_move": False}  # fmt: skip
+    solver = Engine("othello", {"hash_mb": 1, "endgame_empties": 60})
+    openings = [Opening(text) for text in texts_of_self_play(solver, Opening(solver.game.start), 300)[-14:]]
+    exact = [solver.search(solver.game.position(one.position), Limits(depth=20)).score for one in openings]
+    with Store(tmp_path) as store:
+        searches = SuiteSearches("othello", store, 1, StopFlag())
+        values = resolve(plain, game="othello")
+        found = {
+            clock: searches.search(values, Limits.parse(clock), openings, Counted(REACHED_END, 0))
+            for clock in ("clock=0.2+0.02,node_clock=5000", "clock=60+1,node_clock=1000000")
+        }
+    short, long = found.values()
+    assert short is not None
+    assert long is not None
+    assert [row.cases for row in (*short, *long)] == [1] * 28
+    assert 0 < sum(row.hits for row in short) < sum(row.hits for row in long)
+    for rows in (short, long):
+        assert all(row.score == score for row, score in zip(rows, exact, strict=True) if row.hits)
+    assert any(row.score != score for row, score in zip(short, exact, strict=True))
+
+
 def test_mates_must_keep_winner_and_length() -> None:
     def scores(*values: int) -> list[Searched]:
         return [Searched(value, 10, 9000) for value in values]
@@ -254,6 +279,16 @@ def test_positions_are_one_a_game_the_same_every_time_and_kept(tmp_path: Path, m
         last = suites("one", 7, 1).positions("last", 3, 1)
         assert last is not None
         assert all(position.opening.position.count("-") <= 12 for position in last)
+        before_passes = suites("one", 7, 1).positions("passes", 12, 1)
+        assert before_passes is not None
+        assert 0 < len(before_passes) < 12  # some games have no pass so near their end
+        for position in before_passes:
+            opening = suite.openings[position.game]
+            texts = texts_of_self_play(Engine("othello", {"hash_mb": 1}), opening, 300)
+            later = texts[texts.index(position.opening.position) :]
+            boards = [text.split()[0] for text in later]
+            assert len(boards) <= 9
+            assert any(one == other for one, other in pairwise(boards))
         stop.set()  # afterwards it can only be read
         assert suites("one", 7, 1).positions("games", 5, 1) == five
         assert suites("one", 7, 1).positions("games", 6, 1) is None
