@@ -57,7 +57,6 @@ SPECIFICATIONS: dict[str, tuple[Callable[[Mapping[str, Any], str], Any], str]] =
         f"""{CONDITIONS}
         budget = {{ games = 1000 }}
         round_pairs = 3
-        startup_trials = 3
         stop_below = 1
         set = {{ hash_mb = 2 }}
         dimensions = {{ null_depth = {{ low = 2, high = 4, step = 1 }}, lmr_base = {{ choices = [1, 2] }} }}

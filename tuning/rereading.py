@@ -121,7 +121,7 @@ def _study(recorded: Any, copy: Path, directory: Path) -> Any:
     spec = tuning_from_text(*recorded)
     result = play_study(spec, copy, **_options())
     preset = written_preset(spec, directory) if result.confirmed else None
-    return replace(result, directory=directory, preset=preset)
+    return replace(result, directory=directory, preset=preset, own_seconds=None, games_seconds=None)
 
 
 def _ablation(recorded: Any, copy: Path, directory: Path) -> Any:

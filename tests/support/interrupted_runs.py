@@ -219,7 +219,6 @@ seed = 3
 limit = "nodes=40"
 round_pairs = 4
 openings = "xiangqi.epd"
-startup_trials = 2
 parameters = ["null_depth", "lmr_base", "evaluation"]
 budget = { games = 46 }
 [set]

@@ -8,6 +8,8 @@ from engine.settings.keys import TEXTS, VALUE, VALUES, Default, Topic
 from tuning.keys.conditions import CONDITION_KEYS
 
 SAMPLERS = ("duel", "tpe", "cmaes", "gp", "qmc", "random")
+MODELLING_SAMPLERS = ("tpe", "gp")
+"""Those that begin with random trials, ``startup_trials`` of them."""
 NON_REGRESSION = "non_regression"
 SLOW_KINDS = (NON_REGRESSION, "fixed", "sprt", "off")
 SCALES = ("linear", "log")

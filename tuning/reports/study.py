@@ -426,7 +426,10 @@ def _tuning_facts(result: StudyResult, message: Catalogue) -> tuple[tuple[str, s
         else message("study_fact.sampler", sampler=spec.sampler)
     )
     rounds_key = "study_fact.ended_early" if result.stopped_early else "study_fact.played_rounds"
-    seconds = {"games_seconds": result.games_seconds, "own_seconds": result.own_seconds}
+    times = ()
+    if result.own_seconds is not None and result.games_seconds is not None:
+        seconds = {"games_seconds": result.games_seconds, "own_seconds": result.own_seconds}
+        times = ((message("study_fact.time"), message("study_fact.seconds", **seconds)),)
     return (
         (message("fact.budget"), budget),
         (
@@ -440,7 +443,7 @@ def _tuning_facts(result: StudyResult, message: Catalogue) -> tuple[tuple[str, s
             message("study_fact.study"),
             message("study_fact.own_storage") if spec.storage is None else message("study_fact.shared_storage"),
         ),
-        (message("study_fact.time"), message("study_fact.seconds", **seconds)),
+        *times,
     )
 
 

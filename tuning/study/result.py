@@ -86,9 +86,10 @@ class StudyResult:
     """Identity of the engine, or of several: ``arena.run.engines_of``."""
     faults: tuple[FaultCount, ...] = ()
     """What players forfeited games by."""
-    own_seconds: float = 0.0
-    """Processor time of this run outside the games: of the thread that decides what is played and keeps the books."""
-    games_seconds: float = 0.0
+    own_seconds: float | None = None
+    """Processor time of this run outside the games: of the thread that decides what is played and keeps the books.
+    ``None`` where it was only read again."""
+    games_seconds: float | None = None
     """Processor time of all its other threads, which play the built-in engine's games."""
 
     @property

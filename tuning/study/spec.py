@@ -17,7 +17,7 @@ from engine.settings.limits import OWN_LEVEL, Limits
 from engine.settings.parameters import Value
 from tuning.conditions import Conditions, read_conditions, read_limits
 from tuning.external_engine import BUILD, ExternalEngine
-from tuning.keys.study import NON_REGRESSION, SAMPLERS, SECONDS, STUDY
+from tuning.keys.study import MODELLING_SAMPLERS, NON_REGRESSION, SAMPLERS, SECONDS, STUDY
 from tuning.study.playoff import SHARE
 from tuning.study.rounds.limits import LimitShares, equal_cost, normalised, target_alone
 from tuning.study.space import Space, read_options, read_space
@@ -158,9 +158,12 @@ class TuningSpec:
     @property
     def keys_without_effect(self) -> tuple[str, ...]:
         """Keys that say nothing with this sampler and budget; a budget in time leaves a trial's pairs to them."""
+        idle = [] if self.sampler in MODELLING_SAMPLERS else ["startup_trials"]
         if self.sampler == "duel":
-            return ("trials",)
-        return () if self.budget.games is None else ("round_pairs",)
+            idle.append("trials")
+        elif self.budget.games is not None:
+            idle.append("round_pairs")
+        return tuple(idle)
 
     def player(self, values: Mapping[str, Value], limits: Limits | None = None) -> PlayerSpec:
         """The player with these values of the dimensions, named by its differences from the base."""

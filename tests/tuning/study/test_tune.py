@@ -38,6 +38,7 @@ from engine.errors import UserError
 from engine.settings.configuration import read_toml
 from engine.settings.limits import Limits
 from engine.settings.presets import load_preset
+from tuning.keys.study import MODELLING_SAMPLERS
 from tuning.reports.study import optimism_sentence, rounds_frame, tuning_data, tuning_sentence, write_tuning_report
 from tuning.rereading import result_in
 from tuning.study.plan import FILE_METADATA, prepare_tuning
@@ -100,7 +101,10 @@ def write_study(folder: Path, extra: str = "", **changes: Any) -> Path:
         "parameters": ["null_depth", "lmr_base", "evaluation"],
     }
     games = changes.pop("games", 46)
-    del settings["trials" if changes.get("sampler", "duel") == "duel" else "round_pairs"]
+    sampler = changes.get("sampler", "duel")
+    del settings["trials" if sampler == "duel" else "round_pairs"]
+    if sampler not in MODELLING_SAMPLERS:
+        del settings["startup_trials"]
     validation = changes.pop("validation", {"maximum_pairs": 6, "slow": "off"})
     lines = [f"{key} = {json.dumps(value)}" for key, value in {**settings, **changes}.items()]
     # A base so weak that even so few games show a gain: otherwise it would be recommended itself.

@@ -162,6 +162,11 @@ def test_the_shipped_studies_can_be_read(path: Path) -> None:
         ({"sampler": "tpee"}, ["sampler = 'tpee'", "'tpe'"]),
         ({"round_pairs": 0}, ["round_pairs = 0", "from 1"]),
         ({"trials": 9}, ["trials = 9 has no effect with sampler = 'duel'; leave it out"]),
+        ({"startup_trials": 9}, ["startup_trials = 9 has no effect with sampler = 'duel'; leave it out"]),
+        (
+            {"sampler": "qmc", "trials": 9, "startup_trials": 9},
+            ["startup_trials = 9 has no effect with sampler = 'qmc'; leave it out"],
+        ),
         (
             {"sampler": "tpe", "trials": 9, "round_pairs": 7},
             ["round_pairs = 7 has no effect with sampler = 'tpe' and a budget in games; leave it out"],
