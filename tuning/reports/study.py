@@ -426,7 +426,7 @@ def _tuning_facts(result: StudyResult, message: Catalogue) -> tuple[tuple[str, s
         else message("study_fact.sampler", sampler=spec.sampler)
     )
     rounds_key = "study_fact.ended_early" if result.stopped_early else "study_fact.played_rounds"
-    times = ()
+    times: tuple[tuple[str, str], ...] = ()
     if result.own_seconds is not None and result.games_seconds is not None:
         seconds = {"games_seconds": result.games_seconds, "own_seconds": result.own_seconds}
         times = ((message("study_fact.time"), message("study_fact.seconds", **seconds)),)
