@@ -40,13 +40,13 @@ def check(folders: Sequence[Path]) -> None:
             raise RemovalError(f"{folder}: has a folder {others[0]!r} in it that is not the run's; move it elsewhere")
 
 
-def games_in(folder: Path) -> int:
-    """How many games would be lost; 0 where the store cannot be read."""
+def games_in(folder: Path) -> int | None:
+    """How many games would be lost; ``None`` where the store cannot be read."""
     try:
         with Store(folder, read_only=True) as store:
             return len(store)
     except StoreError:
-        return 0
+        return None
 
 
 def remove(folders: Sequence[Path]) -> None:

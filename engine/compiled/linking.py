@@ -257,6 +257,7 @@ def _prepare() -> bool:
         JITCPUCodegen: ("_library_class", "set_env"),
         JITCodeLibrary: ("_optimize_final_module", "_finalize_final_module", "_get_module_for_linking", "_unserialize"),
         TargetConfig: ("values",),
+        FunctionCache: ("_load_overload", "_guard_against_spurious_io_errors"),
     }
     known = all(hasattr(owner, name) for owner, names in parts.items() for name in names)
     if NUMBA_LINKING or not known or not numba.__version__.startswith(KNOWN_VERSION):

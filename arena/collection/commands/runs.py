@@ -151,7 +151,7 @@ def _remove(folders: Sequence[Path], arguments: argparse.Namespace) -> int:
         if not sys.stdin.isatty():
             raise UsageError("runs: remove asks first, and there is nobody to ask here; add --yes to remove all of it")
         key = "remove.ask_one" if len(folders) == 1 else "remove.ask"
-        question = say(key, folder=folders[0], runs=len(folders), games=sum(games.values()))
+        question = say(key, folder=folders[0], runs=len(folders), games=_games_words(list(games.values())))
         if not _is_agreed(question):
             print(say("remove.kept"))
             return 1
@@ -159,8 +159,16 @@ def _remove(folders: Sequence[Path], arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"removed": [{"folder": str(folder), "games": count} for folder, count in games.items()]})
     else:
-        print("\n".join(say("remove.removed", folder=folder, games=count) for folder, count in games.items()))
+        removed = [say("remove.removed", folder=folder, games=_games_words([games[folder]])) for folder in folders]
+        print("\n".join(removed))
     return 0
+
+
+def _games_words(counts: Sequence[int | None]) -> str:
+    """How many games there are in all, where some stores cannot be read."""
+    known = [count for count in counts if count is not None]
+    key = "games" if len(known) == len(counts) else "games_at_least" if known else "games_unknown"
+    return console(MESSAGES)(f"remove.{key}", games=sum(known))
 
 
 def _is_agreed(question: str) -> bool:

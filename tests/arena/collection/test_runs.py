@@ -20,7 +20,7 @@ from support.unreadable import keep_out
 from arena.collection.listing import RunEntry, entry_of, run_folders
 from arena.commands.words import tournament as words_of_tournament
 from arena.play.live import LIVE_NAME
-from arena.play.store import Store
+from arena.play.store import STORE_NAME, Store
 from arena.play.tournament import run
 from arena.run import RunError
 from arena.spec import spec_from_mapping
@@ -290,6 +290,28 @@ def test_only_what_was_asked_for_is_removed(
     monkeypatch.chdir(two)
     assert main(["runs", "remove", "--yes", "."]) == 2
     assert "is the folder that you are in" in capsys.readouterr().err
+
+
+def test_games_that_cannot_be_counted_are_not_called_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    play(Path("one"), 1)
+    play(Path("two"), 1)
+    (Path("two") / STORE_NAME).write_bytes(b"SQLite format 3\0" + bytes(4000))
+    asked: list[str] = []
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("builtins.input", lambda question: asked.append(question) or "n")
+    for words in (["one"], ["two"], ["one", "two"]):
+        assert main(["runs", "remove", *words]) == 1
+    assert asked == [
+        "Remove one with 2 games for good? [y/N] ",
+        "Remove two with games that cannot be counted for good? [y/N] ",
+        "Remove 2 runs with at least 2 games for good? [y/N] ",
+    ]
+    capsys.readouterr()
+    assert main(["runs", "remove", "--yes", "one", "two"]) == 0
+    assert capsys.readouterr().out == "removed one (2 games)\nremoved two (games that cannot be counted)\n"
 
 
 def test_folders_are_named_after_limit_and_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
