@@ -530,7 +530,7 @@ def _nothing(number: int) -> int:
 
 def _fits(space: Any) -> tuple[tuple[int, float], ...]:
     """Model fit, its maximum and the design of the next round, by games known, one pair for every two settings."""
-    from tuning.study.response import Observations
+    from tuning.study.model.observations import Observations
     from tuning.study.rounds.pairs_of_settings import design_pair, first_design
     from tuning.study.state import StudyState
 

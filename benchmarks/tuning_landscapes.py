@@ -40,17 +40,12 @@ from numpy.typing import NDArray
 
 from arena.figures.statistics import NATURAL_TO_ELO
 from engine.settings.parameters import Value
+from tuning.study.model.fitting import fit
+from tuning.study.model.importance import importances
+from tuning.study.model.maxima import combinations, expected_remaining_gain, maximum, sampled_starts
+from tuning.study.model.observations import Observations
+from tuning.study.model.response import ResponseModel
 from tuning.study.playoff import SHARE, Decision, decide
-from tuning.study.response import (
-    Observations,
-    ResponseModel,
-    combinations,
-    expected_remaining_gain,
-    fit,
-    importances,
-    maximum,
-    sampled_starts,
-)
 from tuning.study.rounds.pairs_of_settings import design_of, design_pair, first_design, game_pairs_per_settings_pair
 from tuning.study.space import Dimension, Space
 from tuning.study.spec import DEFAULT_ROUND_PAIRS, MIN_ROUNDS

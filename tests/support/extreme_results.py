@@ -31,8 +31,9 @@ from tuning.claims.results import CellResult, ClaimsResult, PartResult
 from tuning.claims.results import CellRow as ClaimCellRow
 from tuning.claims.spec import load_claims
 from tuning.claims.verdicts import CONFIRMED, NEGLIGIBLE, OPEN, PART_VERDICTS, REFUTED, SHOWN, CellOutcome
+from tuning.study.model.fitting import fit
+from tuning.study.model.observations import Observations
 from tuning.study.playoff import Decision
-from tuning.study.response import Observations, fit
 from tuning.study.result import RoundEnd, StudyResult
 from tuning.study.spec import tuning_from_mapping
 from tuning.study.validation.match import Stage, judge

@@ -28,7 +28,7 @@ from tuning.reports import study_charts as charts
 from tuning.reports.document import MESSAGES, Block, Commands, Document, Facts, Note, Section, table_of, write_document
 from tuning.reports.games import games_of_run
 from tuning.reports.study_charts import chart_words, unit_text
-from tuning.study.response import importances
+from tuning.study.model.importance import importances
 
 if TYPE_CHECKING:
     from pandas import DataFrame

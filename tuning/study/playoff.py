@@ -3,7 +3,7 @@
 The response model alone can extrapolate badly where ranges are far too wide, and of many sets the one it likes best is
 partly the luckiest. So that set meets the base once more, and the decision weighs what the model believes of their
 difference by these games. How far the model may be wrong for its shape is in its draws, which are of hills with and
-without departures (``tuning.study.response``).
+without departures (``tuning.study.model``).
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from arena.figures.statistics import NATURAL_TO_ELO
-from tuning.study.response import ResponseModel, Values
+from tuning.study.model.response import ResponseModel
+from tuning.study.space import Values
 
 SHARE = 0.1
 """Of the budget."""

@@ -8,9 +8,11 @@ from pathlib import Path
 from arena.figures.faults import FaultCount
 from arena.figures.statistics import Pentanomial
 from engine.settings.parameters import Value
+from tuning.study.model.observations import Observations
+from tuning.study.model.response import ResponseModel
 from tuning.study.playoff import Decision
-from tuning.study.response import Observations, ResponseModel, Values
 from tuning.study.rounds.pairs_of_settings import SettingsPair
+from tuning.study.space import Values
 from tuning.study.spec import TuningSpec
 from tuning.study.validation.match import Verdict
 

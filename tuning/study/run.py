@@ -25,14 +25,15 @@ from arena.run import Run, RunError, RunOptions, engines_of, was_begun
 from engine.language import console
 from engine.settings.parameters import Value
 from tuning.matches import MatchTable
+from tuning.study.model.observations import Observations
 from tuning.study.plan import TuningPlan, check_engine, prepare_tuning, purpose_of, stage_name
 from tuning.study.playoff import INTERVAL_90, Decision, decide
-from tuning.study.response import Observations, Values
 from tuning.study.result import RoundEnd, RoundResult, StudyResult
 from tuning.study.rounds.budgets import Schedule
 from tuning.study.rounds.games import ScheduledSettingsPair, SettingsPairGames
 from tuning.study.rounds.pairs_of_settings import RoundDesign, SettingsPair, design_pair
 from tuning.study.rounds.schedule import Round
+from tuning.study.space import Values
 from tuning.study.spec import TuningSpec
 from tuning.study.state import StudyState
 from tuning.study.validation.match import Verdict

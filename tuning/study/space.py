@@ -14,6 +14,9 @@ from engine.settings.parameters import BY_NAME, Parameter, Value, find_all, is_a
 from tuning.conditions import why_without_effect
 from tuning.keys.study import DIMENSION, PARAMETER_DIMENSION, RANGE_KEYS
 
+Values = tuple[Value, ...]
+"""A set: a value for each dimension of a space, in its order."""
+
 
 @dataclass(frozen=True)
 class Dimension:

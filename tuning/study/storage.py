@@ -20,11 +20,10 @@ from arena.figures.statistics import Pentanomial
 from arena.records import digest_of
 from arena.run import RunError, without
 from engine.errors import UserError
-from tuning.study.response import Values
 from tuning.study.result import RoundResult
 from tuning.study.rounds.pairs_of_settings import SettingsPair
 from tuning.study.sampler import CentreSampler, ReproducibleSampler, distribution_of, suggest
-from tuning.study.space import Space
+from tuning.study.space import Space, Values
 from tuning.study.spec import LENGTHS, TuningSpec
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from arena.play.store import Store
 from arena.records import GameJob, GameRecord
 from arena.run import RunError
 from tuning.rereading import result_in
+from tuning.study.model.observations import Observations
 from tuning.study.plan import prepare_tuning
-from tuning.study.response import Observations
 from tuning.study.result import StudyResult
 from tuning.study.rounds.schedule import rounds_of
 from tuning.study.spec import load_tuning

@@ -17,16 +17,12 @@ from engine.language import Catalogue
 from engine.settings.parameters import Value
 from tuning.reports.study import optimism_sentence
 from tuning.reports.study_charts import slices_chart
+from tuning.study.model.fitting import PAIRS_OF_TWO_HILLS, fit
+from tuning.study.model.importance import importances
+from tuning.study.model.maxima import expected_remaining_gain, maximum
+from tuning.study.model.observations import Observations
+from tuning.study.model.response import ResponseModel
 from tuning.study.playoff import Decision, decide
-from tuning.study.response import (
-    PAIRS_OF_TWO_HILLS,
-    Observations,
-    ResponseModel,
-    expected_remaining_gain,
-    fit,
-    importances,
-    maximum,
-)
 from tuning.study.result import StudyResult
 from tuning.study.rounds.pairs_of_settings import (
     EXPLORING_SHARE,

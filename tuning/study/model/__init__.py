@@ -1,1 +1,1 @@
-"""What the response model is made of: a hill, and departures from it."""
+"""The response model: a hill and departures from it, its fit to what a study has seen, its maximum."""

@@ -15,9 +15,9 @@ from arena.records import Outcome, PlayerSpec
 from arena.run import REMEDY, Run, RunError
 from engine.settings.limits import Limits
 from tuning.matches import Match, MatchTable
-from tuning.study.response import Values
 from tuning.study.rounds.pairs_of_settings import SettingsPair
 from tuning.study.rounds.schedule import Round
+from tuning.study.space import Values
 from tuning.study.spec import TuningSpec
 
 LIMIT_DETAIL = "limit"

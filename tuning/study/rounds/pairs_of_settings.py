@@ -27,7 +27,8 @@ from enum import Enum, auto
 import numpy as np
 
 from engine.settings.parameters import Value
-from tuning.study.response import PAIRS_OF_TWO_HILLS, ResponseModel
+from tuning.study.model.fitting import PAIRS_OF_TWO_HILLS
+from tuning.study.model.response import ResponseModel
 from tuning.study.space import Dimension, Space
 
 HALF_WIDTH, HALF_WIDTH_PAIRS, HALF_WIDTH_CURVATURE = 0.19, 400, 1000.0

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from tuning.study.model import linear_algebra
+from tuning.study.model.fitting import fit
 from tuning.study.model.linear_algebra import SYMBOL, one_thread
-from tuning.study.response import Observations, ResponseModel, fit
+from tuning.study.model.observations import Observations
+from tuning.study.model.response import ResponseModel
 from tuning.study.rounds.pairs_of_settings import design_pair, first_design
 from tuning.study.space import Dimension, Space
 

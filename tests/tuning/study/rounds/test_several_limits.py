@@ -19,8 +19,10 @@ from engine.language import Catalogue
 from engine.settings.limits import Limits
 from tuning.reports.document import MESSAGES
 from tuning.reports.study import _limit_words
+from tuning.study.model.fitting import fit
 from tuning.study.model.hill import Hill, HillOverLimits
-from tuning.study.response import Observations, fit, maximum
+from tuning.study.model.maxima import maximum
+from tuning.study.model.observations import Observations
 from tuning.study.rounds.limits import LimitShares, equal_cost, target_alone
 from tuning.study.rounds.schedule import pairs_before_playoff, rounds_of
 from tuning.study.run import tune

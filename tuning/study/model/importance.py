@@ -1,0 +1,87 @@
+"""How much each parameter matters by a response model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tuning.study.model.linear_algebra import one_thread
+from tuning.study.model.response import ResponseModel
+from tuning.study.space import Space, Values
+
+Array = NDArray[np.float64]
+
+IMPORTANCE_POINTS = 1000
+"""Sets over which importance is computed."""
+IMPORTANCE_SLICES = 20
+FOREST_POINTS, FOREST_TREES, FOREST_DEPTH = 400, 24, 24
+"""Of Optuna's evaluator: with its defaults and all points it takes most of a minute."""
+
+
+@one_thread()
+def importances(model: ResponseModel, region: tuple[Array, Array]) -> dict[str, float]:
+    """The share of each parameter in the variance of the model over a region, by functional ANOVA, largest first.
+
+    Optuna's fANOVA evaluator over a sample of the model's predictions where scikit-learn is installed; otherwise the
+    variance of each parameter's main effect, of which that one is an estimate.
+    """
+    space = model.space
+    generator = np.random.Generator(np.random.PCG64(0))
+    low, high = region
+    points = low + (high - low) * generator.random((IMPORTANCE_POINTS, len(low)))
+    sets = []
+    for point in points:
+        drawn = generator.random(len(low))
+        sets.append(
+            tuple(
+                dimension.choices[int(share * len(dimension.choices))]
+                if dimension.choices
+                else dimension.value_at(float(coordinate))
+                for dimension, coordinate, share in zip(space.dimensions, point, drawn, strict=True)
+            )
+        )
+    elo = model.mode.gain([space.effective_values(values) for values in sets])[0]
+    try:
+        shares = _forest_shares(space, sets, elo)
+    except ImportError:
+        shares = {
+            name: _main_effect(np.array([space.dimensions[place].coordinate(values[place]) for values in sets]), elo)
+            for place, name in enumerate(space.names)
+        }
+    total = sum(shares.values()) or 1.0
+    return dict(sorted(((name, share / total) for name, share in shares.items()), key=lambda entry: -entry[1]))
+
+
+def _main_effect(coordinates: Array, elo: Array) -> float:
+    """The variance over the means of ``elo`` in slices of one coordinate, less what chance would leave."""
+    order = np.argsort(coordinates, kind="stable")
+    distinct = np.unique(coordinates)
+    edges = np.searchsorted(coordinates[order], distinct[:: 1 + len(distinct) // IMPORTANCE_SLICES])
+    slices = [part for part in np.split(elo[order], edges[1:]) if len(part)]
+    means, sizes = np.array([part.mean() for part in slices]), np.array([len(part) for part in slices])
+    between = float((sizes * (means - elo.mean()) ** 2).sum() / len(elo))
+    return max(0.0, between - float(elo.var()) * (len(slices) - 1) / len(elo))
+
+
+def _forest_shares(space: Space, sets: Sequence[Values], elo: Array) -> dict[str, float]:
+    import optuna
+    from optuna.importance import FanovaImportanceEvaluator, get_param_importances
+
+    from tuning.study.sampler import distribution_of
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = optuna.create_study(direction="maximize")
+    distributions = {dimension.name: distribution_of(dimension) for dimension in space.dimensions}
+    chosen = slice(FOREST_POINTS)
+    study.add_trials(
+        [
+            optuna.trial.create_trial(
+                params=dict(zip(space.names, values, strict=True)), distributions=distributions, value=float(value)
+            )
+            for values, value in zip(sets[chosen], elo[chosen], strict=True)
+        ]
+    )
+    evaluator = FanovaImportanceEvaluator(n_trees=FOREST_TREES, max_depth=FOREST_DEPTH, seed=0)
+    return dict(get_param_importances(study, evaluator=evaluator))

@@ -1,0 +1,129 @@
+"""What a response model recommends: its maximum, and what more there may be to gain."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.settings.parameters import Value
+from tuning.study.model.linear_algebra import one_thread
+from tuning.study.model.observations import Observations
+from tuning.study.model.response import ResponseModel
+from tuning.study.space import Space, Values
+
+Array = NDArray[np.float64]
+
+SWEEPS = 20
+SAMPLED_STARTS, SAMPLED_COMPARED = 4, 300
+"""Sampled sets from which the maximum of a model with departures is searched, the best of so many."""
+REMAINING_POINTS, REMAINING_COORDINATES = 2000, 20_000
+"""Sets over which the gain that remains is estimated, and their coordinates altogether, at most."""
+ELO_DIGITS = 6
+"""Decimal places to which sets are compared."""
+MAX_CANDIDATES = 41
+"""Values of one range that a sweep compares."""
+
+
+@one_thread()
+def maximum(model: ResponseModel, region: tuple[Array, Array], starts: Sequence[Values]) -> Values:
+    """The best set by the most probable model inside a region of coordinates; choices are free.
+
+    Found by changing one dimension at a time from each of ``starts`` until nothing helps; with conditional dimensions
+    pairs of a choice and what depends on it are covered by the starts and the sweeps.
+    """
+    space = model.space
+    candidates = [_candidates(space, place, region) for place in range(len(space.dimensions))]
+    best: tuple[float, Values] | None = None
+    for start in [*starts, *model.summits(starts[0], region)]:
+        found = _climb(model.mode, candidates, space.effective_values(start))
+        value = float(model.mode.gain([found])[0][0])
+        if best is None or value > best[0] + 10.0**-ELO_DIGITS:
+            best = (value, found)
+    assert best is not None
+    return _weighed(model, region, candidates, best[1])
+
+
+def _weighed(
+    model: ResponseModel, region: tuple[Array, Array], candidates: Sequence[Sequence[Value]], best: Values
+) -> Values:
+    """The best of a hill's maximum and the summits of two hills, where there may be two: each by both models.
+
+    A set between two summits may be the best by one hill and far below by the other model, while the summits are good
+    by both: then they are worth more than how probable they are would say.
+    """
+    other = model.two_hills
+    if other is None or other.probability > 0.5:
+        return best
+    found = [best, *(_climb(other.model.mode, candidates, summit) for summit in model.summits(best, region))]
+    elo = (1 - other.probability) * model.mode.gain(found)[0] + other.probability * other.model.mode.gain(found)[0]
+    return found[int(np.argmax(np.round(elo, ELO_DIGITS)))]
+
+
+@one_thread()
+def sampled_starts(model: ResponseModel, observations: Observations) -> list[Values]:
+    """The best sampled sets by the model, for ``maximum``; none of a model that is a hill, which has one summit."""
+    if not model.mode.groups:
+        return []
+    compared = observations.sampled()
+    compared = compared[:: max(1, len(compared) // SAMPLED_COMPARED)]
+    elo = np.round(model.gain(compared)[0], ELO_DIGITS)
+    return [compared[place] for place in np.argsort(-elo, kind="stable")[:SAMPLED_STARTS]]
+
+
+@one_thread()
+def expected_remaining_gain(model: ResponseModel, region: tuple[Array, Array], best: Values) -> float:
+    """Elo that perfect knowledge of the model's terms would gain over ``best``: mean over the posterior.
+
+    The region is sampled by fixed pseudo-random draws, so that the same model gives the same number.
+    """
+    generator = np.random.Generator(np.random.PCG64(0))
+    low, high = region
+    count = min(REMAINING_POINTS, math.ceil(REMAINING_COORDINATES / len(low)))
+    points = low + (high - low) * generator.random((count, len(low)))
+    for place, dimension in enumerate(model.space.dimensions):
+        if dimension.choices:
+            points[:, place] = generator.integers(len(dimension.choices), size=count)
+    here = model.elo(np.array([model.space.coordinates(best)], float))
+    return float(np.maximum((model.elo(points) - here).max(axis=0), 0.0).mean())
+
+
+def _candidates(space: Space, place: int, region: tuple[Array, Array]) -> list[Value]:
+    dimension = space.dimensions[place]
+    if dimension.choices:
+        return list(dimension.choices)
+    low, high = float(region[0][place]), float(region[1][place])
+    spread = [low + (high - low) * step / (MAX_CANDIDATES - 1) for step in range(MAX_CANDIDATES)]
+    return list(dict.fromkeys(dimension.value_at(coordinate) for coordinate in spread))
+
+
+def _climb(model: ResponseModel, candidates: Sequence[Sequence[Value]], start: Values) -> Values:
+    space, here = model.space, start
+    for _ in range(SWEEPS):
+        before = here
+        for place in range(len(here)):
+            sets = [here, *((*here[:place], value, *here[place + 1 :]) for value in candidates[place])]
+            if space.has_conditions:
+                sets = list(dict.fromkeys(space.effective_values(values) for values in sets))
+                points = np.array([space.coordinates(values) for values in sets], float)
+            else:
+                points = np.tile(np.array(space.coordinates(here), float), (len(sets), 1))
+                points[1:, place] = [space.dimensions[place].coordinate(value) for value in candidates[place]]
+            # Of sets that are equal but for rounding errors, which need not be the same twice, the first one.
+            here = sets[int(np.argmax(np.round(model.elo(points).mean(axis=1), ELO_DIGITS)))]
+        if here == before:
+            break
+    return here
+
+
+def combinations(space: Space, most: int) -> list[Values]:
+    """Every combination of choices with the base's whole numbers; only the base where there are more than ``most``."""
+    lists = [
+        dimension.choices or (value,) for dimension, value in zip(space.dimensions, space.default_values, strict=True)
+    ]
+    if math.prod(map(len, lists)) > most:
+        return [space.default_values]
+    return list(dict.fromkeys(space.effective_values(values) for values in itertools.product(*lists)))

@@ -1,0 +1,79 @@
+"""What a study has seen: every result between two sets as a row."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.figures.statistics import Pentanomial
+from tuning.study.space import Space, Values
+
+Array = NDArray[np.float64]
+
+TRUST_QUANTILE = 0.02
+"""The trust region reaches from this quantile of the sampled coordinates to its mirror image."""
+
+
+class Observations:
+    """Every result of a study as rows: two sets, the pairs they played, and the first one's mean score."""
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        self._first: list[tuple[float, ...]] = []
+        self._second: list[tuple[float, ...]] = []
+        self._pairs: list[int] = []
+        self._scores: list[float] = []
+        self._sets: dict[Values, None] = {}
+        self._log_limits: list[float] = []
+
+    def __len__(self) -> int:
+        return len(self._pairs)
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of all results."""
+        return sum(self._pairs)
+
+    @property
+    def log_limits(self) -> Array:
+        """Of every result, the logarithm of its limit over the one that the model is asked for, shape (results,)."""
+        return np.array(self._log_limits, float)
+
+    def add(self, first: Values, second: Values, counts: Pentanomial, log_limit: float = 0.0) -> None:
+        """Add a result; one without pairs, or of a set against itself, says nothing and is left out."""
+        if counts.pairs and first != second:
+            score = sum(place * count for place, count in enumerate(counts.counts)) / (4 * counts.pairs)
+            self.add_score(first, second, counts.pairs, score, log_limit)
+
+    def add_score(self, first: Values, second: Values, pairs: int, score: float, log_limit: float = 0.0) -> None:
+        """Add a result as the mean score of so many pairs."""
+        self._sets[first] = self._sets[second] = None
+        self._first.append(self.space.coordinates(first))
+        self._second.append(self.space.coordinates(second))
+        self._pairs.append(pairs)
+        self._scores.append(score)
+        self._log_limits.append(log_limit)
+
+    def arrays(self) -> tuple[Array, Array, Array, Array]:
+        """Coordinates of the first and of the second sets, shape (results, dimensions); pairs, scores."""
+        shape = (len(self), len(self.space.dimensions))
+        return (
+            np.array(self._first, float).reshape(shape),
+            np.array(self._second, float).reshape(shape),
+            np.array(self._pairs, float),
+            np.array(self._scores, float),
+        )
+
+    def sampled(self) -> list[Values]:
+        """Every set that has played, once, in the order of its first result."""
+        return list(self._sets)
+
+    def trust_region(self) -> tuple[Array, Array]:
+        """Lower and upper ends of what was sampled, in coordinates; of choices, all of them."""
+        first, second, _, _ = self.arrays()
+        default = np.array(self.space.coordinates(self.space.default_values))
+        if not len(self):
+            return default, default
+        sampled = np.concatenate([first, second])
+        low = np.quantile(sampled, TRUST_QUANTILE, axis=0)
+        return low, np.quantile(sampled, 1 - TRUST_QUANTILE, axis=0)
