@@ -82,13 +82,19 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
     """Search the root moves from index ``first`` on; the move found best goes to that index.
 
     A move that raises alpha is a proven improvement and is kept in the results at once, so that an abort later in the
-    iteration loses nothing; a result at or below alpha proves nothing and changes nothing.
+    iteration loses nothing; a result at or below alpha proves nothing and changes nothing. In the order of other nodes
+    it is an improvement only once the best move of the iteration before has been searched too.
     """
     check_node(state, search, alpha, beta, depth, np.int64(0))
     search.variation_end[0] = 0
+    iteration = depth
+    line = search.current_line
+    former_best = np.int64(0)
     if parameters.root_order == _ORDER_AS_NODES:
         _order_as_node(state, search, lists, parameters, first)
-    iteration = depth
+        if search.depth > 0 and search.line_depth[line] != iteration:
+            former_best = np.int64(search.line_move[line])
+    search.former_best_left = 1 if former_best != 0 else 0
     checked = in_check(state)
     note_static_value(
         search, np.int64(0), static_value(state, parameters, np.int64(-INFINITY), np.int64(INFINITY)), checked
@@ -99,7 +105,6 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
     best_move = np.int64(0)
     best_index = first
     original_alpha = alpha
-    line = search.current_line
     for index in range(first, search.root_count):
         move = np.int64(search.root_moves[index])
         if not spend_node(search, parameters):
@@ -122,6 +127,8 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
         unmake(state)
         if search.stopped != 0:
             return np.int64(0)
+        if move == former_best:
+            search.former_best_left = 0
         if value > best:
             best = value
             if value > alpha:
@@ -136,7 +143,8 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
                 else:
                     _move_to_front(search, index, first)
                 # A missed window is searched again before time is looked at; every pass of MTD(f) misses its own.
-                if search.soft_at_root != 0 and line == 0 and (value < beta or parameters.algorithm == MTDF):
+                is_result = line == 0 and search.former_best_left == 0
+                if search.soft_at_root != 0 and is_result and (value < beta or parameters.algorithm == MTDF):
                     stop_if_soft_limit_passed(search)
                     if search.stopped != 0:
                         search.stopped_at_result = 1
@@ -393,14 +401,15 @@ def _iterate(state, search, lists, parameters):
                 value = _search_window(state, search, lists, parameters, np.int64(depth), previous)
             if search.stopped != 0:
                 # To end at a new result is no cutting off.
-                if parameters.keep_partial_iteration == 0 and search.stopped_at_result == 0 and search.depth > 0:
+                thrown_away = parameters.keep_partial_iteration == 0 or search.former_best_left != 0
+                if thrown_away and search.stopped_at_result == 0 and search.depth > 0:
                     for other in range(lines):
                         _copy_line(search, MAX_LINES + other, other)
                 return RUNNING
             search.line_score[line] = value
             report_line(search, line, depth)
         search.depth = depth
-        if parameters.keep_partial_iteration == 0:
+        if parameters.keep_partial_iteration == 0 or parameters.root_order == _ORDER_AS_NODES:
             for line in range(lines):
                 _copy_line(search, line, MAX_LINES + line)
         note_iteration_end(search, depth)

@@ -46,6 +46,7 @@ SEARCH_DTYPE = np.dtype(
         ("countdown", np.int64),  # nodes until limits, clock and stop flag are polled again
         ("stopped", np.int64),
         ("stopped_at_result", np.int64),  # whether by the soft limit at a new result of the root
+        ("former_best_left", np.int64),  # whether the root's best move of the iteration before is still to be searched
         ("root", np.int64),  # the state's ply at the root
         ("game_number", np.int64),  # tags the table's entries: those of other games do not exist
         ("search_number", np.int64),  # tags them for replacement within a game

@@ -234,9 +234,10 @@ PARAMETERS: tuple[Parameter, ...] = (
             "and history, so that without these the generator's order stays", "[ours]; [XQ] and [OT] as_nodes",
             sound=True),
     _switch("keep_partial_iteration", True,
-            "an iteration that a limit or a stop cut off may change the move by what it has already proven better; off "
-            "plays the move of the last completed iteration (unless the soft limit ends the search at a new result)",
-            "[EE 8.2]; [OT] off"),
+            "an iteration that a limit or a stop cut off may change the move by what it has already proven better, "
+            "which with root_order = as_nodes takes a search of the best move before; off plays the move of the last "
+            "completed iteration (unless the soft limit ends the search at a new result)",
+            "[EE 8.2]; [XQ] and [OT] off"),
     _switch("spare_open_windows", True,
             "nodes with an open window, the main line of principal variation search, are spared table cutoffs and "
             "pruning; off treats them like the others, as under plain alpha-beta, where nearly every window is open, "

@@ -30,6 +30,7 @@ from engine.search.reports import ReportBoard
 from engine.settings.limits import Limits
 from engine.settings.parameters import Value, to_record
 from engine.settings.presets import load_preset
+from engine.values import MATE_BOUND
 
 Overrides = tuple[tuple[str, Value], ...]
 LARGE_TABLE: Overrides = (("hash_mb", 64),)
@@ -409,6 +410,34 @@ def test_xqwlight_is_the_texts_search_main() -> None:
             mates.append(result.score)
     assert len(mates) >= 8
     assert min(mates) < 0 < max(mates)
+
+
+def test_a_part_of_an_iteration_counts_only_once_the_best_move_before_was_searched_too() -> None:
+    """The order is not by the last results: what comes before that move may be worse, however well it does."""
+    engine = engine_of("xqwlight-0.3", "xiangqi", (("keep_partial_iteration", True),))
+    assert engine.parameters["root_order"] == "as_nodes"
+    kept = thrown_away = 0
+    for text, depth in xiangqi_positions()[::3]:
+        iterations = xqwizard_transcribed(text, depth)
+        if len(iterations) < 2 or abs(iterations[-1].score) >= MATE_BOUND:
+            continue
+        before, after = iterations[-2:]
+        for tenths in range(1, 10, 2):
+            nodes = before.nodes + (after.nodes - before.nodes) * tenths // 10
+            found = engine.search(engine.game.position(text), Limits(nodes=nodes))
+            if found.move == before.line[0]:
+                thrown_away += 1
+                continue
+            kept += 1
+            values = [
+                -engine.search(engine.game.position(text, [move]), Limits(depth=after.depth - 1)).score
+                for move in (found.move, before.line[0])
+                if move is not None
+            ]
+            assert values[0] == found.score
+            assert values[0] > values[1], (text, nodes)
+    assert kept >= 5
+    assert thrown_away >= 5
 
 
 # What the comparisons would notice
