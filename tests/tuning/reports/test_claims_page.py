@@ -69,12 +69,13 @@ def small_run(tmp_path_factory: pytest.TempPathFactory) -> ClaimsResult:
 
 
 def test_braces_are_filled_from_runs_by_parts(kept: Path) -> None:
-    names = ("asked", "confirmed", "open", "unfinished", "games", "C20a then depth=2", "reports")
+    names = ("asked", "parts", "confirmed", "open", "unfinished", "games", "C20a then depth=2",
+             "C20a then depth=2 verdict", "C20a verdict", "C20b verdict", "reports")  # fmt: skip
     source = " ".join(f"{{{{mine {name}}}}}" for name in names)
     (kept / "docs/claims-source.md").write_text(source, "utf-8")
     text = claims_page(kept, "claims.md").splitlines()[-1]
     assert text == (
-        "5 1 0 3 100 +12.3 Elo [+3.0, ∞] [mine](../results/reference/claims/mine/report.md)"
+        "5 5 1 0 3 100 +12.3 Elo [+3.0, ∞] confirmed confirmed shown [mine](../results/reference/claims/mine/report.md)"
     )
     (kept / "docs/claims-source.zh-CN.md").write_text("{{mine rows}}", "utf-8")
     table = claims_page(kept, "claims.zh-CN.md").splitlines()[2:]

@@ -10,13 +10,14 @@ the later by name holds.
   is kept yet
 - ``{{xiangqi confirmed}}``, ``refuted``, ``negligible``, ``depends``, ``open``: numbers of parts; ``unfinished``: of
   those that have games left and no verdict yet; ``shown``: of those that expect nothing; ``asked``: of all that have a
-  result
+  result; ``parts``: of all that the table has
 - ``{{xiangqi played}}``: parts that are answered by games; ``cells``: the places at which they are asked; ``ended``:
   those of them that have no games left
 - ``{{xiangqi games}}``: games of all kept runs
 - ``{{xiangqi reports}}``: links to their reports
 - ``{{xiangqi limits}}``: the limits that its full budget names
 - ``{{xiangqi C9a now play}}``: what that cell gave, with its interval: part, engine and the limit's name
+- ``{{xiangqi C9a now play verdict}}``, ``{{xiangqi C9a verdict}}``: the verdict on that cell, or on the part
 - ``{{earlier}}``: links to the reports of runs by the rules of an earlier version, which know no parts
 """
 
@@ -155,6 +156,8 @@ def _filled(kept: KeptClaims, what: list[str], message: Catalogue) -> str:
         return str(verdicts.count(name))
     if name == "asked":
         return str(sum(part in kept.parts for part in kept.texts))
+    if name == "parts":
+        return str(len(kept.texts))
     of_games = [part.cells for part in kept.parts.values() if part.cells and part.cells[0].kind in STRENGTH]
     if name == "played":
         return str(len(of_games))
@@ -162,9 +165,12 @@ def _filled(kept: KeptClaims, what: list[str], message: Catalogue) -> str:
         return str(sum(name == "cells" or bool(row.ended) for rows in of_games for row in rows))
     if name == "games":
         return str(sum(part.games for part in kept.parts.values()))
-    engine, limit = what[1], " ".join(what[2:])
-    cells = kept.parts[name].cells
-    return _figure(next(row for row in cells if (row.engine, row.limit_name) == (engine, limit)), message)
+    part, is_verdict = kept.parts[name], what[-1] == "verdict"
+    if is_verdict and len(what) == 2:
+        return message(f"outcome.{part.verdict}")
+    engine, limit = what[1], " ".join(what[2 : len(what) - is_verdict])
+    cell = next(row for row in part.cells if (row.engine, row.limit_name) == (engine, limit))
+    return message(f"outcome.{cell.shown_verdict}") if is_verdict else _figure(cell, message)
 
 
 def _limit_text(limit: str | Mapping[str, str]) -> str:
