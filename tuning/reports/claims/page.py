@@ -26,7 +26,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,7 @@ from tuning.claims.results import CellRow, cell_row
 from tuning.claims.spec import STRENGTH
 from tuning.claims.verdicts import OPEN, PART_VERDICTS, SHOWN, UNFINISHED
 from tuning.keys.claims import ENGINES
-from tuning.reports.claims.report import effect_text, range_text
+from tuning.reports.claims.report import quoted_effect, range_text
 from tuning.reports.document import MESSAGES
 
 FOLDER = Path("results") / "reference" / "claims"
@@ -211,10 +211,8 @@ def _cell_text(row: CellRow, message: Catalogue) -> str:
 
 
 def _figure(row: CellRow, message: Catalogue) -> str:
-    """The effect, the median-unbiased one of games, with its interval."""
-    if row.median_unbiased is not None:
-        row = replace(row, effect=row.median_unbiased)
-    return f"{effect_text(row, message)} {range_text(row)}".rstrip().replace("+∞", "∞")
+    """The effect with its interval."""
+    return f"{quoted_effect(row, message)} {range_text(row)}".rstrip().replace("+∞", "∞")
 
 
 def _rows(path: Path) -> list[dict[str, str]]:

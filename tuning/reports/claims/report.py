@@ -9,7 +9,7 @@ import json
 import math
 import shlex
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -199,7 +199,7 @@ def _column_text(result: PartResult, column: str, message: Catalogue) -> str:
 
 def _cell_text(row: CellRow, message: Catalogue) -> str:
     """Effect, interval where there is one yet, and verdict."""
-    shown = {"effect": effect_text(row, message), "verdict": message(f"outcome.{row.shown_verdict}")}
+    shown = {"effect": quoted_effect(row, message), "verdict": message(f"outcome.{row.shown_verdict}")}
     interval = range_text(row)
     if not interval:
         return message("claims.cell_without_interval", **shown)
@@ -390,6 +390,11 @@ def effect_text(row: CellRow, message: Catalogue) -> str:
     return _share_text(f"{row.effect:.3g}", row.unit, message)
 
 
+def quoted_effect(row: CellRow, message: Catalogue) -> str:
+    """The estimate as it is quoted alone, with its unit: of games the median-unbiased one, else the plain one."""
+    return effect_text(row if row.median_unbiased is None else replace(row, effect=row.median_unbiased), message)
+
+
 def _share_text(value: str, unit: str, message: Catalogue) -> str:
     """A ratio of counts with its unit."""
     if unit == "passes":
@@ -436,7 +441,7 @@ def claims_text(run: ClaimsResult, language: str = DEFAULT_LANGUAGE) -> str:
     lines = [_claims_sentence(run, message), "", in_columns(heads, PART_WIDTHS)]
     for result in run.results:
         cells = [
-            f"{message(f'engine.{row.engine}')} {effect_text(row, message)}" for row in _first_of_engines(result)
+            f"{message(f'engine.{row.engine}')} {quoted_effect(row, message)}" for row in _first_of_engines(result)
         ]
         lines.append(
             in_columns(
