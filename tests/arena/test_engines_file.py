@@ -182,6 +182,23 @@ def test_the_command_lists_engines_and_checks_them(
         elolab("engines", "mokc")
 
 
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("foo = 1", "unknown key 'foo'"),
+        ("margin = -1", "margin = -1, expected a number from 0 to 3600 seconds"),
+        ('options = { Hash = 3 }\nlimit = "depth=3"', ""),
+        ('commands = ["komi 0"]\nlimit = "own"', ""),
+    ],
+)
+def test_an_engine_is_not_there_if_no_protocol_takes_its_keys(line: str, problem: str, capsys: Any) -> None:
+    Path("engines.toml").write_text(f'[mine]\ncommand = "{sys.executable} -c pass"\n{line}\n')
+    assert elolab("engines", "--json") == bool(problem)
+    (engine,) = json.loads(capsys.readouterr().out)["engines"]
+    assert engine["problem"].partition("; expected")[0] == problem
+    assert engine["protocol"] == ""
+
+
 def test_python_refers_to_engines_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path / "cups")
     with pytest.raises(UserError, match="player 'twin' cannot be started"):
