@@ -84,6 +84,8 @@ def engines_file(given: str | None, folder: Path) -> EnginesFile:
         return EnginesFile(next((path for path in places if path.is_file()), None))
     path = Path(beside_or_here(given, str(folder / "-")))
     if not path.is_file():
+        if path.is_dir() or (folder / given).is_dir():
+            raise ConfigurationError(f"{given}: a folder; give the file of engines in it")
         raise ConfigurationError(f"no file of engines {given!r}: no such file, nor one of that name in {folder}")
     return EnginesFile(path)
 

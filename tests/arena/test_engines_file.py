@@ -78,6 +78,9 @@ def test_the_file_is_the_one_that_is_named_or_beside_or_the_users(tmp_path: Path
     assert str(cup(tmp_path / "cups", f'engines = "mine.toml"\n{CUP}').players[0].limits) == "depth=4"
     with pytest.raises(UserError, match=r"no file of engines 'no\.toml'"):
         cup(here, f'engines = "no.toml"\n{CUP}')
+    for there, name in ((here, tmp_path), (tmp_path / "cups", "bin")):
+        with pytest.raises(UserError, match=f"^{name}: a folder; give the file of engines in it"):
+            cup(there, f'engines = "{name}"\n{CUP}')
     configuration.mkdir(parents=True)
     (configuration / "engines.toml").write_text(ENGINES.replace("depth=3", "depth=5"))
     assert str(cup(here).players[0].limits) == "depth=5"
