@@ -31,6 +31,8 @@ def test_the_shipped_suite_is_legal_and_distinct() -> None:
         (f"# nothing\n{MATE_IN_ONE};\n", 'line 2: no best move; expected FEN; bm MOVE; id "name";'),
         (f"{MATE_IN_ONE}; bm b0b9 a0a1;\n", "line 1: illegal move 'a0a1'"),
         ("4k4/9/9 w; bm a0a1", "line 1: .*4k4/9/9"),
+        ("bm a0a1;", "line 1: "),
+        (f"{MATE_IN_ONE} moves b0b9; bm a0a1;", "line 1: a line has no moves"),
     ],
 )
 def test_mistakes_are_told_with_their_line(tmp_path: Path, text: str, words: str) -> None:
@@ -41,10 +43,16 @@ def test_mistakes_are_told_with_their_line(tmp_path: Path, text: str, words: str
 
 def test_several_best_moves_and_names(tmp_path: Path) -> None:
     (tmp_path / "x.epd").write_text(f'{MATE_IN_ONE}; bm b0b9 b0b1; id "two; no, one"\n{MATE_IN_ONE}; bm b0b9\n')
-    # A semicolon ends an operation, in a name as well.
     first, second = load_positions(tmp_path / "x.epd", "xiangqi")
     assert (first.best_moves, second.best_moves) == (("b0b9", "b0b1"), ("b0b9",))
-    assert second.name == "line 2"
+    assert (first.name, second.name) == ("two; no, one", "line 2")
+
+
+@pytest.mark.parametrize("fen", [MATE_IN_ONE, MATE_IN_ONE.removesuffix(" 0 1"), MATE_IN_ONE.removesuffix(" - - 0 1")])
+@pytest.mark.parametrize("sign", ["", ";"])
+def test_operations_may_follow_the_position_at_once(fen: str, sign: str, tmp_path: Path) -> None:
+    (tmp_path / "x.epd").write_text(f'{fen}{sign} bm b0b9 b0b1; id "std";\n')
+    assert load_positions(tmp_path / "x.epd", "xiangqi") == (SuitePosition("std", MATE_IN_ONE, ("b0b9", "b0b1")),)
 
 
 def test_a_name_may_have_what_begins_a_comment(tmp_path: Path) -> None:
