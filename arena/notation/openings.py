@@ -311,11 +311,11 @@ def suite_text(lines: Iterable[str], comments: Sequence[str] = ()) -> str:
 
 
 def epd_line(position: str, name: str = "", **operations: object) -> str:
-    """A line of EPD that ``split_line`` reads."""
+    """A line of EPD that ``split_line`` reads; a ``;`` ends every operation."""
     words = [f"{code} {operand}" for code, operand in operations.items()]
     if name:
         words.append('id "{}"'.format(name.replace('"', "'")))
-    return "; ".join([position, *words])
+    return "; ".join([position, *words]) + (";" if words else "")
 
 
 def write_suite(path: Path, text: str) -> None:
