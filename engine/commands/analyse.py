@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     print(position.game.describe(position))
     side = position.game.side_names[position.side_to_move]
     print(f"{position.text}")
-    print(f"{side} to move; scores are {side}'s, in {position.game.score_name}{_other_scores(position.game)}")
+    print(f"{side} to move; scores are {side}'s, {unit_of_scores(position.game)}")
     for number, line in enumerate(result.lines, 1):
         print(f"{number}. {format_score(line.score):>7}  depth {line.depth:<3} {' '.join(line.principal_variation)}")
     speed = f", {result.nodes / result.time_ms:.0f} thousand a second" if result.time_ms else ""
@@ -80,9 +80,9 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _other_scores(game: Game) -> str:
-    """What scores that are no numbers mean, where there are any."""
-    return "" if game.score_unit else " (M: mate in moves, R: decided by repetition)"
+def unit_of_scores(game: Game) -> str:
+    """What scores are in, and what those that are no numbers mean, where there are any."""
+    return f"in {game.score_name}{'' if game.score_unit else ' (M: mate in moves, R: decided by repetition)'}"
 
 
 def _lines(text: str) -> int:

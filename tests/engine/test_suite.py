@@ -12,6 +12,7 @@ from engine.engine import Engine
 from engine.settings.configuration import ConfigurationError, find_config
 from engine.settings.limits import Limits
 from engine.suite import SuitePosition, attempt, load_positions, mean_nodes_to_depth
+from engine.values import format_score
 
 SHIPPED = find_config("suites", "xiangqi-tactics")
 MATE_IN_ONE = "4k4/R8/9/9/9/9/9/9/9/1R3K3 w - - 0 1"
@@ -92,6 +93,23 @@ def test_the_solution_is_where_fixed_depths_begin_to_agree() -> None:
     assert late > 0
     depths = mean_nodes_to_depth([attempt(engine, entry, Limits(depth=2)) for entry in entries])
     assert [count for count, _ in depths.values()] == [8, 8]
+
+
+def test_the_command_prints_what_belongs_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [f'{MATE_IN_ONE}; bm b0b1; id "other";', *SHIPPED.read_text("utf-8").splitlines()[3:9]]
+    (tmp_path / "x.epd").write_text("\n".join(lines))
+    words = ["suite", str(tmp_path / "x.epd"), "--nodes", "3000"]
+    assert command_line.main([*words, "--json"]) == 0
+    attempts = json.loads(capsys.readouterr().out)["attempts"]
+    assert command_line.main(words) == 0
+    unit, _, _, *lines = capsys.readouterr().out.splitlines()
+    assert unit == "scores are those of the side to move, in pawns (M: mate in moves, R: decided by repetition)"
+    shown = [entry["solution"] or entry for entry in attempts]
+    assert any(entry["solution"] and entry["solution"]["score"] != entry["score"] for entry in attempts)
+    assert [line.split()[-6:] for line in lines[: len(shown)]] == [
+        [one["move"], format_score(one["score"]), "depth", str(one["depth"]), str(one["nodes"]), "nodes"]
+        for one in shown
+    ]
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
