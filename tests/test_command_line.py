@@ -404,6 +404,22 @@ def test_other_spellings_are_answered_with_the_right_one(
     assert error.count("\n") == 1
 
 
+CHECKED_FOR_EVER = "--fen 3k5/9/9/9/9/9/9/9/9/R3K4_w --moves a0a9 d9d8 a9a8 d8d9 a8a9 d9d8 a9a8 d8d9 a8a9"
+
+
+@pytest.mark.parametrize(
+    ("rule", "reason"),
+    [
+        ("asian", "perpetual_check: one side gave check on every move of a repetition and loses"),
+        ("draw", "repetition: a position was repeated, which is a draw under this rule, whoever is at fault"),
+    ],
+)
+def test_the_reason_of_a_repetition_fits_the_rule(rule: str, reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [word.replace("_", " ") for word in CHECKED_FOR_EVER.split()]
+    assert command_line.main(["judge", *words, "--repetition", rule]) == 0
+    assert f"reason {reason}\n" in capsys.readouterr().out
+
+
 def test_a_preset_decides_what_is_analysed(capsys: pytest.CaptureFixture[str]) -> None:
     def nodes(*words: str) -> int:
         assert command_line.main(["analyse", "--depth", "4", "--json", *words]) == 0

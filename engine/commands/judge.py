@@ -64,7 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     first, second = position.game.side_names
     winner = {"1-0": f"{first} wins", "0-1": f"{second} wins", "1/2-1/2": "draw", "*": "the game goes on"}[result]
-    explanation = Catalogue("engine")(f"explanation.{reason}")
+    asks_nobody = reason == "repetition" and rules.repetition == "draw"
+    explanation = Catalogue("engine")(f"explanation.{'repetition_draw' if asks_nobody else reason}")
     print(f"result {result} ({winner})")
     print(f"reason {reason}: {explanation}")
     print(f"position {position.text} after {position.ply} moves")
