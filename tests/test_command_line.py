@@ -420,6 +420,26 @@ def test_the_reason_of_a_repetition_fits_the_rule(rule: str, reason: str, capsys
     assert f"reason {reason}\n" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("words", "ending", "move"),
+    [
+        ("--fen 3k5/9/9/9/9/9/9/9/1r7/r3K4_w", "result 0-1 (Black wins)\nreason checkmate: ", "(none)"),
+        (f"--game othello --board {'X' * 64}_X", "result 1-0 (Black wins)\nreason final_score: ", "(none)"),
+        (f"{CHECKED_FOR_EVER} --repetition draw", "result 1/2-1/2 (draw)\nreason repetition: ", "d9d8"),
+        ("--fen 3k5/9/9/9/9/9/9/9/9/R3K4_w", "", "a0d0"),
+    ],
+)
+def test_the_analysis_of_a_finished_game_says_so(
+    words: str, ending: str, move: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command_line.main(["analyse", "--depth", "3", *(word.replace("_", " ") for word in words.split())]) == 0
+    text = capsys.readouterr().out
+    assert ending in text
+    assert ("reason " in text) == bool(ending)
+    assert ("scores are" in text) == (move != "(none)")
+    assert text.endswith(f"bestmove {move}\n")
+
+
 def test_a_preset_decides_what_is_analysed(capsys: pytest.CaptureFixture[str]) -> None:
     def nodes(*words: str) -> int:
         assert command_line.main(["analyse", "--depth", "4", "--json", *words]) == 0
