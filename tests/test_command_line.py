@@ -243,13 +243,26 @@ def test_a_reader_that_goes_away_ends_the_command_quietly() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-def test_a_full_disk_behind_standard_output_is_one_line() -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("words", [["--help"], ["perft", "--help"], ["openings", "check", "--help"]])
+def test_a_full_disk_behind_standard_output_is_one_line(words: list[str], unbuffered: str) -> None:
+    environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
     with open("/dev/full", "w") as full:
         finished = subprocess.run(
-            [sys.executable, str(ROOT / "elolab"), "--help"], stdout=full, stderr=subprocess.PIPE, text=True
-        )
+            [sys.executable, str(ROOT / "elolab"), *words], stdout=full, stderr=subprocess.PIPE, text=True,
+            env=environment,
+        )  # fmt: skip
     assert finished.returncode == 1
     assert finished.stderr == "elolab: the output cannot be written: No space left on device\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes a stream by a shell's words")
+@pytest.mark.parametrize("words", [["--help"], ["parameters", "--help"], ["parameters", "tempo"]])
+def test_a_closed_standard_output_is_one_line(words: list[str]) -> None:
+    command = ["sh", "-c", '"$@" >&-', "sh", sys.executable, str(ROOT / "elolab"), *words]
+    finished = subprocess.run(command, stderr=subprocess.PIPE, text=True)
+    assert finished.returncode == 1
+    assert finished.stderr == "elolab: the output cannot be written: Bad file descriptor\n"
 
 
 def test_a_terminal_without_unicode_is_no_error() -> None:
