@@ -126,6 +126,11 @@ def test_nothing_is_offered_that_is_not_for_people() -> None:
     assert {"--repeats", "--no-repeats"} <= offered["tournament"]
 
 
+def test_the_commands_that_the_guide_names_speak_chinese() -> None:
+    speakers = {one.path.split()[0] for one in FOUND if "--language" in {option.name for option in one.options}}
+    assert speakers == {command.name for command in COMMANDS if command.group in ("Playing", "Improving")} - {"convert"}
+
+
 def test_the_command_prints_the_script(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     assert command_line.main(["completion", "bash"]) == 0
     assert capsys.readouterr().out == (folder / "elolab.bash").read_text()
