@@ -9,13 +9,12 @@ from __future__ import annotations
 import functools
 import json
 import os
-import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.keys.player import DESCRIPTION
-from engine.settings.configuration import ConfigurationError, nearest, read_toml
+from arena.keys.player import ANY_PLAYER, DESCRIPTION, command_of
+from engine.settings.configuration import ConfigurationError, Table, nearest, read_toml
 
 ENGINES_NAME = "engines.toml"
 
@@ -44,7 +43,8 @@ class EnginesFile:
     def entry(self, name: str, where: str) -> dict[str, Any]:
         """What a table [[players]] would hold for an engine; ``where`` asks for it.
 
-        A program or folder whose path is relative is sought beside the file first.
+        A program or folder whose path is relative is sought beside the file first. Raises ``ConfigurationError`` naming
+        the file and the engine if there is none or its name, program or folder cannot be one.
         """
         if self.path is None:
             raise ConfigurationError(
@@ -55,23 +55,22 @@ class EnginesFile:
             raise ConfigurationError(
                 f"{where}: engine {name!r} is not in {self.path}{nearest(name, self.tables)}; it has {known}"
             )
-        return {"name": name} | located(self.tables[name], self.path.parent)
+        table = Table(self.tables[name], f"{self.path}: engine {name!r}", ANY_PLAYER, knows_all=False)
+        table.text("name", name)
+        table.text("directory", None, "a folder")
+        command = command_of(table) if "command" in table else None
+        return {"name": name} | _located(self.tables[name], command, self.path.parent)
 
 
-def located(entry: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """The entry with its program and directory where they lie, if that is in ``folder``."""
+def _located(entry: Mapping[str, Any], command: Sequence[str] | None, folder: Path) -> dict[str, Any]:
+    """The entry with its program, ``command`` in words, and directory where they lie, if that is in ``folder``."""
     located = {key: value for key, value in entry.items() if key != DESCRIPTION}
     if folder == Path():
         return located
-    directory, command = located.get("directory"), located.get("command")
-    if isinstance(directory, str) and (folder / directory).is_dir():
+    directory = located.get("directory")
+    if directory is not None and (folder / directory).is_dir():
         located["directory"] = str(folder / directory)
-    if isinstance(command, str):
-        try:
-            command = shlex.split(command)
-        except ValueError:
-            return located  # whoever reads the entry says so
-    if isinstance(command, list) and command and isinstance(command[0], str) and os.sep in command[0]:
+    if command is not None and os.sep in command[0]:
         beside = os.path.join(folder, os.path.normpath(command[0]))
         if os.path.isfile(beside):
             located["command"] = [beside, *command[1:]]
@@ -85,6 +84,8 @@ def engines_file(given: str | None, folder: Path) -> EnginesFile:
         return EnginesFile(next((path for path in places if path.is_file()), None))
     path = Path(beside_or_here(given, str(folder / "-")))
     if not path.is_file():
+        if path.is_dir() or (folder / given).is_dir():
+            raise ConfigurationError(f"{given}: a folder; give the file of engines in it")
         raise ConfigurationError(f"no file of engines {given!r}: no such file, nor one of that name in {folder}")
     return EnginesFile(path)
 
@@ -108,20 +109,30 @@ def _read_cutechess(path: Path) -> dict[str, dict[str, Any]]:
     """The engines of a configuration of cutechess, as far as their keys have a meaning here."""
     try:
         configurations = json.loads(path.read_text("utf-8"))
-        return {configuration["name"]: _of_cutechess(configuration) for configuration in configurations}
+        return dict(
+            _of_cutechess(configuration, f"{path}: engine {number}")
+            for number, configuration in enumerate(configurations, start=1)
+        )
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no list of engines with name and command"
         raise ConfigurationError(f"{path}: cannot be read as engines of cutechess: {reason}") from None
 
-
-def _of_cutechess(configuration: Mapping[str, Any]) -> dict[str, Any]:
+def _of_cutechess(configuration: Mapping[str, Any], where: str) -> tuple[str, dict[str, Any]]:
+    """An engine's name and entry; raises ``ConfigurationError`` if it or an option has a name that is no text."""
     entry: dict[str, Any] = {"command": configuration["command"]}
     for theirs, ours in (("protocol", "protocol"), ("workingDirectory", "directory")):
         if configuration.get(theirs):
             entry[ours] = configuration[theirs]
     options = {
-        option["name"]: option["value"]
+        _name_of(option, f"{where}: options"): option["value"]
         for option in configuration.get("options", ())
         if "value" in option and option["value"] != option.get("default")
     }
-    return entry | ({"options": options} if options else {})
+    return _name_of(configuration, where), entry | ({"options": options} if options else {})
+
+
+def _name_of(named: Mapping[str, Any], where: str) -> str:
+    name = named["name"]
+    if not isinstance(name, str):
+        raise ConfigurationError(f"{where}: name = {name!r}, expected a text")
+    return name

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import Any
 
 from arena.engines_file import EnginesFile, engines_file
-from arena.keys.player import ANY_PLAYER, DESCRIPTION, REFERENCE, keys_of
+from arena.keys.player import ANY_PLAYER, DESCRIPTION, REFERENCE, command_of, keys_of
 from arena.players.detect import DetectionError, ProtocolFinder
 from arena.players.registry import (
     DEFAULT_PROTOCOL,
@@ -97,7 +96,7 @@ class PlayerReader:
             table = Table(entry, where, ANY_PLAYER, knows_all=False)
             seconds = table.number("start_timeout")
             try:
-                return self.finder.protocol_of(_command(table), _directory(table), self.game, seconds)
+                return self.finder.protocol_of(command_of(table), _directory(table), self.game, seconds)
             except DetectionError as error:
                 raise DetectionError(f"{where}: {error}") from None
         name = entry.get("protocol", DEFAULT_PROTOCOL)
@@ -212,7 +211,7 @@ def _builtin_player(table: Table, game: str, limits: Limits, beside: Path) -> Pl
 
 
 def _external_player(table: Table, protocol: Protocol, limits: Limits) -> PlayerSpec:
-    command = _command(table)
+    command = command_of(table)
     player = PlayerSpec(
         _player_name(table, PurePath(command[0]).name),
         protocol.name,
@@ -232,19 +231,6 @@ def _directory(table: Table) -> str | None:
     if directory is not None and not Path(directory).is_dir():
         raise table.error("directory", "an existing folder")
     return directory
-
-
-def _command(table: Table) -> tuple[str, ...]:
-    expected = "the engine's program and arguments, a text or a list of texts"
-    command = table.value("command", expected=expected)
-    if isinstance(command, str):
-        try:
-            command = shlex.split(command)
-        except ValueError as error:
-            raise table.error("command", f"{expected} ({error})") from None
-    if not isinstance(command, list) or not command or not all(isinstance(word, str) and word for word in command):
-        raise table.error("command", expected)
-    return tuple(command)
 
 
 # Players that one word names

@@ -25,7 +25,8 @@ EXIT_BROKEN_PIPE = 141
 
 SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
 """Errors that no file is at fault for: files, processes or memory are used up."""
-FULL_DISK_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+OUTPUT_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EBADF)
+"""Errors of an output on a full disk, or closed."""
 
 TRACEBACK_VARIABLE = "ELOLAB_TRACEBACK"
 """When this environment variable is set, errors keep their traceback."""
@@ -221,7 +222,7 @@ def _describe(error: OSError) -> str:
         return f"{reason}: allow more of them (ulimit), or play fewer games at a time (--concurrency)"
     if error.filename is not None:
         return f"{error.filename}: {reason}"
-    return f"the output cannot be written: {reason}" if error.errno in FULL_DISK_ERRORS else reason
+    return f"the output cannot be written: {reason}" if error.errno in OUTPUT_ERRORS else reason
 
 
 def _flush_or_discard(stream: TextIO) -> None:
@@ -235,10 +236,14 @@ def _flush_or_discard(stream: TextIO) -> None:
 
 
 def _prepare_streams() -> None:
-    """Replace closed streams, and let a terminal without Unicode show escapes in place of what it lacks."""
-    for name in ("stdout", "stderr"):
+    """Replace closed streams, and let a terminal without Unicode show escapes in place of what it lacks.
+
+    Writing to a closed standard output stays an error: what was asked for would be lost.
+    """
+    for name, access in (("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY)):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 (lives as long as the process)
+            nowhere = os.open(os.devnull, access)
+            setattr(sys, name, open(nowhere, "w", encoding="utf-8"))  # noqa: SIM115 (lives as long as the process)
         reconfigure = getattr(getattr(sys, name), "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")

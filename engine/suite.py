@@ -1,13 +1,13 @@
 """Positions with known best moves, and how many of them a setting of the engine solves.
 
-A suite is an EPD file: one position a line, ``; bm MOVE [MOVE ...]`` with the best moves in the game's notation and,
-optionally, ``; id "name"``; ``#`` starts a comment. A position is *solved* if the search plays a best move when its
-limit is reached, from the first depth from which it preferred one at every deeper iteration that it completed.
+A suite is an EPD file (``engine.settings.epd``): one position a line, the operation ``bm MOVE [MOVE ...];`` with the
+best moves in the game's notation and, optionally, ``id "name";``. A position is *solved* if the search plays a best
+move when its limit is reached, from the first depth from which it preferred one at every deeper iteration that it
+completed.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +17,8 @@ from engine.errors import UserError
 from engine.games import game_named
 from engine.search.reports import Report, ReportBoard
 from engine.settings.configuration import ConfigurationError
+from engine.settings.epd import MOVES, position_and_operations
 from engine.settings.limits import Limits
-
-CONTENT = re.compile(r'(?:[^"#]|"[^"]*"|")*')
-"""What stands before a ``#`` that is outside of quotation marks, of which there may be an odd one."""
 
 
 @dataclass(frozen=True)
@@ -76,25 +74,22 @@ def load_positions(path: Path, game: str) -> tuple[SuitePosition, ...]:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise ConfigurationError(f"{path}: cannot be read: {reason}") from None
     for number, line in enumerate(text.splitlines(), start=1):
-        content = CONTENT.match(line)
-        assert content is not None
-        line = content.group().strip()
-        if not line:
+        position, operations = position_and_operations(line)
+        if not position and not operations:
             continue
         where = f"{path}: line {number}"
-        position, *operations = (part.strip() for part in line.split(";"))
-        values = dict(operation.split(None, 1) for operation in operations if len(operation.split(None, 1)) == 2)
-        if "bm" not in values:
+        if MOVES in position.split():
+            raise ConfigurationError(f"{where}: a line has no moves but the best ones; give the position they lead to")
+        moves = tuple(operations.get("bm", "").split())
+        if not moves:
             raise ConfigurationError(f"{where}: no best move; expected FEN; bm MOVE; id \"name\";")
-        moves = tuple(values["bm"].split())
         try:
             board = contract.position(position)
             for move in moves:
                 board.code_of(move)
         except UserError as error:
             raise ConfigurationError(f"{where}: {error}") from None
-        name = re.sub(r'^"(.*)"$', r"\1", values.get("id", f"line {number}"))
-        found.append(SuitePosition(name, board.text, moves))
+        found.append(SuitePosition(operations.get("id") or f"line {number}", board.text, moves))
     if not found:
         raise ConfigurationError(f"{path}: no positions in it; expected lines like FEN; bm MOVE; id \"name\";")
     return tuple(found)

@@ -243,13 +243,26 @@ def test_a_reader_that_goes_away_ends_the_command_quietly() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-def test_a_full_disk_behind_standard_output_is_one_line() -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("words", [["--help"], ["perft", "--help"], ["openings", "check", "--help"]])
+def test_a_full_disk_behind_standard_output_is_one_line(words: list[str], unbuffered: str) -> None:
+    environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
     with open("/dev/full", "w") as full:
         finished = subprocess.run(
-            [sys.executable, str(ROOT / "elolab"), "--help"], stdout=full, stderr=subprocess.PIPE, text=True
-        )
+            [sys.executable, str(ROOT / "elolab"), *words], stdout=full, stderr=subprocess.PIPE, text=True,
+            env=environment,
+        )  # fmt: skip
     assert finished.returncode == 1
     assert finished.stderr == "elolab: the output cannot be written: No space left on device\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes a stream by a shell's words")
+@pytest.mark.parametrize("words", [["--help"], ["parameters", "--help"], ["parameters", "tempo"]])
+def test_a_closed_standard_output_is_one_line(words: list[str]) -> None:
+    command = ["sh", "-c", '"$@" >&-', "sh", sys.executable, str(ROOT / "elolab"), *words]
+    finished = subprocess.run(command, stderr=subprocess.PIPE, text=True)
+    assert finished.returncode == 1
+    assert finished.stderr == "elolab: the output cannot be written: Bad file descriptor\n"
 
 
 def test_a_terminal_without_unicode_is_no_error() -> None:
@@ -402,6 +415,42 @@ def test_other_spellings_are_answered_with_the_right_one(
     error = capsys.readouterr().err
     assert f"(did you mean {right}?)" in error
     assert error.count("\n") == 1
+
+
+CHECKED_FOR_EVER = "--fen 3k5/9/9/9/9/9/9/9/9/R3K4_w --moves a0a9 d9d8 a9a8 d8d9 a8a9 d9d8 a9a8 d8d9 a8a9"
+
+
+@pytest.mark.parametrize(
+    ("rule", "reason"),
+    [
+        ("asian", "perpetual_check: one side gave check on every move of a repetition and loses"),
+        ("draw", "repetition: a position was repeated, which is a draw under this rule, whoever is at fault"),
+    ],
+)
+def test_the_reason_of_a_repetition_fits_the_rule(rule: str, reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [word.replace("_", " ") for word in CHECKED_FOR_EVER.split()]
+    assert command_line.main(["judge", *words, "--repetition", rule]) == 0
+    assert f"reason {reason}\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "ending", "move"),
+    [
+        ("--fen 3k5/9/9/9/9/9/9/9/1r7/r3K4_w", "result 0-1 (Black wins)\nreason checkmate: ", "(none)"),
+        (f"--game othello --board {'X' * 64}_X", "result 1-0 (Black wins)\nreason final_score: ", "(none)"),
+        (f"{CHECKED_FOR_EVER} --repetition draw", "result 1/2-1/2 (draw)\nreason repetition: ", "d9d8"),
+        ("--fen 3k5/9/9/9/9/9/9/9/9/R3K4_w", "", "a0d0"),
+    ],
+)
+def test_the_analysis_of_a_finished_game_says_so(
+    words: str, ending: str, move: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command_line.main(["analyse", "--depth", "3", *(word.replace("_", " ") for word in words.split())]) == 0
+    text = capsys.readouterr().out
+    assert ending in text
+    assert ("reason " in text) == bool(ending)
+    assert ("scores are" in text) == (move != "(none)")
+    assert text.endswith(f"bestmove {move}\n")
 
 
 def test_a_preset_decides_what_is_analysed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -89,11 +89,46 @@ def test_files_are_offered_as_they_are(shell: str, folder: Path) -> None:
     assert completed(folder, shell, "match", "--preset", "file") <= {"file with spaces.toml"}
 
 
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("analyse", "--set"), ("adapt", "--time-unit"), ("openings",), ("completion",), ("analyse", "--depth"),
+        ("analyse",), ("parameters",), ("solve", "--game"), ("help",),
+    ],
+)  # fmt: skip
+def test_files_are_not_offered_where_none_can_stand(shell: str, words: tuple[str, ...], folder: Path) -> None:
+    assert not {name for name in completed(folder, shell, *words, "") if "file" in name or name.startswith("elolab")}
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize("words", [("openings", "check"), ("runs",), ("runs", "list"), ("adapt", "--directory")])
+def test_files_are_offered_where_they_can_stand(shell: str, words: tuple[str, ...], folder: Path) -> None:
+    assert f"elolab.{shell}" in completed(folder, shell, *words, "el")
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_names_are_offered_where_they_can_stand(shell: str, folder: Path) -> None:
+    assert "null_move" in completed(folder, shell, "parameters", "null_")
+    assert "null_move=" in completed(folder, shell, "analyse", "--set", "null")
+    assert completed(folder, shell, "suite", "x") == {"xiangqi-tactics"}
+    assert completed(folder, shell, "help", "per") == {"perft"}
+    assert completed(folder, shell, "solve", "--game", "") - {""} == {"othello"}
+    assert completed(folder, shell, "adapt", "--time-unit", "s") == {"seconds"}
+    assert "resign_score" in completed(folder, shell, "keys", "resign_")
+    assert completed(folder, shell, "check", "--only", "hand") == {"handshake"}
+
+
 def test_nothing_is_offered_that_is_not_for_people() -> None:
     offered = {one.path: {option.name for option in one.options} for one in FOUND}
     assert set(offered) >= {command.name for command in COMMANDS}
     assert "--recover" not in offered["match"]  # a word of other programs that is answered
     assert {"--repeats", "--no-repeats"} <= offered["tournament"]
+
+
+def test_the_commands_that_the_guide_names_speak_chinese() -> None:
+    speakers = {one.path.split()[0] for one in FOUND if "--language" in {option.name for option in one.options}}
+    assert speakers == {command.name for command in COMMANDS if command.group in ("Playing", "Improving")} - {"convert"}
 
 
 def test_the_command_prints_the_script(capsys: pytest.CaptureFixture[str], folder: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,8 +10,9 @@ from typing import Any
 
 from arena.commands.words.tournament import DEFAULT_LIMITS, protocol_finder
 from arena.engines_file import ENGINES_NAME, EnginesFile, engines_file, user_folder
+from arena.keys.player import keys_of
 from arena.player_spec import PlayerReader, first_that_fits
-from arena.players.registry import PROTOCOLS, protocol_named
+from arena.players.registry import PROTOCOLS, protocol_named, protocols
 from arena.records import PlayerSpec
 from engine.commands.arguments import (
     UsageError,
@@ -82,16 +82,16 @@ def _status(file: EnginesFile, name: str, game: str | None, *, check: bool) -> E
     entry = file.entry(name, str(file.path))
     command = entry.get("command", "")
     shown = command if isinstance(command, str) else " ".join(map(str, command))
-    if not check and "command" in entry and "protocol" not in entry:
-        return EngineStatus(name, "", shown, _missing(command, entry.get("directory")))
+    given = entry.get("protocol")
+    is_unknown = not check and "command" in entry and "protocol" not in entry
     try:
-        player, game = player_of(entry, game)
-        problem = _missing(player.command, player.directory) if player.command else ""
+        player, game = (_player_over_some_protocol if is_unknown else player_of)(entry, game)
+        problem = _missing(player) if player.command else ""
         if check and not problem:
             problem = _start(player, game)
-        return EngineStatus(name, protocol_named(player.protocol).title, shown, problem)
+        title = "" if is_unknown else protocol_named(player.protocol).title
+        return EngineStatus(name, title, shown, problem)
     except UserError as error:
-        given = entry.get("protocol")
         title = protocol_named(given).title if given in PROTOCOLS else ""
         return EngineStatus(name, title, shown, str(error).removeprefix(f"{name} ({name}): "))
 
@@ -111,14 +111,29 @@ def player_of(entry: dict[str, Any], game: str | None) -> tuple[PlayerSpec, str]
     raise errors[0]
 
 
-def _missing(command: str | Sequence[str], directory: str | None) -> str:
-    """Why a program cannot be started; empty if it is there."""
+def _player_over_some_protocol(entry: dict[str, Any], game: str | None) -> tuple[PlayerSpec, str]:
+    """The same of a program that is not asked which protocol it speaks: over the first one that its keys fit.
+
+    Raises ``UserError`` as for the protocol that knows most of the keys if they fit none.
+    """
+    errors: list[UserError] = []
+    external = [protocol for protocol in protocols() if protocol.is_external]
+    for protocol in sorted(external, key=lambda protocol: sum(key not in keys_of(protocol) for key in entry)):
+        try:
+            return player_of(entry | {"protocol": protocol.name}, game)
+        except UserError as error:
+            errors.append(error)
+    raise errors[0]
+
+
+def _missing(player: PlayerSpec) -> str:
+    """Why a player's program cannot be started; empty if it is there."""
     from arena.players.contract import PlayerFault
     from arena.players.process import find_program
 
     try:
-        find_program(shlex.split(command) if isinstance(command, str) else command, directory)
-    except (PlayerFault, ValueError) as fault:
+        find_program(player.command, player.directory)
+    except PlayerFault as fault:
         return str(fault)
     return ""
 

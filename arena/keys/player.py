@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
+from typing import TYPE_CHECKING
+
 from arena.players.registry import PROTOCOLS, Protocol, protocols
 from engine.settings.keys import TEXT, TEXTS, Default, Section, Topic
+
+if TYPE_CHECKING:
+    from engine.settings.configuration import Table
 
 RESTARTS = ("on_fault", "always")
 DEFAULT_START_SECONDS = 10
@@ -32,6 +38,20 @@ PROGRAM = Section(
     ),
 )
 """Keys of players that are programs."""
+
+
+def command_of(table: Table) -> tuple[str, ...]:
+    """The words of the key ``command``, at least the program; raises ``ConfigurationError``."""
+    expected = "the engine's program and arguments, a text or a list of texts"
+    command = table.value("command", expected=expected)
+    if isinstance(command, str):
+        try:
+            command = shlex.split(command)
+        except ValueError as error:
+            raise table.error("command", f"{expected} ({error})") from None
+    if not isinstance(command, list) or not command or not all(isinstance(word, str) and word for word in command):
+        raise table.error("command", expected)
+    return tuple(command)
 
 
 def keys_of(protocol: Protocol) -> Section:

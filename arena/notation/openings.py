@@ -38,6 +38,7 @@ from arena.notation.pgn import decode_text
 from arena.records import Opening, digest_of
 from engine.errors import UserError
 from engine.settings.configuration import ConfigurationError, find_config, shipped_folder
+from engine.settings.epd import MOVES, position_and_operations
 
 if TYPE_CHECKING:
     from engine.games.contract import Game
@@ -266,58 +267,17 @@ def _games_in(source: Source, game: str, plies: int | None, ranks: str) -> Itera
             yield error
 
 
-_TOKEN = re.compile(r'\s*("[^"]*"?|;|[^\s;"]+)')
-_MARKS = frozenset('#;"')
-_COUNTER = re.compile(r"-|\d+")
-_FIELDS = 6
-"""Of a FEN: board, side to move, two that Xiangqi has no use for, and the two counters."""
-_MOVES = "moves"
-"""Follows a position where protocols tell of a game, but is no word of EPD."""
-
-
 def split_line(line: str) -> tuple[str, str]:
     """Position and name of one line of EPD; both empty where there is nothing but a comment."""
-    if not _MARKS.intersection(line):
-        return " ".join(line.split()), ""
-    words: list[str] = []
-    for word in _TOKEN.findall(line):
-        if word.startswith("#"):
-            break
-        words.append(word)
-    end = next((place for place, word in enumerate(words) if word == ";"), len(words))
-    size = min(2, end)
-    while size < min(end, _FIELDS) and _COUNTER.fullmatch(words[size]):
-        size += 1
-    if size < end and (end == len(words) or not words[size].isidentifier() or words[size] == _MOVES):
-        size = end  # no operation: let whoever reads the position say what is wrong
-    position = words[:size]
-    operations = _operations(words[size:])
-    if len(position) == _FIELDS - 2 and operations.keys() & {"hmvc", "fmvn"}:
-        position += [operations.get("hmvc", "0"), operations.get("fmvn", "1")]
-    return " ".join(position), operations.get("id", "")
+    position, operations = position_and_operations(line)
+    return position, operations.get("id", "")
 
 
 def moves_mistake(position: str) -> str:
     """What is wrong with a line's position that moves follow, as where a protocol tells of a game; empty if nothing."""
-    if _MOVES not in position.split():
+    if MOVES not in position.split():
         return ""
     return "a line is one position and has no moves; give the position that they lead to, or games in a file of PGN"
-
-
-def _operations(words: Sequence[str]) -> dict[str, str]:
-    """The operations of a line: their operands, without quotation marks, by their names."""
-    found: dict[str, str] = {}
-    code, operands = "", []
-    for word in [*words, ";"]:
-        if word != ";":
-            if code:
-                operands.append(word.strip('"'))
-            code = code or word
-            continue
-        if code:
-            found[code] = " ".join(operands)
-        code, operands = "", []
-    return found
 
 
 def _position_checker(game: str) -> Game:
@@ -351,11 +311,11 @@ def suite_text(lines: Iterable[str], comments: Sequence[str] = ()) -> str:
 
 
 def epd_line(position: str, name: str = "", **operations: object) -> str:
-    """A line of EPD that ``split_line`` reads."""
+    """A line of EPD that ``split_line`` reads; a ``;`` ends every operation."""
     words = [f"{code} {operand}" for code, operand in operations.items()]
     if name:
         words.append('id "{}"'.format(name.replace('"', "'")))
-    return "; ".join([position, *words])
+    return "; ".join([position, *words]) + (";" if words else "")
 
 
 def write_suite(path: Path, text: str) -> None:

@@ -1,7 +1,7 @@
 """The command ``completion``: scripts that let a shell complete commands, options and names of configurations.
 
 A script holds all words, made from the commands' own parsers, so that no Python is started when Tab is pressed. Of
-settings whose values are names it holds those that are shipped; everything else is completed as a file.
+settings whose values are names it holds those that are shipped; files are completed where one may stand.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ SPECIFICATIONS = {"tournament": "tournaments", "tune": "tuning", "ablate": "abla
 """The kind of configuration that a command's ``SPEC`` is."""
 PLAYERS = ("A", "B", "PLAYER")
 """How players are called in the help, each of which may be a preset."""
+FILES = (*PLAYERS, "FILE", "DIR", "SPEC", "SUITE", "INPUT", "WEIGHTS", "COMMAND")
+"""How arguments are called in the help that may be files or folders."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,9 @@ class Option:
     meaning: str
     takes_value: bool
     values: tuple[str, ...]
-    """Those that can be named; where none fits, files are offered."""
+    """Those that can be named."""
+    takes_files: bool
+    """Whether files are offered where none of them fits."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,9 @@ class Completion:
     summary: str
     options: tuple[Option, ...]
     names: tuple[str, ...]
-    """Words that may stand alone, beside files."""
+    """Words that may stand alone."""
+    takes_files: bool
+    """Whether files may stand beside them."""
 
 
 def configure(parser: CommandParser) -> None:
@@ -72,12 +78,14 @@ def completions() -> Iterator[Completion]:
         parser = CommandParser(prog=f"elolab {command.name}")
         import_module(command.module).configure(parser)
         yield from _of_parser(parser, command.name, command.summary)
+    yield Completion("help", "explain a command", (), tuple(command.name for command in COMMANDS), False)
 
 
-def _of_parser(parser: argparse.ArgumentParser, path: str, summary: str) -> Iterator[Completion]:
+def _of_parser(parser: CommandParser, path: str, summary: str) -> Iterator[Completion]:
     options: list[Option] = []
     names: list[str] = []
     below: list[Completion] = []
+    takes_files = parser.implied is not None  # those of the subcommand that is meant
     for action in parser._actions:
         if action.help is argparse.SUPPRESS:
             continue
@@ -88,36 +96,53 @@ def _of_parser(parser: argparse.ArgumentParser, path: str, summary: str) -> Iter
                 names.append(choice.dest)
         elif action.option_strings:
             takes_value = action.nargs != 0 and not isinstance(action, argparse.BooleanOptionalAction)
-            values = _values_of(action) if takes_value else ()
+            values = _values_of(action, path) if takes_value else ()
             # argparse writes help with the fields of the action
             meaning = (action.help or "") % {**vars(action), "prog": parser.prog}
             words = [word for word in action.option_strings if word.startswith("--")]
-            options += [Option(word, meaning, takes_value, values) for word in words]
+            options += [Option(word, meaning, takes_value, values, _may_be_file(action)) for word in words]
         else:
-            names += _values_of(action, SPECIFICATIONS.get(path))
-    yield Completion(path, summary, tuple(options), tuple(dict.fromkeys(names)))
+            names += _values_of(action, path)
+            takes_files |= _may_be_file(action)
+    yield Completion(path, summary, tuple(options), tuple(dict.fromkeys(names)), takes_files)
     yield from below
 
 
-def _values_of(action: argparse.Action, specification: str | None = None) -> tuple[str, ...]:
-    """The words that an argument may be, as far as they can be named."""
+def _may_be_file(action: argparse.Action) -> bool:
+    return action.metavar in FILES or action.dest in ("preset", "openings", "engines")
+
+
+def _values_of(action: argparse.Action, path: str) -> tuple[str, ...]:
+    """The words that an argument of a command may be, as far as they can be named."""
+    from arena.checking.checks import CHECKS
     from arena.checking.dialects import DIALECTS
+    from arena.protocols.ucci import TIME_UNITS
     from arena.schedule import FORMATS
-    from engine.games import GAMES
+    from engine.games import GAMES, game_named
     from engine.language import LANGUAGES
     from engine.settings.configuration import available_configs
+    from engine.settings.parameters import BY_NAME
+    from tuning.keys.reference import known_names
 
     if action.choices is not None:
         return tuple(map(str, action.choices))
-    if action.metavar == "SPEC" and specification is not None:
-        return tuple(available_configs(specification))
+    if action.metavar == "SPEC" and path in SPECIFICATIONS:
+        return tuple(available_configs(SPECIFICATIONS[path]))
     if action.metavar in PLAYERS or action.dest in ("preset", "engines"):
         return tuple(available_configs("engines")) if action.metavar != "FILE" else ()
     if action.dest == "openings":
         return tuple(available_configs("openings"))
-    if action.dest == "format":
-        return tuple(FORMATS)
-    return {"game": tuple(GAMES), "language": LANGUAGES, "protocol": tuple(DIALECTS)}.get(action.dest, ())
+    if action.dest == "names":
+        return {"parameters": tuple(BY_NAME), "keys": known_names()}.get(path, ())
+    if action.dest == "game" and path == "solve":
+        return tuple(name for name in GAMES if game_named(name).score_unit)
+    if action.metavar == "NAMES":
+        return tuple(check.name for check in CHECKS)
+    return {
+        "game": tuple(GAMES), "language": LANGUAGES, "protocol": tuple(DIALECTS), "format": tuple(FORMATS),
+        "suite": tuple(available_configs("suites")), "time_unit": TIME_UNITS,
+        "assignments": tuple(f"{name}=" for name in BY_NAME),
+    }.get(action.dest, ())  # fmt: skip
 
 
 # Scripts
@@ -128,7 +153,7 @@ def bash_script(found: Sequence[Completion]) -> str:
     return f"""\
 # Completion of elolab for bash; made by: elolab completion bash
 _elolab() {{
-    local IFS=$'\\n' word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} words= names=
+    local IFS=$'\\n' word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} words= names= files= valued=
     local path=${{COMP_WORDS[1]}}
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
@@ -141,20 +166,20 @@ _elolab() {{
         esac
     fi
     case "$path $before" in
-{_lines(f"        {shlex.quote(key)}) names={_list(values, 'bash')} ;;" for key, values in _valued(found))}
+{_lines(f"        {keys}) {offered} valued=1 ;;" for keys, offered in _valued(found, "bash"))}
     esac
-    if [[ -n $names ]]; then
-        COMPREPLY=($(compgen -W "$names" -- "$word"))
-        ((${{#COMPREPLY[@]}})) || COMPREPLY=($(compgen -f -- "$word"))
-        return
-    fi
-    case "$path" in
+    if [[ -z $valued ]]; then
+        case "$path" in
 {_lines(_bash_branch(one) for one in found)}
-    esac
-    if [[ $word == -* ]]; then
-        COMPREPLY=($(compgen -W "$words" -- "$word"))
-    else
-        COMPREPLY=($(compgen -W "$names" -- "$word") $(compgen -f -- "$word"))
+        esac
+        [[ $word == -* ]] && names=$words files=
+    fi
+    COMPREPLY=($(compgen -W "$names" -- "$word"))
+    if [[ ${{COMPREPLY[0]}} == *= ]]; then
+        compopt +o filenames -o nospace 2>/dev/null
+    fi
+    if [[ -n $files && ( -z $valued || ${{#COMPREPLY[@]}} -eq 0 ) ]]; then
+        COMPREPLY+=($(compgen -f -- "$word"))
     fi
 }}
 complete -o filenames -F _elolab elolab
@@ -163,7 +188,8 @@ complete -o filenames -F _elolab elolab
 
 def _bash_branch(one: Completion) -> str:
     options = [option.name for option in one.options]
-    return f"        {shlex.quote(one.path)}) words={_list(options, 'bash')} names={_list(one.names, 'bash')} ;;"
+    offered = _offered(one.names, one.takes_files, "bash")
+    return f"            {shlex.quote(one.path)}) words={_list(options, 'bash')} {offered} ;;"
 
 
 def zsh_script(found: Sequence[Completion]) -> str:
@@ -172,7 +198,7 @@ def zsh_script(found: Sequence[Completion]) -> str:
 #compdef elolab
 # Completion of elolab for zsh; made by: elolab completion zsh
 _elolab() {{
-    local word=$PREFIX before=$words[CURRENT-1] at=$words[2]
+    local word=$PREFIX before=$words[CURRENT-1] at=$words[2] files= valued=
     local -a known names
     if ((CURRENT == 2)); then
         known=(
@@ -187,20 +213,25 @@ _elolab() {{
         esac
     fi
     case "$at $before" in
-{_lines(f"        ({shlex.quote(key)}) names=({_list(values, 'zsh')}) ;;" for key, values in _valued(found))}
+{_lines(f"        ({keys}) {offered} valued=1 ;;" for keys, offered in _valued(found, "zsh"))}
     esac
-    if (($#names)); then
-        compadd -- $names || _files
-        return
-    fi
-    case "$at" in
+    if [[ -z $valued ]]; then
+        case "$at" in
 {_lines(_zsh_branch(one) for one in found)}
-    esac
-    if [[ $word == -* ]]; then
-        _describe option known
-    else
-        compadd -- $names
-        _files
+        esac
+        if [[ $word == -* ]]; then
+            _describe option known
+            return
+        fi
+    fi
+    local -a ending
+    if [[ $names[1] == *= ]]; then
+        ending=(-S '')
+    fi
+    if ! compadd $ending -- $names || [[ -z $valued ]]; then
+        if [[ -n $files ]]; then
+            _files
+        fi
     fi
 }}
 if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
@@ -213,7 +244,8 @@ fi
 
 def _zsh_branch(one: Completion) -> str:
     options = " ".join(shlex.quote(f"{option.name}:{_plain(option.meaning)}") for option in one.options)
-    return f"        ({shlex.quote(one.path)}) known=({options}) names=({_list(one.names, 'zsh')}) ;;"
+    offered = _offered(one.names, one.takes_files, "zsh")
+    return f"            ({shlex.quote(one.path)}) known=({options}) {offered} ;;"
 
 
 def fish_script(found: Sequence[Completion]) -> str:
@@ -231,10 +263,17 @@ def fish_script(found: Sequence[Completion]) -> str:
             line = f"complete -c elolab -n {_fish(here)} -l {option.name[2:]} -d {_fish(_plain(option.meaning))}"
             if option.values:
                 line += f" -a {_fish(' '.join(option.values))}"
-            lines.append(line + (" -r" if option.takes_value else ""))
+            lines.append(line + (_fish_files(option, " -r") if option.takes_value else ""))
+        line = f"complete -c elolab -n {_fish(here)}{_fish_files(one)}"
         if one.names and (inner or command not in parents):
-            lines.append(f"complete -c elolab -n {_fish(here)} -a {_fish(' '.join(one.names))}")
+            line += f" -a {_fish(' '.join(one.names))}"
+        lines.append(line)
     return "\n".join(lines) + "\n"
+
+
+def _fish_files(place: Option | Completion, required: str = "") -> str:
+    """Whether files are offered; the first is stronger than the second of another line, as of a command above."""
+    return f"{required} -F" if place.takes_files else f"{required} -f"
 
 
 SCRIPTS: dict[str, Callable[[Sequence[Completion]], str]] = {
@@ -251,19 +290,28 @@ def _paths(found: Sequence[Completion]) -> str:
     return "|".join(shlex.quote(one.path) for one in found if " " in one.path)
 
 
-def _valued(found: Sequence[Completion]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Command and option, with the words that may follow."""
+def _valued(found: Sequence[Completion], shell: str) -> Iterator[tuple[str, str]]:
+    """Commands and options with a value, as the pattern of a ``case``, and what is offered after them."""
+    alike: dict[str, list[str]] = {}
     for one in found:
         for option in one.options:
-            if option.values:
-                yield f"{one.path} {option.name}", option.values
+            if option.takes_value:
+                offered = _offered(option.values, option.takes_files, shell)
+                alike.setdefault(offered, []).append(shlex.quote(f"{one.path} {option.name}"))
+    for offered, keys in alike.items():
+        yield "|".join(keys), offered
+
+
+def _offered(names: Sequence[str], takes_files: bool, shell: str) -> str:
+    """The names, and whether files are offered, as variables of a shell."""
+    return f"names={_list(names, shell)} files={int(takes_files) or ''}"
 
 
 def _list(words: Sequence[str], shell: str) -> str:
-    """Words as a shell takes several of them: bash in one text with line breaks, zsh one by one."""
+    """Words as a shell takes several of them: bash in one text with line breaks, zsh as a list."""
     if shell == "bash":
         return "$'" + "\\n".join(re.sub(r"([\\'])", r"\\\1", word) for word in words) + "'"
-    return " ".join(map(shlex.quote, words))
+    return f"({' '.join(map(shlex.quote, words))})"
 
 
 def _plain(text: str) -> str:

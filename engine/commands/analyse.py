@@ -19,12 +19,12 @@ from engine.commands.arguments import (
     rules_of,
     search_limits_of,
 )
+from engine.commands.background import in_background
+from engine.commands.judge import verdict_lines
 from engine.settings.whole_numbers import natural_number
 
 if TYPE_CHECKING:
-
     from engine.games.contract import Game
-from engine.commands.background import in_background
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
     limits = search_limits_of(arguments, "nodes=1000000")
     engine = Engine(arguments.game, overrides_of(arguments))
     position = position_of(arguments)
-    position.game.apply_rules(position.state, rules_of(arguments))
+    rules = rules_of(arguments)
+    ending = position.judge(rules)  # the search too goes by the rules from here on
     moves = position.game.read_moves(position, arguments.search_moves, arguments.ranks)
     stop = StopFlag()
     future = in_background(
@@ -71,18 +72,22 @@ def run(arguments: argparse.Namespace) -> int:
     print(position.game.describe(position))
     side = position.game.side_names[position.side_to_move]
     print(f"{position.text}")
-    print(f"{side} to move; scores are {side}'s, in {position.game.score_name}{_other_scores(position.game)}")
-    for number, line in enumerate(result.lines, 1):
-        print(f"{number}. {format_score(line.score):>7}  depth {line.depth:<3} {' '.join(line.principal_variation)}")
-    speed = f", {result.nodes / result.time_ms:.0f} thousand a second" if result.time_ms else ""
-    print(f"{result.nodes} nodes in {result.time_ms / 1000:.3f} s{speed}; deepest ply {result.deepest_ply}")
+    if ending is not None:
+        print("\n".join(verdict_lines(position.game, ending, rules)))
+    if ending is None or result.lines:
+        print(f"{side} to move; scores are {side}'s, {unit_of_scores(position.game)}")
+        for number, line in enumerate(result.lines, 1):
+            variation = " ".join(line.principal_variation)
+            print(f"{number}. {format_score(line.score):>7}  depth {line.depth:<3} {variation}")
+        speed = f", {result.nodes / result.time_ms:.0f} thousand a second" if result.time_ms else ""
+        print(f"{result.nodes} nodes in {result.time_ms / 1000:.3f} s{speed}; deepest ply {result.deepest_ply}")
     print(f"bestmove {result.move or '(none)'}")
     return 0
 
 
-def _other_scores(game: Game) -> str:
-    """What scores that are no numbers mean, where there are any."""
-    return "" if game.score_unit else " (M: mate in moves, R: decided by repetition)"
+def unit_of_scores(game: Game) -> str:
+    """What scores are in, and what those that are no numbers mean, where there are any."""
+    return f"in {game.score_name}{'' if game.score_unit else ' (M: mate in moves, R: decided by repetition)'}"
 
 
 def _lines(text: str) -> int:

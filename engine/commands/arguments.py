@@ -105,6 +105,10 @@ class CommandParser(argparse.ArgumentParser):
             raise UsageError(f"{self.prog.removeprefix('elolab ')}: {'; '.join(mistakes)}")
         return arguments
 
+    def print_help(self, file: Any = None) -> None:
+        """Print the help; unlike that of ``argparse`` it raises ``OSError`` where it cannot be written."""
+        print(self.format_help(), end="", file=file)
+
     def _unexpected(self, extra: Sequence[str]) -> str:
         """All unknown options, or if it is none what stands where nothing is expected."""
         options = [word for word in extra if word.startswith("-")]

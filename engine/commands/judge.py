@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import textwrap
+from typing import TYPE_CHECKING
 
 from engine.commands.arguments import (
     add_game_argument,
@@ -14,6 +15,10 @@ from engine.commands.arguments import (
     print_json,
     rules_of,
 )
+
+if TYPE_CHECKING:
+    from engine.games.contract import Game
+    from engine.rules import Ending, Rules
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -39,9 +44,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Play the moves through and print the arbiter's verdict."""
-    from engine.language import Catalogue
-    from engine.rules import RESULTS
-
     rules = rules_of(arguments)
     target = position_of(arguments)
     position = target.game.position(target.start)
@@ -52,9 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
         position.push(move)
         ending = position.judge(rules)
     extra = target.moves[position.ply :]
-    result = ending.result if ending else RESULTS[-1]
-    reason = ending.reason if ending else "unfinished"
     if arguments.json:
+        result, reason = _result_and_reason(ending)
         print_json(
             {
                 "result": result, "reason": reason, "plies": position.ply, "position": position.text,
@@ -62,12 +63,24 @@ def run(arguments: argparse.Namespace) -> int:
             }
         )  # fmt: skip
         return 0
-    first, second = position.game.side_names
-    winner = {"1-0": f"{first} wins", "0-1": f"{second} wins", "1/2-1/2": "draw", "*": "the game goes on"}[result]
-    explanation = Catalogue("engine")(f"explanation.{reason}")
-    print(f"result {result} ({winner})")
-    print(f"reason {reason}: {explanation}")
+    print("\n".join(verdict_lines(position.game, ending, rules)))
     print(f"position {position.text} after {position.ply} moves")
     if extra:
         print(f"extra moves {' '.join(extra)}")
     return 0
+
+
+def verdict_lines(game: Game, ending: Ending | None, rules: Rules) -> list[str]:
+    """The result, and why, of a game that goes on where there is no ending; ``rules`` are those in force."""
+    from engine.language import Catalogue
+
+    result, reason = _result_and_reason(ending)
+    first, second = game.side_names
+    winner = {"1-0": f"{first} wins", "0-1": f"{second} wins", "1/2-1/2": "draw", "*": "the game goes on"}[result]
+    asks_nobody = reason == "repetition" and rules.repetition == "draw"
+    explanation = Catalogue("engine")(f"explanation.{'repetition_draw' if asks_nobody else reason}")
+    return [f"result {result} ({winner})", f"reason {reason}: {explanation}"]
+
+
+def _result_and_reason(ending: Ending | None) -> tuple[str, str]:
+    return (ending.result, ending.reason) if ending else ("*", "unfinished")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from functools import partial
 
+from engine.commands.analyse import unit_of_scores
 from engine.commands.arguments import (
     add_game_argument,
     add_json_argument,
@@ -22,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Search every position of a suite and say how many are solved: the move played is a best move. The solution "
         "counts from the first depth from which every deeper iteration prefers a best move too. A suite is an EPD "
-        "file of lines like FEN; bm MOVE [MOVE ...]; id \"name\";"
+        "file of lines like FEN; bm MOVE [MOVE ...]; id \"name\"; (the first ; may be left out)"
     )
     parser.add_argument("suite", metavar="SUITE", help="EPD file, or the name of a shipped one (xiangqi-tactics)")
     add_game_argument(parser)
@@ -47,15 +48,19 @@ def run(arguments: argparse.Namespace) -> int:
     entries = load_positions(path, arguments.game)
     engine = Engine(arguments.game, settings)
     attempts = []
+    if not arguments.json:
+        print(f"scores are those of the side to move, {unit_of_scores(engine.game)}")
+        print("move, score, depth and nodes are of the iteration where a solution begins, or of the whole search\n")
     for entry in entries:
         found = in_background(partial(attempt, engine, entry, limits)).result()
         attempts.append(found)
         if not arguments.json:
-            solution = found.solution
-            verdict = "missed" if not found.solved else "solved"
-            where = f"depth {solution.depth:>2} {solution.nodes:>10} nodes" if solution else ""
-            score = format_score(found.score)
-            print(f"{verdict} {entry.name:<16.16} {found.move or '-':<6} {score:>7} {where}", flush=True)
+            verdict = "solved" if found.solved else "missed"
+            shown = found.solution or found
+            print(
+                f"{verdict} {entry.name:<16.16} {shown.move or '-':<6} {format_score(shown.score):>7} "
+                f"depth {shown.depth:>2} {shown.nodes:>10} nodes", flush=True,
+            )  # fmt: skip
     solved = [found for found in attempts if found.solved]
     depths = mean_nodes_to_depth(attempts)
     to_solution = [found.solution.nodes for found in solved if found.solution]

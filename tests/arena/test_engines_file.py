@@ -78,6 +78,9 @@ def test_the_file_is_the_one_that_is_named_or_beside_or_the_users(tmp_path: Path
     assert str(cup(tmp_path / "cups", f'engines = "mine.toml"\n{CUP}').players[0].limits) == "depth=4"
     with pytest.raises(UserError, match=r"no file of engines 'no\.toml'"):
         cup(here, f'engines = "no.toml"\n{CUP}')
+    for there, name in ((here, tmp_path), (tmp_path / "cups", "bin")):
+        with pytest.raises(UserError, match=f"^{name}: a folder; give the file of engines in it"):
+            cup(there, f'engines = "{name}"\n{CUP}')
     configuration.mkdir(parents=True)
     (configuration / "engines.toml").write_text(ENGINES.replace("depth=3", "depth=5"))
     assert str(cup(here).players[0].limits) == "depth=5"
@@ -93,6 +96,7 @@ def test_the_file_is_the_one_that_is_named_or_beside_or_the_users(tmp_path: Path
         ("[mine]\nprotocol = 'uci'", "mine", r"cup\.toml: player 1 \(mine\): command is missing"),
         ("[mine]\ncommand = './x'\nprotocol = 'uci'\noptoins = {}", "mine", r"unknown key 'optoins' \(did you mean"),
         ("[mine]\ncommand = \"a 'b\"", "mine", "No closing quotation"),
+        ("[mine]\ncommand = 3", "mine", r"engines\.toml: engine 'mine': command = 3, expected the engine's program"),
         (ENGINES, 3, "engine = 3, expected an engine's name"),
     ],
 )
@@ -122,6 +126,31 @@ def test_engines_of_cutechess_are_read(tmp_path: Path) -> None:
         path.write_text(text)
         with pytest.raises(UserError, match="cannot be read as engines of cutechess"):
             engines_file(str(path), Path()).entry("Sloppy", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("engines.toml", "[bad]\ncommand = 3", "engine 'bad': command = 3, expected the engine's program"),
+        ("engines.toml", "[bad]\ncommand = true", "engine 'bad': command = True, expected"),
+        ("engines.toml", "[bad]\ncommand = { a = 1 }", "engine 'bad': command = {'a': 1}, expected"),
+        ("engines.toml", "[bad]\ncommand = 'x'\nname = 3", "engine 'bad': name = 3, expected a text"),
+        ("engines.toml", "[bad]\ncommand = 'x'\ndirectory = 3", "engine 'bad': directory = 3, expected a folder"),
+        ("engines.json", '[{"name": "a", "command": 4}]', "engine 'a': command = 4, expected"),
+        ("engines.json", '[{"name": 3, "command": "x"}]', "engine 1: name = 3, expected a text"),
+        ("engines.json", '[{"name": "a", "command": "x", "options": [{"name": 3, "value": 1}]}]',
+         "engine 1: options: name = 3, expected a text"),
+    ],
+)  # fmt: skip
+def test_values_of_a_wrong_kind_are_refused_with_file_and_engine(
+    name: str, text: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path(name).write_text(text)
+    for words in (["engines"], ["engines", "--check"], ["engines", "--json"], ["match", "bad", "default"]):
+        if words[0] == "match" and "bad" not in text:
+            continue
+        assert command_line.main([*words, "--engines", name]) == 2
+        assert f"{name}: {message}" in capsys.readouterr().err
 
 
 def test_a_word_that_an_engine_and_a_preset_have_is_asked_back(tmp_path: Path, capsys: Any) -> None:
@@ -154,6 +183,23 @@ def test_the_command_lists_engines_and_checks_them(
     assert elolab("engines", "mock", "--check") == 0
     with pytest.raises(UserError, match="engine 'mokc' is not in"):
         elolab("engines", "mokc")
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("foo = 1", "unknown key 'foo'"),
+        ("margin = -1", "margin = -1, expected a number from 0 to 3600 seconds"),
+        ('options = { Hash = 3 }\nlimit = "depth=3"', ""),
+        ('commands = ["komi 0"]\nlimit = "own"', ""),
+    ],
+)
+def test_an_engine_is_not_there_if_no_protocol_takes_its_keys(line: str, problem: str, capsys: Any) -> None:
+    Path("engines.toml").write_text(f'[mine]\ncommand = "{sys.executable} -c pass"\n{line}\n')
+    assert elolab("engines", "--json") == bool(problem)
+    (engine,) = json.loads(capsys.readouterr().out)["engines"]
+    assert engine["problem"].partition("; expected")[0] == problem
+    assert engine["protocol"] == ""
 
 
 def test_python_refers_to_engines_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

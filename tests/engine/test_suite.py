@@ -12,6 +12,7 @@ from engine.engine import Engine
 from engine.settings.configuration import ConfigurationError, find_config
 from engine.settings.limits import Limits
 from engine.suite import SuitePosition, attempt, load_positions, mean_nodes_to_depth
+from engine.values import format_score
 
 SHIPPED = find_config("suites", "xiangqi-tactics")
 MATE_IN_ONE = "4k4/R8/9/9/9/9/9/9/9/1R3K3 w - - 0 1"
@@ -31,6 +32,8 @@ def test_the_shipped_suite_is_legal_and_distinct() -> None:
         (f"# nothing\n{MATE_IN_ONE};\n", 'line 2: no best move; expected FEN; bm MOVE; id "name";'),
         (f"{MATE_IN_ONE}; bm b0b9 a0a1;\n", "line 1: illegal move 'a0a1'"),
         ("4k4/9/9 w; bm a0a1", "line 1: .*4k4/9/9"),
+        ("bm a0a1;", "line 1: "),
+        (f"{MATE_IN_ONE} moves b0b9; bm a0a1;", "line 1: a line has no moves"),
     ],
 )
 def test_mistakes_are_told_with_their_line(tmp_path: Path, text: str, words: str) -> None:
@@ -41,10 +44,16 @@ def test_mistakes_are_told_with_their_line(tmp_path: Path, text: str, words: str
 
 def test_several_best_moves_and_names(tmp_path: Path) -> None:
     (tmp_path / "x.epd").write_text(f'{MATE_IN_ONE}; bm b0b9 b0b1; id "two; no, one"\n{MATE_IN_ONE}; bm b0b9\n')
-    # A semicolon ends an operation, in a name as well.
     first, second = load_positions(tmp_path / "x.epd", "xiangqi")
     assert (first.best_moves, second.best_moves) == (("b0b9", "b0b1"), ("b0b9",))
-    assert second.name == "line 2"
+    assert (first.name, second.name) == ("two; no, one", "line 2")
+
+
+@pytest.mark.parametrize("fen", [MATE_IN_ONE, MATE_IN_ONE.removesuffix(" 0 1"), MATE_IN_ONE.removesuffix(" - - 0 1")])
+@pytest.mark.parametrize("sign", ["", ";"])
+def test_operations_may_follow_the_position_at_once(fen: str, sign: str, tmp_path: Path) -> None:
+    (tmp_path / "x.epd").write_text(f'{fen}{sign} bm b0b9 b0b1; id "std";\n')
+    assert load_positions(tmp_path / "x.epd", "xiangqi") == (SuitePosition("std", MATE_IN_ONE, ("b0b9", "b0b1")),)
 
 
 def test_a_name_may_have_what_begins_a_comment(tmp_path: Path) -> None:
@@ -84,6 +93,23 @@ def test_the_solution_is_where_fixed_depths_begin_to_agree() -> None:
     assert late > 0
     depths = mean_nodes_to_depth([attempt(engine, entry, Limits(depth=2)) for entry in entries])
     assert [count for count, _ in depths.values()] == [8, 8]
+
+
+def test_the_command_prints_what_belongs_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [f'{MATE_IN_ONE}; bm b0b1; id "other";', *SHIPPED.read_text("utf-8").splitlines()[3:9]]
+    (tmp_path / "x.epd").write_text("\n".join(lines))
+    words = ["suite", str(tmp_path / "x.epd"), "--nodes", "3000"]
+    assert command_line.main([*words, "--json"]) == 0
+    attempts = json.loads(capsys.readouterr().out)["attempts"]
+    assert command_line.main(words) == 0
+    unit, _, _, *lines = capsys.readouterr().out.splitlines()
+    assert unit == "scores are those of the side to move, in pawns (M: mate in moves, R: decided by repetition)"
+    shown = [entry["solution"] or entry for entry in attempts]
+    assert any(entry["solution"] and entry["solution"]["score"] != entry["score"] for entry in attempts)
+    assert [line.split()[-6:] for line in lines[: len(shown)]] == [
+        [one["move"], format_score(one["score"]), "depth", str(one["depth"]), str(one["nodes"]), "nodes"]
+        for one in shown
+    ]
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:

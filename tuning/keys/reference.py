@@ -99,10 +99,16 @@ def find_places(word: str) -> Sequence[tuple[Place, Key | None]]:
     found = [(place, place.section[wanted]) for place in places if wanted in tuple(place.section)]
     if found:
         return list({id(key): (place, key) for place, key in reversed(found)}.values())[::-1]
-    names = [name for place in places for name in (*_names_of(place), *place.section)]
-    near = difflib.get_close_matches(wanted, [*(kind.name for kind in KINDS), *names], 1, 0.5)
+    near = difflib.get_close_matches(wanted, known_names(), 1, 0.5)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
     raise UserError(f"no kind of file, table or key {word!r}{hint}; elolab keys lists the kinds")
+
+
+def known_names() -> tuple[str, ...]:
+    """All that ``find_places`` finds: kinds of files, tables and keys."""
+    places = [place for kind in KINDS for place in places_of(kind)]
+    names = [name for place in places for name in (*_names_of(place), *place.section)]
+    return tuple(dict.fromkeys([*(kind.name for kind in KINDS), *names]))
 
 
 def _names_of(place: Place) -> list[str]:

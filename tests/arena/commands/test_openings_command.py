@@ -125,7 +125,7 @@ def test_what_is_judged_is_written_and_can_be_repeated(folder: Path, capsys: pyt
     assert counts["seen"] == 24 == counts["openings"] + counts["dropped"]["outside"]
     header, *lines = Path("new.epd").read_text().splitlines()
     assert 0 < len(lines) == counts["openings"]
-    assert all("; ce " in line and '; id "' in line for line in lines)
+    assert all("; ce " in line and '; id "' in line and line.endswith('";') for line in lines)
     command = header.removeprefix("# elolab openings ")
     openings(*command.split(), "--out", "again.epd", "--concurrency", 1)
     assert Path("again.epd").read_bytes() == Path("new.epd").read_bytes()

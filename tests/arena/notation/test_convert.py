@@ -52,8 +52,8 @@ def test_games_become_positions() -> None:
     assert first == AFTER_TWO
     assert second != first
     # In a suite mirror images are one opening.
-    assert convert_text(GAMES, "epd", plies=2) == f'{AFTER_TWO}; id "甲 - 乙"\n'
-    assert convert_text(GAMES, "epd").splitlines()[1].endswith('; id "same mirrored 1"')
+    assert convert_text(GAMES, "epd", plies=2) == f'{AFTER_TWO}; id "甲 - 乙";\n'
+    assert convert_text(GAMES, "epd").splitlines()[1].endswith('; id "same mirrored 1";')
 
 
 def test_positions_become_games_and_back() -> None:
@@ -61,7 +61,7 @@ def test_positions_become_games_and_back() -> None:
     games = convert_text(text, "wxf")
     assert games.count("[Game ") == 2
     assert f'[FEN "{AFTER_TWO}"]' in games
-    assert convert_text(games, "epd") == convert_text(text, "epd") == f'{START}\n{AFTER_TWO}; id "two"\n'
+    assert convert_text(games, "epd") == convert_text(text, "epd") == f'{START}\n{AFTER_TWO}; id "two";\n'
     assert convert_text(text, "fen") == f"{START}\n{AFTER_TWO}\n"
 
 
@@ -101,7 +101,7 @@ def test_moves_behind_a_position_are_not_lost_without_a_word() -> None:
 def test_positions_of_othello_are_read_and_written() -> None:
     game = game_named("othello")
     line = game.position(None, ("f5", "d6")).text
-    assert convert(f'{line}; id "two"\n', "some.epd", "othello", "epd") == f'{line}; id "two"\n'
+    assert convert(f'{line}; id "two"\n', "some.epd", "othello", "epd") == f'{line}; id "two";\n'
     assert line in convert(line, "some.epd", "othello", "pgn")
     assert convert("f5 d6", "some.txt", "othello", "fen") == f"{line}\n"
     with pytest.raises(UserError, match=r"some\.epd: line 1: "):

@@ -1,0 +1,60 @@
+"""Lines of EPD: a position, and after it operations such as ``id "name";``.
+
+The position is a FEN, in Xiangqi with or without its two counters, or another game's text. Before the first operation,
+and after the last one, there may be a ``;`` or not; a ``#`` at the beginning of a word starts a comment, except in
+quotation marks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_TOKEN = re.compile(r'\s*("[^"]*"?|;|[^\s;"]+)')
+_MARKS = frozenset('#;"')
+_COUNTER = re.compile(r"-|\d+")
+_FIELDS = 6
+"""Of a FEN: board, side to move, two that Xiangqi has no use for, and the two counters."""
+MOVES = "moves"
+"""Follows a position where protocols tell of a game, but is no word of EPD."""
+
+
+def position_and_operations(line: str) -> tuple[str, dict[str, str]]:
+    """The position of a line, and its operations' operands by their names; both empty where it is but a comment.
+
+    The operations ``hmvc`` and ``fmvn`` are the counters of a position that has none.
+    """
+    if not _MARKS.intersection(line):
+        return " ".join(line.split()), {}
+    words: list[str] = []
+    for word in _TOKEN.findall(line):
+        if word.startswith("#"):
+            break
+        words.append(word)
+    end = next((place for place, word in enumerate(words) if word == ";"), len(words))
+    size = min(2, end)
+    while size < min(end, _FIELDS) and _COUNTER.fullmatch(words[size]):
+        size += 1
+    if size < end and (end == len(words) or not words[size].isidentifier() or words[size] == MOVES):
+        size = end  # no operation: let whoever reads the position say what is wrong
+    position = words[:size]
+    operations = _operations(words[size:])
+    if len(position) == _FIELDS - 2 and operations.keys() & {"hmvc", "fmvn"}:
+        position += [operations.get("hmvc", "0"), operations.get("fmvn", "1")]
+    return " ".join(position), operations
+
+
+def _operations(words: Sequence[str]) -> dict[str, str]:
+    """The operations of a line: their operands, without quotation marks, by their names."""
+    found: dict[str, str] = {}
+    code, operands = "", []
+    for word in [*words, ";"]:
+        if word != ";":
+            if code:
+                operands.append(word.strip('"'))
+            code = code or word
+            continue
+        if code:
+            found[code] = " ".join(operands)
+        code, operands = "", []
+    return found
