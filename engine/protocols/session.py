@@ -7,6 +7,7 @@ its answer. A protocol is a subclass that reads lines and writes answers.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -240,6 +241,13 @@ class Session(ABC):
         engine, start = Engine(self.game.name, {"hash_mb": 0}), self.game.position()
         engine.search(start, Limits(depth=1), board=ReportBoard())
         known_line(engine, start, SearchLine("", 0, 0, ()))
+        self.prepare_memory()
+
+    def prepare_memory(self) -> None:
+        """Have the memory of the next search there under the settings in force; a running search has it already."""
+        if not self.is_searching:
+            with contextlib.suppress(MemoryError):  # the search says so
+                self.engine.prepare()
 
     def start(self, task: Task) -> None:
         """Begin a search; ``answer`` or ``answer_nothing`` is called when it is over."""

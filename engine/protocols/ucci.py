@@ -88,6 +88,7 @@ class UcciSession(Session):
         elif not self._booted:
             return
         elif command == "isready":
+            self.prepare_memory()
             self.say("readyok")
         elif command == "probe":
             self._attempt(self._probe, words)

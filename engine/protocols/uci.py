@@ -141,6 +141,7 @@ class UciSession(Session):
         if not self._is_warm and not self.is_searching:
             self.warm_up()
             self._is_warm = True
+        self.prepare_memory()
         self.say("readyok")
 
     def _set_option(self, words: Sequence[str]) -> None:
@@ -165,6 +166,7 @@ class UciSession(Session):
 
     def _new_game(self, words: Sequence[str]) -> None:
         self.new_game()
+        self.prepare_memory()
 
     def _set_position(self, words: Sequence[str]) -> None:
         previous, self.position = self.position, None

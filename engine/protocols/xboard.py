@@ -225,6 +225,7 @@ class XboardSession(Session):
             self.stop()
 
     def _ping(self, words: Sequence[str]) -> None:
+        self.prepare_memory()
         self._pings.append(" ".join(words))
         if self._purpose != _ANSWER:
             self._answer_pings()
