@@ -23,7 +23,7 @@ from engine.games.contract import MoveError, Position
 from engine.protocols.inbox import EndOfInput, Event, Inbox, Line, LineTooLong, SearchEnded
 from engine.protocols.options import Option, OptionError, find_parameter, parameter_options
 from engine.rules import Rules
-from engine.search.reports import ReportBoard
+from engine.search.reports import Report, ReportBoard
 from engine.settings.limits import Limits
 from engine.settings.parameters import Value, resolve
 from engine.settings.whole_numbers import natural_number
@@ -48,6 +48,7 @@ class Task:
     clock: Clock | None = None
     search_moves: tuple[str, ...] = ()
     lines: int = 1
+    """No more than there are moves to search."""
     ponders: bool = False
     """No clock runs, and nothing is answered, before the ponder hit."""
     until_stopped: bool = False
@@ -72,6 +73,7 @@ class Progress:
     score: int
     """Centipawns, the view of the side to move; mates as in ``engine.values``."""
     nodes: int
+    """Of the search until the iteration ended, as the two that follow."""
     time_ms: float
     deepest_ply: int
     moves: tuple[str, ...]
@@ -129,6 +131,8 @@ class Session(ABC):
         self._stop = StopFlag()
         self._ponder = StopFlag()
         self._reports = ReportBoard()
+        self._iteration: list[Report] = []
+        """Reports of an iteration of which lines are missing."""
         self._shown: dict[int, Progress] = {}
         self._held: SearchResult | UserError | None = None
         self.is_ending = False
@@ -148,7 +152,7 @@ class Session(ABC):
         """Tell the other side what could not be done."""
 
     def show(self, progress: Progress) -> None:  # noqa: B027 - a protocol may have nothing to say
-        """A line of an iteration is complete."""
+        """A line of an iteration that is complete."""
 
     def show_final(self, progress: Progress, *, is_new: bool) -> None:
         """A line as it stands at the end; ``is_new`` if it differs from what its last iteration showed."""
@@ -259,6 +263,7 @@ class Session(ABC):
         self._searches += 1
         self._stop.clear()
         self._reports.clear()
+        self._iteration = []
         self._shown = {}
         self._ponder.clear()
         if task.ponders:
@@ -342,18 +347,23 @@ class Session(ABC):
             self.answer(outcome)
 
     def _show_reports(self) -> None:
+        """Show each iteration once all of its lines are there; of one that is broken off, the last lines show more."""
+        assert self._task is not None, "a search reports"
         for report in self._reports.unread():
+            self._iteration.append(report)
+            if len(self._iteration) == self._task.lines:
+                self._show_iteration(self._iteration)
+                self._iteration = []
+
+    def _show_iteration(self, reports: Sequence[Report]) -> None:
+        """The lines of an iteration, the best first: a search that prunes may find a later line better after all."""
+        last = reports[-1]
+        for number, report in enumerate(sorted(reports, key=lambda report: -report.score), 1):
             moves = tuple(self.game.format_move(code) for code in report.variation)
             progress = Progress(
-                report.line + 1,
-                report.depth,
-                report.score,
-                report.nodes,
-                report.time_ns / 1e6,
-                report.deepest_ply,
-                moves,
+                number, report.depth, report.score, last.nodes, last.time_ns / 1e6, last.deepest_ply, moves
             )
-            self._shown[progress.line] = progress
+            self._shown[number] = progress
             self.show(progress)
 
     def _show_final(self, result: SearchResult, position: Position) -> None:

@@ -202,7 +202,8 @@ class UciSession(Session):
             raise CommandError("there is no position to search")
         found, moves = self._read_limits(words)
         legal = set(position.legal_moves())
-        allowed = [move for move in self.game.read_moves(position, moves, str(self._first_rank)) if move in legal]
+        wanted = dict.fromkeys(self.game.read_moves(position, moves, str(self._first_rank)))
+        allowed = [move for move in wanted if move in legal]
         if moves and not allowed:
             raise CommandError(f"searchmoves: none is legal here: {' '.join(moves)}")
         limits, clock = self._limits(found, position.side_to_move)
