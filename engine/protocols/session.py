@@ -409,12 +409,13 @@ class Session(ABC):
         self.position = position
         self._given = (None, "none", [])
 
-    def take_back(self) -> None:
-        """Take back the last move of the position; raises ``CommandError`` if there is none."""
+    def take_back(self, count: int = 1) -> None:
+        """Take back the last moves of the position; raises ``CommandError`` if there are not so many."""
         position = self.position
-        if position is None or not position.moves:
-            raise CommandError("there is no move to take back")
-        before = self.game.position(position.start, position.moves[:-1])
+        if position is None or len(position.moves) < count:
+            missing = "is no move" if count == 1 else f"are no {count} moves"
+            raise CommandError(f"there {missing} to take back")
+        before = self.game.position(position.start, position.moves[:-count])
         self.game.apply_rules(before.state, self._rules)
         self.keep_position(before)
 

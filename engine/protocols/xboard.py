@@ -202,12 +202,15 @@ class XboardSession(Session):
             self._think_if_due()
 
     def _undo(self, words: Sequence[str]) -> None:
-        self._drop()
-        self.take_back()
+        self._take_back(1)
 
     def _remove(self, words: Sequence[str]) -> None:
-        self._undo(words)
-        self._undo(words)
+        """One move of each side."""
+        self._take_back(2)
+
+    def _take_back(self, count: int) -> None:
+        self.take_back(count)  # refused before anything is given up
+        self._drop()
 
     def _hear_result(self, words: Sequence[str]) -> None:
         """The game is over."""
