@@ -429,13 +429,16 @@ class Session(ABC):
         return parameter_options(self.game.name, self.parameters, self.other_names)
 
     def set_parameter(self, name: str, value: str) -> bool:
-        """Set the parameter of an option's name; False if there is none. Raises ``UserError`` for a wrong value."""
+        """Set the parameter of an option's name; False if there is none.
+
+        Raises ``UserError`` for a wrong value, which names the option as it was said.
+        """
         row = find_parameter(name, self.game.name)
         if row is None:
             return False
         if value == "":
             raise OptionError(f"option {name} needs a value")
-        checked = row.check(value)
+        checked = row.check(value, name=name)
         if self.parameters[row.name] != checked:
             self.parameters[row.name] = checked
             self._engine = None
