@@ -147,6 +147,8 @@ def _new_game(searches: Any, game_number: int) -> None:
     new_game(searches[0], game_number)
 
 
+PAGE_BYTES = 4096
+"""Of the smallest page in which a system provides memory."""
 CHECKER_MEGABYTES = 1
 """Most MiB for the table of the searches of null cutoffs without null moves."""
 
@@ -174,6 +176,7 @@ class SearchMemory:
         self.table = allocate(megabytes, node_limit) if megabytes else np.zeros(0, np.uint64)
         self.search.table_address = self.table.ctypes.data
         self.search.table_mask = len(self.table) // WORDS_PER_BUCKET - 1
+        self._is_touched = False
         self._game_number = 0
         self._checker: SearchMemory | None = None
         self._counters_before = dict.fromkeys(COUNTERS, 0)
@@ -218,9 +221,20 @@ class SearchMemory:
             self._game_number = 1
         _new_game(self.arrays[0], self._game_number)
 
+    def touch_table(self) -> None:
+        """Have the system provide all of the table's memory now, which it else does page by page at the first use.
+
+        A page takes so long that a search which polls its clock every thousand nodes would overrun its time.
+        """
+        if not self._is_touched:
+            self.table[:: PAGE_BYTES // self.table.itemsize] |= 0
+            self._is_touched = True
+
     def set_limits(self, limits: Limits, stop: StopFlag | None) -> None:
         """Depth, nodes, clock kind and stop flag of the searches to come."""
         search = self.search
+        if limits.is_timed and limits.clock_kind != "node":
+            self.touch_table()
         search.depth_limit = limits.depth if limits.depth is not None else NO_LIMIT
         search.node_limit = limits.nodes if limits.nodes is not None else NO_LIMIT
         search.clock = CLOCK_CODES[limits.clock_kind] if limits.is_timed else 0
@@ -267,6 +281,11 @@ class Engine:
         """Forget everything learned in earlier searches."""
         if self._memory is not None:
             self._memory.new_game()
+
+    def prepare(self) -> None:
+        """Have the memory of the next search there, if it is limited as the last one: no time is lost by it then."""
+        memory = self._memory or self._memory_for(Limits())
+        memory.touch_table()
 
     def _memory_for(self, limits: Limits) -> SearchMemory:
         """The searcher's memory; made anew if another node limit asks for another table."""

@@ -27,11 +27,20 @@ def _compile_quietly(name: str) -> None:
 
 
 def compile_game(name: str) -> None:
-    """Use once whatever the commands use of a game: a search, a match game, perft, the arbiter, adjudication."""
+    """Use once whatever Python uses of a game."""
+    _use_engine(name)
+    _use_rules(name)
+    _use_fitting(name)
+
+
+def _use_engine(name: str) -> None:
+    """Searches, what they leave in the table, the evaluation, and a match game."""
     from engine.engine import Engine, Line, StopFlag
     from engine.games import game_named
-    from engine.play import Arbiter, CompiledGames, PlayerSettings
+    from engine.play import CompiledGames, PlayerSettings
     from engine.rules import Adjudication, Rules
+    from engine.search.clock import start_clock
+    from engine.search.quiescence import terminal_value
     from engine.settings.limits import Limits
     from engine.settings.parameters import resolve
     from engine.solving import known_line
@@ -41,14 +50,35 @@ def compile_game(name: str) -> None:
     engine = Engine(name)
     engine.search(position, Limits(depth=1))
     known_line(engine, position, Line("", 0, 0, ()))
+    engine.table_entry(position)
+    engine.static_score(position)
+    # What the evaluation of a finished game and the best line of a solved one need besides.
+    terminal_value(position.state, 0)
+    assert engine._memory is not None, "it has searched"
+    start_clock(engine._memory.search)
     player_settings = PlayerSettings(resolve({}, game=name), Limits(nodes=10))
     CompiledGames(name).play(
         game.start, (), player_settings, player_settings, Rules(), Adjudication(maximum_plies=2), StopFlag()
     )
+
+
+def _use_rules(name: str) -> None:
+    """Perft, the arbiter, adjudication, and what is asked of a position alone."""
+    from engine.engine import StopFlag
+    from engine.games import game_named
+    from engine.play import Arbiter
+    from engine.rules import Adjudication, Rules
+
+    game = game_named(name)
+    position, kernels = game.position(), game.kernels
     for passes in ("ply", "free"):
         game.perft(position, 1, passes)
+    for kernel in (kernels.final_score, kernels.plies_left, kernels.repetition_key, kernels.in_check):
+        kernel(position.state)
+    kernels.is_pass(position.state, position.move_codes()[0])
     position.push(position.legal_moves()[0])
     position.judge(Rules())
+    kernels.unmake(position.copy().state)
     arbiter = Arbiter(position, Rules(), Adjudication())
     arbiter.play(position.legal_moves()[0], None)
     if name == "xiangqi":
@@ -56,3 +86,16 @@ def compile_game(name: str) -> None:
 
         nobody = Program(-1, -1, -1, "", "", 0, 0)
         Exchange(arbiter, StopFlag()).play((nobody, nobody), 0, 0, False)
+
+
+def _use_fitting(name: str) -> None:
+    """What fitting an evaluation asks of positions."""
+    from engine.games import game_named
+
+    game = game_named(name)
+    fitting = game.fitting
+    if fitting is not None:
+        rows = fitting.rows_of_game(game.start, ())
+        fitting.survey(rows)
+        if fitting.pattern_weights:
+            fitting.patterns(rows)

@@ -141,6 +141,7 @@ class GtpSession(Session):
 
     def _clear(self, words: Sequence[str]) -> str:
         self.new_game()
+        self.prepare_memory()
         self.position = self.game.position()
         self._steps = []
         for timer in self._timers:

@@ -97,7 +97,7 @@ class QianhongSession(Session):
         if not words:
             self.say(str(len(LEVEL_SECONDS)))
             return
-        self._level = read_count("LEVEL", words[0], high=len(LEVEL_SECONDS) - 1)
+        self._level = read_number("LEVEL", words, len(LEVEL_SECONDS) - 1)
         self.say("OK")
 
     def _set_board(self, words: Sequence[str]) -> None:
@@ -252,7 +252,7 @@ class QianhongSession(Session):
 
     def _begin_collecting(self, words: Sequence[str], name: str, most: int, action: Callable[[], None]) -> None:
         self._collected = []
-        self._missing = read_count(name, words[0] if words else "", high=most)
+        self._missing = read_number(name, words, most)
         self._collecting = action
         if self._missing == 0:
             self._take_collected()
@@ -270,6 +270,14 @@ class QianhongSession(Session):
             action()
         except UserError:
             self.say("ERROR")
+
+
+def read_number(name: str, words: Sequence[str], high: int) -> int:
+    """The whole number after a command; raises ``CommandError`` for one that is not from 0 to ``high``."""
+    number = read_count(name, words[0] if words else "", low=-1, high=high + 1)
+    if not 0 <= number <= high:
+        raise CommandError(f"{name} is {words[0]}, expected a whole number from 0 to {high}")
+    return number
 
 
 def write_move(move: str) -> str:

@@ -7,6 +7,7 @@ its answer. A protocol is a subclass that reads lines and writes answers.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -22,7 +23,7 @@ from engine.games.contract import MoveError, Position
 from engine.protocols.inbox import EndOfInput, Event, Inbox, Line, LineTooLong, SearchEnded
 from engine.protocols.options import Option, OptionError, find_parameter, parameter_options
 from engine.rules import Rules
-from engine.search.reports import ReportBoard
+from engine.search.reports import Report, ReportBoard
 from engine.settings.limits import Limits
 from engine.settings.parameters import Value, resolve
 from engine.settings.whole_numbers import natural_number
@@ -47,6 +48,7 @@ class Task:
     clock: Clock | None = None
     search_moves: tuple[str, ...] = ()
     lines: int = 1
+    """No more than there are moves to search."""
     ponders: bool = False
     """No clock runs, and nothing is answered, before the ponder hit."""
     until_stopped: bool = False
@@ -71,6 +73,7 @@ class Progress:
     score: int
     """Centipawns, the view of the side to move; mates as in ``engine.values``."""
     nodes: int
+    """Of the search until the iteration ended, as the two that follow."""
     time_ms: float
     deepest_ply: int
     moves: tuple[str, ...]
@@ -128,6 +131,8 @@ class Session(ABC):
         self._stop = StopFlag()
         self._ponder = StopFlag()
         self._reports = ReportBoard()
+        self._iteration: list[Report] = []
+        """Reports of an iteration of which lines are missing."""
         self._shown: dict[int, Progress] = {}
         self._held: SearchResult | UserError | None = None
         self.is_ending = False
@@ -147,7 +152,7 @@ class Session(ABC):
         """Tell the other side what could not be done."""
 
     def show(self, progress: Progress) -> None:  # noqa: B027 - a protocol may have nothing to say
-        """A line of an iteration is complete."""
+        """A line of an iteration that is complete."""
 
     def show_final(self, progress: Progress, *, is_new: bool) -> None:
         """A line as it stands at the end; ``is_new`` if it differs from what its last iteration showed."""
@@ -240,6 +245,13 @@ class Session(ABC):
         engine, start = Engine(self.game.name, {"hash_mb": 0}), self.game.position()
         engine.search(start, Limits(depth=1), board=ReportBoard())
         known_line(engine, start, SearchLine("", 0, 0, ()))
+        self.prepare_memory()
+
+    def prepare_memory(self) -> None:
+        """Have the memory of the next search there under the settings in force; a running search has it already."""
+        if not self.is_searching:
+            with contextlib.suppress(MemoryError):  # the search says so
+                self.engine.prepare()
 
     def start(self, task: Task) -> None:
         """Begin a search; ``answer`` or ``answer_nothing`` is called when it is over."""
@@ -251,6 +263,7 @@ class Session(ABC):
         self._searches += 1
         self._stop.clear()
         self._reports.clear()
+        self._iteration = []
         self._shown = {}
         self._ponder.clear()
         if task.ponders:
@@ -334,18 +347,23 @@ class Session(ABC):
             self.answer(outcome)
 
     def _show_reports(self) -> None:
+        """Show each iteration once all of its lines are there; of one that is broken off, the last lines show more."""
+        assert self._task is not None, "a search reports"
         for report in self._reports.unread():
+            self._iteration.append(report)
+            if len(self._iteration) == self._task.lines:
+                self._show_iteration(self._iteration)
+                self._iteration = []
+
+    def _show_iteration(self, reports: Sequence[Report]) -> None:
+        """The lines of an iteration, the best first: a search that prunes may find a later line better after all."""
+        last = reports[-1]
+        for number, report in enumerate(sorted(reports, key=lambda report: -report.score), 1):
             moves = tuple(self.game.format_move(code) for code in report.variation)
             progress = Progress(
-                report.line + 1,
-                report.depth,
-                report.score,
-                report.nodes,
-                report.time_ns / 1e6,
-                report.deepest_ply,
-                moves,
+                number, report.depth, report.score, last.nodes, last.time_ns / 1e6, last.deepest_ply, moves
             )
-            self._shown[progress.line] = progress
+            self._shown[number] = progress
             self.show(progress)
 
     def _show_final(self, result: SearchResult, position: Position) -> None:
@@ -391,12 +409,13 @@ class Session(ABC):
         self.position = position
         self._given = (None, "none", [])
 
-    def take_back(self) -> None:
-        """Take back the last move of the position; raises ``CommandError`` if there is none."""
+    def take_back(self, count: int = 1) -> None:
+        """Take back the last moves of the position; raises ``CommandError`` if there are not so many."""
         position = self.position
-        if position is None or not position.moves:
-            raise CommandError("there is no move to take back")
-        before = self.game.position(position.start, position.moves[:-1])
+        if position is None or len(position.moves) < count:
+            missing = "is no move" if count == 1 else f"are no {count} moves"
+            raise CommandError(f"there {missing} to take back")
+        before = self.game.position(position.start, position.moves[:-count])
         self.game.apply_rules(before.state, self._rules)
         self.keep_position(before)
 
@@ -410,13 +429,16 @@ class Session(ABC):
         return parameter_options(self.game.name, self.parameters, self.other_names)
 
     def set_parameter(self, name: str, value: str) -> bool:
-        """Set the parameter of an option's name; False if there is none. Raises ``UserError`` for a wrong value."""
+        """Set the parameter of an option's name; False if there is none.
+
+        Raises ``UserError`` for a wrong value, which names the option as it was said.
+        """
         row = find_parameter(name, self.game.name)
         if row is None:
             return False
         if value == "":
             raise OptionError(f"option {name} needs a value")
-        checked = row.check(value)
+        checked = row.check(value, name=name)
         if self.parameters[row.name] != checked:
             self.parameters[row.name] = checked
             self._engine = None

@@ -88,6 +88,7 @@ class UcciSession(Session):
         elif not self._booted:
             return
         elif command == "isready":
+            self.prepare_memory()
             self.say("readyok")
         elif command == "probe":
             self._attempt(self._probe, words)
@@ -191,7 +192,7 @@ class UcciSession(Session):
                 THREADS.read_number(value)
         elif name == "hashsize" and value == "0":  # as much as the engine likes
             self.set_parameter(name, str(BY_NAME["hash_mb"].default))
-        elif not self.set_parameter(name, value) and name not in STANDARD_OPTIONS:
+        elif not self.set_parameter(words[0], value) and name not in STANDARD_OPTIONS:
             raise CommandError(f"there is no option {words[0]!r}{nearest_option(name, self.game.name)}")
 
     def _set_position(self, words: Sequence[str]) -> None:

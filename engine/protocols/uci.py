@@ -141,6 +141,7 @@ class UciSession(Session):
         if not self._is_warm and not self.is_searching:
             self.warm_up()
             self._is_warm = True
+        self.prepare_memory()
         self.say("readyok")
 
     def _set_option(self, words: Sequence[str]) -> None:
@@ -165,6 +166,7 @@ class UciSession(Session):
 
     def _new_game(self, words: Sequence[str]) -> None:
         self.new_game()
+        self.prepare_memory()
 
     def _set_position(self, words: Sequence[str]) -> None:
         previous, self.position = self.position, None
@@ -200,7 +202,8 @@ class UciSession(Session):
             raise CommandError("there is no position to search")
         found, moves = self._read_limits(words)
         legal = set(position.legal_moves())
-        allowed = [move for move in self.game.read_moves(position, moves, str(self._first_rank)) if move in legal]
+        wanted = dict.fromkeys(self.game.read_moves(position, moves, str(self._first_rank)))
+        allowed = [move for move in wanted if move in legal]
         if moves and not allowed:
             raise CommandError(f"searchmoves: none is legal here: {' '.join(moves)}")
         limits, clock = self._limits(found, position.side_to_move)

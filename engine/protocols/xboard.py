@@ -2,7 +2,8 @@
 
 The engine keeps the game: told of the opponent's moves, it answers with its own whenever it is its turn, and with
 ``hard`` thinks on during the opponent's. Ranks count from 0, as on all boards of ten ranks. It announces ``nps``: time
-is then counted in nodes, so that ``nps 1000`` with ``st 1`` is a search of a thousand nodes.
+is then counted in nodes, so that ``nps 1000`` with ``st 1`` is a search of a thousand nodes, and with ``nps 0`` it is
+processor time; the thinking output tells processor time with either. ``new`` ends this, and so does ``nps -1``.
 
 What the text leaves to the engine: a draw that is offered is accepted where the search's score is not above 0; the
 engine offers none itself, never resigns, and claims the result of a game that its rules hold to be over.
@@ -11,6 +12,7 @@ engine offers none itself, never resigns, and claims the result of a game that i
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
@@ -59,7 +61,10 @@ class XboardSession(Session):
         self._control: tuple[int, int, int] | None = None
         """Moves to a control (0: for the whole game), its milliseconds, the increment."""
         self._move_time_ms: int | None = None
-        self._nodes_per_second = 0
+        self._nodes_per_second: int | None = None
+        """Of ``nps``: 0 is processor time, ``None`` the time of clocks."""
+        self._began_ns = 0
+        """The process's processor time when the last search began."""
         self._clocks_ms: list[int | None] = [None, None]
         """The engine's own time left and the opponent's, as last told."""
         self._searched_under: tuple[Limits, Clock | None] = (Limits(), None)
@@ -101,7 +106,10 @@ class XboardSession(Session):
     def show(self, progress: Progress) -> None:
         """Depth, score, time in centiseconds, nodes and variation, if they are asked for."""
         if self._shows:
-            score, centiseconds = format_score(progress.score), round(progress.time_ms / 10)
+            time_ms = progress.time_ms
+            if self._nodes_per_second is not None:
+                time_ms = (time.process_time_ns() - self._began_ns) / 1e6
+            score, centiseconds = format_score(progress.score), round(time_ms / 10)
             self.say(f"{progress.depth} {score} {centiseconds} {progress.nodes} {' '.join(progress.moves)}")
 
     def answer(self, result: SearchResult) -> None:
@@ -147,7 +155,7 @@ class XboardSession(Session):
         self.new_game()
         self._begin_game()
         self._depth = None
-        self._nodes_per_second = 0
+        self._nodes_per_second = None
         self._draw_offered = False
         self._clocks_ms = [None, None]
         self._plays = 1
@@ -202,12 +210,15 @@ class XboardSession(Session):
             self._think_if_due()
 
     def _undo(self, words: Sequence[str]) -> None:
-        self._drop()
-        self.take_back()
+        self._take_back(1)
 
     def _remove(self, words: Sequence[str]) -> None:
-        self._undo(words)
-        self._undo(words)
+        """One move of each side."""
+        self._take_back(2)
+
+    def _take_back(self, count: int) -> None:
+        self.take_back(count)  # refused before anything is given up
+        self._drop()
 
     def _hear_result(self, words: Sequence[str]) -> None:
         """The game is over."""
@@ -225,6 +236,7 @@ class XboardSession(Session):
             self.stop()
 
     def _ping(self, words: Sequence[str]) -> None:
+        self.prepare_memory()
         self._pings.append(" ".join(words))
         if self._purpose != _ANSWER:
             self._answer_pings()
@@ -256,8 +268,9 @@ class XboardSession(Session):
         self._depth = read_count("sd", " ".join(words), low=1, high=10**6)
 
     def _set_speed(self, words: Sequence[str]) -> None:
-        """How many nodes are a second; 0 and less: time is time again."""
-        self._nodes_per_second = read_count("nps", " ".join(words), high=MAX_NODES_PER_SECOND)
+        """How many nodes are a second; 0: it is processor time; less: that of clocks again."""
+        number = read_count("nps", " ".join(words), low=-1, high=MAX_NODES_PER_SECOND)
+        self._nodes_per_second = number if number >= 0 else None
 
     def _set_own_time(self, words: Sequence[str]) -> None:
         self._clocks_ms[0] = 10 * read_count("time", " ".join(words), high=MAX_TIME_MS // 10)
@@ -346,15 +359,17 @@ class XboardSession(Session):
 
     def _search_for(self, position: Position, *, ponders: bool) -> None:
         self._searched_under = limits, clock = self._limits()
+        self._began_ns = time.process_time_ns()
         self.start(Task(position, limits, clock, ponders=ponders))
 
     def _limits(self) -> tuple[Limits, Clock | None]:
         """What a search may cost, with the clocks as last told; a depth without any time ever set is all there is."""
         nodes_per_second = self._nodes_per_second
+        kind = "wall" if nodes_per_second is None else "node" if nodes_per_second else "cpu"
         if self._move_time_ms is not None:
             if nodes_per_second:
                 return Limits(self._depth, max(1, self._move_time_ms * nodes_per_second // 1000)), None
-            return Limits(self._depth, move_time_ms=self._move_time_ms), None
+            return Limits(self._depth, move_time_ms=self._move_time_ms, clock_kind=kind), None
         if self._control is None and self._depth is not None and self._clocks_ms[0] is None:
             return Limits(self._depth), None
         moves, base_ms, increment_ms = self._control or FIRST_CONTROL
@@ -365,7 +380,7 @@ class XboardSession(Session):
         made = (position.ply + began) // 2
         limits = Limits(
             self._depth, clock_ms=remaining_ms, increment_ms=increment_ms,
-            clock_kind="node" if nodes_per_second else "wall", nodes_per_second=nodes_per_second or None,
+            clock_kind=kind, nodes_per_second=nodes_per_second or None,
         )  # fmt: skip
         to_go = moves - made % moves if moves else 0
         return limits, Clock(remaining_ms, other_ms, to_go, ponders=self._ponders)

@@ -83,24 +83,27 @@ class Parameter:
         """The option's name over UCI and UCCI."""
         return "".join(word.capitalize() for word in self.name.split("_"))
 
-    def check(self, value: object, where: str = "") -> Value:
-        """Return ``value`` as this parameter's type; raise ``ParameterError`` if it is not legal."""
-        prefix = f"{where}: " if where else ""
+    def check(self, value: object, where: str = "", name: str = "") -> Value:
+        """Return ``value`` as this parameter's type; raise ``ParameterError`` if it is not legal.
+
+        ``where`` is the file or option, ``name`` what the parameter is called there.
+        """
+        said = (f"{where}: " if where else "") + (name or self.name)
         if self.kind == "switch":
             words = {"on": True, "off": False, "true": True, "false": False, "1": True, "0": False}
             if isinstance(value, str) and value.lower() in words:
                 return words[value.lower()]
             if isinstance(value, bool) or (isinstance(value, int) and value in (0, 1)):
                 return bool(value)
-            raise ParameterError(f"{prefix}{self.name} = {value!r}, expected on or off")
+            raise ParameterError(f"{said} = {value!r}, expected on or off")
         if self.kind == "choice":
             if isinstance(value, str) and value in self.legal:
                 return value
             near = difflib.get_close_matches(str(value), self.legal, 1, 0.5)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
-            raise ParameterError(f"{prefix}{self.name} = {value!r}, expected one of {', '.join(self.legal)}{hint}")
+            raise ParameterError(f"{said} = {value!r}, expected one of {', '.join(self.legal)}{hint}")
         if self.kind == "weights":
-            expected = f"{prefix}{self.name} = {value!r}, expected a file of weights"
+            expected = f"{said} = {value!r}, expected a file of weights"
             if not isinstance(value, str) or not value:
                 raise ParameterError(expected)
             try:
@@ -112,7 +115,7 @@ class Parameter:
             with contextlib.suppress(ValueError):
                 value = int(value)
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
-            raise ParameterError(f"{prefix}{self.name} = {value!r}, expected a whole number from {low} to {high}")
+            raise ParameterError(f"{said} = {value!r}, expected a whole number from {low} to {high}")
         return int(value)
 
     def encode(self, value: Value) -> int:

@@ -38,6 +38,9 @@ from engine.settings.whole_numbers import natural_number
 
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
 
+_FIELDS = 6
+"""Of a FEN: board, side to move, two that Xiangqi has no use for, plies since the last capture, move number."""
+
 _LETTERS = "kabnrcp"
 _TYPE_OF_LETTER = {letter: kind for kind, letter in enumerate(_LETTERS)} | {"e": ELEPHANT, "h": HORSE}
 _TYPE_NAMES = ("general", "advisor", "elephant", "horse", "rook", "cannon", "pawn")
@@ -62,7 +65,7 @@ def parse_position(text: str) -> Any:
     """The state of a FEN: at least the board and the side to move.
 
     Accepts ``w`` or ``r`` for Red, N or H for horses, B or E for elephants. Raises ``PositionError``, naming the
-    square, for anything that cannot stand on a board in play.
+    square, for anything that cannot stand on a board in play, and for words after the last field.
     """
     fields = text.split()
     if re.fullmatch(r"[XO*.\-]{64}.*", text.strip(), re.I):
@@ -72,6 +75,10 @@ def parse_position(text: str) -> Any:
     board = _read_board(text, fields[0])
     if fields[1] not in ("w", "r", "b"):
         raise PositionError(f"FEN {text!r}: side to move is {fields[1]!r}, expected w (or r) for Red, b for Black")
+    # Moves are told after a FEN, where other fields may have been left out.
+    end = fields.index("moves") if "moves" in fields else _FIELDS
+    if surplus := fields[min(end, _FIELDS) :]:
+        raise PositionError(f"FEN {text!r}: {' '.join(surplus)!r} is not part of it, which ends with the move number")
     side = BLACK if fields[1] == "b" else RED
     state = new_record(STATE_DTYPE)
     state.square[:] = NOWHERE

@@ -68,6 +68,9 @@ REFUSED = [
     ("3k5/9/9/9/9/9/9/9/9/5K3 x", "side to move is 'x'"),
     ("3k5/9/9/9/9/9/9/9/9/5K3 w - - many 1", "plies since the last capture is 'many'"),
     ("3k5/9/9/9/9/9/9/9/9/5K3 w - - 0 -3", "move number is '-3'"),
+    ("3k5/9/9/9/9/9/9/9/9/5K3 w - - 0 1 junk", "'junk' is not part of it"),
+    ("3k5/9/9/9/9/9/9/9/9/5K3 w - - 0 1 moves f0f1 d9d8", "'moves f0f1 d9d8' is not part of it"),
+    ("3k5/9/9/9/9/9/9/9/9/5K3 w moves f0f1", "'moves f0f1' is not part of it"),
     ("-" * 27 + "OX------XO" + "-" * 27 + " X", "Othello"),
 ]
 

@@ -15,6 +15,7 @@ import hypothesis.strategies as st
 import pytest
 from conversation import Conversation
 from hypothesis import given, settings
+from residence import resident_share
 
 from arena.play.game import play_game
 from arena.players import event_loop
@@ -138,6 +139,33 @@ def test_no_input_ends_it_early_or_keeps_it_from_ending(protocol: str, lines: li
         conversation.hear_until(answer)
     conversation.say_bytes(half)
     assert all(line.isprintable() for line in conversation.close())
+
+
+@pytest.mark.parametrize(
+    ("protocol", "lines", "answer"),
+    [
+        ("uci", "setoption name Hash value 64\nisready", "readyok"),
+        ("uci", "isready\nsetoption name Hash value 64\nucinewgame\ndebug on\nx", "info string unknown"),
+        ("ucicyclone", "setoption name Hash value 64\nisready", "readyok"),
+        ("ucci", "ucci\nsetoption hashsize 64\nisready", "readyok"),
+        ("xboard", "memory 64\nping 1", "pong 1"),
+        ("gtp", "elolab-set hash_mb 64\nclear_board\n7 name", "=7"),
+        ("qianhong", "LEVEL", "10"),
+        ("nboard", "ping 1", "pong 1"),
+    ],
+)
+def test_the_memory_of_the_next_search_is_there_once_it_is_ready(protocol: str, lines: str, answer: str) -> None:
+    entry = SESSIONS[protocol]
+    takes_size = "64" in lines
+    conversation = Conversation(
+        lambda output: entry.load()(entry.games[0], {"hash_mb": 1 if takes_size else 64}, output)
+    )
+    conversation.say(lines)
+    conversation.hear_until(answer)
+    table = conversation.session.engine._memory.table  # type: ignore[union-attr]
+    assert table.nbytes == 64 << 20
+    assert resident_share(table) == 1
+    conversation.close()
 
 
 @pytest.mark.parametrize("protocol", MANNERS)

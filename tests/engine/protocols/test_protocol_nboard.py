@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 from pathlib import Path
@@ -57,6 +58,22 @@ def test_the_line_of_a_solved_position_is_told_beyond_its_first_move() -> None:
     assert len(moves) > 3
     for move in moves:
         position.push(read_move(move))
+
+
+def test_hints_of_a_depth_come_the_best_first() -> None:
+    chance, position = random.Random(1), game_named("othello").position()
+    for _ in range(12):
+        position.push(chance.choice(position.legal_moves()))
+    conversation = Conversation(make)
+    for line in (f"set game {write_game(position.start, position.moves)}", "set depth 8", "hint 8"):
+        conversation.say(line)
+    found = [line.split() for line in conversation.hear_until("nodestats") if line.startswith("search ")]
+    conversation.close()
+    groups = [[float(words[2]) for words in group] for _, group in itertools.groupby(found, lambda words: words[4])]
+    assert len(groups) == 8
+    for scores in groups:
+        assert len(scores) == 8
+        assert scores == sorted(scores, reverse=True)
 
 
 @pytest.mark.parametrize("number", range(5))

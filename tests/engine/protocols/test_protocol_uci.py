@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TextIO
 
@@ -154,6 +155,28 @@ def test_the_last_line_is_of_the_iteration_that_found_it() -> None:
     conversation.close()
     assert any(depth == completed for depth, completed in depths)
     assert any(depth > completed for depth, completed in depths)
+
+
+@pytest.mark.parametrize("go", ["depth 8", "nodes 40000", "depth 5 searchmoves h3e3 b1c3 h3e3 h1g3"])
+def test_the_lines_of_an_iteration_come_together_the_best_first(go: str) -> None:
+    conversation = Conversation(lambda output: UciSession("xiangqi", {}, output))
+    for line in ("setoption name MultiPV value 5", "position startpos", f"go {go}"):
+        conversation.say(line)
+    *lines, _ = conversation.hear_until("bestmove")
+    conversation.close()
+    count = 3 if "searchmoves" in go else 5
+    assert len(lines) % count == 0
+    *iterations, last = [
+        [parse_information(line) for line in lines[at : at + count]] for at in range(0, len(lines), count)
+    ]
+    assert [group[0].depth for group in iterations] == list(range(1, len(iterations) + 1))
+    for group in iterations:
+        scores = [line.score for line in group]
+        assert scores == sorted(scores, key=lambda score: -int(score or 0))
+        assert len({(line.depth, line.nodes) for line in group}) == 1
+    assert max(line.depth for line in last) >= len(iterations)
+    numbers = [re.findall(r"multipv (\d+)", line) for line in lines]
+    assert numbers == [[str(at % count + 1)] for at in range(len(lines))]
 
 
 def test_an_endless_search_waits_for_stop() -> None:

@@ -10,7 +10,7 @@ from conversation import TRANSCRIPTS, Listener, play_transcript
 
 from engine.engine import Clock
 from engine.protocols.options import Option
-from engine.protocols.session import Task
+from engine.protocols.session import Progress, Task
 from engine.protocols.xboard import XboardSession, format_option, format_score
 from engine.settings.limits import Limits
 from engine.values import MATE
@@ -42,11 +42,13 @@ class Recorder(XboardSession):
         ("sd 7\nst 2", Limits(7, move_time_ms=2000), None),
         ("st 2\nnps 500", Limits(nodes=1000), None),
         ("st 2\nnps 500\nnps -1", Limits(move_time_ms=2000), None),
+        ("st 2\nnps 500\nnps 0", Limits(move_time_ms=2000, clock_kind="cpu"), None),
         ("st 2\nnps 500\nnew", Limits(move_time_ms=2000), None),
         ("", Limits(clock_ms=300_000), Clock(300_000, None, 40)),
         ("sd 3\ntime 100", Limits(3, clock_ms=1000), Clock(1000, None, 40)),
         ("level 0 1:30 0.5", Limits(clock_ms=90_000, increment_ms=500), Clock(90_000)),
         ("level 0 1 0\ntime 1234\notim 99\nhard", Limits(clock_ms=12_340), Clock(12_340, 990, ponders=True)),
+        ("level 20 1 0\nnps 0", Limits(clock_ms=60_000, clock_kind="cpu"), Clock(60_000, None, 20)),
         ("level 20 1 0\nnps 9", NODE_CLOCK, Clock(60_000, None, 20)),
         ("st 5\nlevel 0 1 0", Limits(clock_ms=60_000), Clock(60_000)),
     ],
@@ -57,6 +59,23 @@ def test_what_a_move_may_cost(commands: str, limits: Limits, clock: Clock | None
     for line in [*commands.splitlines(), "go"]:
         session.handle(line)
     assert (session.task.limits, session.task.clock) == (limits, clock)
+
+
+@pytest.mark.parametrize(
+    ("command", "centiseconds"), [("nps 0", 25), ("nps 1000", 25), ("nps -1", 70), ("sd 9", 70), ("nps 0\nnew", 70)]
+)
+def test_with_nps_thinking_output_tells_processor_time(
+    command: str, centiseconds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listener = Listener()
+    session = Recorder("xiangqi", {}, listener)  # type: ignore[arg-type]
+    session.open()
+    monkeypatch.setattr("time.process_time_ns", lambda: 5_000_000_000)
+    for line in ["post", *command.splitlines(), "go"]:
+        session.handle(line)
+    monkeypatch.setattr("time.process_time_ns", lambda: 5_250_000_000)
+    session.show(Progress(1, 3, 17, 1234, 700.0, 5, ("h2e2", "h9g7")))
+    assert listener.lines.get() == f"3 17 {centiseconds} 1234 h2e2 h9g7"
 
 
 @pytest.mark.parametrize(("moves", "to_go"), [("", 3), ("h2e2", 3), ("h2e2 h9g7", 2), ("a0a1 a9a8 a1a0 a8a9 a0a1", 1)])

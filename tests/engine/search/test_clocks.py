@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from residence import resident_share
 
 from arena.play.executor import GameRunner
 from arena.records import GameJob, Opening, Pairing, PlayerSpec
@@ -247,3 +248,33 @@ def test_the_record_of_a_game_lost_on_time_says_so() -> None:
         (record,) = runner.run([job])
     assert record.reason == "time_forfeit"
     assert set(record.detail["late_move"]) == {"elapsed_ms", "allowed_ms", "running_ms"}
+
+
+@pytest.mark.parametrize("limit", ["move_time=0.001", "clock=0.1", "clock=0.1,cpu"])
+def test_no_time_is_spent_on_memory_that_the_system_has_only_promised(limit: str) -> None:
+    memory = SearchMemory(resolve({"hash_mb": 64}), None)
+    assert resident_share(memory.table) < 0.1
+    memory.set_limits(Limits.parse(limit), None)
+    assert resident_share(memory.table) == 1
+
+
+@pytest.mark.parametrize("limit", ["depth=3", "nodes=10000000", f"clock=0.1,{NODE}"])
+def test_where_no_time_is_limited_a_table_is_not_waited_for(limit: str) -> None:
+    memory = SearchMemory(resolve({"hash_mb": 64}), None)
+    memory.set_limits(Limits.parse(limit), None)
+    assert resident_share(memory.table) < 0.1
+
+
+def test_memory_that_is_prepared_is_that_of_the_next_search_and_keeps_what_it_has() -> None:
+    engine = Engine("xiangqi", {"hash_mb": 64})
+    position = GAME.position()
+    engine.search(position, Limits(depth=3))
+    table = engine._memory.table  # type: ignore[union-attr]
+    known = table.copy()
+    engine.prepare()
+    assert engine._memory.table is table  # type: ignore[union-attr]
+    assert resident_share(table) == 1
+    assert known.any()
+    assert (table == known).all()
+    engine.search(position, Limits(move_time_ms=1))
+    assert engine._memory.table is table  # type: ignore[union-attr]

@@ -1,0 +1,90 @@
+"""Compiling ahead of use leaves nothing of the engine uncompiled that commands and protocols call.
+
+This file is also the program of a fresh process: ``python test_compilation.py GAME`` prints the functions that are used
+after ``compile_game`` and not in it.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from numba.core.registry import CPUDispatcher
+
+from engine.games import GAMES
+
+ROOT = Path(__file__).parents[3]
+TIMEOUT_SECONDS = 400
+
+
+def _ready() -> set[str]:
+    """Every function that has been compiled or loaded, with its types of arguments."""
+    dispatchers = [thing for thing in gc.get_objects() if isinstance(thing, CPUDispatcher)]
+    return {
+        f"{function.py_func.__module__}.{function.py_func.__name__} {signature}"
+        for function in dispatchers
+        for signature in function.signatures
+    }
+
+
+def _use(name: str) -> None:
+    """What commands, protocols and the arena do with a game, apart from searches and match games."""
+    from engine.engine import Engine, StopFlag
+    from engine.games import game_named
+    from engine.settings.limits import Limits
+    from engine.solving import Solver
+
+    game = game_named(name)
+    kernels, engine, position = game.kernels, Engine(name), game.position()
+    engine.search(position, Limits(nodes=200), lines=2)
+    assert engine.table_entry(position) is not None
+    engine.static_score(position)
+    ended = {
+        "xiangqi": "R3k4/1R7/9/9/9/9/9/9/9/3K5 b",
+        "othello": "XXXXXXXXXXXXXXXXXXXXXXXXXXXXOXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX X",
+    }
+    over = game.position(ended[name])
+    assert not over.legal_moves()
+    engine.static_score(over)
+    for kernel in (kernels.final_score, kernels.plies_left, kernels.repetition_key):
+        kernel(over.state)
+    for passes in ("ply", "free"):
+        game.perft(position, 2, passes)
+    code = position.move_codes()[0]
+    kernels.is_pass(position.state, code)
+    kernels.make(position.state, code)
+    kernels.in_check(position.state)
+    kernels.judge(position.state, position.lists)
+    kernels.unmake(position.state)
+    if game.score_unit:
+        Solver(name, {}, StopFlag()).solve(game.position("O" + "X" * 62 + "- O"), every_move=True)
+    if game.fitting is not None:
+        rows = game.fitting.rows_of_game(game.start, position.legal_moves()[:1])
+        game.fitting.survey(rows)
+        if game.fitting.pattern_weights:
+            game.fitting.patterns(rows)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_commands_and_protocols_compile_nothing_after_it(game: str) -> None:
+    # At first the functions may be there because others call them; the second process has only what was kept.
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, __file__, game], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True, text=True, timeout=TIMEOUT_SECONDS,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.split("\n") == [""]
+
+
+if __name__ == "__main__":
+    from engine.compiled.compilation import compile_game
+
+    compile_game(sys.argv[1])
+    known = _ready()
+    _use(sys.argv[1])
+    print("".join(f"{function}\n" for function in sorted(_ready() - known)), end="")
