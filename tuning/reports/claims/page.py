@@ -10,7 +10,7 @@ the later by name holds.
   is kept yet
 - ``{{xiangqi confirmed}}``, ``refuted``, ``negligible``, ``depends``, ``open``: numbers of parts; ``unfinished``: of
   those that have games left and no verdict yet; ``shown``: of those that expect nothing; ``asked``: of all that have a
-  result; ``parts``: of all that the table has
+  result; ``parts``: of all that its full budget has
 - ``{{xiangqi played}}``: parts that are answered by games; ``cells``: the places at which they are asked; ``ended``:
   those of them that have no games left
 - ``{{xiangqi games}}``: games of all kept runs
@@ -157,7 +157,7 @@ def _filled(kept: KeptClaims, what: list[str], message: Catalogue) -> str:
     if name == "asked":
         return str(sum(part in kept.parts for part in kept.texts))
     if name == "parts":
-        return str(len(kept.texts))
+        return str(sum(part.get("only", "full") == "full" for part in kept.texts.values()))
     of_games = [part.cells for part in kept.parts.values() if part.cells and part.cells[0].kind in STRENGTH]
     if name == "played":
         return str(len(of_games))
