@@ -343,6 +343,7 @@ class SearchCourse:
             found, changed = mates_that_change(depths, min(depths))
             return rate_of_cases(changed, found)
         if kind == "exact":
+            # By a depth every search has reached the end, and was not counted: 0 of 0.
             ended = [place for place, row in enumerate(sides["variant"]) if row.hits == row.cases]
             searched, solved = ([sides[name][place] for place in ended] for name in ("variant", "solved"))
             return rate_of_cases(exact_failures(searched, solved), len(ended))

@@ -14,10 +14,13 @@ from small_claims import SMALL
 
 from engine.engine import StopFlag
 from engine.errors import UserError
+from engine.language import Catalogue
 from tuning.claims.results import ClaimsResult
 from tuning.claims.run import run_claims
 from tuning.claims.spec import load_claims
 from tuning.reports.claims.page import PAGES, claims_page, read_kept_claims
+from tuning.reports.claims.report import claims_text, quoted_effect
+from tuning.reports.document import MESSAGES
 
 ROOT = Path(__file__).parents[3]
 EACH_PAGE = pytest.mark.parametrize("page", PAGES)
@@ -83,6 +86,19 @@ def test_braces_are_filled_from_runs_by_parts(kept: Path) -> None:
     assert "| C20a | 多一层更强。 | 证实 | depth=2：+12.3 Elo [+3.0, ∞]，证实 |" in table[2]
     assert "depth=2：尚无对局" in table[2]
     assert "原文两者皆无。" in table[3]
+
+
+def test_games_are_quoted_by_their_median_unbiased_effect(kept: Path, small_run: ClaimsResult) -> None:
+    first = small_run.results[0]
+    row = replace(first.cells[0].row, median_unbiased=9.8)
+    assert quoted_effect(first.cells[0].row, Catalogue(MESSAGES, "en")) == "+12.3 Elo"
+    assert quoted_effect(row, Catalogue(MESSAGES, "en")) == "+9.8 Elo"
+    result = replace(first, cells=(replace(first.cells[0], row=row), *first.cells[1:]))
+    changed = replace(small_run, results=(result, *small_run.results[1:]))
+    assert "then +9.8 Elo" in claims_text(changed)
+    changed.cells_frame().to_csv(kept / "results/reference/claims/mine/cells.csv", index=False)
+    (kept / "docs/claims-source.md").write_text("{{mine C20a then depth=2}}", "utf-8")
+    assert claims_page(kept, "claims.md").splitlines()[-1] == "+9.8 Elo [+3.0, ∞]"
 
 
 def test_the_limits_of_the_full_budget_are_named(project: Path) -> None:
