@@ -236,6 +236,31 @@ def _multiply(typingctx, one, other):  # type: ignore[no-untyped-def]
     return types.uint64(types.uint64, types.uint64), generate
 
 
+@intrinsic
+def _sum_of_products(typingctx, ones, first, others, start, count):  # type: ignore[no-untyped-def]
+    # numba leaves short loops of a known length to be unrolled, one number at a time.
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        factors = []
+        for array_type, array, index in ((ones, arguments[0], arguments[1]), (others, arguments[2], arguments[3])):
+            data = context.make_array(array_type)(context, builder, array).data
+            vector = ir.VectorType(ir.IntType(16), count.literal_value)
+            pointer = builder.bitcast(builder.gep(data, [index]), vector.as_pointer())
+            numbers = builder.load(pointer)
+            numbers.align = 2
+            factors.append(builder.sext(numbers, ir.VectorType(ir.IntType(32), count.literal_value)))
+        products = builder.mul(*factors)
+        name = f"llvm.vector.reduce.add.v{count.literal_value}i32"
+        function_type = ir.FunctionType(ir.IntType(32), [products.type])
+        total = builder.call(cgutils.get_or_insert_function(builder.module, function_type, name), [products])
+        return builder.sext(total, ir.IntType(64))
+
+    if not isinstance(count, types.IntegerLiteral):
+        return None
+    if not all(array.dtype == types.int16 and array.layout == "C" and array.ndim == 1 for array in (ones, others)):
+        return None
+    return types.int64(ones, types.int64, others, types.int64, count), generate
+
+
 def popcount(value):  # type: ignore[no-untyped-def]
     """Number of one bits of a 64-bit integer, as int64."""
     return (int(value) & 0xFFFF_FFFF_FFFF_FFFF).bit_count()
@@ -250,6 +275,15 @@ def lowest_bit(value):  # type: ignore[no-untyped-def]
 def leading_zeros(value):  # type: ignore[no-untyped-def]
     """Number of zero bits above the highest one bit of a 64-bit integer, as int64; 64 if there is none."""
     return 64 - (int(value) & 0xFFFF_FFFF_FFFF_FFFF).bit_length()
+
+
+def sum_of_products(ones, first, others, start, count):  # type: ignore[no-untyped-def]
+    """Sum of ``ones[first + i] * others[start + i]`` for i below the constant ``count``, as int64.
+
+    Both are 1-d int16 arrays, the sum must fit 32 bits, and the indices are not checked.
+    """
+    one, other = ones[first : first + count], others[start : start + count]
+    return np.dot(one.astype(np.int64), other.astype(np.int64))
 
 
 def add_words(one, other):  # type: ignore[no-untyped-def]
@@ -268,6 +302,9 @@ def _is_word(value: Any) -> bool:
 
 compiled_as(add_words)(lambda one, other: _add)
 compiled_as(multiply_words)(lambda one, other: _multiply)
+compiled_as(sum_of_products)(
+    lambda ones, first, others, start, count: _sum_of_products if isinstance(count, types.IntegerLiteral) else None
+)
 compiled_as(popcount)(lambda value: _ctpop if _is_word(value) else None)
 compiled_as(lowest_bit)(lambda value: _cttz if _is_word(value) else None)
 compiled_as(leading_zeros)(lambda value: _ctlz if _is_word(value) else None)

@@ -11,26 +11,29 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.compiled.kernel import jit, load_word
+from engine.compiled.kernel import jit, load_word, sum_of_products
 from engine.games.xiangqi.attacks import cheapest_attacker, drop, lift
 from engine.games.xiangqi.position import (
     ADVISOR,
     CANNON,
     ELEPHANT,
     END,
+    FIRST_OF_PIECES,
     GENERAL,
     HORSE,
     NOWHERE,
     PAWN,
     PHASE_BITS,
     PHASES,
+    PIECE_TERMS,
+    PLACE_TERMS,
     ROOK,
     SLOT_TYPE,
     SLOTS,
     SQUARES,
     TERM_COUNT,
 )
-from engine.games.xiangqi.terms import FIRST_OF_PIECES, count_pieces, count_places, phase
+from engine.games.xiangqi.terms import count_pieces, count_places, phase
 from engine.games.xiangqi.weight_layout import FIRST_TERM, FIRST_VALUE, MARK
 from engine.settings.parameters import choice_code
 from engine.values import BAN_BOUND
@@ -172,18 +175,16 @@ def prepare(state, parameters):
         for slot in range(16, SLOTS):
             for square in range(SQUARES):
                 state.values[slot, square] = np.int64(load_word(address, FIRST_VALUE + slot * SQUARES + square))
-        for now in range(PHASES + 1):
-            for term in range(TERM_COUNT):
-                state.term_weights[now, term] = np.int64(load_word(address, FIRST_TERM + now * TERM_COUNT + term))
+        for place in range((PHASES + 1) * TERM_COUNT):
+            state.term_weights[place] = np.int64(load_word(address, FIRST_TERM + place))
     else:
         # Without a file the full evaluation has nothing to weigh.
         table = min(evaluation, _FULL - 1)
         for slot in range(16, SLOTS):
             for square in range(SQUARES):
                 state.values[slot, square] = _TABLES[table, slot, square] * (END + 1)
-        for now in range(PHASES + 1):
-            for term in range(TERM_COUNT):
-                state.term_weights[now, term] = 0
+        for place in range((PHASES + 1) * TERM_COUNT):
+            state.term_weights[place] = 0
     for slot in range(16, SLOTS):
         state.piece_values[slot] = _PIECE_VALUES[slot]
     state.phase = -1
@@ -216,12 +217,18 @@ def mixed(pair, now):
 
 
 @jit
-def _weigh(state, first, end, now):
-    """The terms from ``first`` to before ``end`` times the weights of phase ``now``, Red's view."""
-    total = np.int64(0)
-    for term in range(first, end):
-        total += np.int64(state.terms[term]) * np.int64(state.term_weights[now, term])
-    return total
+def _weigh_places(state, now):
+    """The terms of the squares times the weights of phase ``now``, centipawns, Red's view."""
+    row = now * TERM_COUNT
+    red = sum_of_products(state.place_terms, 0, state.term_weights, row, PLACE_TERMS)
+    return red - sum_of_products(state.place_terms, PLACE_TERMS, state.term_weights, row, PLACE_TERMS)
+
+
+@jit
+def _weigh_pieces(state, now):
+    """The terms of the pieces times the weights of phase ``now``, centipawns, Red's view."""
+    row = now * TERM_COUNT + FIRST_OF_PIECES
+    return sum_of_products(state.terms, FIRST_OF_PIECES, state.term_weights, row, PIECE_TERMS)
 
 
 @jit
@@ -233,7 +240,7 @@ def evaluate(state, alpha, beta):
     if state.phase < 0:
         state.phase = phase(state)
         count_pieces(state)
-        state.of_pieces = _weigh(state, FIRST_OF_PIECES, TERM_COUNT, np.int64(state.phase))
+        state.of_pieces = _weigh_pieces(state, np.int64(state.phase))
     now = np.int64(state.phase)
     score = mixed(state.score, now) + state.of_pieces
     score = min(max(score, -_MAX_SCORE), _MAX_SCORE)
@@ -244,7 +251,7 @@ def evaluate(state, alpha, beta):
         return own - MAX_OF_PLACES
     if state.places_known == 0:
         count_places(state)
-        state.of_places = min(max(_weigh(state, 0, FIRST_OF_PIECES, now), -MAX_OF_PLACES), MAX_OF_PLACES)
+        state.of_places = min(max(_weigh_places(state, now), -MAX_OF_PLACES), MAX_OF_PLACES)
         state.places_known = 1
     places = np.int64(state.of_places)
     return own + places if state.side == 0 else own - places
@@ -293,38 +300,36 @@ def capture_gain(state, move):
 
 @jit
 def loses_material(state, move):
-    """Whether a capture loses material in the exchange on its target; only one by a more valuable piece can."""
-    attacker = np.int64(state.piece_values[state.board[move & 127]])
-    victim = np.int64(state.piece_values[state.board[(move >> 7) & 127]])
-    return attacker > victim and exchange(state, move) < 0
-
-
-@jit
-def exchange(state, move):
-    """Material won or lost (centipawns, the mover's view) when both sides go on capturing on the target square.
+    """Whether a capture loses material when both sides go on capturing on its target square.
 
     Each side captures with its least valuable piece and may stop when going on would lose. Pieces that have captured
     are lifted off the board, so that screens and legs are those of the moment; pins are ignored, and a general takes
-    last.
+    last. It ends as soon as the side to take wins whatever comes.
     """
     origin = move & 127
     target = (move >> 7) & 127
     slot = np.int64(state.board[origin])
+    # What the side to take wins by taking, and in the loop what it is left with if it then loses its piece.
+    won = np.int64(state.piece_values[slot]) - np.int64(state.piece_values[state.board[target]])
+    if won <= 0:
+        return False
     side = (slot >> 4) - 1
-    state.exchange[0] = state.piece_values[state.board[target]]
+    loses = False
     lifted = 0
-    while slot != 0 and lifted < MAX_EXCHANGED:
-        value = _GENERAL_IN_EXCHANGE if SLOT_TYPE[slot] == GENERAL else np.int64(state.piece_values[slot])
+    while lifted < MAX_EXCHANGED:
         state.exchange_slot[lifted] = slot
         state.exchange_square[lifted] = state.square[slot]
         lift(state, slot)
         lifted += 1
         side = 1 - side
         slot = cheapest_attacker(state, side, target)
-        state.exchange[lifted] = value - state.exchange[lifted - 1]
+        if slot == 0:
+            break
+        loses = not loses
+        won = (_GENERAL_IN_EXCHANGE if SLOT_TYPE[slot] == GENERAL else np.int64(state.piece_values[slot])) - won
+        # A capture that comes out even loses nothing.
+        if won < 0 or (won == 0 and not loses):
+            break
     for index in range(lifted - 1, -1, -1):
         drop(state, np.int64(state.exchange_slot[index]), np.int64(state.exchange_square[index]))
-    # The last entry is a capture nobody can make; from there each side chooses between going on and stopping.
-    for index in range(lifted - 1, 0, -1):
-        state.exchange[index - 1] = -max(-state.exchange[index - 1], state.exchange[index])
-    return state.exchange[0]
+    return loses

@@ -29,7 +29,7 @@ from engine.games.xiangqi.position import (
     make,
     put,
 )
-from engine.games.xiangqi.terms import count_pieces, count_places, phase
+from engine.games.xiangqi.terms import count_terms, phase
 from engine.games.xiangqi.weight_layout import FEATURE_OF_SQUARES
 from engine.rules import Adjudication
 from engine.settings.features import XIANGQI, XIANGQI_PIECES, XIANGQI_SQUARES
@@ -100,8 +100,7 @@ def _survey(state, rows, phases, counts):
     """Write the phase and the features of each of ``rows``; ``state`` is an empty board and is one again afterwards."""
     for index in range(rows.shape[0]):
         _set_up(state, rows[index])
-        count_pieces(state)
-        count_places(state)
+        count_terms(state)
         phases[index] = phase(state)
         for feature in range(counts.shape[1]):
             counts[index, feature] = state.terms[feature] if feature < TERM_COUNT else 0

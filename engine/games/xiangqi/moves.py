@@ -14,6 +14,7 @@ from engine.games.xiangqi.position import (
     ADVISOR_MASKS,
     ALIGNED,
     BIT_OF,
+    BITS_IN_HALF,
     CANNON,
     CANNON_SHIFT,
     CHECK_ZONE,
@@ -30,11 +31,15 @@ from engine.games.xiangqi.position import (
     FIRST_ROOK,
     GENERAL,
     GENERAL_TARGETS,
+    GUARD_SQUARES,
     HALF_OF_RANK,
     HALF_SQUARES,
     HORSE_LEG_BETWEEN,
     HORSE_MASKS,
+    LAST_RANK_OF_HALF,
     NONE,
+    NOT_FIRST_FILE,
+    NOT_LAST_FILE,
     NOWHERE,
     PAWN_MASKS,
     RANK_MET,
@@ -348,6 +353,29 @@ def blocked_legs(state, origin):
 JUMPER_OFFSETS = np.array([5, 6, 11, 12, 13, 14, 15, 3, 4, 1, 2], np.uint8)
 """Slots' offsets of horses, pawns, elephants and advisors, in the order their moves are generated."""
 JUMPERS = len(JUMPER_OFFSETS)
+_FIRST_GUARD = 7
+"""Place of the first elephant in them; advisors follow."""
+
+
+@jit
+def pawn_bits(state, side, half):
+    """Where a side's pawns stand in a half."""
+    first = ((side + 1) << 4) + FIRST_PAWN
+    bits = BITS_IN_HALF[half, state.square[first]] | BITS_IN_HALF[half, state.square[first + 1]]
+    bits |= BITS_IN_HALF[half, state.square[first + 2]] | BITS_IN_HALF[half, state.square[first + 3]]
+    return bits | BITS_IN_HALF[half, state.square[first + 4]]
+
+
+@jit
+def _pawns_reach(state, side, low, high):
+    """Whether a side's pawns reach any of the squares of two halves."""
+    side &= 1
+    near = pawn_bits(state, side, side)
+    far = pawn_bits(state, side, 1 - side)
+    aside = (far & NOT_FIRST_FILE) >> 1 | (far & NOT_LAST_FILE) << 1
+    if side == RED:
+        return (near << 9) & low | (near >> LAST_RANK_OF_HALF | far << 9 | aside) & high != 0
+    return (near >> 9) & high | (near << LAST_RANK_OF_HALF | far >> 9 | aside) & low != 0
 
 
 @jit_for_constants
@@ -360,9 +388,15 @@ def _take_jumpers(state, lists, row, count, mode, suspects, base):
         low, high = state.occupied[1 - side, 0], state.occupied[1 - side, 1]
     else:
         low, high = ~state.occupied[side, 0], ~state.occupied[side, 1]
+    pawns_move = mode != CAPTURES or _pawns_reach(state, side, low, high)
+    end = JUMPERS
+    if mode == CAPTURES and (low if side == RED else high) & GUARD_SQUARES[side] == 0:
+        end = _FIRST_GUARD
     # One loop for all of them keeps the machine code small enough for the instruction cache.
-    for place in range(JUMPERS):
+    for place in range(end):
         offset = np.int64(JUMPER_OFFSETS[place])
+        if offset >= FIRST_PAWN and not pawns_move:
+            continue
         origin = np.int64(state.square[base + offset])
         if origin == NOWHERE:
             continue

@@ -40,11 +40,27 @@ HALF_SQUARES = 45
 HALF_OF = np.array([square // HALF_SQUARES for square in range(SQUARES)] + [0], np.uint8)
 BIT_OF = np.array([1 << square % HALF_SQUARES for square in range(SQUARES)] + [0], np.int64)
 """A square's bit within its half; 0 for ``NOWHERE``."""
+BITS_IN_HALF = np.array(
+    [[int(BIT_OF[square]) if HALF_OF[square] == half else 0 for square in range(SQUARES + 1)] for half in range(2)],
+    np.int64,
+)
+"""By half and square, the square's bit if it lies in that half, else 0; 0 for ``NOWHERE``."""
+WHOLE_HALF = (1 << HALF_SQUARES) - 1
+FIRST_FILE = sum(1 << 9 * rank for rank in range(5))
+NOT_FIRST_FILE = WHOLE_HALF & ~FIRST_FILE
+NOT_LAST_FILE = WHOLE_HALF & ~(FIRST_FILE << 8)
+"""Squares of files, as bits of either half."""
+LAST_RANK_OF_HALF = 9 * 4
+"""Shift from a half's first rank to its last one."""
 RANK_SHIFT = np.array([9 * (rank % 5) for rank in range(10)], np.uint8)
 """Place of a rank's nine bits within its half."""
 HALF_OF_RANK = np.array([rank // 5 for rank in range(10)], np.uint8)
 
 TERM_COUNT = len(XIANGQI_TERMS)
+FIRST_OF_PIECES = XIANGQI_TERMS.index("rook_on_bare_palace")
+PIECE_TERMS = TERM_COUNT - FIRST_OF_PIECES
+PLACE_TERMS = FIRST_OF_PIECES + 1
+"""Terms of the squares and one that stays 0: a multiple of eight, so that weighing them takes vectors alone."""
 END = 1 << 16
 """Unit of the second of two numbers in one: a sum of such pairs is the pair of the sums, while both fit 16 bits."""
 PHASE_BITS = 4
@@ -92,10 +108,10 @@ STATE_DTYPE = np.dtype(
         ("attacks", np.int64, (2, 2)),
         ("rook_reach", np.int64, (2, 2)),
         ("horse_reach", np.int64, (2, 2)),
-        ("terms", np.int16, (TERM_COUNT,)),  # scratch of the full evaluation: Red's less Black's
-        ("term_weights", np.int16, (PHASES + 1, TERM_COUNT)),  # centipawns by phase
-        ("exchange", np.int64, (32,)),  # scratch of the static exchange evaluation: at most 31 captures
-        ("exchange_slot", np.uint8, (32,)),
+        ("place_terms", np.int16, (2 * PLACE_TERMS,)),  # and each side's terms of the squares
+        ("terms", np.int16, (TERM_COUNT,)),  # Red's terms of the pieces less Black's
+        ("term_weights", np.int16, ((PHASES + 1) * TERM_COUNT,)),  # centipawns, a row for each phase
+        ("exchange_slot", np.uint8, (32,)),  # scratch of the static exchange evaluation: at most 31 captures
         ("exchange_square", np.uint8, (32,)),
         ("undo_key", np.uint64, (MAX_GAME_PLIES,)),
         ("undo_move", np.int32, (MAX_GAME_PLIES,)),
@@ -104,6 +120,8 @@ STATE_DTYPE = np.dtype(
         ("undo_reversible", np.int16, (MAX_GAME_PLIES,)),
         ("undo_captured", np.uint8, (MAX_GAME_PLIES,)),
         ("undo_in_check", np.int8, (MAX_GAME_PLIES,)),
+        ("undo_phase", np.int8, (MAX_GAME_PLIES,)),
+        ("undo_of_pieces", np.int32, (MAX_GAME_PLIES,)),
     ],
     align=True,
 )
@@ -246,6 +264,8 @@ ELEPHANT_EYES = _padded([[eye for _, eye in row] for row in _elephant], 5)
 
 ELEPHANT_MASKS = np.array([_mask([t for t, _ in row]) for row in _elephant] + [(0, 0)], np.int64)
 """Squares an elephant reaches on an empty board, by square and half."""
+GUARD_SQUARES = np.bitwise_or.reduce(ADVISOR_MASKS | ELEPHANT_MASKS).copy()
+"""Squares that advisors and elephants can capture on, by half."""
 ELEPHANT_EYE_MASKS = np.array([_mask([eye for _, eye in row]) for row in _elephant] + [(0, 0)], np.int64)
 """Squares that block an elephant, by square and half."""
 
@@ -359,6 +379,8 @@ def make(state, move):
     state.undo_reversible[ply] = state.reversible
     state.undo_captured[ply] = captured
     state.undo_in_check[ply] = state.in_check
+    state.undo_phase[ply] = state.phase
+    state.undo_of_pieces[ply] = state.of_pieces
     if captured != 0:
         enemy = 1 - side
         state.square[captured] = NOWHERE
@@ -419,7 +441,8 @@ def unmake(state):
         state.counts[enemy, SLOT_TYPE[captured]] += 1
         if SLOT_TYPE[captured] >= HORSE:
             state.crossers[enemy] += 1
-        state.phase = -1
+    state.phase = state.undo_phase[ply]
+    state.of_pieces = state.undo_of_pieces[ply]
     state.places_known = 0
     state.side = side
     state.ply = ply

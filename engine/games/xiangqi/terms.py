@@ -1,8 +1,9 @@
 """What the full evaluation sees beside pieces on squares: counted terms, each with a weight by phase.
 
 What each term is, ``engine.settings.features.XIANGQI_TERMS`` says.
-The kernels write how much of each term Red has more than Black into the state; the evaluation is their product with the
-weights of the position's phase. Counting and weighing are apart, so that weights can be fitted to games.
+The kernels write into the state how much of each term of the squares each side has, and of each term of the pieces Red
+has more than Black; the evaluation is their product with the weights of the position's phase. Counting and weighing are
+apart, so that weights can be fitted to games.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from __future__ import annotations
 import numpy as np
 
 from engine.compiled.kernel import jit, lowest_bit, popcount
-from engine.games.xiangqi.moves import blocked_legs, file_index, rank_bits, rank_index
+from engine.games.xiangqi.moves import blocked_legs, file_index, pawn_bits, rank_index
 from engine.games.xiangqi.position import (
     ADVISOR,
     ADVISOR_MASKS,
     ALIGNED,
     BIT_OF,
+    BITS_IN_HALF,
     CANNON,
     CANNON_SHIFT,
     DOWNWARD_SHIFT,
@@ -30,8 +32,9 @@ from engine.games.xiangqi.position import (
     FIRST_ADVISOR,
     FIRST_CANNON,
     FIRST_ELEPHANT,
+    FIRST_FILE,
     FIRST_HORSE,
-    FIRST_PAWN,
+    FIRST_OF_PIECES,
     FIRST_ROOK,
     GENERAL_MASKS,
     HALF_OF,
@@ -40,15 +43,20 @@ from engine.games.xiangqi.position import (
     HORSE,
     HORSE_MASKS,
     HORSE_ORIGIN_MASKS,
+    LAST_RANK_OF_HALF,
     NONE,
+    NOT_FIRST_FILE,
+    NOT_LAST_FILE,
     NOWHERE,
     PAWN,
     PAWN_MASKS,
     PHASES,
+    PLACE_TERMS,
     RANK_MET,
     RANK_OF,
     RANK_REACH,
     RANK_SHIFT,
+    RED,
     ROOK,
     ROOK_SHIFT,
     SLIDE_MASK,
@@ -57,6 +65,7 @@ from engine.games.xiangqi.position import (
     SQUARES,
     TERM_COUNT,
     UPWARD_SHIFT,
+    WHOLE_HALF,
     in_palace,
 )
 
@@ -70,14 +79,10 @@ from engine.games.xiangqi.position import (
     HORSE_AGAINST_ELEPHANT, ROOK_AGAINST_ELEPHANT, PAWN_AGAINST_ELEPHANT, HORSE_AGAINST_CANNON, ROOK_AGAINST_CANNON,
     HORSE_AGAINST_PAWN, ROOK_AGAINST_PAWN, CANNON_AGAINST_PAWN,
 ) = range(TERM_COUNT)  # fmt: skip
-FIRST_OF_PIECES = ROOK_ON_BARE_PALACE
+assert ROOK_ON_BARE_PALACE == FIRST_OF_PIECES
 
 _TO_RANKS = sum(1 << 8 * rank for rank in range(5))
-"""Times five bits of a file, each is nine places above the one before; ``_EVERY_RANK`` drops the rest."""
-_EVERY_RANK = sum(1 << 9 * rank for rank in range(5))
-_PALACE_FILES = 0b000111000
-_PALACE_RANKS = (0b1110000000, 0b0000000111)
-"""Ranks of the palace that a side attacks, as bits of a file."""
+"""Times five bits of a file, each is nine places above the one before; ``FIRST_FILE`` drops the rest."""
 _PALACE_SQUARES = [
     sum(int(BIT_OF[square]) for square in range(SQUARES) if in_palace(square) and HALF_OF[square] == 1 - side)
     for side in range(2)
@@ -88,17 +93,34 @@ FULL_MATERIAL = 9600
 PALACE_MASKS = np.array(_PALACE_SQUARES, np.int64)
 """The palace that a side attacks, as bits of the half it lies in (half 1 for Red)."""
 
+PAWN_ZONES = np.array(
+    [
+        sum(
+            int(BIT_OF[square])
+            for square in range(SQUARES)
+            if HALF_OF[square] == 1 - side and PAWN_MASKS[side, square, 1 - side] & PALACE_MASKS[side]
+        )
+        for side in range(2)
+    ],
+    np.int64,
+)
+"""Squares from which a side's pawn attacks the palace, as bits of the same half."""
+
+
 
 @jit
-def _lines_of_general(state, side, sign):
-    """Cannons and rooks that look at ``side``'s general, and the pieces they bind; counted for the other side."""
+def _count_lines(state, side):
+    """Write a side's rooks and cannons that look at the enemy's general, and the pieces they bind."""
     side &= 1
+    open_cannons = 0
+    bottom_cannons = 0
+    bound_to_rooks = 0
+    bound_to_cannons = 0
     base = (side + 1) << 4
-    enemy = 48 - base
-    general = np.int64(state.square[base])
+    general = np.int64(state.square[48 - base])
     rank = np.int64(RANK_OF[general])
     file = np.int64(FILE_OF[general])
-    first_slider = enemy + FIRST_ROOK
+    first_slider = base + FIRST_ROOK
     lines = ALIGNED[general, state.square[first_slider]] | ALIGNED[general, state.square[first_slider + 1]]
     lines |= ALIGNED[general, state.square[first_slider + 2]] | ALIGNED[general, state.square[first_slider + 3]]
     for vertical in range(2):
@@ -115,43 +137,42 @@ def _lines_of_general(state, side, sign):
             if first == NONE:
                 continue
             one = np.int64(state.board[(start + first * step) & SQUARE_BITS])
-            if one & enemy:
+            if one & base:
                 if SLOT_TYPE[one] == CANNON:
-                    state.terms[OPEN_CANNON if vertical else BOTTOM_CANNON] += sign
+                    open_cannons += vertical
+                    bottom_cannons += 1 - vertical
                 continue
             second = (line >> (shift + 4)) & 15
             if second == NONE:
                 continue
             two = np.int64(state.board[(start + second * step) & SQUARE_BITS])
-            if two & enemy:
+            if two & base:
                 if SLOT_TYPE[two] == ROOK:
-                    state.terms[BOUND_TO_ROOK] += sign
+                    bound_to_rooks += 1
                 continue
             third = (line >> (shift + 8)) & 15
             if third == NONE:
                 continue
             three = np.int64(state.board[(start + third * step) & SQUARE_BITS])
-            if three & enemy and SLOT_TYPE[three] == CANNON:
-                state.terms[BOUND_TO_CANNON] += sign
+            if three & base and SLOT_TYPE[three] == CANNON:
+                bound_to_cannons += 1
+    row = side * PLACE_TERMS
+    state.place_terms[row + OPEN_CANNON] = open_cannons
+    state.place_terms[row + BOTTOM_CANNON] = bottom_cannons
+    state.place_terms[row + BOUND_TO_ROOK] = bound_to_rooks
+    state.place_terms[row + BOUND_TO_CANNON] = bound_to_cannons
 
 
 @jit
-def _count_threats(state, mask, start, step, sign):
-    """Add the rooks, horses and cannons among the enemy pieces on the squares start + bit * step of ``mask``."""
-    while mask != 0:
-        kind = SLOT_TYPE[state.board[(start + lowest_bit(mask) * step) & SQUARE_BITS]]
-        mask &= mask - 1
-        if kind == ROOK:
-            state.terms[ATTACK_ON_ROOK] += sign
-        elif kind == CANNON or kind == HORSE:
-            state.terms[ATTACK_ON_MINOR] += sign
+def _file_in_half(along_file, file, half):
+    """Squares of a file, as bits of it, as bits of a half."""
+    return (((along_file >> (5 * half)) & 31) * _TO_RANKS & FIRST_FILE) << file
 
 
 @jit
-def _in_half(along_rank, along_file, rank, file, half):
-    """Squares of a rank and a file, as bits of each, as bits of a half."""
-    of_file = (((along_file >> (5 * half)) & 31) * _TO_RANKS & _EVERY_RANK) << file
-    return of_file | (along_rank << RANK_SHIFT[rank] if HALF_OF_RANK[rank] == half else 0)
+def _bits_of_two(state, half, first):
+    """Where the pieces of a slot and the next one stand, as bits of a half."""
+    return BITS_IN_HALF[half, state.square[first]] | BITS_IN_HALF[half, state.square[first + 1]]
 
 
 @jit
@@ -177,22 +198,34 @@ def _guards_attack(state, side):
 
 
 @jit
-def _count_side(state, side, sign):
-    """Add one side's terms with its sign, and note what it attacks."""
+def _count_side(state, side):
+    """Write one side's terms but those that need both sides' attacks, and note what it attacks.
+
+    The side's own half of the board is called near, the enemy's far. Whatever is counted is counted as bits of the
+    halves: branches by where a piece stands would mostly be guessed wrong.
+    """
     side &= 1
     base = (side + 1) << 4
-    enemy = 1 - side  # also the half of the board that is the enemy's
+    other = 48 - base
+    enemy = 1 - side
     palace = PALACE_MASKS[side]
-    palace_ranks = _PALACE_RANKS[side]
-    attackers = 0
+    near_rooks = _bits_of_two(state, side, other + FIRST_ROOK)
+    far_rooks = _bits_of_two(state, enemy, other + FIRST_ROOK)
+    near_minors = _bits_of_two(state, side, other + FIRST_HORSE) | _bits_of_two(state, side, other + FIRST_CANNON)
+    far_minors = _bits_of_two(state, enemy, other + FIRST_HORSE) | _bits_of_two(state, enemy, other + FIRST_CANNON)
     near = _guards_attack(state, side)
     far = np.int64(0)
+    attackers = 0
+    attacks_on_rooks = 0
+    attacks_on_minors = 0
 
     near_reach = np.int64(0)
     far_reach = np.int64(0)
-    mobility = 0
-    on_palace = 0
-    for slot in (base + FIRST_ROOK, base + FIRST_ROOK + 1):
+    rook_mobility = 0
+    rooks_on_palace = 0
+    cannon_mobility = 0
+    cannons_on_palace = 0
+    for slot in range(base + FIRST_ROOK, base + FIRST_CANNON + 2):
         at = np.int64(state.square[slot])
         if at == NOWHERE:
             continue
@@ -200,58 +233,39 @@ def _count_side(state, side, sign):
         file = np.int64(FILE_OF[at])
         along_rank = np.int64(RANK_REACH[rank_index(state, rank, file)])
         along_file = np.int64(FILE_REACH[file_index(state, rank, file)])
-        mobility += popcount((along_rank & SLIDE_MASK) | (along_file & SLIDE_MASK) << 10)
-        along_rank = (along_rank | (along_rank >> ROOK_SHIFT)) & SLIDE_MASK
-        along_file = (along_file | (along_file >> ROOK_SHIFT)) & SLIDE_MASK
-        near_reach |= _in_half(along_rank, along_file, rank, file, side)
-        far_reach |= _in_half(along_rank, along_file, rank, file, enemy)
-        attacked = 0
-        if (palace_ranks >> rank) & 1:
-            attacked = popcount(along_rank & _PALACE_FILES)
-        if (_PALACE_FILES >> file) & 1:
-            attacked += popcount(along_file & palace_ranks)
-        if attacked > 0:
-            attackers += 1
-            on_palace += attacked
-    state.terms[ROOK_MOBILITY] += sign * mobility
-    state.terms[ROOK_ON_PALACE] += sign * on_palace
+        mobility = popcount((along_rank & SLIDE_MASK) | (along_file & SLIDE_MASK) << 10)
+        is_rook = slot < base + FIRST_CANNON
+        if is_rook:
+            along_rank = (along_rank | (along_rank >> ROOK_SHIFT)) & SLIDE_MASK
+            along_file = (along_file | (along_file >> ROOK_SHIFT)) & SLIDE_MASK
+        else:
+            along_rank >>= CANNON_SHIFT
+            along_file >>= CANNON_SHIFT
+        on_rank = along_rank << RANK_SHIFT[rank]
+        is_far = -(np.int64(HALF_OF_RANK[rank]) ^ side)
+        near_mask = _file_in_half(along_file, file, side) | (on_rank & ~is_far)
+        far_mask = _file_in_half(along_file, file, enemy) | (on_rank & is_far)
+        near |= near_mask
+        far |= far_mask
+        attacked = popcount(far_mask & palace)
+        attackers += attacked > 0
+        if is_rook:
+            near_reach |= near_mask
+            far_reach |= far_mask
+            rook_mobility += mobility
+            rooks_on_palace += attacked
+        else:
+            cannon_mobility += mobility
+            cannons_on_palace += attacked
+            attacks_on_rooks += popcount(near_mask & near_rooks) + popcount(far_mask & far_rooks)
+            attacks_on_minors += popcount(near_mask & near_minors) + popcount(far_mask & far_minors)
     state.rook_reach[side, side] = near_reach
     state.rook_reach[side, enemy] = far_reach
-    near |= near_reach
-    far |= far_reach
-
-    mobility = 0
-    on_palace = 0
-    for slot in (base + FIRST_CANNON, base + FIRST_CANNON + 1):
-        at = np.int64(state.square[slot])
-        if at == NOWHERE:
-            continue
-        rank = np.int64(RANK_OF[at])
-        file = np.int64(FILE_OF[at])
-        along_rank = np.int64(RANK_REACH[rank_index(state, rank, file)])
-        along_file = np.int64(FILE_REACH[file_index(state, rank, file)])
-        mobility += popcount((along_rank & SLIDE_MASK) | (along_file & SLIDE_MASK) << 10)
-        along_rank >>= CANNON_SHIFT
-        along_file >>= CANNON_SHIFT
-        near |= _in_half(along_rank, along_file, rank, file, side)
-        far |= _in_half(along_rank, along_file, rank, file, enemy)
-        attacked = 0
-        if (palace_ranks >> rank) & 1:
-            attacked = popcount(along_rank & _PALACE_FILES)
-        if (_PALACE_FILES >> file) & 1:
-            attacked += popcount(along_file & palace_ranks)
-        if attacked > 0:
-            attackers += 1
-            on_palace += attacked
-        _count_threats(state, along_rank & rank_bits(state, enemy, rank), rank * 9, 1, sign)
-        _count_threats(state, along_file & np.int64(state.file_bits[enemy, file]), file, 9, sign)
-    state.terms[CANNON_MOBILITY] += sign * mobility
-    state.terms[CANNON_ON_PALACE] += sign * on_palace
 
     near_reach = np.int64(0)
     far_reach = np.int64(0)
-    mobility = 0
-    on_palace = 0
+    horse_mobility = 0
+    horses_on_palace = 0
     for slot in (base + FIRST_HORSE, base + FIRST_HORSE + 1):
         at = np.int64(state.square[slot])
         if at == NOWHERE:
@@ -261,90 +275,105 @@ def _count_side(state, side, sign):
         far_mask = HORSE_MASKS[at, legs, enemy]
         near_reach |= near_mask
         far_reach |= far_mask
-        mobility += popcount(near_mask & ~state.occupied[side, side])
-        mobility += popcount(far_mask & ~state.occupied[side, enemy])
+        horse_mobility += popcount(near_mask & ~state.occupied[side, side])
+        horse_mobility += popcount(far_mask & ~state.occupied[side, enemy])
         attacked = popcount(far_mask & palace)
-        if attacked > 0:
-            attackers += 1
-            on_palace += attacked
-        _count_threats(state, near_mask & state.occupied[enemy, side], HALF_SQUARES * side, 1, sign)
-        _count_threats(state, far_mask & state.occupied[enemy, enemy], HALF_SQUARES * enemy, 1, sign)
-    state.terms[HORSE_MOBILITY] += sign * mobility
-    state.terms[HORSE_ON_PALACE] += sign * on_palace
+        attackers += attacked > 0
+        horses_on_palace += attacked
+        attacks_on_rooks += popcount(near_mask & near_rooks) + popcount(far_mask & far_rooks)
+        attacks_on_minors += popcount(near_mask & near_minors) + popcount(far_mask & far_minors)
     state.horse_reach[side, side] = near_reach
     state.horse_reach[side, enemy] = far_reach
-    near |= near_reach
-    far |= far_reach
 
-    for slot in range(base + FIRST_PAWN, base + FIRST_PAWN + 5):
-        at = np.int64(state.square[slot])
-        if at == NOWHERE:
-            continue
-        mask = PAWN_MASKS[side, at, enemy]
-        far |= mask
-        if HALF_OF[at] == enemy:
-            attacked = popcount(mask & palace)
-            if attacked > 0:
-                attackers += 1
-                state.terms[PAWN_ON_PALACE] += sign * attacked
-            _count_threats(state, mask & state.occupied[enemy, enemy], HALF_SQUARES * enemy, 1, sign)
-            if FILE_OF[at] < 8:
-                other = np.int64(state.board[at + 1])
-                if other >= base + FIRST_PAWN and other < base + FIRST_PAWN + 5:
-                    state.terms[LINKED_PAWNS] += sign
-        else:
-            near |= PAWN_MASKS[side, at, side]
-            if state.board[at + 9 - 18 * side] != 0:
-                state.terms[BLOCKED_PAWN] += sign
+    near_pawns = pawn_bits(state, side, side)
+    far_pawns = pawn_bits(state, side, enemy)
+    if side == RED:
+        near_steps = (near_pawns << 9) & WHOLE_HALF
+        crossing = near_pawns >> LAST_RANK_OF_HALF
+    else:
+        near_steps = near_pawns >> 9
+        crossing = (near_pawns << LAST_RANK_OF_HALF) & WHOLE_HALF
+    blocked = popcount(near_steps & (state.occupied[0, side] | state.occupied[1, side]))
+    blocked += popcount(crossing & (state.occupied[0, enemy] | state.occupied[1, enemy]))
+    near |= near_reach | near_steps
+    far |= far_reach | crossing
+    pawns_on_palace = 0
+    linked_pawns = 0
+    if far_pawns != 0:
+        ahead = (far_pawns << 9) & WHOLE_HALF if side == RED else far_pawns >> 9
+        to_left = (far_pawns & NOT_FIRST_FILE) >> 1
+        to_right = (far_pawns & NOT_LAST_FILE) << 1
+        far |= ahead | to_left | to_right
+        attackers += popcount(far_pawns & PAWN_ZONES[side])
+        pawns_on_palace = popcount(ahead & palace) + popcount(to_left & palace) + popcount(to_right & palace)
+        attacks_on_rooks += popcount(ahead & far_rooks) + popcount(to_left & far_rooks) + popcount(to_right & far_rooks)
+        attacks_on_minors += popcount(ahead & far_minors)
+        attacks_on_minors += popcount(to_left & far_minors) + popcount(to_right & far_minors)
+        linked_pawns = popcount(far_pawns & to_left)
     state.attacks[side, side] = near
     state.attacks[side, enemy] = far
 
-    if attackers >= 2:
-        state.terms[SECOND_ATTACKER] += sign
-        if attackers >= 3:
-            state.terms[THIRD_ATTACKER] += sign
+    row = side * PLACE_TERMS
+    state.place_terms[row + ROOK_MOBILITY] = rook_mobility
+    state.place_terms[row + CANNON_MOBILITY] = cannon_mobility
+    state.place_terms[row + HORSE_MOBILITY] = horse_mobility
+    state.place_terms[row + ROOK_ON_PALACE] = rooks_on_palace
+    state.place_terms[row + CANNON_ON_PALACE] = cannons_on_palace
+    state.place_terms[row + HORSE_ON_PALACE] = horses_on_palace
+    state.place_terms[row + PAWN_ON_PALACE] = pawns_on_palace
+    state.place_terms[row + SECOND_ATTACKER] = attackers >= 2
+    state.place_terms[row + THIRD_ATTACKER] = attackers >= 3
+    state.place_terms[row + ATTACK_ON_ROOK] = attacks_on_rooks
+    state.place_terms[row + ATTACK_ON_MINOR] = attacks_on_minors
+    state.place_terms[row + LINKED_PAWNS] = linked_pawns
+    state.place_terms[row + BLOCKED_PAWN] = blocked
 
 
 @jit
-def _count_hanging(state, side, sign):
-    """Add the enemy pieces that a side attacks and nothing defends; both sides' attacks must be known."""
+def _count_hanging(state, side):
+    """Write the enemy pieces that a side attacks and nothing defends; both sides' attacks must be known."""
     side &= 1
     enemy = 1 - side
+    minors = 0
+    guards = 0
+    pawns = 0
     for half in range(2):
         hanging = state.attacks[side, half] & state.occupied[enemy, half] & ~state.attacks[enemy, half]
         while hanging != 0:
             kind = SLOT_TYPE[state.board[(HALF_SQUARES * half + lowest_bit(hanging)) & SQUARE_BITS]]
             hanging &= hanging - 1
-            if kind == PAWN:
-                state.terms[HANGING_PAWN] += sign
-            elif kind == CANNON or kind == HORSE:
-                state.terms[HANGING_MINOR] += sign
-            elif kind == ADVISOR or kind == ELEPHANT:
-                state.terms[HANGING_GUARD] += sign
+            pawns += kind == PAWN
+            minors += kind == CANNON or kind == HORSE
+            guards += kind == ADVISOR or kind == ELEPHANT
+    row = side * PLACE_TERMS
+    state.place_terms[row + HANGING_MINOR] = minors
+    state.place_terms[row + HANGING_GUARD] = guards
+    state.place_terms[row + HANGING_PAWN] = pawns
 
 
 @jit
-def _count_checks(state, side, sign):
-    """Add the checks a side may give, less the enemy general's squares; both sides' attacks must be known."""
+def _count_checks(state, side):
+    """Write the checks a side may give, and less the enemy general's squares; both sides' attacks must be known."""
     side &= 1
     enemy = 1 - side  # also the half of the board that is the enemy's
     general = np.int64(state.square[(enemy + 1) << 4])
+    safe_near = ~state.attacks[enemy, side]
+    safe_far = ~state.attacks[enemy, enemy]
     free = GENERAL_MASKS[general, enemy] & ~(state.attacks[side, enemy] | state.occupied[enemy, enemy])
-    state.terms[GENERAL_SQUARES] -= sign * popcount(free)
-    near_reach = state.rook_reach[side, side]
-    far_reach = state.rook_reach[side, enemy]
-    if near_reach | far_reach != 0:
-        rank = np.int64(RANK_OF[general])
-        file = np.int64(FILE_OF[general])
-        along_rank = np.int64(RANK_REACH[rank_index(state, rank, file)]) & SLIDE_MASK
-        along_file = np.int64(FILE_REACH[file_index(state, rank, file)]) & SLIDE_MASK
-        near_line = _in_half(along_rank, along_file, rank, file, side)
-        far_line = _in_half(along_rank, along_file, rank, file, enemy)
-        checks = popcount(near_reach & near_line & ~state.attacks[enemy, side])
-        checks += popcount(far_reach & far_line & ~state.attacks[enemy, enemy])
-        state.terms[ROOK_CHECK] += sign * checks
+    rank = np.int64(RANK_OF[general])
+    file = np.int64(FILE_OF[general])
+    # The general stands in the enemy's half, and with it all of its rank.
+    along_rank = np.int64(RANK_REACH[rank_index(state, rank, file)]) & SLIDE_MASK
+    along_file = np.int64(FILE_REACH[file_index(state, rank, file)]) & SLIDE_MASK
+    near_line = _file_in_half(along_file, file, side)
+    far_line = _file_in_half(along_file, file, enemy) | (along_rank << RANK_SHIFT[rank])
+    checks = popcount(state.rook_reach[side, side] & near_line & safe_near)
+    checks += popcount(state.rook_reach[side, enemy] & far_line & safe_far)
     reach = state.horse_reach[side, enemy] & HORSE_ORIGIN_MASKS[general, enemy] & ~state.occupied[side, enemy]
-    state.terms[HORSE_CHECK] += sign * popcount(reach & ~state.attacks[enemy, enemy])
+    row = side * PLACE_TERMS
+    state.place_terms[row + GENERAL_SQUARES] = -popcount(free)
+    state.place_terms[row + ROOK_CHECK] = checks
+    state.place_terms[row + HORSE_CHECK] = popcount(reach & safe_far)
 
 
 @jit
@@ -386,17 +415,22 @@ def count_pieces(state):
 
 @jit
 def count_places(state):
-    """Write the terms before ``FIRST_OF_PIECES``, Red's less Black's, into ``state.terms``."""
+    """Write each side's terms before ``FIRST_OF_PIECES`` into ``state.place_terms``."""
+    for side in range(2):
+        _count_side(state, np.int64(side))
+    for side in range(2):
+        _count_hanging(state, np.int64(side))
+        _count_checks(state, np.int64(side))
+        _count_lines(state, np.int64(side))
+
+
+@jit
+def count_terms(state):
+    """Write all terms, Red's less Black's, into ``state.terms``, for those who want to see them one by one."""
+    count_pieces(state)
+    count_places(state)
     for term in range(FIRST_OF_PIECES):
-        state.terms[term] = 0
-    _count_side(state, np.int64(0), np.int64(1))
-    _count_side(state, np.int64(1), np.int64(-1))
-    _count_hanging(state, np.int64(0), np.int64(1))
-    _count_hanging(state, np.int64(1), np.int64(-1))
-    _count_checks(state, np.int64(0), np.int64(1))
-    _count_checks(state, np.int64(1), np.int64(-1))
-    _lines_of_general(state, np.int64(0), np.int64(-1))
-    _lines_of_general(state, np.int64(1), np.int64(1))
+        state.terms[term] = np.int64(state.place_terms[term]) - np.int64(state.place_terms[PLACE_TERMS + term])
 
 
 @jit

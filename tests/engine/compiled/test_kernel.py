@@ -19,7 +19,7 @@ from numba.core.types.npytypes import Record
 from tiny_game import STATE_DTYPE as TINY_STATE_DTYPE
 
 from engine.compiled import cache, identity, kernel, sources
-from engine.compiled.kernel import jit, lowest_bit, new_record, popcount
+from engine.compiled.kernel import jit, lowest_bit, new_record, popcount, sum_of_products
 from engine.errors import UserError
 from engine.games.contract import COMPILED_CONTRACT, MOVE_LISTS_DTYPE, check_contract
 from engine.games.xiangqi.position import STATE_DTYPE
@@ -45,6 +45,14 @@ def compiled_popcount(value):  # type: ignore[no-untyped-def]
 @jit
 def compiled_lowest_bit(value):  # type: ignore[no-untyped-def]
     return lowest_bit(value)
+
+
+FACTORS_DTYPE = np.dtype([("ones", np.int16, (40,)), ("others", np.int16, (100,))])
+
+
+@jit
+def compiled_sum_of_products(record, first, start):  # type: ignore[no-untyped-def]
+    return sum_of_products(record.ones, first, record.others, start, 24)
 
 
 @jit
@@ -288,6 +296,17 @@ def test_rule_8_popcount_equals_its_python_function(word: int) -> None:
     assert compiled_popcount(np.uint64(word)) == compiled_popcount.py_func(np.uint64(word)) == word.bit_count()
     signed = np.uint64(word).astype(np.int64)
     assert compiled_popcount(signed) == compiled_popcount.py_func(signed) == word.bit_count()
+
+
+@given(st.integers(0, 16), st.integers(0, 76), st.integers(0, 1 << 32))
+def test_rule_8_a_sum_of_products_equals_its_python_function(first: int, start: int, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    record = new_record(FACTORS_DTYPE)
+    record.ones = generator.integers(-128, 128, 40)
+    record.others = generator.integers(-(1 << 15), 1 << 15, 100)
+    expected = sum(int(record.ones[first + place]) * int(record.others[start + place]) for place in range(24))
+    assert compiled_sum_of_products(record, first, start) == expected
+    assert compiled_sum_of_products.py_func(record, first, start) == expected
 
 
 @given(st.one_of(WORDS, st.integers(0, 63).map(lambda bit: 1 << bit), st.just(0)))

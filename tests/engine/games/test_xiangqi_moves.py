@@ -308,8 +308,7 @@ def test_the_exchange_equals_a_plain_one() -> None:
             for capture in noisy(game):
                 code = game.code_of(capture)
                 expected = plain_exchange(board, *plain_xiangqi.read_move(capture))
-                assert int(evaluation.exchange(game.state, code)) == expected, (game.text, capture)
-                assert bool(GAME.kernels.loses_material(game.state, code)) == (expected < 0)
+                assert bool(GAME.kernels.loses_material(game.state, code)) == (expected < 0), (game.text, capture)
                 compared += 1
                 losing += expected < 0
             assert snapshot(game) == before

@@ -52,8 +52,7 @@ def prepared(text: str) -> Position:
 
 def counted(position: Position) -> dict[str, int]:
     """What the kernels count, Red's less Black's."""
-    terms.count_pieces(position.state)
-    terms.count_places(position.state)
+    terms.count_terms(position.state)
     return dict(zip(XIANGQI_TERMS, (int(term) for term in position.state.terms), strict=True))
 
 
