@@ -25,7 +25,9 @@ _NOT_KERNEL = {
 }  # fmt: skip
 _NOT_KERNEL_FOLDERS = {"commands", "programs", "protocols", "settings"}
 
-SAME_PLAY: dict[str, frozenset[str]] = {}
+SAME_PLAY: dict[str, frozenset[str]] = {
+    "a0f1697673af": frozenset({"2389b727e241", "cb913d4d0c4f"}),
+}
 """By an identity those of earlier states of the sources that play the same games, move for move and node for node.
 
 To be entered only where the benchmark's signature and the digests of the same tournament agree.
