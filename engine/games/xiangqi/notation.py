@@ -76,9 +76,11 @@ def parse_position(text: str) -> Any:
     if fields[1] not in ("w", "r", "b"):
         raise PositionError(f"FEN {text!r}: side to move is {fields[1]!r}, expected w (or r) for Red, b for Black")
     # Moves are told after a FEN, where other fields may have been left out.
-    end = fields.index("moves") if "moves" in fields else _FIELDS
-    if surplus := fields[min(end, _FIELDS) :]:
+    end = min(fields.index("moves") if "moves" in fields else _FIELDS, _FIELDS)
+    if surplus := fields[end:]:
         raise PositionError(f"FEN {text!r}: {' '.join(surplus)!r} is not part of it, which ends with the move number")
+    if moves := [field for field in fields[2 : min(end, 4)] if re.fullmatch("[a-i][0-9][a-i][0-9]", field, re.I)]:
+        raise PositionError(f"FEN {text!r}: {moves[0]!r} is a move, expected - - behind the side to move")
     side = BLACK if fields[1] == "b" else RED
     state = new_record(STATE_DTYPE)
     state.square[:] = NOWHERE
