@@ -2,7 +2,9 @@
 
 Only legal moves are produced. Out of check nearly every move is legal without a test: only the general's own moves and
 those of *suspects* (pieces whose leaving a square might uncover an attack: pinned pieces, cannon screens, horse legs)
-are tried exactly. In check, and while an enemy cannon faces the general with nothing between, every move is.
+are tried exactly. In check, and while an enemy cannon faces the general with nothing between, other pieces' moves are
+too, if they go to a *critical* square, where a piece would block, capture or make a screen; the rest are all illegal in
+check, and all legal out of it.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from engine.games.xiangqi.position import (
     GENERAL,
     GENERAL_TARGETS,
     GUARD_SQUARES,
+    HALF_OF,
     HALF_OF_RANK,
     HALF_SQUARES,
     HORSE_LEG_BETWEEN,
@@ -61,7 +64,11 @@ from engine.games.xiangqi.position import (
 ALL, CAPTURES, COUNT = 0, 1, 2
 """Modes of generation: every legal move, captures only, or only the number of legal moves."""
 
-_TEST_EVERYTHING = -1
+_CRITICAL_POSITION = -1
+"""In place of suspects: it matters where any piece goes."""
+
+NO_TEST, EXACT_TEST, TEST_IF_CRITICAL = 0, 1, 2
+"""Which of a piece's moves are tried: none, all, those to critical squares."""
 
 # Typed, so that only the mode chooses what code ``_take`` becomes.
 _ONE, _RANK, _FIRST_HALF, _SECOND_HALF = np.int64(1), np.int64(9), np.int64(0), np.int64(HALF_SQUARES)
@@ -207,17 +214,21 @@ def gives_check(state, move):
 
 
 @jit
-def _is_legal(state, move):
-    """Whether a move of another piece leaves the own general safe."""
+def _is_legal(state, move, test):
+    """Whether a move of another piece leaves the own general safe; by ``test`` it is tried or known."""
     side = np.int64(state.side) & 1
-    if not _touches_zone(state.square[(side + 1) << 4], move):
+    if test == TEST_IF_CRITICAL:
+        target = (move >> 7) & SQUARE_BITS
+        if state.critical[HALF_OF[target]] & BIT_OF[target] == 0:
+            return not in_check(state)
+    elif not _touches_zone(state.square[(side + 1) << 4], move):
         return not in_check(state)
     return is_safe(state, side, move & 127, move >> 7)
 
 
 @jit
 def _suspects_on_line(state, base, line, start, step):
-    """Bits of own pieces on one line of the general that shield it; all bits if every move must be tried."""
+    """Bits of own pieces on one line of the general that shield it, or ``_CRITICAL_POSITION``."""
     enemy = 48 - base
     suspects = 0
     for shift in (UPWARD_SHIFT, DOWNWARD_SHIFT):
@@ -229,7 +240,7 @@ def _suspects_on_line(state, base, line, start, step):
             kind = SLOT_TYPE[one]
             # A cannon with nothing between is no check, but any piece put between becomes its screen.
             if kind == ROOK or kind == CANNON or kind == GENERAL:
-                return _TEST_EVERYTHING
+                return _CRITICAL_POSITION
         second = (line >> (shift + 4)) & 15
         if second == NONE:
             continue
@@ -237,7 +248,7 @@ def _suspects_on_line(state, base, line, start, step):
         if two & enemy:
             kind = SLOT_TYPE[two]
             if kind == CANNON:
-                return _TEST_EVERYTHING
+                return _CRITICAL_POSITION
             if (kind == ROOK or kind == GENERAL) and one & base:
                 suspects |= 1 << (one - base)
         third = (line >> (shift + 8)) & 15
@@ -254,7 +265,7 @@ def _suspects_on_line(state, base, line, start, step):
 
 @jit
 def _suspects(state, base, general):
-    """Bits (by offset of the slot) of own pieces whose moves must be tried; all bits if every move must be."""
+    """Bits (by offset of the slot) of own pieces whose moves must be tried, or ``_CRITICAL_POSITION``."""
     base &= SLOT_BITS
     general &= SQUARE_BITS
     enemy = 48 - base
@@ -273,27 +284,97 @@ def _suspects(state, base, general):
         if leg != 255:
             blocker = np.int64(state.board[leg])
             if blocker == 0:
-                return _TEST_EVERYTHING
+                return _CRITICAL_POSITION
             if blocker & base:
                 suspects |= 1 << (blocker - base)
     pawns = enemy + FIRST_PAWN
     for at in (general - 1, general + 1, general + 9 - 18 * ((base >> 4) - 1)):
         slot = np.int64(state.board[at & SQUARE_BITS])
         if slot >= pawns and slot < pawns + 5:
-            return _TEST_EVERYTHING
+            return _CRITICAL_POSITION
     return suspects
+
+
+@jit
+def _note_critical(state, base, general):
+    """Write the critical squares of a critical position into ``state.critical``, and return its suspects.
+
+    A superset does no harm: what is critical is tried exactly.
+    """
+    base &= SLOT_BITS
+    general &= SQUARE_BITS
+    enemy = 48 - base
+    rank = np.int64(RANK_OF[general])
+    file = np.int64(FILE_OF[general])
+    suspects = 0
+    state.critical[0] = 0
+    state.critical[1] = 0
+    for vertical in range(2):
+        if vertical:
+            line = np.int64(FILE_MET[file_index(state, rank, file)])
+            start, step, own_place = file, 9, rank
+        else:
+            line = np.int64(RANK_MET[rank_index(state, rank, file)])
+            start, step, own_place = rank * 9, 1, file
+        for shift in (UPWARD_SHIFT, DOWNWARD_SHIFT):
+            first = (line >> shift) & 15
+            if first == NONE:
+                continue
+            last = own_place
+            one = np.int64(state.board[(start + first * step) & SQUARE_BITS])
+            if one & enemy and SLOT_TYPE[one] in (ROOK, CANNON, GENERAL):
+                last = first
+            second = (line >> (shift + 4)) & 15
+            if second != NONE:
+                two = np.int64(state.board[(start + second * step) & SQUARE_BITS])
+                if two & enemy and SLOT_TYPE[two] in (ROOK, CANNON, GENERAL):
+                    if SLOT_TYPE[two] == CANNON:
+                        last = second
+                    if one & base:
+                        suspects |= 1 << (one - base)
+                third = (line >> (shift + 8)) & 15
+                if third != NONE:
+                    three = np.int64(state.board[(start + third * step) & SQUARE_BITS])
+                    if three & enemy and SLOT_TYPE[three] == CANNON:
+                        if one & base:
+                            suspects |= 1 << (one - base)
+                        if two & base:
+                            suspects |= 1 << (two - base)
+            for place in range(min(last, own_place), max(last, own_place) + 1):
+                _add_critical(state, start + place * step)
+    for horse in (enemy + FIRST_HORSE, enemy + FIRST_HORSE + 1):
+        leg = np.int64(HORSE_LEG_BETWEEN[np.int64(state.square[horse]), general])
+        if leg != 255:
+            blocker = np.int64(state.board[leg])
+            if blocker == 0:
+                _add_critical(state, leg)
+                _add_critical(state, np.int64(state.square[horse]))
+            elif blocker & base:
+                suspects |= 1 << (blocker - base)
+    pawns = enemy + FIRST_PAWN
+    for at in (general - 1, general + 1, general + 9 - 18 * ((base >> 4) - 1)):
+        slot = np.int64(state.board[at & SQUARE_BITS])
+        if slot >= pawns and slot < pawns + 5:
+            _add_critical(state, np.int64(at))
+    return suspects
+
+
+@jit
+def _add_critical(state, square):
+    square &= SQUARE_BITS
+    state.critical[HALF_OF[square]] |= BIT_OF[square]
 
 
 @jit_for_constants
 def _take(state, lists, row, count, mode, test, origin, mask, start, step):
-    """Append (or count) the moves to the squares start + bit * step of ``mask``; returns the new count."""
-    if mode == COUNT and not test:
+    """Append (or count) the moves to the squares start + bit * step of ``mask``, tried by ``test``; the new count."""
+    if mode == COUNT and test == NO_TEST:
         return count + popcount(mask)
     while mask != 0:
         target = (start + lowest_bit(mask) * step) & SQUARE_BITS
         mask &= mask - 1
         move = origin | (target << 7)
-        if not test or _is_legal(state, move):
+        if test == NO_TEST or _is_legal(state, move, test):
             if mode != COUNT:
                 lists.moves[np.uint64(row), np.uint64(count)] = move
             count += 1
@@ -313,7 +394,7 @@ def _elephant_mask(state, origin):
 
 
 @jit_for_constants
-def _take_sliders(state, lists, row, count, mode, suspects, base):
+def _take_sliders(state, lists, row, count, mode, suspects, others, base):
     """Append (or count) the moves of rooks and cannons."""
     base &= SLOT_BITS
     side = (base >> 4) - 1
@@ -321,7 +402,7 @@ def _take_sliders(state, lists, row, count, mode, suspects, base):
         origin = np.int64(state.square[base + offset])
         if origin == NOWHERE:
             continue
-        test = (suspects >> offset) & 1 != 0
+        test = EXACT_TEST if (suspects >> offset) & 1 else others
         shift = ROOK_SHIFT if offset < FIRST_CANNON else CANNON_SHIFT
         rank = np.int64(RANK_OF[origin])
         file = np.int64(FILE_OF[origin])
@@ -379,7 +460,7 @@ def _pawns_reach(state, side, low, high):
 
 
 @jit_for_constants
-def _take_jumpers(state, lists, row, count, mode, suspects, base):
+def _take_jumpers(state, lists, row, count, mode, suspects, others, base):
     """Append (or count) the moves of horses, pawns, elephants and advisors."""
     base &= SLOT_BITS
     side = (base >> 4) - 1
@@ -400,7 +481,7 @@ def _take_jumpers(state, lists, row, count, mode, suspects, base):
         origin = np.int64(state.square[base + offset])
         if origin == NOWHERE:
             continue
-        test = (suspects >> offset) & 1 != 0
+        test = EXACT_TEST if (suspects >> offset) & 1 else others
         if offset >= FIRST_PAWN:
             low_targets, high_targets = PAWN_MASKS[side, origin, 0], PAWN_MASKS[side, origin, 1]
         elif offset >= FIRST_HORSE:
@@ -421,10 +502,14 @@ def _generate(state, lists, row, mode):
     base = ((np.int64(state.side) & 1) + 1) << 4
     enemy = 48 - base
     general = np.int64(state.square[base])
-    suspects = _suspects(state, base, general)
+    suspects = np.int64(_suspects(state, base, general))
+    others = np.int64(NO_TEST)
+    if suspects == _CRITICAL_POSITION:
+        suspects = np.int64(_note_critical(state, base, general))
+        others = np.int64(TEST_IF_CRITICAL)
     # Sliders first: their captures matter most where ordering is off.
-    count = _take_sliders(state, lists, np.int64(row), np.int64(0), mode, suspects, base)
-    count = _take_jumpers(state, lists, np.int64(row), count, mode, suspects, base)
+    count = _take_sliders(state, lists, np.int64(row), np.int64(0), mode, suspects, others, base)
+    count = _take_jumpers(state, lists, np.int64(row), count, mode, suspects, others, base)
     index = 0
     while GENERAL_TARGETS[general, index] != NOWHERE:
         target = np.int64(GENERAL_TARGETS[general, index])

@@ -111,6 +111,7 @@ STATE_DTYPE = np.dtype(
         ("place_terms", np.int16, (2 * PLACE_TERMS,)),  # and each side's terms of the squares
         ("terms", np.int16, (TERM_COUNT,)),  # Red's terms of the pieces less Black's
         ("term_weights", np.int16, ((PHASES + 1) * TERM_COUNT,)),  # centipawns, a row for each phase
+        ("critical", np.int64, (2,)),  # scratch of the generation of moves: critical squares by half
         ("exchange_slot", np.uint8, (32,)),  # scratch of the static exchange evaluation: at most 31 captures
         ("exchange_square", np.uint8, (32,)),
         ("undo_key", np.uint64, (MAX_GAME_PLIES,)),
@@ -441,8 +442,8 @@ def unmake(state):
         state.counts[enemy, SLOT_TYPE[captured]] += 1
         if SLOT_TYPE[captured] >= HORSE:
             state.crossers[enemy] += 1
-    state.phase = state.undo_phase[ply]
-    state.of_pieces = state.undo_of_pieces[ply]
+        state.phase = state.undo_phase[ply]
+        state.of_pieces = state.undo_of_pieces[ply]
     state.places_known = 0
     state.side = side
     state.ply = ply

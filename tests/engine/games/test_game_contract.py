@@ -72,7 +72,7 @@ def fields_of(position: Position) -> dict[str, list]:
         value = np.array(position.state[name])
         if name.startswith("undo_"):
             value = value[: int(position.state.ply)]
-        if not name.startswith("exchange"):
+        if not name.startswith("exchange") and name != "critical":
             found[name] = value.tolist()
     return found
 

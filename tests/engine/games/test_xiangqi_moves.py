@@ -261,7 +261,7 @@ def snapshot(game: Position) -> dict[str, list]:
         value = np.array(game.state[name])
         if name.startswith("undo_"):
             value = value[: int(game.state.ply)]
-        if not name.startswith("exchange"):
+        if not name.startswith("exchange") and name != "critical":
             fields[name] = value.tolist()
     return fields
 
