@@ -28,7 +28,7 @@ from typing import Any
 
 OF_THE_RUN = {
     "folder", "report", "seconds", "time_ms", "mean_time_ms", "engine", "engine_identity", "started_at", "own_seconds",
-    "games_seconds", "nodes_per_second", "weights", "output", "kept", "preset",
+    "games_seconds", "nodes_per_second", "weights", "output", "kept", "preset", "registered",
 }  # fmt: skip
 """Keys and columns that may differ: times, places, and which version it was."""
 KILL_AFTER_GAMES = 6
