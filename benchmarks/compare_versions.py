@@ -29,6 +29,8 @@ from typing import Any
 OF_THE_RUN = {
     "folder", "report", "seconds", "time_ms", "mean_time_ms", "engine", "engine_identity", "started_at", "own_seconds",
     "games_seconds", "nodes_per_second", "weights", "output", "kept", "preset", "registered",
+    "reference_time_ms", "reference_nodes_per_second", "speed_ratio", "speed_ratio_low", "speed_ratio_high",
+    "time_ratio", "time_ratio_low", "time_ratio_high",
 }  # fmt: skip
 """Keys and columns that may differ: times, places, and which version it was."""
 KILL_AFTER_GAMES = 6
