@@ -395,7 +395,7 @@ def _elephant_mask(state, origin):
 
 @jit_for_constants
 def _take_sliders(state, lists, row, count, mode, suspects, others, base):
-    """Append (or count) the moves of rooks and cannons."""
+    """Append (or count) the moves of rooks and cannons; ``others`` is the test of those that are no suspects."""
     base &= SLOT_BITS
     side = (base >> 4) - 1
     for offset in range(FIRST_ROOK, FIRST_CANNON + 2):
@@ -461,7 +461,7 @@ def _pawns_reach(state, side, low, high):
 
 @jit_for_constants
 def _take_jumpers(state, lists, row, count, mode, suspects, others, base):
-    """Append (or count) the moves of horses, pawns, elephants and advisors."""
+    """Append (or count) the moves of horses, pawns, elephants and advisors, as ``_take_sliders``."""
     base &= SLOT_BITS
     side = (base >> 4) - 1
     # Squares that may be moved to: enemies, and unless only captures are wanted everything not own.
