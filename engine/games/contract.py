@@ -53,7 +53,12 @@ def make(state, move):  # type: ignore[no-untyped-def]
 
 @game_stub
 def key_after(state, move):  # type: ignore[no-untyped-def]
-    """The hash the position will have after a move (a guess is enough: it only prefetches the table)."""
+    """The hash the position will have after a move."""
+
+
+@game_stub
+def key_is_quick(state):  # type: ignore[no-untyped-def]
+    """Whether ``key_after`` takes far less than making the move: a constant of the game, for compiled code too."""
 
 
 @game_stub
@@ -205,8 +210,8 @@ def perft(state, lists, depth):  # type: ignore[no-untyped-def]
 
 
 COMPILED_CONTRACT = (
-    "generate", "generate_noisy", "make", "key_after", "unmake", "make_null", "unmake_null", "in_check", "gives_check",
-    "final_score", "evaluate", "prepare", "is_quiet", "capture_order", "capture_gain",
+    "generate", "generate_noisy", "make", "key_after", "key_is_quick", "unmake", "make_null", "unmake_null", "in_check",
+    "gives_check", "final_score", "evaluate", "prepare", "is_quiet", "capture_order", "capture_gain",
     "loses_material", "history_piece", "is_pass", "plies_left", "solvable", "solve", "best_line",
     "path_verdict", "repetition_key", "judge", "null_move_allowed", "material", "position_key",
     "piece_count", "past_move", "perft",

@@ -18,6 +18,7 @@ from engine.games.contract import (
     is_pass,
     is_quiet,
     key_after,
+    key_is_quick,
     make,
     make_null,
     path_verdict,
@@ -499,8 +500,11 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
             if parameters.pruning_spares_checks == 0 or not gives_check(state, move):
                 continue
         new_depth = next_depth(state, parameters, move, np.int64(depth))
-        prefetch_bucket(search, key_after(state, move))
+        if key_is_quick(state):
+            prefetch_bucket(search, key_after(state, move))
         make(state, move)
+        if not key_is_quick(state):
+            prefetch_bucket(search, state.key)
         if not spend_node(search, parameters):
             unmake(state)
             return np.int64(0)

@@ -94,7 +94,15 @@ def make(state, move):
 
 @jit
 def key_after(state, move):
-    return state.key
+    make(state, move)
+    key = state.key
+    unmake(state)
+    return key
+
+
+@jit
+def key_is_quick(state):
+    return False
 
 
 @jit
@@ -276,9 +284,9 @@ def think_both(one, one_search, one_parameters, other, other_search, other_param
 KERNELS: dict[str, Any] = {
     function.__name__: function
     for function in (
-        generate, generate_noisy, make, key_after, unmake, make_null, unmake_null, in_check, gives_check, final_score,
-        evaluate, prepare, is_quiet, capture_order, capture_gain, loses_material, history_piece, path_verdict,
-        repetition_key, judge, null_move_allowed, is_pass, plies_left, solvable, solve, best_line,
+        generate, generate_noisy, make, key_after, key_is_quick, unmake, make_null, unmake_null, in_check, gives_check,
+        final_score, evaluate, prepare, is_quiet, capture_order, capture_gain, loses_material, history_piece,
+        path_verdict, repetition_key, judge, null_move_allowed, is_pass, plies_left, solvable, solve, best_line,
         material, piece_count, past_move, position_key, perft,
     )
 }  # fmt: skip

@@ -86,8 +86,19 @@ def refresh_key(state):
 
 @jit
 def key_after(state, move):
-    """No cheap guess is possible, since a move turns many discs; the position's own hash does no harm."""
-    return state.key
+    """The hash after a move."""
+    own, other = own_discs(state), other_discs(state)
+    square = move >> 7
+    if square == PASS_SQUARE:
+        return board_key(other, own)
+    turned = flips(own, other, square)
+    return board_key(other ^ turned, own ^ (turned | (ONE << np.uint64(square))))
+
+
+@jit
+def key_is_quick(state):
+    """It is not: what takes time in making a move is to find the discs it turns."""
+    return False
 
 
 @jit

@@ -17,6 +17,7 @@ KERNELS: dict[str, Any] = {
     "generate_noisy": moves.generate_noisy,
     "make": position.make,
     "key_after": position.key_after,
+    "key_is_quick": position.key_is_quick,
     "unmake": position.unmake,
     "make_null": position.make_null,
     "unmake_null": position.unmake_null,

@@ -365,6 +365,12 @@ def key_after(state, move):
 
 
 @jit
+def key_is_quick(state):
+    """It is: two or three keys are exchanged."""
+    return True
+
+
+@jit
 def make(state, move):
     """Play a legal move (or one that is to be tested); ``unmake`` takes it back."""
     origin = move & 127
