@@ -500,6 +500,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
             if parameters.pruning_spares_checks == 0 or not gives_check(state, move):
                 continue
         new_depth = next_depth(state, parameters, move, np.int64(depth))
+        # The child's bucket is asked for as soon as it is known which, and comes while the child is evaluated.
         if key_is_quick(state):
             prefetch_bucket(search, key_after(state, move))
         make(state, move)

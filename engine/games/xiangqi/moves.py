@@ -64,8 +64,8 @@ from engine.games.xiangqi.position import (
 ALL, CAPTURES, COUNT = 0, 1, 2
 """Modes of generation: every legal move, captures only, or only the number of legal moves."""
 
-_CRITICAL_POSITION = -1
-"""In place of suspects: it matters where any piece goes."""
+_CRITICAL_POSITION = 1 << 16
+"""Beside the bits of suspects: it matters where any piece goes."""
 
 NO_TEST, EXACT_TEST, TEST_IF_CRITICAL = 0, 1, 2
 """Which of a piece's moves are tried: none, all, those to critical squares."""
@@ -227,8 +227,24 @@ def _is_legal(state, move, test):
 
 
 @jit
-def _suspects_on_line(state, base, line, start, step):
-    """Bits of own pieces on one line of the general that shield it, or ``_CRITICAL_POSITION``."""
+def _add_critical(state, square):
+    """Note a critical square, and return the mark of a critical position."""
+    square &= SQUARE_BITS
+    state.critical[HALF_OF[square]] |= BIT_OF[square]
+    return _CRITICAL_POSITION
+
+
+@jit
+def _add_critical_line(state, start, step, one, other):
+    """Note a line's squares between two places and at both, and return the mark of a critical position."""
+    for place in range(min(one, other), max(one, other) + 1):
+        _add_critical(state, start + place * step)
+    return _CRITICAL_POSITION
+
+
+@jit
+def _suspects_on_line(state, base, line, start, step, place):
+    """As ``_suspects``, of one line of the general, which stands at ``place`` of it."""
     enemy = 48 - base
     suspects = 0
     for shift in (UPWARD_SHIFT, DOWNWARD_SHIFT):
@@ -240,7 +256,7 @@ def _suspects_on_line(state, base, line, start, step):
             kind = SLOT_TYPE[one]
             # A cannon with nothing between is no check, but any piece put between becomes its screen.
             if kind == ROOK or kind == CANNON or kind == GENERAL:
-                return _CRITICAL_POSITION
+                suspects |= _add_critical_line(state, start, step, place, first)
         second = (line >> (shift + 4)) & 15
         if second == NONE:
             continue
@@ -248,8 +264,8 @@ def _suspects_on_line(state, base, line, start, step):
         if two & enemy:
             kind = SLOT_TYPE[two]
             if kind == CANNON:
-                return _CRITICAL_POSITION
-            if (kind == ROOK or kind == GENERAL) and one & base:
+                suspects |= _add_critical_line(state, start, step, place, second)
+            if (kind == ROOK or kind == GENERAL or kind == CANNON) and one & base:
                 suspects |= 1 << (one - base)
         third = (line >> (shift + 8)) & 15
         if third == NONE:
@@ -265,41 +281,9 @@ def _suspects_on_line(state, base, line, start, step):
 
 @jit
 def _suspects(state, base, general):
-    """Bits (by offset of the slot) of own pieces whose moves must be tried, or ``_CRITICAL_POSITION``."""
-    base &= SLOT_BITS
-    general &= SQUARE_BITS
-    enemy = 48 - base
-    rank = np.int64(RANK_OF[general])
-    file = np.int64(FILE_OF[general])
-    suspects = 0
-    aligned = _aligned(state, enemy, general)
-    if aligned & 1:
-        line = np.int64(RANK_MET[rank_index(state, rank, file)])
-        suspects |= _suspects_on_line(state, base, line, rank * 9, 1)
-    if aligned & 2:
-        line = np.int64(FILE_MET[file_index(state, rank, file)])
-        suspects |= _suspects_on_line(state, base, line, file, 9)
-    for horse in (enemy + FIRST_HORSE, enemy + FIRST_HORSE + 1):
-        leg = np.int64(HORSE_LEG_BETWEEN[np.int64(state.square[horse]), general])
-        if leg != 255:
-            blocker = np.int64(state.board[leg])
-            if blocker == 0:
-                return _CRITICAL_POSITION
-            if blocker & base:
-                suspects |= 1 << (blocker - base)
-    pawns = enemy + FIRST_PAWN
-    for at in (general - 1, general + 1, general + 9 - 18 * ((base >> 4) - 1)):
-        slot = np.int64(state.board[at & SQUARE_BITS])
-        if slot >= pawns and slot < pawns + 5:
-            return _CRITICAL_POSITION
-    return suspects
+    """Bits (by offset of the slot) of own pieces whose moves must be tried, with ``_CRITICAL_POSITION`` in one.
 
-
-@jit
-def _note_critical(state, base, general):
-    """Write the critical squares of a critical position into ``state.critical``, and return its suspects.
-
-    A superset does no harm: what is critical is tried exactly.
+    The critical squares go into ``state.critical``; more than there are would do no harm, for they are tried exactly.
     """
     base &= SLOT_BITS
     general &= SQUARE_BITS
@@ -309,60 +293,28 @@ def _note_critical(state, base, general):
     suspects = 0
     state.critical[0] = 0
     state.critical[1] = 0
-    for vertical in range(2):
-        if vertical:
-            line = np.int64(FILE_MET[file_index(state, rank, file)])
-            start, step, own_place = file, 9, rank
-        else:
-            line = np.int64(RANK_MET[rank_index(state, rank, file)])
-            start, step, own_place = rank * 9, 1, file
-        for shift in (UPWARD_SHIFT, DOWNWARD_SHIFT):
-            first = (line >> shift) & 15
-            if first == NONE:
-                continue
-            last = own_place
-            one = np.int64(state.board[(start + first * step) & SQUARE_BITS])
-            if one & enemy and SLOT_TYPE[one] in (ROOK, CANNON, GENERAL):
-                last = first
-            second = (line >> (shift + 4)) & 15
-            if second != NONE:
-                two = np.int64(state.board[(start + second * step) & SQUARE_BITS])
-                if two & enemy and SLOT_TYPE[two] in (ROOK, CANNON, GENERAL):
-                    if SLOT_TYPE[two] == CANNON:
-                        last = second
-                    if one & base:
-                        suspects |= 1 << (one - base)
-                third = (line >> (shift + 8)) & 15
-                if third != NONE:
-                    three = np.int64(state.board[(start + third * step) & SQUARE_BITS])
-                    if three & enemy and SLOT_TYPE[three] == CANNON:
-                        if one & base:
-                            suspects |= 1 << (one - base)
-                        if two & base:
-                            suspects |= 1 << (two - base)
-            for place in range(min(last, own_place), max(last, own_place) + 1):
-                _add_critical(state, start + place * step)
+    aligned = _aligned(state, enemy, general)
+    if aligned & 1:
+        line = np.int64(RANK_MET[rank_index(state, rank, file)])
+        suspects |= _suspects_on_line(state, base, line, rank * 9, 1, file)
+    if aligned & 2:
+        line = np.int64(FILE_MET[file_index(state, rank, file)])
+        suspects |= _suspects_on_line(state, base, line, file, 9, rank)
     for horse in (enemy + FIRST_HORSE, enemy + FIRST_HORSE + 1):
-        leg = np.int64(HORSE_LEG_BETWEEN[np.int64(state.square[horse]), general])
+        at = np.int64(state.square[horse])
+        leg = np.int64(HORSE_LEG_BETWEEN[at, general])
         if leg != 255:
             blocker = np.int64(state.board[leg])
             if blocker == 0:
-                _add_critical(state, leg)
-                _add_critical(state, np.int64(state.square[horse]))
+                suspects |= _add_critical(state, leg) | _add_critical(state, at)
             elif blocker & base:
                 suspects |= 1 << (blocker - base)
     pawns = enemy + FIRST_PAWN
     for at in (general - 1, general + 1, general + 9 - 18 * ((base >> 4) - 1)):
         slot = np.int64(state.board[at & SQUARE_BITS])
         if slot >= pawns and slot < pawns + 5:
-            _add_critical(state, np.int64(at))
+            suspects |= _add_critical(state, np.int64(at))
     return suspects
-
-
-@jit
-def _add_critical(state, square):
-    square &= SQUARE_BITS
-    state.critical[HALF_OF[square]] |= BIT_OF[square]
 
 
 @jit_for_constants
@@ -503,10 +455,7 @@ def _generate(state, lists, row, mode):
     enemy = 48 - base
     general = np.int64(state.square[base])
     suspects = np.int64(_suspects(state, base, general))
-    others = np.int64(NO_TEST)
-    if suspects == _CRITICAL_POSITION:
-        suspects = np.int64(_note_critical(state, base, general))
-        others = np.int64(TEST_IF_CRITICAL)
+    others = np.int64(TEST_IF_CRITICAL if suspects & _CRITICAL_POSITION else NO_TEST)
     # Sliders first: their captures matter most where ordering is off.
     count = _take_sliders(state, lists, np.int64(row), np.int64(0), mode, suspects, others, base)
     count = _take_jumpers(state, lists, np.int64(row), count, mode, suspects, others, base)

@@ -109,7 +109,7 @@ STATE_DTYPE = np.dtype(
         ("rook_reach", np.int64, (2, 2)),
         ("horse_reach", np.int64, (2, 2)),
         ("place_terms", np.int16, (2 * PLACE_TERMS,)),  # and each side's terms of the squares
-        ("terms", np.int16, (TERM_COUNT,)),  # Red's terms of the pieces less Black's
+        ("terms", np.int16, (TERM_COUNT,)),  # Red's less Black's; of the squares only after ``count_terms``
         ("term_weights", np.int16, ((PHASES + 1) * TERM_COUNT,)),  # centipawns, a row for each phase
         ("critical", np.int64, (2,)),  # scratch of the generation of moves: critical squares by half
         ("exchange_slot", np.uint8, (32,)),  # scratch of the static exchange evaluation: at most 31 captures
