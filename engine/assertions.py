@@ -58,6 +58,13 @@ def check_entry(move, score, depth, bound, threat):
 
 
 @jit
+def check_cached_value(value, greatest):
+    """What is to be kept of an evaluation fits its entry."""
+    if DEBUG:
+        assert -greatest <= value <= greatest, "evaluation cache: value in range"
+
+
+@jit
 def check_solver_node(own, other, alpha, beta, empties):
     """A node of the endgame solver has a window, and as many empty squares as it is told."""
     if DEBUG:

@@ -14,6 +14,7 @@ from engine.games import game_named
 from engine.games.contract import MOVE_LISTS_DTYPE, Game, Position
 from engine.search.clock import CLOCK_CODES, allocate_time, start_clock
 from engine.search.driver import new_game, think
+from engine.search.evaluation_cache import WORDS
 from engine.search.node import enter_address, prepare_reductions
 from engine.search.null_samples import check_null_samples
 from engine.search.quiescence import static_value, terminal_value
@@ -176,6 +177,8 @@ class SearchMemory:
         self.table = allocate(megabytes, node_limit) if megabytes else np.zeros(0, np.uint64)
         self.search.table_address = self.table.ctypes.data
         self.search.table_mask = len(self.table) // WORDS_PER_BUCKET - 1
+        self.evaluation_cache = np.zeros(WORDS, np.uint64)
+        self.search.evaluation_cache = self.evaluation_cache.ctypes.data
         self._is_touched = False
         self._game_number = 0
         self._checker: SearchMemory | None = None
@@ -219,6 +222,7 @@ class SearchMemory:
         if self._game_number == GAME_NUMBERS:
             self.table[:] = 0
             self._game_number = 1
+        self.evaluation_cache[:] = 0
         _new_game(self.arrays[0], self._game_number)
 
     def touch_table(self) -> None:
@@ -379,7 +383,7 @@ class Engine:
         self.game.kernels.prepare(position.state, parameters)
         if not position.move_codes():
             return int(terminal_value(position.state, 0))
-        return int(static_value(position.state, parameters, -INFINITY, INFINITY))
+        return int(static_value(position.state, new_record(SEARCH_DTYPE), parameters, -INFINITY, INFINITY))
 
     def table_entry(self, position: Position) -> TableEntry | None:
         """What the transposition table knows of a position; it may be asked while a search runs."""

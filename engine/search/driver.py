@@ -97,7 +97,7 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
     search.former_best_left = 1 if former_best != 0 else 0
     checked = in_check(state)
     note_static_value(
-        search, np.int64(0), static_value(state, parameters, np.int64(-INFINITY), np.int64(INFINITY)), checked
+        search, np.int64(0), static_value(state, search, parameters, np.int64(-INFINITY), np.int64(INFINITY)), checked
     )
     if checked and parameters.check_extension != 0:
         depth += 1

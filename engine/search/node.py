@@ -28,6 +28,7 @@ from engine.games.contract import (
     unmake_null,
 )
 from engine.search.clock import spend_node
+from engine.search.evaluation_cache import prefetch_value
 from engine.search.null_move import (
     AFTER_NULL,
     EXCLUSION,
@@ -213,6 +214,13 @@ def enhanced_cutoff(state, search, lists, parameters, beta, depth, ply, count):
 
 
 @jit
+def _prefetch(search, key):
+    """Let all that is remembered of a position be fetched while something else is computed."""
+    prefetch_bucket(search, key)
+    prefetch_value(search.evaluation_cache, key)
+
+
+@jit
 def path_value(state, lists, verdict, ply):
     """Score of a path that is decided: a draw, or a loss or win by repetition at its distance from the root.
 
@@ -241,7 +249,7 @@ def horizon(state, search, lists, parameters, alpha, beta, ply):
     elif parameters.quiescence != 0:
         value = quiescence(state, search, lists, parameters, alpha, beta, ply, np.int64(0))
     else:
-        value = static_value(state, parameters, alpha, beta)
+        value = static_value(state, search, parameters, alpha, beta)
     return bounded(parameters, value, alpha, beta)
 
 
@@ -275,7 +283,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
     if ply > search.deepest_ply:
         search.deepest_ply = ply
     if ply >= MAX_PLY - 1:
-        return bounded(parameters, static_value(state, parameters, alpha, beta), alpha, beta)
+        return bounded(parameters, static_value(state, search, parameters, alpha, beta), alpha, beta)
 
     # Step 4. The static evaluation. It is early because the table's entry is still on its way from memory, which takes
     # as long, and few nodes are decided by the table.
@@ -283,7 +291,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
     if not checked:
         # Every test below compares with a bound of the window, give or take the greatest margin.
         reach = depth * max(parameters.reverse_futility_margin, parameters.futility_margin, parameters.razoring_margin)
-        static = static_value(state, parameters, np.int64(alpha - reach), np.int64(beta + reach))
+        static = static_value(state, search, parameters, np.int64(alpha - reach), np.int64(beta + reach))
 
     note_static_value(search, ply, static, checked)
 
@@ -500,12 +508,12 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
             if parameters.pruning_spares_checks == 0 or not gives_check(state, move):
                 continue
         new_depth = next_depth(state, parameters, move, np.int64(depth))
-        # The child's bucket is asked for as soon as it is known which, and comes while the child is evaluated.
+        # What is remembered of the child is asked for as soon as it is known where, and comes meanwhile.
         if key_is_quick(state):
-            prefetch_bucket(search, key_after(state, move))
+            _prefetch(search, key_after(state, move))
         make(state, move)
         if not key_is_quick(state):
-            prefetch_bucket(search, state.key)
+            _prefetch(search, state.key)
         if not spend_node(search, parameters):
             unmake(state)
             return np.int64(0)

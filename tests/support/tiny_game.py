@@ -151,7 +151,7 @@ def final_score(state):
 
 
 @jit
-def evaluate(state, alpha, beta):
+def evaluate(state, cache, alpha, beta):
     """Something odd and even, so that the search has values to compare: the stones left."""
     return (state.piles[0] + state.piles[1] + state.piles[2]) & 3
 

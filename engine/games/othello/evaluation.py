@@ -30,6 +30,7 @@ from engine.games.othello.patterns import (
 from engine.games.othello.position import FEATURES, other_discs, own_discs
 from engine.games.othello.rules import A_DISC, final_difference
 from engine.games.othello.weight_layout import FIRST_WEIGHT, MARK
+from engine.search.evaluation_cache import NOT_CACHED, cached_value, keep_value
 from engine.settings.weights import STEPS
 
 _DISCS_AT_START = 4
@@ -166,9 +167,13 @@ def evaluate_boards(state, own, other):
 
 
 @jit
-def evaluate(state, alpha, beta):
+def evaluate(state, cache, alpha, beta):
     """Static evaluation in hundredths of a disc, the side to move's view; never a mere bound."""
-    return evaluate_boards(state, own_discs(state), other_discs(state))
+    value = cached_value(cache, state.key)
+    if value == NOT_CACHED:
+        value = evaluate_boards(state, own_discs(state), other_discs(state))
+        keep_value(cache, state.key, value)
+    return value
 
 
 @jit

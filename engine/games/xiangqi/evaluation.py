@@ -35,6 +35,7 @@ from engine.games.xiangqi.position import (
 )
 from engine.games.xiangqi.terms import count_pieces, count_places, phase
 from engine.games.xiangqi.weight_layout import FIRST_TERM, FIRST_VALUE, MARK
+from engine.search.evaluation_cache import NOT_CACHED, cached_value, keep_value
 from engine.settings.parameters import choice_code
 from engine.values import BAN_BOUND
 
@@ -232,7 +233,7 @@ def _weigh_pieces(state, now):
 
 
 @jit
-def evaluate(state, alpha, beta):
+def evaluate(state, cache, alpha, beta):
     """Static evaluation in centipawns, the side to move's view; outside (alpha, beta) it may be a bound."""
     if state.evaluation != _FULL + 1:
         score = at_start(state.score)
@@ -250,8 +251,12 @@ def evaluate(state, alpha, beta):
     if own - MAX_OF_PLACES >= beta:
         return own - MAX_OF_PLACES
     if state.places_known == 0:
-        count_places(state)
-        state.of_places = min(max(_weigh_places(state, now), -MAX_OF_PLACES), MAX_OF_PLACES)
+        value = cached_value(cache, state.key)
+        if value == NOT_CACHED:
+            count_places(state)
+            value = min(max(_weigh_places(state, now), -MAX_OF_PLACES), MAX_OF_PLACES)
+            keep_value(cache, state.key, value)
+        state.of_places = value
         state.places_known = 1
     places = np.int64(state.of_places)
     return own + places if state.side == 0 else own - places

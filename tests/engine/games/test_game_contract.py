@@ -26,6 +26,7 @@ from engine.games.contract import (
     encode_verdict,
 )
 from engine.rules import REASONS, RESULTS, Rules
+from engine.search.evaluation_cache import WORDS
 from engine.settings.parameters import resolve, to_record
 from engine.values import INFINITY, MATE_BOUND, MAX_GAME_PLIES, MAX_MOVES, MAX_PLY
 
@@ -169,7 +170,7 @@ def test_text_round_trips_and_copies_are_independent(game: Game) -> None:
 
 def test_evaluation_and_material_are_bounded_integers(game: Game) -> None:
     for position in played(game, range(3)):
-        value = game.kernels.evaluate(position.state, -INFINITY, INFINITY)
+        value = game.kernels.evaluate(position.state, 0, -INFINITY, INFINITY)
         assert isinstance(value, int)
         assert abs(value) < MATE_BOUND
         assert game.kernels.material(position.state) >= 0
@@ -178,6 +179,19 @@ def test_evaluation_and_material_are_bounded_integers(game: Game) -> None:
                 order = int(game.kernels.capture_order(position.state, code))
                 assert abs(order) < 1 << 27, "captures must not reach the ranks of other moves"
                 assert game.kernels.loses_material(position.state, code) in (True, False)
+
+
+def test_evaluations_with_a_cache_are_the_same(game: Game) -> None:
+    """With the default weights, of many games in one cache: positions met the first time, again and by other moves."""
+    cache = np.zeros(WORDS, np.uint64)
+    weights = to_record(resolve({}, game=game.name if game.name in GAMES else None))
+    for _ in range(2):
+        for position in played(game, range(12), 12):
+            game.kernels.prepare(position.state, weights)
+            exact = int(game.kernels.evaluate(position.copy().state, 0, -INFINITY, INFINITY))
+            assert game.kernels.evaluate(position.state, cache.ctypes.data, -INFINITY, INFINITY) == exact
+    used = np.count_nonzero(cache)
+    assert used > 50 or game.name not in GAMES, "otherwise nothing was tested"
 
 
 def test_a_game_ends_when_there_is_no_move_and_the_verdict_is_known(game: Game) -> None:

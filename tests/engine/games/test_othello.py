@@ -299,7 +299,7 @@ def test_a_finished_game_is_worth_its_score_even_as_an_estimate() -> None:
     assert len(finished) == 20
     for position in finished:
         GAME.kernels.prepare(position.state, to_record(resolve({}, game="othello")))
-        assert GAME.kernels.evaluate(position.state, -1, 1) == GAME.kernels.final_score(position.state)
+        assert GAME.kernels.evaluate(position.state, 0, -1, 1) == GAME.kernels.final_score(position.state)
 
 
 def weights_text(phases: list[list[int]], features: tuple[str, ...] = OTHELLO) -> str:

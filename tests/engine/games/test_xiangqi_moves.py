@@ -192,7 +192,7 @@ def test_hash_and_sums_equal_a_full_recount(name: str) -> None:
             assert {key: np.array(game.state[key]).tolist() for key in expected} == expected
             assert int(evaluation.full_score(game.state)) == int(game.state.score)
             if name != "full":
-                value = int(GAME.kernels.evaluate(game.state, -INFINITY, INFINITY))
+                value = int(GAME.kernels.evaluate(game.state, 0, -INFINITY, INFINITY))
                 assert value == int(evaluation.at_start(game.state.score)) * (1 - 2 * game.side_to_move)
 
 
@@ -203,7 +203,7 @@ def test_the_evaluation_is_that_of_the_same_position_set_up_anew() -> None:
     kernels.prepare(game.state, record)
 
     def value(position: Position) -> int:
-        return int(kernels.evaluate(position.state, -INFINITY, INFINITY))
+        return int(kernels.evaluate(position.state, 0, -INFINITY, INFINITY))
 
     def afresh(text: str) -> int:
         position = GAME.position(text)

@@ -214,7 +214,7 @@ def _mirrored(text: str) -> str:
 def test_the_evaluation_is_symmetric(change: object) -> None:
     for text in positions(60):
         other = change(text)  # type: ignore[operator]
-        values = [int(evaluation.evaluate(prepared(one).state, -INFINITY, INFINITY)) for one in (text, other)]
+        values = [int(evaluation.evaluate(prepared(one).state, 0, -INFINITY, INFINITY)) for one in (text, other)]
         assert values[0] == values[1]
 
 
@@ -223,11 +223,11 @@ def test_outside_the_window_the_value_is_a_bound_and_inside_it_is_exact() -> Non
     kinds: Counter[str] = Counter()
     for text in positions(60):
         state = prepared(text).state
-        exact = int(evaluation.evaluate(state, -INFINITY, INFINITY))
+        exact = int(evaluation.evaluate(state, 0, -INFINITY, INFINITY))
         for _ in range(10):
             alpha = exact + generator.randrange(-600, 600)
             beta = alpha + generator.randrange(1, 100)
-            value = int(evaluation.evaluate(state, alpha, beta))
+            value = int(evaluation.evaluate(state, 0, alpha, beta))
             if value == exact:
                 kinds["exact"] += 1
             elif value <= alpha:
@@ -265,7 +265,7 @@ def test_the_evaluation_is_the_terms_and_the_squares_times_the_weights_of_the_ph
             for names in (XIANGQI[terms.FIRST_OF_PIECES : TERMS], XIANGQI[: terms.FIRST_OF_PIECES])
         )
         value += pieces + min(max(places, -evaluation.MAX_OF_PLACES), evaluation.MAX_OF_PLACES)
-        found = int(evaluation.evaluate(position.state, -INFINITY, INFINITY))
+        found = int(evaluation.evaluate(position.state, 0, -INFINITY, INFINITY))
         assert found == (value if position.side_to_move == 0 else -value), text
     assert len(phases) > 8
     assert int(terms.phase(prepared(GAME.start).state)) == PHASES

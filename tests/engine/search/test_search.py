@@ -142,7 +142,7 @@ def minimax(position: Position, depth: int, ply: int, overrides: dict[str, Any])
         depth += 1
     if depth <= 0:
         if overrides.get("evaluation", "full") == "full":
-            score = int(kernels.evaluate(state, -INFINITY, INFINITY))
+            score = int(kernels.evaluate(state, 0, -INFINITY, INFINITY))
         else:
             score = int(evaluation.at_start(evaluation.full_score(state))) * (1 - 2 * int(state.side))
         return score + overrides.get("tempo", 10)
@@ -182,7 +182,7 @@ def test_the_principal_variation_leads_to_the_value() -> None:
             continue
         assert len(found.principal_variation) == 4
         GAME.kernels.prepare(position.state, to_record(resolve(settings)))
-        assert sign * (GAME.kernels.evaluate(position.state, -INFINITY, INFINITY) + 10) == found.score
+        assert sign * (GAME.kernels.evaluate(position.state, 0, -INFINITY, INFINITY) + 10) == found.score
 
 
 # --- Mates ----------------------------------------------------------------------------------------------------------
