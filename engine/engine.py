@@ -222,7 +222,6 @@ class SearchMemory:
         if self._game_number == GAME_NUMBERS:
             self.table[:] = 0
             self._game_number = 1
-        self.evaluation_cache[:] = 0
         _new_game(self.arrays[0], self._game_number)
 
     def touch_table(self) -> None:

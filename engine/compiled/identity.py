@@ -26,8 +26,11 @@ _NOT_KERNEL = {
 _NOT_KERNEL_FOLDERS = {"commands", "programs", "protocols", "settings"}
 
 SAME_PLAY: dict[str, frozenset[str]] = {
-    "3300afbfead6": frozenset(
-        {"74ffc88731dd", "638df5c62351", "dd0b6f1743f7", "23fd15d6845f", "a0f1697673af", "2389b727e241", "cb913d4d0c4f"}
+    "3b0ed8bc529b": frozenset(
+        {
+            "3300afbfead6", "74ffc88731dd", "638df5c62351", "dd0b6f1743f7",
+            "23fd15d6845f", "a0f1697673af", "2389b727e241", "cb913d4d0c4f",
+        }
     ),
 }
 """By an identity those of earlier states of the sources that play the same games, move for move and node for node.

@@ -2,7 +2,7 @@
 
 A flat uint64 array, one word an entry: a position's key, but in place of its lowest bits, which are those of the
 entry's place in the array, the value. What is kept depends on nothing but the position and the weights: an array serves
-one set of parameters.
+one set of parameters, through any number of games.
 """
 
 from __future__ import annotations
