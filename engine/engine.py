@@ -12,9 +12,9 @@ from engine.compiled.kernel import array_of, jit, new_record
 from engine.errors import UserError
 from engine.games import game_named
 from engine.games.contract import MOVE_LISTS_DTYPE, Game, Position
+from engine.games.evaluation_cache import WORDS
 from engine.search.clock import CLOCK_CODES, allocate_time, start_clock
 from engine.search.driver import new_game, think
-from engine.search.evaluation_cache import WORDS
 from engine.search.node import enter_address, prepare_reductions
 from engine.search.null_samples import check_null_samples
 from engine.search.quiescence import static_value, terminal_value

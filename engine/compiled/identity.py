@@ -26,9 +26,9 @@ _NOT_KERNEL = {
 _NOT_KERNEL_FOLDERS = {"commands", "programs", "protocols", "settings"}
 
 SAME_PLAY: dict[str, frozenset[str]] = {
-    "3b0ed8bc529b": frozenset(
+    "f0fac7ba446a": frozenset(
         {
-            "3300afbfead6", "74ffc88731dd", "638df5c62351", "dd0b6f1743f7",
+            "3b0ed8bc529b", "3300afbfead6", "74ffc88731dd", "638df5c62351", "dd0b6f1743f7",
             "23fd15d6845f", "a0f1697673af", "2389b727e241", "cb913d4d0c4f",
         }
     ),

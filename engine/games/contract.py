@@ -114,7 +114,7 @@ def solve(state, search, lists, parameters, alpha, beta, ply):  # type: ignore[n
 def evaluate(state, cache, alpha, beta):  # type: ignore[no-untyped-def]
     """Static evaluation in centipawns, the side to move's view (without tempo).
 
-    ``cache`` is the address of an ``engine.search.evaluation_cache`` that a game may use, or 0.
+    ``cache`` is the address of an ``engine.games.evaluation_cache`` that a game may use, or 0.
 
     A value at or below alpha may be an upper bound, one at or above beta a lower bound of the evaluation.
     It is exact where the game is over, if the search may meet such positions at its horizon with a score that is not a

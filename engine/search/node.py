@@ -27,8 +27,8 @@ from engine.games.contract import (
     unmake,
     unmake_null,
 )
+from engine.games.evaluation_cache import prefetch_value
 from engine.search.clock import spend_node
-from engine.search.evaluation_cache import prefetch_value
 from engine.search.null_move import (
     AFTER_NULL,
     EXCLUSION,

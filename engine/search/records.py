@@ -64,7 +64,7 @@ SEARCH_DTYPE = np.dtype(
         ("search_statistics_address", np.int64),  # of the record of ``engine.search.statistics``; 0 for none
         ("table_address", np.int64),
         ("table_mask", np.int64),  # buckets - 1; -1 for no table
-        ("evaluation_cache", np.int64),  # address of an ``engine.search.evaluation_cache``; 0 for none
+        ("evaluation_cache", np.int64),  # address of an ``engine.games.evaluation_cache``; 0 for none
         ("replacement", np.int64),  # which entries give way, a code of the parameter of that name
         # Clock. Times are nanoseconds since the search began.
         ("clock", np.int64),

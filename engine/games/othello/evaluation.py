@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.compiled.kernel import jit, load_word, popcount
+from engine.games.evaluation_cache import NOT_CACHED, cached_value, keep_value
 from engine.games.othello.boards import (
     CORNERS,
     NONE,
@@ -30,7 +31,6 @@ from engine.games.othello.patterns import (
 from engine.games.othello.position import FEATURES, other_discs, own_discs
 from engine.games.othello.rules import A_DISC, final_difference
 from engine.games.othello.weight_layout import FIRST_WEIGHT, MARK
-from engine.search.evaluation_cache import NOT_CACHED, cached_value, keep_value
 from engine.settings.weights import STEPS
 
 _DISCS_AT_START = 4

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.compiled.kernel import jit, load_word, sum_of_products
+from engine.games.evaluation_cache import NOT_CACHED, cached_value, keep_value
 from engine.games.xiangqi.attacks import cheapest_attacker, drop, lift
 from engine.games.xiangqi.position import (
     ADVISOR,
@@ -35,7 +36,6 @@ from engine.games.xiangqi.position import (
 )
 from engine.games.xiangqi.terms import count_pieces, count_places, phase
 from engine.games.xiangqi.weight_layout import FIRST_TERM, FIRST_VALUE, MARK
-from engine.search.evaluation_cache import NOT_CACHED, cached_value, keep_value
 from engine.settings.parameters import choice_code
 from engine.values import BAN_BOUND
 

@@ -25,8 +25,8 @@ from engine.games.contract import (
     decode_verdict,
     encode_verdict,
 )
+from engine.games.evaluation_cache import WORDS
 from engine.rules import REASONS, RESULTS, Rules
-from engine.search.evaluation_cache import WORDS
 from engine.settings.parameters import resolve, to_record
 from engine.values import INFINITY, MATE_BOUND, MAX_GAME_PLIES, MAX_MOVES, MAX_PLY
 

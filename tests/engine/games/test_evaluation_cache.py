@@ -9,8 +9,8 @@ from engine.compiled.kernel import new_record
 from engine.engine import SearchMemory
 from engine.games import GAMES, game_named
 from engine.games.contract import MOVE_LISTS_DTYPE
+from engine.games.evaluation_cache import MAX_VALUE, NOT_CACHED, WORDS, cached_value, keep_value
 from engine.search.driver import think
-from engine.search.evaluation_cache import MAX_VALUE, NOT_CACHED, WORDS, cached_value, keep_value
 from engine.settings.limits import Limits
 from engine.settings.parameters import resolve
 
