@@ -10,7 +10,7 @@ process of its own under the same interpreter and packages.
 
 Every ratio is of one round, by processor time (which other programs on the machine hardly disturb) and by the time that
 passes (which needs a quiet machine). By processor time, on two shared cloud cores, Xiangqi at 50 pairs: a tournament
-plays 0.95 (0.93 to 0.97 over 5 repeats) of the games a second that plain searches allow.
+plays 0.92 to 0.95 (medians of two runs of 5 repeats) of the games a second that plain searches allow.
 
     python benchmarks/arena_speed.py [repeats] [--game NAME] [--pairs N] [--against CHECKOUT]
 """

@@ -2,6 +2,7 @@
 
     python benchmarks/tuning_landscapes.py                    the published table: every landscape, duel and SPSA
     python benchmarks/tuning_landscapes.py --development      the same on other seeds, for work on the methods
+    python benchmarks/tuning_landscapes.py --further          on 200 other seeds, for rates such as the intervals'
     python benchmarks/tuning_landscapes.py --landscapes plain-5 --budgets 1000 --methods duel tpe-best tpe-model
     python benchmarks/tuning_landscapes.py --refit 60           what fitting the model to 60 parameters costs
 

@@ -14,7 +14,7 @@ from engine.compiled.kernel import jit, load_word, prefetch, store_word
 
 PLACE_BITS = 15
 WORDS = 1 << PLACE_BITS
-"""256 KiB: twice or four times as many find more, but come from slower memory."""
+"""256 KiB; with more of them more is found, and no search was faster."""
 MAX_VALUE = (1 << (PLACE_BITS - 1)) - 1
 """Values are from ``-MAX_VALUE`` to this."""
 NOT_CACHED = 1 << PLACE_BITS

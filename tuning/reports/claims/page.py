@@ -11,8 +11,8 @@ the later by name holds.
 - ``{{xiangqi confirmed}}``, ``refuted``, ``negligible``, ``depends``, ``open``: numbers of parts; ``unfinished``: of
   those that have games left and no verdict yet; ``shown``: of those that expect nothing; ``asked``: of all that have a
   result; ``parts``: of all that its full budget has
-- ``{{xiangqi played}}``: parts that are answered by games; ``cells``: the places at which they are asked; ``ended``:
-  those of them that have no games left
+- ``{{xiangqi played}}``: parts that are answered by games; ``cells``: the places at which they are asked;
+  ``decided``, ``futility``, ``complete``: those of them that have ended so
 - ``{{xiangqi games}}``: games of all kept runs
 - ``{{xiangqi reports}}``: links to their reports
 - ``{{xiangqi limits}}``: the limits that its full budget names
@@ -33,6 +33,7 @@ from typing import Any
 from engine.errors import UserError
 from engine.language import Catalogue
 from engine.settings.configuration import read_toml
+from tuning.claims.courses import COMPLETE, DECIDED, FUTILITY
 from tuning.claims.results import CellRow, cell_row
 from tuning.claims.spec import STRENGTH
 from tuning.claims.verdicts import OPEN, PART_VERDICTS, SHOWN, UNFINISHED
@@ -161,8 +162,8 @@ def _filled(kept: KeptClaims, what: list[str], message: Catalogue) -> str:
     of_games = [part.cells for part in kept.parts.values() if part.cells and part.cells[0].kind in STRENGTH]
     if name == "played":
         return str(len(of_games))
-    if name in ("cells", "ended"):
-        return str(sum(name == "cells" or bool(row.ended) for rows in of_games for row in rows))
+    if name in ("cells", DECIDED, FUTILITY, COMPLETE):
+        return str(sum(name in ("cells", row.ended) for rows in of_games for row in rows))
     if name == "games":
         return str(sum(part.games for part in kept.parts.values()))
     part, is_verdict = kept.parts[name], what[-1] == "verdict"
