@@ -258,7 +258,7 @@ def _test_words(verdict: Verdict, message: Catalogue) -> str:
     if verdict.test is None:
         return message("study.fixed_length")
     question = "no_regression" if verdict.kind == NON_REGRESSION else "gain"
-    return message(f"study.{question}_{verdict.test.verdict.split()[-1]}")
+    return message(f"study.{question}_{verdict.test.verdict.split()[0]}")
 
 
 def best_round(result: StudyResult) -> RoundEnd | None:

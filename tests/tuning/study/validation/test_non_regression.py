@@ -63,6 +63,21 @@ def test_undecided_is_said_not_to_be_validated() -> None:
 
 
 @pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ((30, 90, 200, 200, 80), [("the gain was accepted", "接受有增益的假设"), ("no regression", "没有退步")]),
+        ((80, 200, 200, 90, 30), [("the gain was rejected", "拒绝有增益的假设"), ("weaker", "更弱")]),
+    ],
+)
+def test_the_hypothesis_that_was_accepted_is_said(counts: tuple[int, ...], said: list[tuple[str, str]]) -> None:
+    validation = study().validation
+    for stage, words in zip(stages_of(validation, 8000, 10_000), said, strict=True):
+        found = judge(validation, stage, Pentanomial(counts))  # type: ignore[arg-type]
+        ends = [verdict_sentence(found, name).split(comma)[-1] for name, comma in (("en", ", "), ("zh", "，"))]
+        assert tuple(ends) == words
+
+
+@pytest.mark.parametrize(
     ("keys", "said"),
     [
         ({"slow_elo_lower": 1}, "slow_elo_lower (1) below slow_elo_upper (0)"),
