@@ -362,7 +362,7 @@ def _validation_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, 
         rows.append(
             (
                 str(verdict.limits), signed(verdict.elo), interval_text(*verdict.interval),
-                percent_text(verdict.estimate.los), str(verdict.counts.pairs),
+                percent_text(verdict.los), str(verdict.counts.pairs),
                 " / ".join(map(str, verdict.counts.counts)), ratio, bounds, outcome,
             )
         )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,16 @@ def test_the_hypothesis_that_was_accepted_is_said(counts: tuple[int, ...], said:
         found = judge(validation, stage, Pentanomial(counts))  # type: ignore[arg-type]
         ends = [verdict_sentence(found, name).split(comma)[-1] for name, comma in (("en", ", "), ("zh", "，"))]
         assert tuple(ends) == words
+
+
+def test_the_likelihood_of_superiority_belongs_to_the_interval() -> None:
+    validation = study(elo_upper=60).validation
+    first, second = stages_of(validation, 8000, 10_000)
+    counts = Pentanomial((7, 4, 35, 0, 4))
+    found = judge(validation, first, counts)
+    assert found.after_test is not None
+    assert found.los == found.after_test.los > counts.estimate().los + 0.05
+    assert judge(validation, replace(second, kind="fixed"), counts).los == counts.estimate().los
 
 
 @pytest.mark.parametrize(
