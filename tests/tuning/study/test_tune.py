@@ -863,10 +863,16 @@ def test_a_preset_of_somebody_else_is_not_overwritten(improved: tuple[Path, Stud
     folder, study_result = improved
     other = folder / "other"
     other.mkdir()
-    (other / "weak.toml").write_text("[xiangqi]\n")
+    for content in (b"[xiangqi]\n", "# \u6d4b\u8bd5\n[xiangqi]\n".encode("gbk")):
+        (other / "weak.toml").write_bytes(content)
+        again = tune(study_result.spec, folder / "out", stream=io.StringIO(), presets=other)
+        assert again.preset == folder / "out" / "weak.toml"
+        assert (other / "weak.toml").read_bytes() == content
+    written = (folder / "out" / "weak.toml").read_text()
+    (other / "weak.toml").write_text(written, "utf-8-sig")
     again = tune(study_result.spec, folder / "out", stream=io.StringIO(), presets=other)
-    assert again.preset == folder / "out" / "weak.toml"
-    assert (other / "weak.toml").read_text() == "[xiangqi]\n"
+    assert again.preset == other / "weak.toml"
+    assert (other / "weak.toml").read_text() == written
 
 
 @pytest.mark.parametrize("command", [["tune", "weak.toml", "--out", "out"], ["validate", "out"]])
