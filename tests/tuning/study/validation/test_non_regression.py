@@ -14,6 +14,7 @@ from arena.figures.statistics import Pentanomial, sequential_test
 from engine.errors import UserError
 from tuning.reports.study import tuning_data, verdict_sentence, write_tuning_report
 from tuning.rereading import result_in
+from tuning.study.plan import prepare_tuning
 from tuning.study.run import tune
 from tuning.study.spec import TuningSpec, load_tuning, tuning_from_mapping, tuning_from_text
 from tuning.study.validation.match import Verdict, judge, stages_of
@@ -104,6 +105,12 @@ def test_keys_of_another_second_match_are_refused(keys: dict[str, Any], said: st
         study(**keys)
     assert str(error.value).startswith("small.toml: [validation]: ")
     assert said in str(error.value)
+
+
+@pytest.mark.parametrize("key", ["maximum_pairs", "slow_maximum_pairs", "slow_pairs"])
+def test_more_pairs_than_openings_are_refused(key: str) -> None:
+    with pytest.raises(UserError, match=rf"\[validation\]: {key} = 999999 needs as many different openings"):
+        prepare_tuning(study(**{key: 999_999}))
 
 
 def test_studies_from_before_there_were_such_tests_keep_their_match_of_fixed_length() -> None:
