@@ -216,6 +216,19 @@ def test_the_losses_as_they_are_and_scaled() -> None:
     assert losses_of(sample, np.zeros((2, 4)), 450.0) == pytest.approx((np.log(2), np.log(2)))
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("weight", [10.0, -10.0, 1000.0, -1000.0, 30_000.0, -30_000.0])
+def test_the_best_factor_is_found_for_few_positions_of_any_size(weight: float) -> None:
+    """Also where all evaluations are right, or all wrong, so that no factor is the best."""
+    features, shares = np.array([[3], [1], [-2]], np.int8), np.ones((3, 1))
+    for outcomes in ([1.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.5, 1.0, 0.5]):
+        sample = WinSample(features, shares, np.array(outcomes), np.array(outcomes), np.arange(3))
+        plain, scaled = losses_of(sample, np.array([[weight]]), 450.0)
+        factors = np.linspace(-20, 20, 4001)
+        losses = [logistic_loss(factor * weight * features[:, 0], sample.outcomes, 450.0) for factor in factors]
+        assert 0 <= scaled <= min(losses) + 1e-9 <= plain + 1e-9
+
+
 # Whole runs
 
 
