@@ -23,11 +23,13 @@ from typing import Any
 import optuna
 import pytest
 
+from arena.engines_file import EnginesFile
 from arena.figures.statistics import Pentanomial
 from arena.notation.openings import is_reserved_for_validation
 from arena.play.damage import renew_checksums
 from arena.play.live import LIVE_NAME
 from arena.play.store import STORE_NAME, Store
+from arena.player_spec import player_named
 from arena.records import GameRecord
 from arena.run import RunError
 from arena.spec import spec_from_mapping
@@ -848,6 +850,9 @@ def test_a_tuned_engine_is_started_as_it_was(tmp_path: Path) -> None:
     assert (player["directory"], player["start_timeout"], player["restart"]) == (str(tmp_path), 33, "always")
     cup = {"limit": "nodes=9", "pairs": 1, "openings": str(tmp_path / "few.epd"), "players": [{}, player]}
     assert spec_from_mapping(cup, "cup.toml").players[1].start_timeout_ms == 33_000
+    written = tmp_path / "tuned.toml"
+    written.write_text(preset_text("0123456789ab", spec, {"Hash": 8}, verdict))
+    assert player_named(str(written), EnginesFile(None)).entry == player
 
 
 def test_only_a_finished_study_can_be_validated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
