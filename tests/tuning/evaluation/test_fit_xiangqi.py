@@ -252,6 +252,8 @@ def test_a_run_writes_weights_that_play(fitted: tuple[Path, FitResult]) -> None:
     lost = tuple(replace(match, counts=Pentanomial((90, 8, 2, 0, 0))) for match in iteration.matches)
     weaker = replace(iteration, matches=lost)
     assert "weights of iteration 1 are weaker than those before" in fit_text(replace(done, iterations=(weaker,)))
+    beaten = replace(iteration, matches=tuple(replace(match, counts=Pentanomial((3, 0, 0, 0, 0))) for match in lost))
+    assert "0.0 % of 6 games, −∞ Elo [−∞, +153.5]" in fit_text(replace(done, iterations=(beaten,)))
     assert "who won (50 %) and the score of the game's search (50 %)" in str(fit_document(done, "en").sections[-1])
 
 
