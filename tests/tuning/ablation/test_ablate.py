@@ -39,7 +39,7 @@ from tuning.ablation.rows import AblationRow, frame_of, row_of
 from tuning.ablation.run import AblationResult, _depths, ablate, prepare_ablation
 from tuning.ablation.settings import feature_left_out
 from tuning.ablation.spec import AblationSpec, ablation_from_mapping, load_ablation
-from tuning.reports.ablation import ablation_text, write_ablation_report
+from tuning.reports.ablation import ablation_document, ablation_text, write_ablation_report
 from tuning.reports.ablation_charts import Curve, curves_chart, level_places, spaced_ticks
 from tuning.reports.document import MESSAGES
 
@@ -728,6 +728,18 @@ def games_on(page: str) -> list[int]:
     assert index
     numbers: list[int] = json.loads(zlib.decompress(base64.b64decode(index.group(1))))["games"]["number"]
     return numbers
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "equivalent"), ("zh", "等效")])
+def test_without_a_margin_nothing_is_said_to_be_equivalent(
+    played: tuple[Path, Path, AblationResult], language: str, said: str
+) -> None:
+    _, _, ended = played
+    spec = replace(ended.spec, rule=replace(ended.spec.rule, margin_elo=0.0))
+    for one, times in ((ended, 2), (replace(ended, spec=spec), 0)):
+        sections = {section.name: str(section) for section in ablation_document(one, language).sections}
+        told = sections["figure"] + sections["verdicts"]
+        assert len(re.findall(rf"{said} within|{said} that it is|为在 \S+ Elo 之内{said}|“{said}”表示", told)) == times
 
 
 def test_the_report_and_the_table_are_in_chinese_too(played: tuple[Path, Path, AblationResult], tmp_path: Path) -> None:
