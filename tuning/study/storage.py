@@ -282,4 +282,5 @@ def _result_of(trial: FrozenTrial, space: Space) -> RoundResult:
         (SettingsPair(number, tuple(first), tuple(second)), Pentanomial(tuple(counts)))
         for number, first, second, counts in pairs
     )
-    return RoundResult(_round_of(trial), tuple(trial.params[name] for name in space.names), results)
+    values = tuple(trial.params[name] for name in space.names)
+    return RoundResult(_round_of(trial), values, results, trial.value)

@@ -583,6 +583,12 @@ def test_two_folders_work_on_one_study(tmp_path: Path) -> None:
     theirs = {record.pairing.round for record in records_in(tmp_path / "two")}
     assert own & theirs == set()
     assert {end.number for end in ended.rounds} <= own | theirs
+    # What a round's centre was worth by the model of the time stays that, whoever reads it, and when.
+    trials = optuna.load_study(study_name="small", storage=url).get_trials(states=(optuna.trial.TrialState.COMPLETE,))
+    told = {trial.user_attrs.get("round", trial.number): trial.value for trial in trials}
+    seen = {end.number: end.elo for end in ended.rounds}
+    assert seen == {end.number: end.elo for end in run(path, tmp_path / "two").rounds} == told
+    assert len(set(seen.values())) > 2
 
 
 def test_a_shared_study_that_was_lost_is_told_again(tmp_path: Path) -> None:
