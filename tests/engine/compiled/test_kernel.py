@@ -427,6 +427,7 @@ def test_a_disk_too_full_for_compiled_code_is_said_once_and_holds_nothing_up(
 ) -> None:
     cache._say_not_kept.cache_clear()
     monkeypatch.setattr(cache, "CACHE_DIRECTORY", tmp_path / "not there")
+    monkeypatch.setattr(cache, "REASONS_NOT_KEPT", [])
 
     def twice(number: int) -> int:
         return 2 * number
@@ -436,3 +437,4 @@ def test_a_disk_too_full_for_compiled_code_is_said_once_and_holds_nothing_up(
     said = capsys.readouterr().err
     assert said.count("compiled code cannot be kept there (No such file or directory)") == 1
     assert said.count("\n") == 1
+    assert cache.REASONS_NOT_KEPT == ["No such file or directory"]
