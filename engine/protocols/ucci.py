@@ -29,6 +29,7 @@ from engine.protocols.session import (
     Progress,
     Session,
     Task,
+    counters_text,
     one_line,
     read_count,
     split_position,
@@ -132,7 +133,7 @@ class UcciSession(Session):
     def answer(self, result: SearchResult) -> None:
         """``bestmove``, with the reply to ponder on, and whether a draw is accepted or the game given up."""
         if self._switches["debug"]:
-            self.complain(" ".join(f"{name} {count}" for name, count in result.counters.items()))
+            self.say(f"info message {counters_text(result)}")
         words = ["bestmove", str(result.move)]
         if len(result.principal_variation) > 1:
             words += ["ponder", result.principal_variation[1]]

@@ -11,6 +11,7 @@ from conversation import TRANSCRIPTS, Conversation, Listener, play_transcript
 from engine.engine import Clock
 from engine.protocols.session import Task
 from engine.protocols.ucci import UcciSession
+from engine.search.records import COUNTERS
 from engine.settings.limits import Limits
 
 
@@ -43,6 +44,15 @@ def asked(*lines: str) -> Recorder:
     for line in ("ucci", *lines):
         session.handle(line)
     return session
+
+
+def test_with_debug_every_counter_is_told() -> None:
+    conversation = Conversation(make)
+    for line in ("ucci", "setoption debug on", "position startpos", "go depth 1"):
+        conversation.say(line)
+    *_, told, _ = conversation.hear_until("bestmove")
+    conversation.close()
+    assert told.split()[2::2] == list(COUNTERS)
 
 
 @pytest.mark.parametrize(
