@@ -122,6 +122,7 @@ def mean_nodes_to_depth(attempts: Sequence[Attempt]) -> dict[int, tuple[int, flo
     """By depth: searches that completed it, and their mean nodes from the beginning."""
     nodes: dict[int, list[int]] = {}
     for found in attempts:
-        for iteration in found.iterations:
-            nodes.setdefault(iteration.depth, []).append(iteration.nodes)
+        # Of two iterations to one depth the second solves the game: the depth was reached by the first.
+        for depth, needed in {one.depth: one.nodes for one in reversed(found.iterations)}.items():
+            nodes.setdefault(depth, []).append(needed)
     return {depth: (len(counts), sum(counts) / len(counts)) for depth, counts in sorted(nodes.items())}
