@@ -80,16 +80,17 @@ def load_positions(path: Path, game: str) -> tuple[SuitePosition, ...]:
         where = f"{path}: line {number}"
         if MOVES in position.split():
             raise ConfigurationError(f"{where}: a line has no moves but the best ones; give the position they lead to")
-        moves = tuple(operations.get("bm", "").split())
-        if not moves:
+        words = operations.get("bm", "").split()
+        if not words:
             raise ConfigurationError(f"{where}: no best move; expected FEN; bm MOVE; id \"name\";")
         try:
             board = contract.position(position)
+            moves = contract.read_moves(board, words, "0")
             for move in moves:
                 board.code_of(move)
         except UserError as error:
             raise ConfigurationError(f"{where}: {error}") from None
-        found.append(SuitePosition(operations.get("id") or f"line {number}", board.text, moves))
+        found.append(SuitePosition(operations.get("id") or f"line {number}", board.text, tuple(moves)))
     if not found:
         raise ConfigurationError(f"{path}: no positions in it; expected lines like FEN; bm MOVE; id \"name\";")
     return tuple(found)

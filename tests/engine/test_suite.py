@@ -104,6 +104,14 @@ def test_a_search_counts_once_for_a_depth_that_it_reached_and_then_solved() -> N
     assert mean_nodes_to_depth([found])[14] == (1, last.nodes)
 
 
+def test_best_moves_are_read_in_any_spelling(tmp_path: Path) -> None:
+    (tmp_path / "x.epd").write_text(f"{MATE_IN_ONE}; bm B0-B9 b0b1\n")
+    assert load_positions(tmp_path / "x.epd", "xiangqi")[0].best_moves == ("b0b9", "b0b1")
+    start = "---------------------------OX------XO--------------------------- X"
+    (tmp_path / "o.epd").write_text(f"{start}; bm D3 c4\n")
+    assert load_positions(tmp_path / "o.epd", "othello")[0].best_moves == ("d3", "c4")
+
+
 def test_the_command_prints_what_belongs_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = [f'{MATE_IN_ONE}; bm b0b1; id "other";', *SHIPPED.read_text("utf-8").splitlines()[3:9]]
     (tmp_path / "x.epd").write_text("\n".join(lines))
