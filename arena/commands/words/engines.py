@@ -248,8 +248,8 @@ def complete(entry: Mapping[str, Any], words: PlayerWords, each: PlayerWords, re
     keys = keys_of(reader.protocol_of(entry, words.option))
     for given in (each, words):
         own = {key: value for key, value in given.table.items() if key not in skipped}
-        if given is each:
-            own = {key: value for key, value in own.items() if key in keys}
+        if given is each:  # its protocol has been given to programs, and the built-in engine has none
+            own = {key: value for key, value in own.items() if key in keys and key != "protocol"}
         entry = merged(entry, own | _options(given, keys, is_each=given is each))
     limit = _joined_limits(each.limits, words.limits)
     return entry | ({"limit": limit} if limit else {})

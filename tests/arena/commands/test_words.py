@@ -137,13 +137,21 @@ def test_own_limits_stand_before_those_of_all(each: str, own: str, limit: str, s
 def test_options_of_all_are_for_programs_and_settings_for_the_built_in_engine(specify: Any) -> None:
     spec = specify(
         "tournament --engine ./mine option.Threads=2 --engine cmd=./mine name=other --engine default "
-        "option.NULL_DEPTH=4 --each option.Threads=1 option.Hash=16 set.null_depth=3 restart=on"
+        "option.NULL_DEPTH=4 --each proto=uci option.Threads=1 option.Hash=16 set.null_depth=3 restart=on"
     )
     mine, other, builtin = spec.players
+    assert [player.protocol for player in spec.players] == ["uci", "uci", "builtin"]
     assert dict(mine.options) == {"Threads": "2", "Hash": "16"}
     assert dict(other.options) == {"Threads": "1", "Hash": "16"}
     assert dict(builtin.parameters)["null_depth"] == 4
     assert (mine.restart, builtin.restart) == ("always", "on_fault")
+
+
+def test_a_protocol_of_all_gives_way_to_that_of_a_player(specify: Any) -> None:
+    spec = specify("match --engine cmd=./mine proto=ucci --engine cmd=./mine name=other --each proto=ucicyclone")
+    assert [player.protocol for player in spec.players] == ["ucci", "ucicyclone"]
+    with pytest.raises(UserError, match=r"--each proto=\.\.\.: there is no player whom it is for"):
+        specify("match --engine default --engine material --each proto=uci")
 
 
 def test_the_default_limit_is_one_that_all_players_can_be_told_of(
