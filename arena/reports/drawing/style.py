@@ -135,4 +135,4 @@ def svg_text(figure: Figure, name: str, description: str) -> str:
         text = text.replace(color, f"var(--{variable})")
     text = re.sub(rf"font: ([^\"]*?)'{LATIN}'[^;\"]*", r"font: \1var(--sans)", text)
     label = html.escape(description, quote=True)
-    return re.sub(r"<svg ", f'<svg class="chart" role="img" aria-label="{label}" ', text, count=1)
+    return text.replace("<svg ", f'<svg class="chart" role="img" aria-label="{label}" ', 1)

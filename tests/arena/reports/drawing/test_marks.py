@@ -154,6 +154,7 @@ def test_figures_are_written_as_png_svg_and_pdf(tmp_path: Path) -> None:
     write_plots(tmp_path, [Plot("one", "One", "", figure)])  # what is there is kept up to date
     assert {path.suffix: path.read_bytes() for path in (tmp_path / "plots").iterdir()} == data
     assert "var(--ink)" in svg_text(figure, "one", "what it is")
+    assert r'aria-label="C:\sub\1 &amp; \g&lt;0&gt;"' in svg_text(figure, "one", r"C:\sub\1 & \g<0>")
 
 
 def test_a_folder_for_figures_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
