@@ -316,7 +316,7 @@ class GameRunner(Runner):
 
         What it gives are the game's processors; none if that is left to the system.
         """
-        needed = min(2 if job.thinks_on_both_sides else 1, self.concurrency)
+        needed = self._slots_of(job)
         with self._door:  # one at a time: a game that waits for two must not wait for ever behind those that take one
             for _ in range(needed):
                 self._slots.acquire()
@@ -328,8 +328,12 @@ class GameRunner(Runner):
         finally:
             self._slots.release(needed)
 
+    def _slots_of(self, job: GameJob) -> int:
+        return min(2 if job.thinks_on_both_sides else 1, self.concurrency)
+
     def _warn_of_threads(self, job: GameJob) -> None:
         """Once, and again for more threads: that there are not as many processors."""
+        games = self.concurrency // self._slots_of(job)
         counts = [thread_count(player.options) for player in (job.first, job.second)]
         threads = sum(counts) if job.thinks_on_both_sides else max(counts)
         with self._lock:
@@ -337,9 +341,9 @@ class GameRunner(Runner):
                 return
             self._threads_told = threads
         usable = len(usable_processors())
-        if not 0 < usable < threads * self.concurrency:
+        if not 0 < usable < threads * games:
             return
-        self._warn(console("arena")("progress.threads", games=self.concurrency, threads=threads, usable=usable))
+        self._warn(console("arena")("progress.threads", games=games, threads=threads, usable=usable))
 
     def _play_compiled(self, running: _Running) -> GameRecord | None:
         from engine.compiled.identity import engine_identity

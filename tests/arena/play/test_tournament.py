@@ -496,7 +496,20 @@ def test_more_threads_than_processors_are_told_once() -> None:
     with GameRunner(1, StopFlag(), warn=told.append) as runner:
         list(runner.run(jobs))
     assert len(told) == hasattr(os, "sched_getaffinity")
-    assert all("1 games at a time with engines of 9999 threads" in line for line in told)
+    assert all("1 games at a time with 9999 threads" in line for line in told)
+
+
+def test_games_of_two_pondering_players_take_the_room_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    mock = (sys.executable, "-I", "-S", str(ROOT / "tests/support/mock_engines.py"), "good")
+    players = [PlayerSpec(name, "uci", Limits(clock_ms=9000), command=mock, ponder=True) for name in ("one", "other")]
+    opening, told = Opening(game_named("xiangqi").start), list[str]()
+    job = GameJob("xiangqi", Rules(), Adjudication(), Pairing(0, 0, 0, 1, 0), *players, opening, seed=1)
+    monkeypatch.setattr("arena.play.executor.usable_processors", lambda: [0, 1])
+    for concurrency, games in ((1, None), (2, None), (3, None), (4, 2)):
+        with GameRunner(concurrency, StopFlag(), warn=told.append) as runner:
+            runner._warn_of_threads(job)
+        assert told == ([] if games is None else [line for line in told if f"{games} games at a time with 2 " in line])
+    assert len(told) == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processors cannot be chosen here")
