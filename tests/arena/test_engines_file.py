@@ -114,6 +114,9 @@ def test_engines_of_cutechess_are_read(tmp_path: Path) -> None:
             {"name": "Clear Hash", "type": "button"},
         ]},
         {"name": "Other", "command": "./other", "protocol": "uci", "workingDirectory": str(tmp_path)},
+        {"name": "Thinker", "command": "x", "protocol": "uci", "ponder": True, "restart": "on", "initStrings": []},
+        {"name": "Usual", "command": "x", "protocol": "uci", "ponder": False, "restart": "off", "whitepov": False},
+        {"name": "Told", "command": "x", "protocol": "xboard", "initStrings": ["memory 4"]},
     ]  # fmt: skip
     path = tmp_path / "engines.json"
     path.write_text(json.dumps(configurations))
@@ -122,6 +125,11 @@ def test_engines_of_cutechess_are_read(tmp_path: Path) -> None:
         "name": "Sloppy", "command": "sloppy -x", "protocol": "uci", "options": {"Hash": 64}
     }  # fmt: skip
     assert file.entry("Other", "")["directory"] == str(tmp_path)
+    usual = {"name": "Usual", "command": "x", "protocol": "uci"}
+    assert file.entry("Usual", "") == usual
+    assert file.entry("Thinker", "") == usual | {"name": "Thinker", "ponder": True, "restart": "always"}
+    with pytest.raises(UserError, match=r"player 1 \(Told\): unknown key 'initStrings'"):
+        elolab("match", "--engine", "conf=Told", "--engine", "default", "--engines", str(path), "--dry-run")
     for text in ("{}x", "[3]", '{"a": 1}', '[{"name": "x"}]'):
         path.write_text(text)
         with pytest.raises(UserError, match="cannot be read as engines of cutechess"):
