@@ -210,6 +210,26 @@ def test_an_engine_is_not_there_if_no_protocol_takes_its_keys(line: str, problem
     assert engine["protocol"] == ""
 
 
+@pytest.mark.parametrize(
+    ("table", "protocol", "problem"),
+    [
+        ('options = { Hash = 3 }', "", "options is a key of engines over uci"),
+        ('limit = "depth=4"', "", "GTP cannot tell an engine of a depth"),
+        ('protocol = "gtp"\nlimit = "depth=4"', "GTP", "GTP cannot tell an engine of a depth"),
+        ('protocol = "uci"\nlimit = "own"', "UCI", "only players over GTP"),
+    ],
+)
+def test_what_is_said_of_an_engine_is_about_a_game_that_it_plays(
+    table: str, protocol: str, problem: str, capsys: Any
+) -> None:
+    command = f"{MOCK.replace('mock_engines', 'mock_othello_engines')} normal protocol=gtp"
+    Path("engines.toml").write_text(f'[mine]\ncommand = "{command}"\n{table}\n[preset]\npreset = "absent"\n')
+    assert elolab("engines", "--check", "--json") == 1
+    mine, preset = json.loads(capsys.readouterr().out)["engines"]
+    assert problem in mine["problem"]
+    assert (mine["protocol"], preset["protocol"]) == (protocol, "the built-in engine")
+
+
 def test_python_refers_to_engines_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path / "cups")
     with pytest.raises(UserError, match="player 'twin' cannot be started"):
