@@ -227,6 +227,9 @@ def test_names_that_are_nothing_but_signs_make_a_plain_folder(specify: Any) -> N
         ("conf=mine", "there is no file of engines"),
         ("default set.nul_move=off", "--engine: unknown parameter 'nul_move'"),
         ("name=x", "which engine"),
+        ("default arg=--fast", "--engine arg=--fast: the built-in engine takes no arguments"),
+        ("default --each args='-a -b'", "--each arg=-a: no player is a program"),
+        ("default --each name=x", "--each name=x: every player needs a name of its own"),
     ],
 )
 def test_a_player_that_cannot_be_is_refused_in_one_line(words: str, said: str, specify: Any) -> None:
