@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import shlex
 import sys
@@ -300,13 +301,53 @@ def test_a_played_folder_is_asked_for_protocols(tmp_path: Path, capsys: pytest.C
     run(spec_from_mapping(content, "match"), Path(f"results/match-mine-material-{END}"), stream=io.StringIO())
     Path("mine").write_text("#!/bin/sh\nexit 1\n")
     os.chmod("mine", 0o755)
-    assert command_line._run_command(command_line.find_command("match"), [*line[1:], "--dry-run"]) == 0
+    words = [*line[1:], "--dry-run", "--accept-engine-change"]
+    assert command_line._run_command(command_line.find_command("match"), words) == 0
     printed = capsys.readouterr()
     assert "2 games, 2 of them in" in printed.out
     assert "player 'mine': UCI, nodes=1000" in printed.out
     assert "speaks" not in printed.err
     with pytest.raises(DetectionError, match="exited with code 1"):
         ProtocolFinder().protocol_of(["./mine"], None, "xiangqi", 10)
+
+
+def test_games_of_a_program_are_not_taken_for_those_of_the_next_build(
+    without_charts: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command, folder = command_line.find_command("match"), f"results/match-mine-material-{END}"
+    line = shlex.split("./mine material --limit nodes=1000 --maxmoves 2 --json --pairs")
+
+    def play(*words: str) -> tuple[str, int]:
+        command_line._run_command(command, [*line, *words])
+        played = json.loads(capsys.readouterr().out)
+        return played["folder"], played["stored"]
+
+    assert play("1") == (folder, 2)
+    before = Path("mine").read_text()
+    Path("mine").write_text(f"{before}# the next build\n")
+    assert play("1") == (f"{folder}-2", 2)
+    assert play("2") == (f"{folder}-2", 4)
+    with pytest.raises(UserError, match=r"program of the player 'mine' has changed .* add --accept-engine-change"):
+        play("2", "--out", folder)
+    Path("mine").write_text(before)
+    assert play("2") == (folder, 4), "it is the first build again"
+    Path("mine").write_text(f"{before}# the next build\n")
+    assert play("3", "--accept-engine-change") == (folder, 6)
+    assert play("3") == (folder, 6), "that was accepted"
+
+
+def test_a_program_that_could_not_be_started_may_be_mended(
+    without_charts: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = shlex.split("material default --engine cmd=./mine proto=uci --pairs 1 --limit nodes=9 --maxmoves 2 --out x")
+    command, mended = command_line.find_command("tournament"), Path("mine").read_text()
+    Path("mine").write_text("#!/bin/sh\nexit 1\n")
+    for stored, text in ((2, "#!/bin/sh\nexit 2\n"), (2, mended), (6, f"{mended}# the next build\n")):
+        command_line._run_command(command, [*line, "--json"])
+        assert json.loads(capsys.readouterr().out)["stored"] == stored
+        Path("mine").write_text(text)
+    with pytest.raises(UserError, match="program of the player 'mine' has changed"):
+        command_line._run_command(command, line)
 
 
 def test_games_are_copied_to_a_file_that_holds_no_others(
