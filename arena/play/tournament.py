@@ -150,6 +150,17 @@ def run(spec: TournamentSpec, directory: Path, **options: Unpack[RunOptions]) ->
         return replace(result, interrupted=run.stop.is_set() and result.missing > 0)
 
 
+def check_folder(plan: Plan, directory: Path, *, accepts_changes: bool) -> None:
+    """Raise ``UserError`` as ``run`` does if the folder belongs to another tournament; nothing is written."""
+    if not (directory / STORE_NAME).is_file():
+        return
+    purpose = _purpose(plan, accepts_changes=accepts_changes)
+    with Store(directory, read_only=True) as store:
+        recorded = store.metadata(purpose.key)
+        if recorded is not None and purpose.check is not None:
+            purpose.check(store, recorded)
+
+
 def result_of(spec: TournamentSpec, store: Store, outcomes: Sequence[Outcome] | None = None) -> TournamentResult:
     """How far a tournament is, going by its store, whose ``outcomes`` may be given."""
     outcomes, withdrawals = store.outcomes() if outcomes is None else outcomes, withdrawals_of(store)

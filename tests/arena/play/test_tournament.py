@@ -656,6 +656,18 @@ def test_a_dry_run_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "openings: 2 needed, 6 available" in capsys.readouterr().out
 
 
+def test_a_dry_run_refuses_what_would_be_refused(
+    played: tuple[Path, Path, TournamentResult], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out, _ = played
+    words = ["tournament", str(path), "--out", str(out), "--dry-run"]
+    before = (out / "games.sqlite").read_bytes()
+    assert command_line.main(words) == 0
+    assert command_line.main([*words, "--seed", "99"]) == 2
+    assert "holds another tournament: seed = " in capsys.readouterr().err
+    assert (out / "games.sqlite").read_bytes() == before
+
+
 def test_replay(
     played: tuple[Path, Path, TournamentResult], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
