@@ -523,6 +523,8 @@ def plan_of_run(
     spec = plan.spec
     result = TournamentResult(plan.games, 0, plan.games) if store is None else result_of(spec, store, outcomes)
     seconds = estimated_game_seconds([player.limits for player in spec.players])
+    if any(player.ponder and player.limits.clock_kind == "wall" for player in spec.players):
+        seconds *= min(2, concurrency)  # such a game takes the room of two, see ``arena.play.executor``
     stage = GameStage(spec.name, result.planned - result.unplayable, seconds, result.stored)
     return StagePlan(spec.name, directory, (stage,), concurrency, is_bound=not format_of(spec).has_fixed_length)
 

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from arena.play import executor
 from arena.play.damage import renew_checksums
 from arena.play.executor import GameRunner, Pauses, stopping_on_signals
 from arena.play.store import STORE_NAME, Store, StoreFailure
-from arena.play.tournament import TournamentResult, describe, players_in, prepare, run
+from arena.play.tournament import TournamentResult, describe, plan_of_run, players_in, prepare, run
 from arena.players.registry import protocols
 from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
 from arena.reports.write import export
@@ -654,6 +655,15 @@ def test_a_dry_run_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert not (tmp_path / "cup").exists()
     assert command_line.main(["tournament", str(path), "--dry-run"]) == 0
     assert "openings: 2 needed, 6 available" in capsys.readouterr().out
+
+
+def test_games_of_players_that_ponder_are_planned_with_the_room_of_two(tmp_path: Path) -> None:
+    plain = prepare(load_tournament(write_spec(tmp_path, limit="clock=10+0.1")))
+    ponders = tuple(replace(player, ponder=True) for player in plain.spec.players)
+    pondering = replace(plain, spec=replace(plain.spec, players=ponders))
+    for concurrency, factor in ((1, 1), (2, 2), (4, 2)):
+        usual, longer = (plan_of_run(plan, tmp_path / "none", concurrency) for plan in (plain, pondering))
+        assert longer.stages[0].game_seconds == factor * usual.stages[0].game_seconds
 
 
 def test_a_dry_run_refuses_what_would_be_refused(
