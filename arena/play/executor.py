@@ -246,7 +246,7 @@ class GameRunner(Runner):
                     if self._is_disturbed(played):
                         self._tell_of_pause()
                         pending.append(self._pool.submit(self._play, played.job))
-                    elif played.record is not None and played.record.reason != "startup_failure":
+                    elif played.record is not None and not self._is_void(played.record):
                         records.append(played.record)
                 if records:
                     yield records
@@ -259,6 +259,13 @@ class GameRunner(Runner):
             self._stop.set()
             _give_up(pending)
             raise
+
+    def _is_void(self, record: GameRecord) -> bool:
+        """Whether a game is none to keep: a player could not be started, or may have been ended by what ends the run.
+
+        A shutdown, a batch system or the stop of a service asks all processes to end at the same moment, players too.
+        """
+        return record.reason == "startup_failure" or (self._stop.is_set() and "fault" in record.detail)
 
     def _is_disturbed(self, played: _Played) -> bool:
         """Whether the game may have come out otherwise because the process stood still for a while."""
@@ -286,7 +293,9 @@ class GameRunner(Runner):
         pauses = self._pauses.count
         played = _Played(job, self._record_of(job), pauses)
         record = played.record
-        if record is not None and record.reason == "startup_failure" and not self._is_disturbed(played):
+        if record is None or record.reason != "startup_failure" or self._stop.is_set():
+            return played
+        if not self._is_disturbed(played):
             self._take_out(job, record.detail)
         return played
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from faulty_players import player as faulty_player
 
 from arena.play import executor
 from arena.play.damage import renew_checksums
@@ -404,6 +405,29 @@ def test_a_stopped_runner_yields_nothing_more(tmp_path: Path) -> None:
         assert not runner.running()
 
 
+@pytest.mark.parametrize("program", ["crashes", "does not start"])
+def test_a_player_that_ends_with_the_run_has_not_lost(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from arena.play import game
+
+    stop, play = StopFlag(), game.play
+
+    async def play_and_stop(*arguments: Any) -> GameRecord:
+        record = await play(*arguments)  # the player has ended, and what told it to tells the run too
+        stop.set()
+        return record
+
+    monkeypatch.setattr(game, "play", play_and_stop)
+    first = faulty_player("uci", "exit")
+    if program == "does not start":
+        first = replace(first, command=("no-such-engine",))
+    second = replace(faulty_player("uci", "good"), name="second")
+    opening = Opening(game_named("xiangqi").start)
+    job = GameJob("xiangqi", Rules(), Adjudication(), Pairing(0, 0, 0, 1, 0), first, second, opening, seed=1)
+    with GameRunner(1, stop) as runner:
+        assert not list(runner.run([job]))
+        assert not runner.unavailable
+
+
 def test_the_compiled_loop_and_the_python_loop_play_the_same_games(tmp_path: Path) -> None:
     from arena.play.game import play_game
     from arena.players.registry import make_player
@@ -534,11 +558,15 @@ def test_games_do_not_depend_on_their_processors(tmp_path: Path) -> None:
 def test_a_request_to_end_and_the_end_of_the_terminal_set_the_flag(number: signal.Signals) -> None:
     from engine.engine import StopFlag
 
-    stop, before = StopFlag(), signal.getsignal(number)
-    with stopping_on_signals(stop):
-        signal.raise_signal(number)
-    assert stop.is_set()
-    assert signal.getsignal(number) is before
+    stop = StopFlag()
+    before = signal.signal(number, signal.SIG_DFL)  # under nohup, whoever runs the tests ignores the second
+    try:
+        with stopping_on_signals(stop):
+            signal.raise_signal(number)
+        assert stop.is_set()
+        assert signal.getsignal(number) is signal.SIG_DFL
+    finally:
+        signal.signal(number, before)
 
 
 def test_continuing_is_counted_and_sets_no_flag() -> None:
