@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -393,14 +394,19 @@ def _check_extension(directory: Path, old: TournamentSpec, old_openings: str, pl
 
 
 def _check_places(store: Store, old: TournamentSpec, new: TournamentSpec) -> None:
-    """Raise ``RunError`` if players enter while there are games beyond the end: others would get their numbers."""
-    if len(new.players) == len(old.players):
+    """Raise ``RunError`` if players enter or change places while there are games beyond the end.
+
+    Those keep their numbers and the places of their players, which would then be those of others.
+    """
+    before, now = ([player.name for player in spec.players] for spec in (old, new))
+    if before == now:
         return
-    last = max((outcome.pairing.number for outcome in store.outcomes()), default=-1)
-    if last >= planned_games(old):
+    pairs = 1 + max((outcome.pairing.pair for outcome in store.outcomes()), default=-1)
+    if pairs > new.pairs:
+        what = "no player can enter" if len(before) < len(now) else "the order of its players cannot change"
         raise RunError(
-            f"{store.directory}: holds games beyond its {format_of(old).pairs_text(old)}, so that no player can enter; "
-            f"play it with as many pairs and rounds as it had and the same players first, or {REMEDY}"
+            f"{store.directory}: holds games beyond {format_of(new).pairs_text(new)}, so that {what}; "
+            f"play at least pairs = {math.ceil(pairs / new.rounds)}, or {REMEDY}"
         )
 
 

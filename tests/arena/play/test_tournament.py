@@ -176,11 +176,28 @@ def test_nobody_enters_a_tournament_that_holds_games_beyond_its_end(tmp_path: Pa
     """Other games would get the numbers of those."""
     for pairs in (3, 1):
         play(write_spec(tmp_path, players=2, pairs=pairs), tmp_path / "out")
-    with pytest.raises(RunError, match="holds games beyond its pairs = 1, so that no player can enter"):
-        play(write_spec(tmp_path, players=3, pairs=1), tmp_path / "out")
-    play(write_spec(tmp_path, players=2, pairs=3), tmp_path / "out")
+    with pytest.raises(RunError, match=r"beyond pairs = 2, so that no player can enter; play .* pairs = 3"):
+        play(write_spec(tmp_path, players=3, pairs=2), tmp_path / "out")
     play(write_spec(tmp_path, players=3, pairs=3), tmp_path / "out")
     assert [record.pairing.number for record in records_in(tmp_path / "out")] == list(range(18))
+
+
+def test_no_players_change_places_in_a_tournament_that_holds_games_beyond_its_end(tmp_path: Path) -> None:
+    """Those games would count for one another's opponents."""
+
+    def swapped(pairs: int) -> Path:
+        path = write_spec(tmp_path, players=2, pairs=pairs)
+        head, one, other = path.read_text().split("[[players]]")
+        path.write_text("[[players]]".join((head, other, one)))
+        return path
+
+    out = tmp_path / "out"
+    play(write_spec(tmp_path, players=2, pairs=3), out)
+    with pytest.raises(RunError, match=r"so that the order of its players cannot change; .* pairs = 3"):
+        play(swapped(1), out)
+    play(swapped(3), out)
+    play(swapped(3), tmp_path / "at once")
+    assert digest_in(out) == digest_in(tmp_path / "at once")
 
 
 def test_a_folder_without_games_is_free_for_another_tournament(tmp_path: Path) -> None:
