@@ -497,6 +497,15 @@ def test_more_pairs_and_comparisons_play_only_what_is_missing(
         run(write_ablation(tmp_path), tmp_path / "out")
 
 
+def test_a_comparison_keeps_the_conditions_that_it_was_begun_with(
+    played: tuple[Path, Path, AblationResult], tmp_path: Path
+) -> None:
+    """One more key is another comparison, too, however new its entry in the table is."""
+    shutil.copytree(played[1], tmp_path / "out")
+    with pytest.raises(UserError, match="reference_limit = not set there, 'nodes=20' in"):
+        run(write_ablation(tmp_path, extra='reference_limit = "nodes=20"\n'), tmp_path / "out")
+
+
 # Rounds, verdicts, factorials
 
 ROUNDS = """\
