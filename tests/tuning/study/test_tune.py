@@ -210,6 +210,13 @@ def test_optuna_reads_the_study(played: tuple[Path, Path, StudyResult]) -> None:
         assert sums == list(end.counts.counts)
 
 
+def test_the_folder_may_have_any_name(played: tuple[Path, Path, StudyResult], tmp_path: Path) -> None:
+    path, _, study_result = played
+    out = tmp_path / "100%25 {new} ?x=1#;棋"
+    assert outline(run(path, out)) == outline(study_result)
+    assert (out / STUDY_NAME).is_file()
+
+
 def test_concurrency_does_not_matter(played: tuple[Path, Path, StudyResult], tmp_path: Path) -> None:
     path, _, study_result = played
     assert outline(run(path, tmp_path / "two", concurrency=2)) == outline(study_result)
