@@ -497,6 +497,19 @@ def test_more_pairs_and_comparisons_play_only_what_is_missing(
         run(write_ablation(tmp_path), tmp_path / "out")
 
 
+def test_games_that_no_longer_count_keep_no_place_that_is_anothers(tmp_path: Path) -> None:
+    """Alone the comparison is played to its end; the games are not enough for two of them."""
+    quiescence, null_move = ({"label": name, "variant": {name: False}} for name in ("quiescence", "null_move"))
+    settings = {"limit": "nodes=30", "pairs": 8, "rounds": 2, "adjudication": {"maximum_plies": 20}}
+    settings |= {"nodes_to_depth": {"depth": 0}, "games": 16}
+    for comparisons in ([quiescence], [null_move, quiescence]):
+        ended = ablate(read(**settings, comparisons=comparisons), tmp_path / "out", stream=io.StringIO())
+    assert [row.pairs for row in ended.rows] == [4, 4]
+    records = records_in(tmp_path / "out")
+    assert len(records) == 24
+    assert len({record.pairing.number for record in records}) == 24
+
+
 def test_a_comparison_keeps_the_conditions_that_it_was_begun_with(
     played: tuple[Path, Path, AblationResult], tmp_path: Path
 ) -> None:
