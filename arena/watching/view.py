@@ -122,6 +122,8 @@ def _head_lines(state: dict[str, Any], say: Catalogue, columns: int) -> list[Lin
         lines.append([("#" * filled, GREEN), ("-" * (columns - filled), "")])
     if progress["words"] and not state["standings"]:
         lines.append([(progress["words"], "")])
+    if say.language in state["result"]:
+        lines.append([(state["result"][say.language], "")])
     if state["trouble"]:
         lines.append([(state["trouble"], RED)])
     return [*lines, []]

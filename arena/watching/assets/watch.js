@@ -112,8 +112,9 @@ const watch = {
   showFinding() { setText("finding", this.finding()); },
 
   finding() {
-    const { state, match, test, standings, games, progress } = this.state;
+    const { state, match, test, standings, games, progress, result } = this.state;
     if (state === "waiting") return say("finding_waiting");
+    if (games && result[facts.language]) return result[facts.language];
     const [first, second] = this.state.players;
     if (test && match) {
       const verdict = this.verdict(test, first);

@@ -100,6 +100,12 @@ def test_infinite_elo_has_its_sign(tmp_path: Path, results: tuple[str, str], sai
     assert said in text_of(printed(RunFollower(tmp_path).read(), [], "en"))
 
 
+def test_the_winner_of_a_knockout_is_named() -> None:
+    own = state(format="knockout", result={"en": "player 3 has won.", "zh": "player 3 夺冠。"})
+    assert "player 3 has won." in text_of(screen(own, [], Choice(), "en", 80, 24))
+    assert "player 3 夺冠。" in text_of(printed(own, [], "zh"))
+
+
 def test_what_is_printed_holds_everything() -> None:
     text = text_of(printed(state(), ["centre: history_weight 3"], "en"))
     assert "player 29" in text

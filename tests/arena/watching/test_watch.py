@@ -338,6 +338,16 @@ def test_a_verdict_says_what_was_tested_in_both_languages(tmp_path: Path, browse
                     assert browser.value(f"watch.verdict({test}, 'A')") == said
 
 
+def test_the_winner_of_a_knockout_is_named_in_both_languages(tmp_path: Path, browser: Browser) -> None:
+    """Its ratings may put another player first."""
+    with begun(tmp_path, specification(format="knockout", pairs=1, tiebreak_pairs=0)) as store:
+        store.add_all((played(number, "1-0"), True) for number in range(2))
+    with served(tmp_path) as server:
+        for language, said in (("en", "player 0 has won the final"), ("zh", "player 0 在决赛中")):
+            browser.open(f"{server.address}?language={language}")
+            browser.until(f"document.querySelector('#finding').innerText.startsWith('{said}')")
+
+
 def test_infinite_elo_has_its_sign(tmp_path: Path, browser: Browser) -> None:
     with begun(tmp_path, specification()) as store:
         store.add_all((played(number, result), True) for number, result in enumerate(("0-1", "1-0")))
