@@ -196,6 +196,9 @@ def _standings_lines(state: dict[str, Any], say: Catalogue, room: int | None) ->
     for row, name in zip(shown, names, strict=False):
         rating = _elo(row["rating"])
         error = "-" if row["rating_error"] is None else f"{row['rating_error']:.1f}"
+        if state["anchors"]:  # whose scale has a zero of its own
+            rating = rating.removeprefix("+")
+            error = say("rating.given") if row["player"] in state["anchors"] else error
         score = f"{100 * row['score']:.1f} %" if row["games"] else "-"
         texts = (rating, error, str(row["games"]), score)
         figures = " ".join(padded(text, width, right=True) for text, width in zip(texts, columns, strict=True))

@@ -136,13 +136,17 @@ const watch = {
   },
 
   showStandings() {
-    const { standings } = this.state;
+    const { standings, anchors } = this.state;
     element("standings-box").hidden = !standings.length;
     const ends = standings.flatMap((row) => row.rating === null || row.rating_error === null ? [] : [row.rating - row.rating_error, row.rating + row.rating_error]);
-    const scale = { low: Math.min(0, ...ends), high: Math.max(0, ...ends) };
+    // Given ratings have a scale of their own, which may be far from 0 and has no sign.
+    const isGiven = Object.keys(anchors).length > 0, zero = isGiven ? [] : [0];
+    const scale = { low: Math.min(...zero, ...ends), high: Math.max(...zero, ...ends), zero: !isGiven };
+    const ratingText = ({ rating }) => rating === null ? UNKNOWN : isGiven ? signedText(rating).replace("+", "") : signedText(rating);
+    const errorText = ({ player, rating, rating_error }) => rating === null ? "" : Object.hasOwn(anchors, player) ? say("given") : rating_error === null ? "± ∞" : `± ${rating_error.toFixed(1)}`;
     element("standings-table").tBodies[0].replaceChildren(...standings.map((row) => make("tr", {},
       make("td", { class: "number" }, String(row.rank)), make("th", { scope: "row" }, row.player),
-      make("td", { class: "number rating" }, row.rating === null ? UNKNOWN : signedText(row.rating), make("span", { class: "small" }, row.rating === null ? "" : row.rating_error === null ? "± ∞" : `± ${row.rating_error.toFixed(1)}`)),
+      make("td", { class: "number rating" }, ratingText(row), make("span", { class: "small" }, errorText(row))),
       make("td", { class: "interval wide-only" }, intervalPicture(row, scale)),
       make("td", { class: "number wide-only" }, countText(row.games)),
       make("td", { class: "number wide-only" }, `${row.wins} ${row.draws} ${row.losses}`),
@@ -184,10 +188,10 @@ const watch = {
 
 // --- Pictures ----------------------------------------------------------------------------------------------------
 
-function intervalPicture(row, { low, high }) {
+function intervalPicture(row, { low, high, zero }) {
   const width = 240, x = (value) => high > low ? width * (value - low) / (high - low) : width / 2;
   const picture = draw("svg", { viewBox: `0 0 ${width} 16`, preserveAspectRatio: "none", "aria-hidden": "true" });
-  picture.append(draw("line", { x1: x(0), x2: x(0), y1: 0, y2: 16, stroke: "var(--line)", "vector-effect": "non-scaling-stroke" }));
+  if (zero) picture.append(draw("line", { x1: x(0), x2: x(0), y1: 0, y2: 16, stroke: "var(--line)", "vector-effect": "non-scaling-stroke" }));
   if (row.rating === null) return picture;
   const error = row.rating_error ?? 0;
   picture.append(draw("line", { x1: x(row.rating - error), x2: x(row.rating + error), y1: 8, y2: 8, stroke: "var(--win)", "stroke-width": 2.4, "vector-effect": "non-scaling-stroke" }),

@@ -100,6 +100,13 @@ def test_infinite_elo_has_its_sign(tmp_path: Path, results: tuple[str, str], sai
     assert said in text_of(printed(RunFollower(tmp_path).read(), [], "en"))
 
 
+def test_given_ratings_have_no_sign_and_no_interval() -> None:
+    text = text_of(screen(state(anchors={"default": 99}), [], Choice(), "en", 80, 24))
+    assert " 1 default              99.0  given     40  62.5 %" in text
+    assert " 98.0   20.5" in text
+    assert "+98.0" not in text
+
+
 def test_the_winner_of_a_knockout_is_named() -> None:
     own = state(format="knockout", result={"en": "player 3 has won.", "zh": "player 3 夺冠。"})
     assert "player 3 has won." in text_of(screen(own, [], Choice(), "en", 80, 24))

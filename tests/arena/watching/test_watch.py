@@ -348,6 +348,21 @@ def test_the_winner_of_a_knockout_is_named_in_both_languages(tmp_path: Path, bro
             browser.until(f"document.querySelector('#finding').innerText.startsWith('{said}')")
 
 
+def test_given_ratings_have_a_scale_of_their_own(tmp_path: Path, browser: Browser) -> None:
+    """Intervals fill the column wherever on the scale they are."""
+    with begun(tmp_path, specification(anchors={"player 0": 2500})) as store:
+        store.add_all((played(number, result), True) for number, result in enumerate(("1-0", "1-0", "1-0", "0-1")))
+    rows = "[...document.querySelectorAll('#standings-table tbody tr')]"
+    with served(tmp_path) as server:
+        browser.open(server.address)
+        texts = browser.until(f"watch.state && {rows}.map((row) => row.querySelector('.rating').innerText.trim())")
+        assert any(text.startswith("2500.0") and text.endswith("given") for text in texts), texts
+        assert not any("+" in text for text in texts)
+        ends = f"{rows}.flatMap((row) => [...row.querySelectorAll('svg line')].flatMap((line) => [line.x1, line.x2]))"
+        places = browser.value(f"{ends}.map((end) => end.baseVal.value)")
+    assert (min(places), max(places)) == (0, 240)
+
+
 def test_infinite_elo_has_its_sign(tmp_path: Path, browser: Browser) -> None:
     with begun(tmp_path, specification()) as store:
         store.add_all((played(number, result), True) for number, result in enumerate(("0-1", "1-0")))
