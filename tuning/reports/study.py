@@ -21,6 +21,7 @@ from engine.language import DEFAULT_LANGUAGE, Catalogue, game_words, padded, wra
 from engine.rules import Adjudication, Rules
 from engine.settings.configuration import specification_word
 from engine.settings.parameters import BY_NAME
+from engine.settings.reference import unit_in
 from tuning.conditions import Conditions, describe, value_text
 from tuning.external_engine import BUILD
 from tuning.keys.study import NON_REGRESSION
@@ -328,7 +329,8 @@ def _parameters_table(result: StudyResult, message: Catalogue) -> TextTable:
         searched = _searched_text(dimension, message)
         row: tuple[str, ...] = (dimension.name, value_text(base), value_text(recommended), changed, searched)
         if is_builtin:
-            row += (unit_text(BY_NAME[dimension.name].unit, message), BY_NAME[dimension.name].doc)
+            parameter = BY_NAME[dimension.name]
+            row += (unit_text(unit_in(result.spec.conditions.game, parameter), message), parameter.doc)
         rows.append(row)
     heads: tuple[str, ...] = (
         message("parameters.parameter" if is_builtin else "parameters.option"), message("parameters.base"),

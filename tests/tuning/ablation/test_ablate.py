@@ -272,18 +272,26 @@ def test_levels_have_the_words_that_the_file_gives_them() -> None:
 
 def test_what_is_switched_off_lies_one_step_below_the_values() -> None:
     row = BY_NAME["null_depth"]
-    levels = [level_of(row, value, {}, "x") for value in (2, "off", 4, 8)]
+    levels = [level_of(row, value, {}, "x", "xiangqi") for value in (2, "off", 4, 8)]
     assert level_places(levels, logarithmic=False) == [2, 0, 4, 8]
     assert level_places(levels, logarithmic=True) == [2, 1, 4, 8]
     assert level_places(levels[:2], logarithmic=False) == [2, 1]
+
+
+@pytest.mark.parametrize(("game", "unit"), [("xiangqi", "centipawns"), ("othello", "hundredths of a disc")])
+def test_an_axis_has_the_unit_that_scores_have_in_the_game(game: str, unit: str) -> None:
+    low, high = (level_of(BY_NAME["aspiration_window"], value, {}, "x", game) for value in (10, 400))
+    chart = curves_chart([Curve("", high, ((low, a_row(elo=9.0, elo_low=1.0)),))], Catalogue(MESSAGES))
+    assert chart.axes[0].get_xlabel() == f"aspiration_window ({unit})"
 
 
 @pytest.mark.parametrize("reference", [3, "off"])
 def test_a_curve_has_a_tick_for_every_level_and_its_diamond_at_the_reference(reference: int | str) -> None:
     row = BY_NAME["null_depth"]
     values = [value for value in (2, 3, 4, "off") if value != reference]
-    points = tuple((level_of(row, value, {"4": "four"}, "x"), a_row(elo=9.0, elo_low=1.0)) for value in values)
-    (axes,) = curves_chart([Curve("title", level_of(row, reference, {}, "x"), points)], Catalogue(MESSAGES)).axes
+    levels = [level_of(row, value, {"4": "four"}, "x", "xiangqi") for value in (*values, reference)]
+    points = tuple((level, a_row(elo=9.0, elo_low=1.0)) for level in levels[:-1])
+    (axes,) = curves_chart([Curve("title", levels[-1], points)], Catalogue(MESSAGES)).axes
     ticks = {tick.get_text(): place for tick, place in zip(axes.get_xticklabels(), axes.get_xticks(), strict=True)}
     assert ticks == {"off": 1, "2": 2, "3": 3, "four": 4}
     (diamond,) = (line for line in axes.lines if line.get_marker() == "D")
