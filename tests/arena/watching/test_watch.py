@@ -214,6 +214,16 @@ def test_all_runs_are_listed_and_the_one_that_is_played_comes_first(tmp_path: Pa
         assert server.get("/")[2]["location"] == "/runs"
 
 
+def test_runs_in_folders_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        with begun(tmp_path / name / "first", specification()):
+            pass
+    with served(tmp_path, is_single=False) as server:
+        page = server.get("/runs")[1]
+    assert all(f">{name}/first</a>" in page for name in ("one", "other"))
+    assert "<nav" not in page  # there are no sections to go to
+
+
 def test_a_run_that_was_killed_is_not_listed_as_running(tmp_path: Path) -> None:
     """What was killed writes nothing more that would tell."""
     runs = followed.WatchedRuns(tmp_path, is_single=False)
