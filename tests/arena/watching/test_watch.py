@@ -203,9 +203,8 @@ def test_all_runs_are_listed_and_the_one_that_is_played_comes_first(tmp_path: Pa
     for name in ("alpha", "beta"):
         with begun(tmp_path / name, specification(name=name)) as store:
             store.add(played(0, "1-0"))
-    tell(tmp_path / "alpha", [], "running")
     tell(tmp_path / "beta", [], "finished")
-    with served(tmp_path, is_single=False) as server:
+    with begun(tmp_path / "alpha", specification(name="alpha")), served(tmp_path, is_single=False) as server:
         page = server.get("/runs?language=zh")[1]
         assert 'lang="zh-CN"' in page
         assert all(f">{name}</a>" in page for name in ("alpha", "beta"))
@@ -224,7 +223,7 @@ def test_runs_in_folders_of_one_name_are_told_apart(tmp_path: Path) -> None:
     assert "<nav" not in page  # there are no sections to go to
 
 
-def test_a_run_that_was_killed_is_not_listed_as_running(tmp_path: Path) -> None:
+def test_a_run_that_was_killed_is_not_listed_as_running_nor_shown_first(tmp_path: Path) -> None:
     """What was killed writes nothing more that would tell."""
     runs = followed.WatchedRuns(tmp_path, is_single=False)
     with begun(tmp_path / "alpha", specification()):
@@ -234,6 +233,10 @@ def test_a_run_that_was_killed_is_not_listed_as_running(tmp_path: Path) -> None:
     os.utime(tmp_path / "alpha" / STORE_NAME, (times, times))
     assert changed_at(tmp_path / "alpha") == times
     assert [entry.state for _, entry in runs.entries("en")] == ["stopped"]
+    with begun(tmp_path / "beta", specification()):
+        pass
+    os.utime(tmp_path / "beta" / STORE_NAME, (times + 60, times + 60))
+    assert runs.folders()[runs.chosen() or ""].name == "beta"
 
 
 # The command
