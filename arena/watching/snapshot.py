@@ -366,7 +366,8 @@ class _Figures:
         self.spec = spec
         names = [player.name for player in spec.players] if spec is not None else []
         self._counter = PairCounter(names)
-        self._faults: dict[tuple[str, str], dict[str, Any]] = {}
+        self._faults: dict[tuple[str, str], tuple[tuple[str, int], dict[str, Any]]] = {}
+        """By player and reason: the place of the first of them in the schedule, and what is told."""
         self._games: list[FinishedGame] = []
         self._test = SequentialRun(spec.sprt, spec.pairs) if spec is not None and spec.sprt is not None else None
         self._elo = RunningElo(names[0]) if len(names) == 2 and self._test is None else None
@@ -399,12 +400,13 @@ class _Figures:
         return end is None or game.pairing.number < end
 
     def _add_fault(self, game: FinishedGame, fault: GameFault) -> None:
-        found = self._faults.setdefault(
-            (fault.player, game.reason),
-            {"player": fault.player, "reason": game.reason, "games": 0, "number": game.pairing.number,
-             "key": game.key, "text": fault.text},
-        )  # fmt: skip
+        kind, place = (fault.player, game.reason), (game.pairing.series, game.pairing.number)
+        first, found = self._faults.get(kind, (place, {"games": 0}))
+        if place <= first:  # the first of the schedule, as in reports, whichever ended first
+            found |= {"player": fault.player, "reason": game.reason, "number": game.pairing.number, "key": game.key,
+                      "text": fault.text}  # fmt: skip
         found["games"] += 1
+        self._faults[kind] = (min(place, first), found)
 
     def _add_to_test(self, test: SequentialRun, outcome: Outcome) -> None:
         before, was_decided = len(test.history), test.is_decided
@@ -425,7 +427,7 @@ class _Figures:
 
     def fill(self, state: State, withdrawals: tuple[Withdrawal, ...]) -> None:
         """Write what the games come to into a state."""
-        state["faults"] = sorted(map(dict, self._faults.values()), key=lambda fault: -fault["games"])
+        state["faults"] = sorted((dict(fault) for _, fault in self._faults.values()), key=lambda fault: -fault["games"])
         if self.spec is None:
             return
         state["curve"] = self._curve.data(state["curve"])

@@ -107,6 +107,17 @@ def test_standings_read_bit_by_bit_are_those_of_the_report(tmp_path: Path) -> No
     assert [point[0] for point in state["curve"]["points"]] == [1, 2, 3]
 
 
+def test_the_first_fault_is_that_of_the_schedule_whichever_game_ended_first(tmp_path: Path) -> None:
+    follower = RunFollower(tmp_path)
+    with begun(tmp_path, specification()) as store:
+        for number, text in ((5, "late"), (2, "first"), (7, "last")):
+            detail = {"fault": {"player": "player 1", "text": f"player 1: {text}"}}
+            store.add(record(number, "1-0" if number % 2 == 0 else "0-1", "crash", detail=detail))
+            (fault,) = follower.read()["faults"]
+    assert (fault["number"], fault["text"], fault["games"]) == (2, "first", 3)
+    assert fault["key"] == record(2, "1-0").key
+
+
 def test_a_knockout_is_won_by_its_bracket_and_not_by_ratings(tmp_path: Path) -> None:
     spec = specification(format="knockout", pairs=1, tiebreak_pairs=0)
     follower = RunFollower(tmp_path)
