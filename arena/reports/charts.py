@@ -113,16 +113,17 @@ def pairs_chart(tables: Tables, language: str) -> Figure:
                 axes.text(start[place] + share / 2, place - 0.13, str(count), ha="center", va="center", fontsize=9,
                           color=GROUND if color == WIN else BLACK if color == LOSS else INK)  # fmt: skip
         start = [before + share for before, share in zip(start, shares, strict=True)]
+    label: str | None = say("chart.score_interval")
     for place, row in enumerate(rows):
         seen = Pentanomial((row.LL, row.LD, row.even, row.WD, row.WW)).estimate()
         if not row.pairs:
             continue
         score = 100 * seen.score
-        label = say("chart.score_interval") if place == 0 else None
         axes.errorbar(
             [score], [place + 0.17], xerr=[[score - 100 * seen.score_low], [100 * seen.score_high - score]], fmt="o",
             color=INK, markersize=4, linewidth=1.4, capsize=2.5, label=label, clip_on=False,
         )  # fmt: skip
+        label = None
         axes.annotate(
             str(row.pairs), (100, place), xytext=(5, 0), textcoords="offset points", va="center", color=MUTED,
             fontsize=10, annotation_clip=False,
@@ -233,6 +234,8 @@ def convergence_chart(tables: Tables, records: Sequence[GameSummary], language: 
         axes.axhline(0, color=MUTED, linewidth=0.9)
     if count <= MAX_LEGEND:
         widen_coinciding(lines)
+    if len(pairs) < 2:  # around one moment there would be ticks at parts of pairs
+        axes.set_xlim(0, 1 + max(pairs, default=1))
     _whole_numbers(axes, "x")
     say = _say(language)
     figure.supxlabel(say("chart.pairs_of_all"), fontsize=12, color=MUTED)
