@@ -292,6 +292,17 @@ def test_a_hole_in_a_run_that_was_made_shorter_misses_nothing(tmp_path: Path) ->
 
 
 @pytest.mark.usefixtures("without_charts")
+def test_one_game_outside_pairs_is_one(tmp_path: Path) -> None:
+    spec, games = two_players([("1-0", "0-1")] * 3)
+    one, two = "1 game is outside complete pairs: it counts", "2 games are outside complete pairs: they count"
+    for places, said, pairs in (((0, 2, 3, 4, 5), one, "2 complete pairs"), ((0, 2, 4, 5), two, "1 complete pair.")):
+        write_report(tmp_path, spec, [games[place] for place in places], planned_games=6)
+        text = (tmp_path / "report.md").read_text(encoding="utf-8")
+        assert said in text
+        assert pairs in text
+
+
+@pytest.mark.usefixtures("without_charts")
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_tables_have_a_dash_for_what_is_not_known_of_players_without_games(tmp_path: Path, language: str) -> None:
     _, games = two_players([("1-0", "0-1"), ("1-0", "1-0")] * 10)
