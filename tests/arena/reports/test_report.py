@@ -449,6 +449,10 @@ def test_filters_and_sorting(report: Path, browser: Browser) -> None:
         ("[click](http://x)", r"\[click](http://x)"),
         ("a|`b`", r"a\|\`b\`"),
         ("null_move 4 * 2", "null_move 4 * 2"),
+        ("`b` [c](d)", r"\`b\` \[c](d)"),
+        ("A*1 and *B", r"A\*1 and \*B"),
+        ("_old_ and __new", r"\_old\_ and \_\_new"),
+        (r"$a$ \<b>", r"\$a\$ \\\<b>"),
     ],
 )
 def test_a_player_s_name_is_plain_text_in_markdown(name: str, written: str) -> None:
