@@ -429,6 +429,23 @@ def test_scores_beyond_the_ordinary_are_put_in_words(report: Path, browser: Brow
     assert title.group(1).split(",") == [*mates, *repetitions, "+288.71", "−0.31"]
 
 
+def test_long_names_break_no_other_words(tmp_path: Path, browser: Browser) -> None:
+    """A word in one line is one rectangle."""
+    names = [f"{'W' * 59}{number}" for number in range(2)]
+    records = [replace(one, first=names[one.pairing.first], second=names[one.pairing.second]) for one in sample()[:4]]
+    spec = specification()
+    players = tuple(replace(player, name=name) for player, name in zip(spec.players, names, strict=False))
+    browser.resize(1120)
+    loaded(browser, write_report(tmp_path, replace(spec, players=players), records, planned_games=4), "")
+    lines = """[...document.querySelectorAll('#game-list tbody tr')].map((row) => {
+        const range = document.createRange(), text = row.cells[4].firstChild;
+        range.setStart(text, 0);
+        range.setEnd(text, text.data.split(' ')[0].length);
+        return range.getClientRects().length;
+    })"""
+    assert set(browser.value(lines)) == {1}
+
+
 def test_filters_and_sorting(report: Path, browser: Browser) -> None:
     choose = """
         const change = (id, value) => { element(id).value = value; element(id).dispatchEvent(new Event("change")); };
