@@ -74,8 +74,8 @@ def _style() -> Any:
 
 
 def _languages(language: str) -> list[tuple[str, str]]:
-    say = Catalogue(MESSAGES, language)
-    return [(name, say(f"page.language_{name}")) for name in LANGUAGES if name != language]
+    """The other languages by their own names: whoever looks for one may read no other."""
+    return [(name, Catalogue(MESSAGES, name)("page.language")) for name in LANGUAGES if name != language]
 
 
 def _counts(language: str) -> dict[str, dict[str, str]]:

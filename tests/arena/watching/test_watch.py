@@ -207,6 +207,8 @@ def test_all_runs_are_listed_and_the_one_that_is_played_comes_first(tmp_path: Pa
     with begun(tmp_path / "alpha", specification(name="alpha")), served(tmp_path, is_single=False) as server:
         page = server.get("/runs?language=zh")[1]
         assert 'lang="zh-CN"' in page
+        assert 'lang="en">English</a>' in page
+        assert 'lang="zh">中文</a>' in server.get("/runs?language=en")[1]
         assert all(f">{name}</a>" in page for name in ("alpha", "beta"))
         assert "<h1>alpha</h1>" in server.get(f"/run/{server.run}/")[1]
     with served(tmp_path / "nothing", is_single=False) as server:
