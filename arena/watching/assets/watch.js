@@ -19,9 +19,15 @@ function durationText(seconds) {
   return hours ? `${hours}:${pad(minutes)}:${pad(whole % 60)}` : `${minutes}:${pad(whole % 60)}`;
 }
 
+// In percent, rounded as in reports: what lies halfway to the even digit, so that 9 of 16 points are 56.2, not 56.3.
+function percentText(share) {
+  const percent = 100 * share;
+  return percent % 1 === .25 ? `${Math.floor(percent)}.2` : percent.toFixed(1);
+}
+
 function likelihoodText(share) {
-  // In percent; never certain, as in reports.
-  return share === null ? UNKNOWN : share < 0.0005 ? "<0.1" : share >= 0.9995 ? ">99.9" : (100 * share).toFixed(1);
+  // Never certain, as in reports.
+  return share === null ? UNKNOWN : share < 0.0005 ? "<0.1" : share >= 0.9995 ? ">99.9" : percentText(share);
 }
 function countText(count) { return count.toLocaleString("en").replace(/,/g, "\u202f"); }
 
@@ -123,7 +129,7 @@ const watch = {
     if (match) return say("finding_match", { first, second, elo: eloText(match.elo, match.los >= 0.5 ? "+" : "−"), low: eloText(match.elo_low, "−"), high: eloText(match.elo_high, "+"), pairs: countText(match.pairs), los: likelihoodText(match.los) });
     if (this.figures.summary) return this.figures.summary;
     if (!games) return say("finding_none");
-    if (standings.length) return say("finding_leader", { player: standings[0].player, score: (100 * standings[0].score).toFixed(1), games: countText(standings[0].games) });
+    if (standings.length) return say("finding_leader", { player: standings[0].player, score: percentText(standings[0].score), games: countText(standings[0].games) });
     return progress.words;
   },
 
@@ -150,7 +156,7 @@ const watch = {
       make("td", { class: "interval wide-only" }, intervalPicture(row, scale)),
       make("td", { class: "number wide-only" }, countText(row.games)),
       make("td", { class: "number wide-only" }, `${row.wins} ${row.draws} ${row.losses}`),
-      make("td", { class: "number" }, row.games ? `${(100 * row.score).toFixed(1)} %` : UNKNOWN))));
+      make("td", { class: "number" }, row.games ? `${percentText(row.score)} %` : UNKNOWN))));
   },
 
   showCurve() {

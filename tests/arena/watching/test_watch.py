@@ -363,6 +363,16 @@ def test_the_winner_of_a_knockout_is_named_in_both_languages(tmp_path: Path, bro
             browser.until(f"document.querySelector('#finding').innerText.startsWith('{said}')")
 
 
+def test_scores_are_rounded_as_in_reports(tmp_path: Path, browser: Browser) -> None:
+    with begun(tmp_path, specification()):
+        pass
+    shares = [points / games for games in (3, 8, 16, 32, 64, 80) for points in range(games + 1)]
+    with served(tmp_path) as server:
+        browser.open(server.address)
+        browser.until("watch.state")
+        assert browser.value(f"{json.dumps(shares)}.map(percentText)") == [f"{100 * share:.1f}" for share in shares]
+
+
 def test_given_ratings_have_a_scale_of_their_own(tmp_path: Path, browser: Browser) -> None:
     """Intervals fill the column wherever on the scale they are."""
     with begun(tmp_path, specification(anchors={"player 0": 2500})) as store:
