@@ -48,6 +48,13 @@ def test_the_most_one_sided_cells_of_a_crosstable_can_be_read(name: str, heat: s
     assert contrast(to_rgb(colors["ink"]), cell) >= READABLE
 
 
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_what_went_wrong_can_be_read(name: str) -> None:
+    found = re.search(r"#failure \{.*?background: var\(--(\w+)\); color: var\(--(\w+)\); \}", STYLE)
+    assert found is not None
+    assert contrast(*(to_rgb(theme(name)[variable]) for variable in found.groups())) >= READABLE
+
+
 def test_games_that_black_won_are_black_in_every_theme() -> None:
     tables: Any = SimpleNamespace(endings=[EndingCount("score", 3, 1, 1, 1)])
     text = svg_text(endings_chart(tables, ("Black", "White"), ("Black", "White"), "en"), "endings", "")
