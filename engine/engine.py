@@ -382,8 +382,8 @@ class Engine:
         self.game.kernels.prepare(position.state, parameters)
         if not position.move_codes():
             return int(terminal_value(position.state, 0))
-        # A search record of zeros has no cache of evaluations.
-        return int(static_value(position.state, new_record(SEARCH_DTYPE), parameters, -INFINITY, INFINITY))
+        no_cache = 0
+        return int(static_value(position.state, no_cache, parameters, -INFINITY, INFINITY))
 
     def table_entry(self, position: Position) -> TableEntry | None:
         """What the transposition table knows of a position; it may be asked while a search runs."""

@@ -25,14 +25,7 @@ _NOT_KERNEL = {
 }  # fmt: skip
 _NOT_KERNEL_FOLDERS = {"commands", "programs", "protocols", "settings"}
 
-SAME_PLAY: dict[str, frozenset[str]] = {
-    "f0fac7ba446a": frozenset(
-        {
-            "3b0ed8bc529b", "3300afbfead6", "74ffc88731dd", "638df5c62351", "dd0b6f1743f7",
-            "23fd15d6845f", "a0f1697673af", "2389b727e241", "cb913d4d0c4f",
-        }
-    ),
-}
+SAME_PLAY: dict[str, frozenset[str]] = {}
 """By an identity those of earlier states of the sources that play the same games, move for move and node for node.
 
 To be entered only where the benchmark's signature and the digests of the same tournament agree.

@@ -10,7 +10,7 @@ import numpy as np
 
 from engine.assertions import check_node
 from engine.compiled.kernel import jit
-from engine.games.contract import generate, in_check, is_quiet, make, plies_left, repetition_key, unmake
+from engine.games.contract import generate, in_check, is_quiet, make, plies_left, repetition_key, solvable, unmake
 from engine.search.clock import (
     adapt_soft_limit,
     allocate_iteration_time,
@@ -96,11 +96,12 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
             former_best = np.int64(search.line_move[line])
     search.former_best_left = 1 if former_best != 0 else 0
     checked = in_check(state)
-    note_static_value(
-        search, np.int64(0), static_value(state, search, parameters, np.int64(-INFINITY), np.int64(INFINITY)), checked
-    )
+    static = static_value(state, search.evaluation_cache, parameters, np.int64(-INFINITY), np.int64(INFINITY))
+    note_static_value(search, np.int64(0), static, checked)
     if checked and parameters.check_extension != 0:
         depth += 1
+    # A reduced search would not reach the end, and a guess takes no move out of an exact result.
+    solving = solvable(state, parameters, depth)
     best = np.int64(-INFINITY)
     best_move = np.int64(0)
     best_index = first
@@ -110,7 +111,7 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
         if not spend_node(search, parameters):
             return np.int64(0)
         new_depth = np.int64(next_depth(state, parameters, move, depth))
-        reducible = parameters.lmr_root != 0 and not checked and is_quiet(state, move)
+        reducible = parameters.lmr_root != 0 and not checked and not solving and is_quiet(state, move)
         make(state, move)
         if index == first or parameters.algorithm == ALPHABETA:
             value = -enter_node(state, search, lists, parameters, -beta, -alpha, new_depth, 1)

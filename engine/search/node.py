@@ -249,7 +249,7 @@ def horizon(state, search, lists, parameters, alpha, beta, ply):
     elif parameters.quiescence != 0:
         value = quiescence(state, search, lists, parameters, alpha, beta, ply, np.int64(0))
     else:
-        value = static_value(state, search, parameters, alpha, beta)
+        value = static_value(state, search.evaluation_cache, parameters, alpha, beta)
     return bounded(parameters, value, alpha, beta)
 
 
@@ -283,7 +283,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
     if ply > search.deepest_ply:
         search.deepest_ply = ply
     if ply >= MAX_PLY - 1:
-        return bounded(parameters, static_value(state, search, parameters, alpha, beta), alpha, beta)
+        return bounded(parameters, static_value(state, search.evaluation_cache, parameters, alpha, beta), alpha, beta)
 
     # Step 4. The static evaluation. It is early because the table's entry is still on its way from memory, which takes
     # as long, and few nodes are decided by the table.
@@ -291,7 +291,9 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
     if not checked:
         # Every test below compares with a bound of the window, give or take the greatest margin.
         reach = depth * max(parameters.reverse_futility_margin, parameters.futility_margin, parameters.razoring_margin)
-        static = static_value(state, search, parameters, np.int64(alpha - reach), np.int64(beta + reach))
+        low = np.int64(alpha - reach)
+        high = np.int64(beta + reach)
+        static = static_value(state, search.evaluation_cache, parameters, low, high)
 
     note_static_value(search, ply, static, checked)
 

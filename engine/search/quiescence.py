@@ -34,10 +34,13 @@ from engine.values import INFINITY, MATE_BOUND, MAX_PLY
 
 
 @jit
-def static_value(state, search, parameters, alpha, beta):
-    """Static evaluation with the bonus for the side to move, in centipawns; outside (alpha, beta) it may be a bound."""
+def static_value(state, cache, parameters, alpha, beta):
+    """Static evaluation with the bonus for the side to move, in centipawns; outside (alpha, beta) it may be a bound.
+
+    ``cache`` is as ``evaluate`` takes it.
+    """
     tempo = parameters.tempo
-    return evaluate(state, search.evaluation_cache, np.int64(alpha - tempo), np.int64(beta - tempo)) + tempo
+    return evaluate(state, cache, np.int64(alpha - tempo), np.int64(beta - tempo)) + tempo
 
 
 @jit
@@ -71,7 +74,7 @@ def quiescence(state, search, lists, parameters, alpha, beta, ply, below):
     if ply > search.deepest_ply:
         search.deepest_ply = ply
     if ply >= MAX_PLY - 1:
-        return static_value(state, search, parameters, alpha, beta)
+        return static_value(state, search.evaluation_cache, parameters, alpha, beta)
     evade = below < parameters.quiescence_check_plies and in_check(state)
     best = np.int64(-INFINITY)
     floor = np.int64(0)
@@ -80,7 +83,7 @@ def quiescence(state, search, lists, parameters, alpha, beta, ply, below):
         if count == 0:
             return terminal_value(state, ply)
     else:
-        best = static_value(state, search, parameters, alpha, beta)
+        best = static_value(state, search.evaluation_cache, parameters, alpha, beta)
         if best >= beta:
             return best
         alpha = max(alpha, best)

@@ -43,6 +43,8 @@ _SOLVED = np.uint64(0x6F74_6865_6C6C_6F21)
 """Tells the solver's entries in the table from those of the search, which are estimates."""
 _LAST = 4
 """Empty squares that have a function of their own."""
+_ACCOUNTED_TOGETHER = 8
+"""Most empty squares of a subtree whose nodes are accounted for at once: no limit is looked at for a millisecond."""
 _STABILITY_FROM = 20
 """Least alpha, in discs, at which stable discs are counted: below, they decide too rarely to pay."""
 
@@ -245,7 +247,10 @@ def _most_discs(parameters, own, other, alpha):
 
 @jit
 def _solve_unsorted(search, parameters, own, other, alpha, beta, empties):
-    """Result with few empty squares: no sorting, no table; nodes are counted in ``search.leaf_nodes``."""
+    """Result with few empty squares: no sorting, no table; nodes are counted in ``search.leaf_nodes``.
+
+    Means nothing if ``search.stopped`` is set.
+    """
     check_solver_node(own, other, alpha, beta, empties)
     most = _most_discs(parameters, own, other, alpha)
     if most <= alpha:
@@ -279,11 +284,23 @@ def _solve_unsorted(search, parameters, own, other, alpha, beta, empties):
             value = -_solve_unsorted(
                 search, parameters, other ^ turned, own ^ turned ^ bit, -beta, -alpha, np.int64(empties - 1)
             )
+        if empties > _ACCOUNTED_TOGETHER:
+            _account(search, parameters)
+            if search.stopped != 0:
+                return np.int64(0)
         if value > best:
             best = value
             if value >= beta:
                 return best
             alpha = max(alpha, value)
+
+
+@jit
+def _account(search, parameters):
+    """Account for the nodes in ``search.leaf_nodes``; sets ``search.stopped`` if the search must stop."""
+    nodes = np.int64(search.leaf_nodes)
+    search.leaf_nodes = 0
+    spend_nodes(search, parameters, nodes)
 
 
 @jit
@@ -349,7 +366,7 @@ def _solve_few(search, parameters, own, other, alpha, beta, empties):
         value = _last_four(search, parameters, own, other, alpha, beta, np.int64(0))
     else:
         value = _solve_unsorted(search, parameters, own, other, alpha, beta, empties)
-    spend_nodes(search, parameters, np.int64(search.leaf_nodes))
+    _account(search, parameters)
     return value
 
 

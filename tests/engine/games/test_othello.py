@@ -571,6 +571,19 @@ def test_near_the_end_the_root_is_solved_whatever_the_depth_limit() -> None:
         assert Engine("othello").search(position, Limits(depth=2, nodes=50)).nodes <= 50
 
 
+def test_the_root_is_solved_exactly_with_reductions_of_late_moves_there_too() -> None:
+    position = GAME.position("XXX-OXXXXXXOOOOOXOOXOXOOXOOXXXOXXOOXOXOXXOOOOOOXXO--OOOXXO----O- X")
+    found = Engine("othello", {"hash_mb": 1, "lmr_root": True}).search(position, Limits(nodes=10_000_000))
+    assert found.score == 100 * Solver("othello", {"hash_mb": 1}, StopFlag()).score(position)
+
+
+def test_limits_hold_however_much_the_solver_leaves_unsorted() -> None:
+    """Without a look at them within, an unsorted subtree of so many empty squares would take longer than a life."""
+    position = GAME.position("--X-OX----OOXX---OOXO-X-O-XOOXX--XOOOXX--OOOOXX--XX-XO---------- X")
+    settings = {"hash_mb": 1, "endgame_empties": 31, "endgame_presearch": 2, "endgame_sort_empties": 60}
+    assert Engine("othello", settings).search(position, Limits(nodes=50_000)).nodes == 50_000
+
+
 def test_an_end_that_was_reached_selectively_is_solved_while_the_limits_allow() -> None:
     cases = [case for case in ENDGAMES if 10 <= case["empties"] <= 14]
     selective = {"endgame_empties": 4, "probcut_margin": 50, "endgame_exact_iteration": False}
