@@ -136,14 +136,6 @@ def _pairing_counts(first: int, second: int, pairs: np.ndarray, single: np.ndarr
     return PairingCounts(first, second, rows, loose)  # type: ignore[arg-type]
 
 
-def count_pairs(players: Sequence[str], records: Iterable[GameRecord | GameSummary]) -> PairCounter:
-    """The counts of all records."""
-    counter = PairCounter(players)
-    for record in records:
-        counter.add(record)
-    return counter
-
-
 @dataclass(frozen=True)
 class Standing:
     """One player's row of the standings, from that player's view."""
@@ -295,17 +287,10 @@ class Tables:
         }
 
     def superiority_csv(self) -> str:
-        """``superiority_frame`` as CSV."""
+        """``superiority`` as CSV with the names on both sides."""
         names = [row.player for row in self.standings]
         rows = [[name, *row] for name, row in zip(names, self.superiority(), strict=True)]
         return csv_lines(["player", *names], rows)
-
-    def superiority_frame(self) -> DataFrame:
-        """``superiority`` as a pandas table with the names on both sides."""
-        import pandas
-
-        names = [row.player for row in self.standings]
-        return pandas.DataFrame(self.superiority(), index=pandas.Index(names, name="player"), columns=names)
 
     def standings_frame(self) -> DataFrame:
         """The standings as a pandas table; columns are the fields of ``Standing``."""
@@ -376,16 +361,6 @@ def tables_of(
     for record in records:
         counter.add(record)
     return counter.tables(anchors)
-
-
-def standings(game: str, players: Sequence[str], records: Sequence[GameRecord]) -> DataFrame:
-    """The standings as a pandas table, best rating first."""
-    return tables_of(game, players, records).standings_frame()
-
-
-def crosstable(game: str, players: Sequence[str], records: Sequence[GameRecord]) -> DataFrame:
-    """Every ordered two players who met as a pandas table, from the view of ``player``."""
-    return tables_of(game, players, records).crosstable_frame()
 
 
 def standing_rows(counter: PairCounter, ratings: Ratings, effort: _Effort | None = None) -> tuple[Standing, ...]:
@@ -477,22 +452,10 @@ def _endings(counts: Counter[tuple[str, str]]) -> tuple[EndingCount, ...]:
 # Plain text
 
 
-def standings_text(
-    game: str,
-    players: Sequence[str],
-    records: Sequence[GameRecord],
-    *,
-    side_names: tuple[str, str] | None = None,
-    language: str = DEFAULT_LANGUAGE,
-) -> str:
-    """Standings, pairings and endings for a terminal of 80 columns; each part says what its numbers are."""
-    return tables_text(tables_of(game, players, records), side_names, language)
-
-
 def tables_text(
     tables: Tables, side_names: tuple[str, str] | None = None, language: str = DEFAULT_LANGUAGE
 ) -> str:
-    """The same from tables already made."""
+    """Standings, pairings and endings for a terminal of 80 columns; each part says what its numbers are."""
     say = Catalogue(MESSAGES, language)
     first = side_names[0] if side_names else say("standings.first_mover")
     parts = [
