@@ -28,7 +28,8 @@ from tuning.reports.claims import charts as claims_charts
 from tuning.reports.claims.report import claims_text
 from tuning.reports.document import MESSAGES
 from tuning.reports.labels import base_label, comparison_label, in_language
-from tuning.reports.study import counted, optimism_sentence, ratio_text, tuning_document
+from tuning.reports.study import optimism_sentence, tuning_document
+from tuning.reports.wording import counted, ratio_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
