@@ -1,7 +1,7 @@
 """Standings, crosstable and counts of endings as tables, from the records of games.
 
 ``PairCounter`` counts game by game and is cheap enough for a live view; ``tables_of`` fits ratings and builds the
-pandas tables, once, from all records.
+tables, once, from all records.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 
 from arena.figures.faults import FaultCount, FaultCounter, fault_text
 from arena.figures.names import told_apart
+from arena.figures.numbers import error_text, percent_text, signed
 from arena.figures.ratings import PairingCounts, Ratings, fit_ratings
 from arena.figures.statistics import Pentanomial, Trinomial
 from arena.records import GameRecord, GameSummary
@@ -31,7 +32,6 @@ MESSAGES = "arena"
 PENTANOMIAL_COLUMNS = ("LL", "LD", "even", "WD", "WW")
 """Outcomes of a pair: both games lost; a loss and a draw; one each or both drawn; a win and a draw; both won."""
 TEXT_WIDTH = 80
-INFINITY = "∞"
 NOTHING = "\N{EN DASH}"
 """What stands in a table where nothing is known."""
 MAX_MATRIX = 11
@@ -463,28 +463,6 @@ def tables_text(
         _games_lines(tables, first, say),
     ]  # fmt: skip
     return "\n\n".join("\n".join(lines) for lines in parts if lines)
-
-
-def signed(value: float, digits: int = 1) -> str:
-    """A number with its sign, ``+12.3``; infinity as ``+∞``; zero without a sign."""
-    text = f"{value:+.{digits}f}".replace("inf", INFINITY)
-    if INFINITY in text:
-        return text.replace("-", "\N{MINUS SIGN}")
-    return text.lstrip("+-") if float(text) == 0 else text.replace("-", "\N{MINUS SIGN}")
-
-
-def percent_text(share: float) -> str:
-    """A probability in percent with one digit; never ``0.0`` or ``100.0`` for what is not certain."""
-    if share < 0.0005:
-        return "<0.1"
-    if share >= 0.9995:
-        return ">99.9"
-    return f"{100 * share:.1f}"
-
-
-def error_text(error: float) -> str:
-    """Half the width of an interval, ``4.5``; infinity as ``∞``."""
-    return f"{error:.1f}" if math.isfinite(error) else INFINITY
 
 
 def _standings_lines(tables: Tables, say: Catalogue) -> list[str]:

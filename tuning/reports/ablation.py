@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arena.figures.names import told_apart
-from arena.figures.standings import error_text, percent_text, signed
+from arena.figures.numbers import error_text, percent_text, signed
 from arena.files import replace_file
 from arena.reports.contents import Plot
 from arena.reports.tables import TextTable

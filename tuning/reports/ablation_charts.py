@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arena.figures.names import told_apart
-from arena.figures.standings import signed
+from arena.figures.numbers import signed
 from arena.reports.drawing.marks import (
     draw_interval,
     draw_point,

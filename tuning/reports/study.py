@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.figures.names import told_apart
-from arena.figures.standings import percent_text, signed
+from arena.figures.numbers import percent_text, signed
 from arena.figures.statistics import elo_of_score
 from arena.files import replace_file
 from arena.reports.contents import Plot

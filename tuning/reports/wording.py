@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from functools import reduce
 
-from arena.figures.standings import INFINITY, error_text, signed
+from arena.figures.numbers import INFINITY, error_text, signed
 from engine.language import Catalogue, padded
 from tuning.ablation.rows import AGAINST
 

@@ -11,12 +11,12 @@ import numpy as np
 import pandas
 import pytest
 
+from arena.figures.numbers import signed
 from arena.figures.standings import (
     HeadToHead,
     PairCounter,
     Standing,
     csv_text,
-    signed,
     tables_of,
     tables_text,
 )

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from arena.figures.standings import INFINITY, signed
+from arena.figures.numbers import INFINITY, signed
 from arena.files import replace_file
 from arena.reports.contents import Plot
 from arena.reports.tables import TextTable
