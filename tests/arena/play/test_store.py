@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from arena.files import FileError, replace_file
-from arena.play.store import MIGRATIONS, STORE_NAME, FolderLock, Store, StoreError, StoreFailure, migrate
+from arena.play.migrations import MIGRATIONS, migrate
+from arena.play.store import STORE_NAME, FolderLock, Store, StoreError, StoreFailure
 from arena.records import GameRecord, MoveRecord, Opening, Pairing, digest_of, games_digest
 
 VERSION_1 = """

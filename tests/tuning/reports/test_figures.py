@@ -20,7 +20,7 @@ from tuning.ablation.rows import AblationRow
 from tuning.ablation.spec import ablation_from_mapping
 from tuning.claims.measures import SHARE_NAMES
 from tuning.claims.results import CellRow, ClaimsResult, PartResult, cell_row
-from tuning.claims.spec import EXPECTED
+from tuning.keys.claims import EXPECTED
 from tuning.reports import ablation_charts as charts
 from tuning.reports import study_charts
 from tuning.reports.ablation import ablation_text
