@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.keys.player import ANY_PLAYER, DESCRIPTION, command_of
+from arena.keys.player import ANY_PLAYER, DESCRIPTION, RESTARTS, command_of
 from engine.settings.configuration import ConfigurationError, Table, nearest, read_toml
 
 ENGINES_NAME = "engines.toml"
@@ -123,6 +123,12 @@ def _of_cutechess(configuration: Mapping[str, Any], where: str) -> tuple[str, di
     for theirs, ours in (("protocol", "protocol"), ("workingDirectory", "directory")):
         if configuration.get(theirs):
             entry[ours] = configuration[theirs]
+    if configuration.get("ponder") is True:
+        entry["ponder"] = True
+    if configuration.get("restart") == "on":  # "auto" and "off" are for what is always done after a fault
+        entry["restart"] = RESTARTS[-1]
+    if configuration.get("initStrings"):  # lines that set it up, which nobody sends here: whoever reads it refuses it
+        entry["initStrings"] = configuration["initStrings"]
     options = {
         _name_of(option, f"{where}: options"): option["value"]
         for option in configuration.get("options", ())

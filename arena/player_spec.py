@@ -280,8 +280,8 @@ def can_be_told_of_it(player: PlayerSpec) -> bool:
 def player_named(word: str, engines: EnginesFile) -> NamedPlayer:
     """The player that a command line names by one word (``PLAYER_KINDS``).
 
-    A TOML file is a preset (with a section a game), what a table [[players]] holds, or merely settings. Raises
-    ``UserError`` with the nearest name.
+    A TOML file is a preset (with a section a game), what a table [[players]] holds, one such table itself, or merely
+    settings. Raises ``UserError`` with the nearest name.
     """
     path = Path(word)
     if path.suffix != ".toml" and path.is_file() and os.access(path, os.X_OK):
@@ -307,12 +307,15 @@ def _player_of_file(word: str, engines: EnginesFile) -> NamedPlayer:
 
     path, data = _read_player_file(word, engines)
     name = preset_name(word)
+    alone = data.get("players")
+    if isinstance(alone, list) and len(data) == len(alone) == 1 and isinstance(alone[0], dict):
+        data = alone[0]  # for a tournament's file, as a tuning of an external engine writes it
+    data = {key: value for key, value in data.items() if key != DESCRIPTION}
     if any(section in data for section in GAMES):
         return NamedPlayer({"name": name, "preset": word})
-    entry = {key: value for key, value in data.items() if key != DESCRIPTION}
-    if REFERENCE not in entry and not any(key in keys_of(protocol) for key in entry for protocol in protocols()):
-        entry = {"set": entry}
-    return NamedPlayer({"name": name, **entry}, path)
+    if REFERENCE not in data and not any(key in keys_of(protocol) for key in data for protocol in protocols()):
+        data = {"set": data}
+    return NamedPlayer({"name": name, **data}, path)
 
 
 def _read_player_file(word: str, engines: EnginesFile) -> tuple[Path, dict[str, Any]]:

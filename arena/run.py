@@ -75,7 +75,7 @@ class Purpose:
     source: str
     """The file it was read from, for messages."""
     growing: tuple[str, ...] = ()
-    """Tables that may have new entries when a run is resumed, by path."""
+    """Tables that may have new entries when a run is resumed, by key; what they have stays as it is."""
     lengths: tuple[str, ...] = ()
     """What only bounds the length, by path, and may then be another: what was played under a larger bound stays."""
     check: Callable[[Store, Any], None] | None = None
@@ -286,12 +286,13 @@ class Run:
     def _check_same(self, recorded: Any) -> None:
         purpose = self.purpose
         before, now = (without(content, purpose.lengths) for content in (recorded, plain(purpose.content)))
+        for table in purpose.growing:
+            now[table] = {key: entry for key, entry in now[table].items() if key in before[table]}
         for path, old, new in differences(before, now):
-            if old is not None or not any(path.startswith(f"{table}.") for table in purpose.growing):
-                raise RunError(
-                    f"{self.directory}: holds another {self.purpose.kind}: {path} = {_told(old)} there, {_told(new)} "
-                    f"in {self.purpose.source}; {REMEDY}"
-                )
+            raise RunError(
+                f"{self.directory}: holds another {self.purpose.kind}: {path} = {_told(old)} there, {_told(new)} "
+                f"in {self.purpose.source}; {REMEDY}"
+            )
 
     def _check_engine(self) -> None:
         from engine.compiled.identity import engine_identity, equivalent_identities

@@ -24,8 +24,8 @@ class Engine:
 
     ``game`` is ``xiangqi`` or ``othello``. ``settings`` are parameters by name, those left out having their defaults
     (``elolab parameters`` lists them), or the name of a preset such as ``"fenon"``, or its file. What a search has
-    learned stays in the hash table for the next one until ``new_game``. Raises ``UserError`` for an unknown game,
-    preset, parameter or value.
+    learned stays in the hash table for the next one with the same limit of nodes, until ``new_game``. Raises
+    ``UserError`` for an unknown game, preset, parameter or value.
 
     >>> engine = Engine("xiangqi", {"null_move": False})
     >>> found = engine.search(moves="h2e2 h9g7", limit="depth=3")

@@ -161,7 +161,8 @@ def play_match(
       (``"tcp://192.168.1.5:8786"``), or an executor of ``concurrent.futures``, which plays ``concurrency`` chunks of
       games at a time. ``wall_clock_on_cluster`` allows games there on clocks that other work disturbs.
     - ``progress``: a text stream such as ``sys.stderr`` that is told how it goes; nothing is shown unless given.
-    - ``accept_engine_change``: whether to go on in a folder whose games another version of the engine played.
+    - ``accept_engine_change``: whether to go on in a folder whose games another version of the engine, or of a player's
+      program, played.
 
     Raises ``UserError`` for wrong input, for a program that cannot be started, and for a folder that holds something
     else. Ctrl-C ends the match early; the result then says ``interrupted``, and a second one raises KeyboardInterrupt.

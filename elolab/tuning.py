@@ -58,8 +58,9 @@ class PlayedStudy(PlayedGames):
     (of the study so far), ``LL``, ``LD``, ``even``, ``WD``, ``WW`` (the round's pairs by outcome, from the view of each
     pair's first setting), and a column for each parameter: the values at the centre of the round."""
     validations: DataFrame = field(repr=False)
-    """One row a match of ``best`` against the base: ``kind`` (``sprt`` or ``fixed``), ``limit``, ``pairs``, ``elo``
-    with ``elo_low`` and ``elo_high`` (95 % interval; unbiased after a sequential test), ``passed``."""
+    """One row a match of ``best`` against the base: ``kind`` (``sprt``, ``non_regression`` or ``fixed``), ``limit``,
+    ``pairs``, ``elo`` with ``elo_low`` and ``elo_high`` (95 % interval; unbiased after a sequential test),
+    ``passed``."""
     _result: StudyResult = field(repr=False)
     _run_folder: RunFolder = field(repr=False)
 

@@ -17,8 +17,11 @@ from engine.values import MAX_DEPTH
 
 SETTINGS = {"hash_mb": 256}
 """Settings of a solving engine that differ from a playing one's."""
-TO_THE_END = {"endgame_empties": 60}
-"""What makes it one: whatever else is set, no position is left to the ordinary search, whose scores are not exact."""
+TO_THE_END = {"endgame_empties": 60, "lmr_root": False, "pass_costs_depth": False}
+"""What makes it one: whatever else is set, no position is left to the ordinary search, whose scores are not exact.
+
+That is what becomes of a move that the root tries at a reduced depth, and of what follows a pass that has cost a ply.
+"""
 
 SOLVED = END_REASONS[ENDED_AT_DEPTH]
 """How a search ends that was not cut short."""

@@ -80,16 +80,17 @@ def load_positions(path: Path, game: str) -> tuple[SuitePosition, ...]:
         where = f"{path}: line {number}"
         if MOVES in position.split():
             raise ConfigurationError(f"{where}: a line has no moves but the best ones; give the position they lead to")
-        moves = tuple(operations.get("bm", "").split())
-        if not moves:
+        words = operations.get("bm", "").split()
+        if not words:
             raise ConfigurationError(f"{where}: no best move; expected FEN; bm MOVE; id \"name\";")
         try:
             board = contract.position(position)
+            moves = contract.read_moves(board, words, "0")
             for move in moves:
                 board.code_of(move)
         except UserError as error:
             raise ConfigurationError(f"{where}: {error}") from None
-        found.append(SuitePosition(operations.get("id") or f"line {number}", board.text, moves))
+        found.append(SuitePosition(operations.get("id") or f"line {number}", board.text, tuple(moves)))
     if not found:
         raise ConfigurationError(f"{path}: no positions in it; expected lines like FEN; bm MOVE; id \"name\";")
     return tuple(found)
@@ -122,6 +123,7 @@ def mean_nodes_to_depth(attempts: Sequence[Attempt]) -> dict[int, tuple[int, flo
     """By depth: searches that completed it, and their mean nodes from the beginning."""
     nodes: dict[int, list[int]] = {}
     for found in attempts:
-        for iteration in found.iterations:
-            nodes.setdefault(iteration.depth, []).append(iteration.nodes)
+        # Of two iterations to one depth the second solves the game: the depth was reached by the first.
+        for depth, needed in {one.depth: one.nodes for one in reversed(found.iterations)}.items():
+            nodes.setdefault(depth, []).append(needed)
     return {depth: (len(counts), sum(counts) / len(counts)) for depth, counts in sorted(nodes.items())}

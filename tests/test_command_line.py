@@ -453,6 +453,48 @@ def test_the_analysis_of_a_finished_game_says_so(
     assert text.endswith(f"bestmove {move}\n")
 
 
+TWO_ROOKS = "--fen 3k5/9/9/9/9/9/9/R8/R8/5K3_w"
+
+
+@pytest.mark.parametrize(
+    ("words", "moves"),
+    [
+        ("--search-moves h2e2 b2e2", {"h2e2", "b2e2"}),
+        ("--search-moves h2e2_b2e2 a0a1", {"h2e2", "b2e2", "a0a1"}),
+        ("--search-moves h3e3 b3e3 --ranks 1", {"h2e2", "b2e2"}),
+        ("--search-moves h2e2 b2e2 --ranks auto", {"h2e2", "b2e2"}),
+        ("--search-moves h3e3 b3e3 --ranks auto", {"h2e2", "b2e2"}),
+        # a2b2 is legal in either ranks; what was played, or another of the moves, tells which are meant.
+        (f"{TWO_ROOKS} --moves f0e0 d9d8 --search-moves a2b2 --ranks auto", {"a2b2"}),
+        (f"{TWO_ROOKS} --search-moves a2b2 f0e0 --ranks auto", {"a2b2", "f0e0"}),
+        (f"{TWO_ROOKS} --search-moves a2b2 f1e1 --ranks auto", {"a1b1", "f0e0"}),
+        ("--game othello --search-moves D3 c4 --ranks auto", {"d3", "c4"}),
+    ],
+)
+def test_the_moves_to_search_are_alternatives(
+    words: str, moves: set[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = [word.replace("_", " ") for word in words.split()]
+    assert command_line.main(["analyse", "--depth", "1", "--multipv", "32", "--json", *given]) == 0
+    assert {line["move"] for line in json.loads(capsys.readouterr().out)["lines"]} == moves
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--search-moves h2e3", "illegal move 'h1e2' after 0 moves"),
+        ("--moves h3e3 h10g8 --search-moves a10a9", "illegal move 'a9a8' after 2 moves"),
+        (f"{TWO_ROOKS} --search-moves a2b2", "legal as a2b2 and as a1b1 (in ranks 0-9); say "),
+    ],
+)
+def test_moves_to_search_in_no_ranks_or_in_both_are_told(
+    words: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = [word.replace("_", " ") for word in words.split()]
+    assert command_line.main(["analyse", "--depth", "1", "--ranks", "auto", *given]) == 2
+    assert message in capsys.readouterr().err
+
+
 def test_a_preset_decides_what_is_analysed(capsys: pytest.CaptureFixture[str]) -> None:
     def nodes(*words: str) -> int:
         assert command_line.main(["analyse", "--depth", "4", "--json", *words]) == 0

@@ -119,6 +119,18 @@ def test_names_are_offered_where_they_can_stand(shell: str, folder: Path) -> Non
     assert completed(folder, shell, "check", "--only", "hand") == {"handshake"}
 
 
+@pytest.mark.skipif("bash" not in SHELLS, reason="zsh and fish offer the names for the first value only")
+def test_names_are_offered_for_every_value_of_an_option(folder: Path) -> None:
+    """The shell takes an equals sign for a word of its own."""
+    first = ("null_move", "=", "off")
+    for words in (("analyse", "--set", *first), ("bench", "--depth", "3", "--set", *first, *first)):
+        assert "killers=" in completed(folder, "bash", *words, "kil")
+        assert "--set" in completed(folder, "bash", *words, "--s")
+        assert "killers=" not in completed(folder, "bash", *words[:-1], "kil")
+        assert "killers=" not in completed(folder, "bash", *words, "--depth", "kil")
+    assert "othello" in completed(folder, "bash", "match", "--openings", "order", "=", "random", "oth")
+
+
 def test_nothing_is_offered_that_is_not_for_people() -> None:
     offered = {one.path: {option.name for option in one.options} for one in FOUND}
     assert set(offered) >= {command.name for command in COMMANDS}

@@ -23,11 +23,13 @@ from arena.play.live import Progress, Scoreboard
 from arena.reports.drawing import fonts
 from arena.reports.write import write_report
 from elolab.command_line import main
+from engine.games import GAMES
 from engine.language import LANGUAGES, clipped, columns_of, cut, game_words, messages_of, padded, speak, wrapped
 from engine.rules import REASONS, Rules
 from engine.search.records import END_REASONS
 from engine.settings.keys import Section
-from engine.settings.parameters import BY_NAME
+from engine.settings.parameters import parameters_of
+from engine.settings.reference import unit_in
 from tuning.ablation import verdicts
 from tuning.claims import verdicts as claims_verdicts
 from tuning.keys import claims as claim_keys
@@ -92,7 +94,10 @@ def test_what_the_code_of_tuning_calls_something_has_a_name() -> None:
         "quantity": claim_keys.EXPECTED,
         "margin": claim_keys.MARGINS,
         "elo_model": SPRT_MODELS,
-        "unit": {row.unit.replace(" ", "_") for row in BY_NAME.values() if row.unit not in ("", "MiB")},
+        "unit": {
+            unit_in(game, row).replace(" ", "_")
+            for game in GAMES for row in parameters_of(game) if row.unit not in ("", "MiB")
+        },
     }
     messages = messages_of("tuning.reports", "en")
     for table, words in names.items():

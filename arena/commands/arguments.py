@@ -39,8 +39,9 @@ def add_playing_arguments(parser: argparse.ArgumentParser, folder: str = "result
     add_log_argument(parser)
     parser.add_argument("--dry-run", action="store_true", help="only say how many games, openings and how much time")
     parser.add_argument(
-        "--accept-engine-change", action="store_true", help="go on although another version of the engine began"
-    )
+        "--accept-engine-change", action="store_true",
+        help="go on although another version of the engine, or of a player's program, began",
+    )  # fmt: skip
     parser.add_argument(
         "--search-statistics",
         "--instruments",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,8 @@ from arena.commands.words.tournament import DEFAULT_LIMITS, protocol_finder
 from arena.engines_file import ENGINES_NAME, EnginesFile, engines_file, user_folder
 from arena.keys.player import keys_of
 from arena.player_spec import PlayerReader, first_that_fits
-from arena.players.registry import PROTOCOLS, protocol_named, protocols
+from arena.players.detect import DetectionError
+from arena.players.registry import DEFAULT_PROTOCOL, PROTOCOLS, protocol_named, protocols
 from arena.records import PlayerSpec
 from engine.commands.arguments import (
     UsageError,
@@ -82,7 +83,7 @@ def _status(file: EnginesFile, name: str, game: str | None, *, check: bool) -> E
     entry = file.entry(name, str(file.path))
     command = entry.get("command", "")
     shown = command if isinstance(command, str) else " ".join(map(str, command))
-    given = entry.get("protocol")
+    given = _protocol_given(entry)
     is_unknown = not check and "command" in entry and "protocol" not in entry
     try:
         player, game = (_player_over_some_protocol if is_unknown else player_of)(entry, game)
@@ -100,15 +101,29 @@ def player_of(entry: dict[str, Any], game: str | None) -> tuple[PlayerSpec, str]
     """The player, and the game that it can play: the one that is asked for, or the first. Raises ``UserError``."""
     from engine.games import GAMES, game_named
 
-    errors: list[UserError] = []
+    errors: dict[str, UserError] = {}
     finder = protocol_finder(Path())
     for other in [game_named(game).name] if game is not None else GAMES:
         try:
             limits = list(map(Limits.parse, DEFAULT_LIMITS))
             return first_that_fits(limits, PlayerReader(other, finder=finder), entry, entry["name"]), other
         except UserError as error:
-            errors.append(error)
-    raise errors[0]
+            errors[other] = error
+    raise _most_telling(errors, _protocol_given(entry))
+
+
+def _most_telling(errors: Mapping[str, UserError], protocol: str) -> UserError:
+    """Of the errors by game the first that says more than that the game is not played over the player's protocol."""
+    games = protocol_named(protocol).games if protocol in PROTOCOLS else None
+    for game, error in errors.items():
+        if not isinstance(error, DetectionError) and (games is None or game in games):
+            return error
+    return next(iter(errors.values()))
+
+
+def _protocol_given(entry: Mapping[str, Any]) -> str:
+    """The name of the protocol that a table of a player gives; empty where it has to be found."""
+    return str(entry.get("protocol", "" if "command" in entry else DEFAULT_PROTOCOL))
 
 
 def _player_over_some_protocol(entry: dict[str, Any], game: str | None) -> tuple[PlayerSpec, str]:

@@ -35,7 +35,7 @@ COPIES_METADATA = "pgn copies"
 
 def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
     """Play, resume or extend a tournament under the arguments of ``add_playing_arguments``; returns the exit code."""
-    from arena.play.tournament import describe, description_text, prepare, resume_command, run
+    from arena.play.tournament import check_folder, describe, description_text, prepare, resume_command, run
     from arena.spec import with_anchors
 
     spec = with_anchors(spec, arguments.anchors)
@@ -54,7 +54,9 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
         allowed = ["--wall-clock-on-cluster"] if arguments.wall_clock_on_cluster else []
         spec = replace(spec, command=(*spec.words, "--cluster", arguments.cluster, *allowed))
     if arguments.dry_run:
-        description = describe(prepare(spec), directory, arguments.concurrency)
+        plan = prepare(spec)
+        check_folder(plan, directory, accepts_changes=arguments.accept_engine_change)
+        description = describe(plan, directory, arguments.concurrency)
         if arguments.json:
             print_json(description)
         else:

@@ -111,7 +111,6 @@ class PlayerJudge:
 
     async def _asked_once(self, position: Position) -> int | None:
         opening = Opening(position.start, tuple(position.moves))
-        await self._player.start()
         await self._player.new_game(opening, self._stop)
         return (await self._player.move(position, opening.moves, None, self._stop)).score
 

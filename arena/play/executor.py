@@ -246,7 +246,7 @@ class GameRunner(Runner):
                     if self._is_disturbed(played):
                         self._tell_of_pause()
                         pending.append(self._pool.submit(self._play, played.job))
-                    elif played.record is not None and played.record.reason != "startup_failure":
+                    elif played.record is not None and not self._is_void(played.record):
                         records.append(played.record)
                 if records:
                     yield records
@@ -259,6 +259,13 @@ class GameRunner(Runner):
             self._stop.set()
             _give_up(pending)
             raise
+
+    def _is_void(self, record: GameRecord) -> bool:
+        """Whether a game is none to keep: a player could not be started, or may have been ended by what ends the run.
+
+        A shutdown, a batch system or the stop of a service asks all processes to end at the same moment, players too.
+        """
+        return record.reason == "startup_failure" or (self._stop.is_set() and "fault" in record.detail)
 
     def _is_disturbed(self, played: _Played) -> bool:
         """Whether the game may have come out otherwise because the process stood still for a while."""
@@ -286,7 +293,9 @@ class GameRunner(Runner):
         pauses = self._pauses.count
         played = _Played(job, self._record_of(job), pauses)
         record = played.record
-        if record is not None and record.reason == "startup_failure" and not self._is_disturbed(played):
+        if record is None or record.reason != "startup_failure" or self._stop.is_set():
+            return played
+        if not self._is_disturbed(played):
             self._take_out(job, record.detail)
         return played
 
@@ -316,7 +325,7 @@ class GameRunner(Runner):
 
         What it gives are the game's processors; none if that is left to the system.
         """
-        needed = min(2 if job.thinks_on_both_sides else 1, self.concurrency)
+        needed = self._slots_of(job)
         with self._door:  # one at a time: a game that waits for two must not wait for ever behind those that take one
             for _ in range(needed):
                 self._slots.acquire()
@@ -328,8 +337,12 @@ class GameRunner(Runner):
         finally:
             self._slots.release(needed)
 
+    def _slots_of(self, job: GameJob) -> int:
+        return min(2 if job.thinks_on_both_sides else 1, self.concurrency)
+
     def _warn_of_threads(self, job: GameJob) -> None:
         """Once, and again for more threads: that there are not as many processors."""
+        games = self.concurrency // self._slots_of(job)
         counts = [thread_count(player.options) for player in (job.first, job.second)]
         threads = sum(counts) if job.thinks_on_both_sides else max(counts)
         with self._lock:
@@ -337,9 +350,9 @@ class GameRunner(Runner):
                 return
             self._threads_told = threads
         usable = len(usable_processors())
-        if not 0 < usable < threads * self.concurrency:
+        if not 0 < usable < threads * games:
             return
-        self._warn(console("arena")("progress.threads", games=self.concurrency, threads=threads, usable=usable))
+        self._warn(console("arena")("progress.threads", games=games, threads=threads, usable=usable))
 
     def _play_compiled(self, running: _Running) -> GameRecord | None:
         from engine.compiled.identity import engine_identity

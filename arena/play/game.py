@@ -240,7 +240,6 @@ class _GameInProgress:
     async def _unable_to_start(self) -> Ending | None:
         for side, player in enumerate(self.players):
             try:
-                await player.start()
                 await player.new_game(self.job.opening, self.stop)
             except PlayerFault as fault:
                 await self._record_fault(side, fault)

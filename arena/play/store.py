@@ -504,7 +504,10 @@ def is_in_use(directory: Path) -> bool:
     except OSError:  # no lock was ever taken, or nobody may write there
         return False
     try:
-        return not _locked(handle)
+        # Askers share it: of each other they see nothing, and NFS gives others only to who may write.
+        return not _locked(handle, is_shared=True)
+    except OSError:  # a file system without locks, where nobody has one
+        return False
     finally:
         os.close(handle)
 
@@ -519,12 +522,19 @@ class FolderLock:
             self._handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
             raise StoreError(f"{path.parent}: cannot write there: {error.strerror}; give another folder") from None
-        # Who only asks whether it is taken (``is_in_use``) holds it for a moment.
-        is_mine = _locked(self._handle)
-        for _ in range(LOCK_ATTEMPTS):
-            if not is_mine:
-                time.sleep(LOCK_PAUSE_SECONDS)
-                is_mine = _locked(self._handle)
+        try:
+            # Who only asks whether it is taken (``is_in_use``) holds it for a moment.
+            is_mine = _locked(self._handle)
+            for _ in range(LOCK_ATTEMPTS):
+                if not is_mine:
+                    time.sleep(LOCK_PAUSE_SECONDS)
+                    is_mine = _locked(self._handle)
+        except OSError as error:
+            os.close(self._handle)
+            raise StoreError(
+                f"{path.parent}: its file system has no locks to keep a second run out ({error.strerror}); give a "
+                "folder on a local disk with --out"
+            ) from None
         if not is_mine:
             holder = _content(self._handle)
             os.close(self._handle)
@@ -552,8 +562,11 @@ def _content(handle: int) -> str:
         return ""
 
 
-def _locked(handle: int) -> bool:
-    """Lock an open file without waiting; the system gives the lock back when the process ends."""
+def _locked(handle: int, *, is_shared: bool = False) -> bool:
+    """Lock an open file without waiting; the system gives the lock back when the process ends.
+
+    Raises ``OSError`` if it cannot be locked at all.
+    """
     try:
         import fcntl
     except ImportError:  # Windows
@@ -565,7 +578,7 @@ def _locked(handle: int) -> bool:
             return False
         return True
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+        fcntl.flock(handle, (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):  # the latter where locks of the whole file stand for it
         return False
     return True

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import math
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -38,6 +40,8 @@ from engine.language import DEFAULT_LANGUAGE, columns_of, console
 
 WITHDRAWALS = "withdrawals"
 """The name under which a store keeps them."""
+PROGRAMS = "programs"
+"""The name under which a store keeps the digests of the players' programs, by player."""
 REMEDY = "give another folder with --out, another name with --event, or remove that one"
 EXIT_NOT_CONFIRMED = 3
 """A sequential test ended without accepting H1."""
@@ -140,10 +144,22 @@ def run(spec: TournamentSpec, directory: Path, **options: Unpack[RunOptions]) ->
     before stays.
     """
     plan = prepare(spec)
-    with Run(directory, _purpose(plan), **options) as run:
+    purpose = _purpose(plan, accepts_changes=options.get("accept_engine_change", False))
+    with Run(directory, purpose, **options) as run:
         _play(plan, run)
         result = replace(result_of(plan.spec, run.store), unavailable=run.unavailable)
         return replace(result, interrupted=run.stop.is_set() and result.missing > 0)
+
+
+def check_folder(plan: Plan, directory: Path, *, accepts_changes: bool) -> None:
+    """Raise ``UserError`` as ``run`` does if the folder belongs to another tournament; nothing is written."""
+    if not (directory / STORE_NAME).is_file():
+        return
+    purpose = _purpose(plan, accepts_changes=accepts_changes)
+    with Store(directory, read_only=True) as store:
+        recorded = store.metadata(purpose.key)
+        if recorded is not None and purpose.check is not None:
+            purpose.check(store, recorded)
 
 
 def result_of(spec: TournamentSpec, store: Store, outcomes: Sequence[Outcome] | None = None) -> TournamentResult:
@@ -264,8 +280,12 @@ def _shown(
 # What a folder may hold
 
 
-def _purpose(plan: Plan) -> Purpose:
-    """The folder is for the same tournament, or less of it; without games it is for any."""
+def _purpose(plan: Plan, *, accepts_changes: bool) -> Purpose:
+    """The folder is for the same tournament, or less of it; without games it is for any.
+
+    With ``accepts_changes`` the players' programs may be others than they were.
+    """
+    programs = _programs(plan.spec.players)
 
     def check(store: Store, recorded: Any) -> None:
         if not len(store) and not withdrawals_of(store):
@@ -274,10 +294,12 @@ def _purpose(plan: Plan) -> Purpose:
         _check_extension(store.directory, before, store.metadata("openings_digest"), plan)
         _check_places(store, before, plan.spec)
         _check_undecided(store, before, plan.spec)
+        if not accepts_changes:
+            _check_programs(store, before, programs)
 
     return Purpose(
         "tournament", plan.spec.content(), plan.spec.source, check=check, key="specification",
-        places=lambda store: _places(plan, store), more={"openings_digest": plan.suite.digest},
+        places=lambda store: _places(plan, store), more={"openings_digest": plan.suite.digest, PROGRAMS: programs},
     )  # fmt: skip
 
 
@@ -294,6 +316,37 @@ def _places(plan: Plan, store: Store) -> Iterator[tuple[str, Pairing]]:
                 played[pairing.number] = Outcome(key, pairing, scores[key])
         if not course.advance(played):  # what comes next is not known yet
             return
+
+
+def _programs(players: Sequence[PlayerSpec]) -> dict[str, str]:
+    """Digests of the programs of external players, by player, as far as they lie here and can be read."""
+    from arena.players.contract import PlayerFault
+    from arena.players.process import find_program
+
+    digests = {}
+    for player in players:
+        if not player.is_builtin:
+            try:
+                with open(find_program(player.command, player.directory), "rb") as file:
+                    digests[player.name] = hashlib.file_digest(file, "sha256").hexdigest()
+            except (PlayerFault, OSError):
+                continue  # it plays on other machines, or its games will say what is wrong
+    return digests
+
+
+def _check_programs(store: Store, old: TournamentSpec, programs: Mapping[str, str]) -> None:
+    """Raise ``RunError`` if a player's program is another than the one that played the games that are stored."""
+    before = store.metadata(PROGRAMS) or {}
+    changed = [name for name, digest in programs.items() if before.get(name, digest) != digest]
+    if not changed:
+        return
+    pairings = [outcome.pairing for outcome in store.outcomes()]
+    played = {old.players[index].name for pairing in pairings for index in (pairing.first, pairing.second)}
+    for name in filter(played.__contains__, changed):
+        raise RunError(
+            f"{store.directory}: the program of the player {name!r} has changed since it played the games there; to "
+            "mix them all the same add --accept-engine-change, otherwise give another folder with --out"
+        )
 
 
 def _check_settings(directory: Path, old: TournamentSpec, old_openings: str, plan: Plan) -> None:
@@ -341,19 +394,27 @@ def _check_extension(directory: Path, old: TournamentSpec, old_openings: str, pl
 
 
 def _check_places(store: Store, old: TournamentSpec, new: TournamentSpec) -> None:
-    """Raise ``RunError`` if players enter while there are games beyond the end: others would get their numbers."""
-    if len(new.players) == len(old.players):
+    """Raise ``RunError`` if players enter or change places while there are games beyond the end.
+
+    Those keep their numbers and the places of their players, which would then be those of others.
+    """
+    before, now = ([player.name for player in spec.players] for spec in (old, new))
+    if before == now:
         return
-    last = max((outcome.pairing.number for outcome in store.outcomes()), default=-1)
-    if last >= planned_games(old):
+    pairs = 1 + max((outcome.pairing.pair for outcome in store.outcomes()), default=-1)
+    if pairs > new.pairs:
+        what = "no player can enter" if len(before) < len(now) else "the order of its players cannot change"
         raise RunError(
-            f"{store.directory}: holds games beyond its {format_of(old).pairs_text(old)}, so that no player can enter; "
-            f"play it with as many pairs and rounds as it had and the same players first, or {REMEDY}"
+            f"{store.directory}: holds games beyond {format_of(new).pairs_text(new)}, so that {what}; "
+            f"play at least pairs = {math.ceil(pairs / new.rounds)}, or {REMEDY}"
         )
 
 
-def holds_another(directory: Path, spec: TournamentSpec) -> bool:
-    """Whether a folder has games of a tournament with other settings, so that this one could not extend it."""
+def holds_another(directory: Path, spec: TournamentSpec, *, accepts_changes: bool) -> bool:
+    """Whether a folder has games of a tournament with other settings, so that this one could not extend it.
+
+    So have games of other programs, unless it ``accepts_changes`` of them.
+    """
     if not (directory / STORE_NAME).is_file():
         return directory.exists() and not directory.is_dir()
     try:
@@ -361,6 +422,10 @@ def holds_another(directory: Path, spec: TournamentSpec) -> bool:
             if not len(store):
                 return False
             before, openings = stored_tournament(store), store.metadata("openings_digest")
+            if not accepts_changes:
+                _check_programs(store, before, _programs(spec.players))
+    except RunError:
+        return True
     except StoreError:  # whoever plays in it repairs it, or says what is wrong
         return False
     try:
@@ -464,6 +529,8 @@ def plan_of_run(
     spec = plan.spec
     result = TournamentResult(plan.games, 0, plan.games) if store is None else result_of(spec, store, outcomes)
     seconds = estimated_game_seconds([player.limits for player in spec.players])
+    if any(player.ponder and player.limits.clock_kind == "wall" for player in spec.players):
+        seconds *= min(2, concurrency)  # such a game takes the room of two, see ``arena.play.executor``
     stage = GameStage(spec.name, result.planned - result.unplayable, seconds, result.stored)
     return StagePlan(spec.name, directory, (stage,), concurrency, is_bound=not format_of(spec).has_fixed_length)
 

@@ -136,7 +136,7 @@ class Player(Protocol):
         """Get ready to play; does nothing if it is. Faults: ``startup_failure``."""
 
     async def new_game(self, opening: Opening, stop: StopFlag) -> None:
-        """Forget the last game. Faults: ``startup_failure``."""
+        """Get ready, as by ``start``, and forget the last game. Faults: ``startup_failure``."""
 
     async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
         """Choose a move in ``position``, which is left as it was.

@@ -11,7 +11,9 @@ import contextlib
 import errno
 import fcntl
 import os
+import re
 import select
+import shlex
 import shutil
 import signal
 import subprocess
@@ -48,6 +50,9 @@ the harness die before that, the gate meets the end of the input, and the progra
 
 SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
 """Errors for which no player is to blame: files, processes or memory are used up."""
+
+FIRST_LINE_BYTES = 256
+"""So much of a script's first line the system reads (``BINPRM_BUF_SIZE``)."""
 
 GAMES_DIRECTORIES = ("/usr/games", "/usr/local/games")
 """Where Debian puts engines, though root's PATH lacks it."""
@@ -641,6 +646,7 @@ def find_program(command: Sequence[str], directory: str | None) -> str:
         found = shutil.which(program) or shutil.which(program, path=os.pathsep.join(GAMES_DIRECTORIES))
         if found is None:
             raise PlayerFault("startup_failure", f"cannot start {program!r}: no such program in PATH; is it installed?")
+        _check_first_line(program, found)
         return os.path.abspath(found)
     program = os.path.expanduser(program)
     path = os.path.join(directory or "", program)
@@ -652,7 +658,27 @@ def find_program(command: Sequence[str], directory: str | None) -> str:
         raise PlayerFault("startup_failure", f"cannot start {program!r}: no such file")
     if not os.access(path, os.X_OK):
         raise PlayerFault("startup_failure", f"cannot start {program!r}: it is not executable (chmod +x {path})")
+    _check_first_line(program, path)
     return os.path.abspath(path)
+
+
+def _check_first_line(program: str, path: str) -> None:
+    """Raise ``PlayerFault`` for a script whose interpreter is not there, of which the system says: no such file."""
+    try:
+        with open(path, "rb") as file:
+            first = file.readline(FIRST_LINE_BYTES).decode(errors="replace").rstrip("\n")
+    except OSError:
+        return  # what may be executed need not be readable
+    if not first.startswith("#!"):
+        return
+    interpreter, *arguments = re.split(r"[ \t]+", first[2:].strip(" \t"))
+    if first.endswith("\r") and (not arguments or os.path.basename(interpreter) == "env"):
+        fault = f"its first line ends with a carriage return, as on Windows (sed -i 's/\\r$//' {shlex.quote(path)})"
+    elif os.path.isabs(interpreter) and not os.path.exists(interpreter):
+        fault = f"its first line names {interpreter!r}, and there is no such program"
+    else:
+        return
+    raise PlayerFault("startup_failure", f"cannot start {program!r}: {fault}")
 
 
 def _signal_name(number: int) -> str:

@@ -18,6 +18,7 @@ from arena.figures.statistics import INTERVAL_DEVIATIONS, Pentanomial
 from arena.records import GameSummary
 from arena.reports.drawing.marks import draw_interval, draw_point, settle, shown_bounds, widen_coinciding
 from arena.reports.drawing.style import (
+    BLACK,
     EVEN,
     GAIN,
     GRID,
@@ -27,6 +28,7 @@ from arena.reports.drawing.style import (
     MUTED,
     SERIES,
     SETBACK,
+    WHITE,
     WIN,
     draw_grid,
     single_axes,
@@ -38,8 +40,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SIDES = {"Red": SERIES[1], "Black": INK, "White": GROUND}
-"""How the games won by a side are filled."""
+SIDES = {"Red": SERIES[1], "Black": BLACK, "White": WHITE}
+"""How the games won by a side are filled, in a dark theme too."""
 LINE_STYLES = ("-", "--", ":", "-.")
 CONVERGENCE_POINTS = 40
 NAME_COLUMNS = 28
@@ -109,18 +111,19 @@ def pairs_chart(tables: Tables, language: str) -> Figure:
         for place, (count, share) in enumerate(zip(counts, shares, strict=True)):
             if share >= NARROW_SEGMENT:
                 axes.text(start[place] + share / 2, place - 0.13, str(count), ha="center", va="center", fontsize=9,
-                          color=GROUND if color == WIN else INK)  # fmt: skip
+                          color=GROUND if color == WIN else BLACK if color == LOSS else INK)  # fmt: skip
         start = [before + share for before, share in zip(start, shares, strict=True)]
+    label: str | None = say("chart.score_interval")
     for place, row in enumerate(rows):
         seen = Pentanomial((row.LL, row.LD, row.even, row.WD, row.WW)).estimate()
         if not row.pairs:
             continue
         score = 100 * seen.score
-        label = say("chart.score_interval") if place == 0 else None
         axes.errorbar(
             [score], [place + 0.17], xerr=[[score - 100 * seen.score_low], [100 * seen.score_high - score]], fmt="o",
             color=INK, markersize=4, linewidth=1.4, capsize=2.5, label=label, clip_on=False,
         )  # fmt: skip
+        label = None
         axes.annotate(
             str(row.pairs), (100, place), xytext=(5, 0), textcoords="offset points", va="center", color=MUTED,
             fontsize=10, annotation_clip=False,
@@ -231,6 +234,8 @@ def convergence_chart(tables: Tables, records: Sequence[GameSummary], language: 
         axes.axhline(0, color=MUTED, linewidth=0.9)
     if count <= MAX_LEGEND:
         widen_coinciding(lines)
+    if len(pairs) < 2:  # around one moment there would be ticks at parts of pairs
+        axes.set_xlim(0, 1 + max(pairs, default=1))
     _whole_numbers(axes, "x")
     say = _say(language)
     figure.supxlabel(say("chart.pairs_of_all"), fontsize=12, color=MUTED)
@@ -253,7 +258,7 @@ def endings_chart(tables: Tables, sides: tuple[str, str], side_names: tuple[str,
     )  # fmt: skip
     for column, label, color in parts:
         counts = [getattr(row, column) for row in rows]
-        edge = MUTED if color == GROUND else GROUND
+        edge = MUTED if color in (BLACK, WHITE) else GROUND
         axes.barh(range(len(rows)), counts, left=start, color=color, label=label, height=0.66, edgecolor=edge)
         start = [before + count for before, count in zip(start, counts, strict=True)]
     axes.set_yticks(range(len(rows)), [endings.name_of("ending", row.reason) for row in rows])

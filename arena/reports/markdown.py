@@ -72,9 +72,9 @@ def table_markdown(table: tables.TextTable) -> str:
 
 
 def _cell(text: str) -> str:
-    return (text if text.startswith("`") else escaped(text)).replace("|", "\\|")
+    return (text if re.fullmatch("`[^`]*`", text) else escaped(text)).replace("|", "\\|")
 
 
 def escaped(text: str) -> str:
-    """Plain text, such as a player's name, of which Markdown makes neither a tag nor a link nor code."""
-    return re.sub(r"[<\[`]", r"\\\g<0>", text)
+    """Plain text, such as a player's name, of which Markdown makes neither a tag nor a link nor code nor emphasis."""
+    return re.sub(r"[<\[`\\$]|\*(?=\S)|(?<=\S)\*|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", text)

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.collection.listing import RunEntry, changed_at, entry_of, is_run, live_of, run_folders
+from arena.collection.listing import RunEntry, changed_at, entry_of, is_run, run_folders
 from arena.play.store import STORE_NAME, is_in_use
 from arena.watching.figures import DrawnFigures
 from arena.watching.snapshot import RunFollower, State, changes, waiting_state
@@ -173,7 +173,7 @@ class WatchedRuns:
 
         def rank(name: str) -> tuple[bool, float]:
             folder = folders[name]
-            return live_of(folder).get("state") == "running", changed_at(folder)
+            return is_in_use(folder), changed_at(folder)  # what was killed still says in live.json that it runs
 
         return max(folders, key=rank, default=None)
 

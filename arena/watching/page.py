@@ -16,6 +16,7 @@ from engine.rules import REASONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from arena.collection.listing import RunEntry
     from arena.watching.snapshot import FinishedGame, State
@@ -50,18 +51,18 @@ def run_page(state: State, language: str, *, has_list: bool) -> str:
     )  # fmt: skip
 
 
-def runs_page(entries: Sequence[tuple[str, RunEntry]], root: str, language: str) -> str:
-    """The list of runs, each with a link to its page."""
+def runs_page(entries: Sequence[tuple[str, RunEntry]], root: Path, language: str) -> str:
+    """The list of the runs below a folder: each with its path there, for names may be alike, and a link to its page."""
     say, shown = Catalogue(MESSAGES, language), Catalogue("arena.collection", language)
     rows = [
-        {"name": name, "entry": entry, "state": shown(f"list.state_{entry.state}"),
-         "kind": say.name_of("kind", entry.kind)}
+        {"name": name, "entry": entry, "folder": entry.folder.relative_to(root).as_posix(),
+         "state": shown(f"list.state_{entry.state}"), "kind": say.name_of("kind", entry.kind)}
         for name, entry in entries
     ]  # fmt: skip
     heads = [shown(f"list.{name}") for name in ("folder", "kind", "state", "games", "date", "result")]
     return render(
         f"{MESSAGES}/runs.html.j2", language, title=say("runs.title"), kicker=say("page.kicker"),
-        summary=say("runs.summary" if rows else "runs.none", folder=root), navigation=(), rows=rows, heads=heads,
+        summary=say("runs.summary" if rows else "runs.none", folder=str(root)), navigation=(), rows=rows, heads=heads,
         style=_style(), language=language, languages=_languages(language),
     )  # fmt: skip
 
@@ -73,8 +74,8 @@ def _style() -> Any:
 
 
 def _languages(language: str) -> list[tuple[str, str]]:
-    say = Catalogue(MESSAGES, language)
-    return [(name, say(f"page.language_{name}")) for name in LANGUAGES if name != language]
+    """The other languages by their own names: whoever looks for one may read no other."""
+    return [(name, Catalogue(MESSAGES, name)("page.language")) for name in LANGUAGES if name != language]
 
 
 def _counts(language: str) -> dict[str, dict[str, str]]:

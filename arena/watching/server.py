@@ -133,7 +133,7 @@ class _Routes:
         """All runs."""
         language = self._language_of(request)
         entries = await run_in_threadpool(self._runs.entries, language)
-        text = await run_in_threadpool(runs_page, entries, str(self._runs.root), language)
+        text = await run_in_threadpool(runs_page, entries, self._runs.root, language)
         return HTMLResponse(text, headers=HEADERS)
 
     async def asset(self, request: Request) -> Response:

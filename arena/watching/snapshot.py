@@ -17,6 +17,8 @@ The state is a dictionary that is JSON as it stands. Sections that did not chang
 - ``standings``: best first: ``rank``, ``player``, ``rating`` and ``rating_error`` (Elo, half of the 95 % interval; null
   where it is infinite), ``games``, ``wins``, ``draws``, ``losses``, ``score`` (0 to 1), ``pairs``; empty of a run that
   is no tournament. ``anchors``: names with their given Elo
+- ``result``: of a Swiss tournament or a knockout, which ratings do not decide, a sentence by language: who has won, or
+  how many rounds have been played; empty of other formats
 - ``match``: between two players, from the first one's view: ``elo``, ``elo_low``, ``elo_high`` (null where they are
   infinite: ``elo_low`` below, ``elo_high`` above, ``elo`` as ``los`` says), ``los``, ``pairs``, ``pentanomial``; null
   otherwise. ``test``: the sequential test, null without one: ``verdict``, ``llr``, ``lower_bound``, ``upper_bound``,
@@ -42,17 +44,20 @@ from typing import Any, NamedTuple
 
 from arena.collection.listing import DAMAGED, RUNNING, TOURNAMENT, UNREADABLE, live_of, state_of
 from arena.figures.faults import FORFEITS, cause_of
+from arena.figures.placing import placing_of, result_sentence
 from arena.figures.ratings import fit_ratings
 from arena.figures.standings import PairCounter, standing_rows
 from arena.figures.statistics import Pentanomial
 from arena.play.live import LIVE_NAME
 from arena.play.running_elo import RunningElo
 from arena.play.store import STORE_NAME, Store, StoreFailure
+from arena.play.tournament import withdrawals_of
 from arena.records import GameRecord, Opening, Outcome, Pairing, points_of
-from arena.schedule import format_of, planned_games
+from arena.schedule import Withdrawal, format_of, planned_games
 from arena.sequential import SequentialRun
 from arena.tournament_spec import TournamentSpec
 from engine.errors import UserError
+from engine.language import LANGUAGES, Catalogue
 
 State = dict[str, Any]
 """See the head of this module."""
@@ -116,7 +121,7 @@ def waiting_state(folder: Path) -> State:
             "planned": 0, "done": 0, "stage": None, "all_planned": 0, "all_done": 0, "games_per_second": None,
             "seconds_left": None, "at_most": True, "words": "", "updated_at": "",
         },
-        "workers": [], "players": [], "standings": [], "anchors": {}, "match": None, "test": None,
+        "workers": [], "players": [], "standings": [], "anchors": {}, "result": {}, "match": None, "test": None,
         "curve": {"kind": "", "stride": 1, "points": []}, "running": [], "faults": [], "games": 0,
     }  # fmt: skip
 
@@ -182,7 +187,7 @@ class RunFollower:
                 self._figures.add(game, fault)
         state["games"] = len(self.games)
         if self._figures is not None:
-            self._figures.fill(state)
+            self._figures.fill(state, self._store.withdrawals)
 
     def _has_new_schedule(self) -> bool:
         return bool(self.games) and self._store.facts.get("specification") != self._content
@@ -283,6 +288,8 @@ class GameReader:
         self.was_replaced = False
         """Whether the last reading found another file than the one before."""
         self.facts: dict[str, Any] = {}
+        self.withdrawals: tuple[Withdrawal, ...] = ()
+        """The players that were out at the last reading, because they could not be started."""
 
     @property
     def is_there(self) -> bool:
@@ -310,6 +317,7 @@ class GameReader:
             if file != self._file and stamps[0][1] <= CHECKED_BYTES:
                 store.check()
             before, self.facts = self.facts, store.all_metadata()
+            self.withdrawals = withdrawals_of(store)
             found = [*self._rows(store.connection)]
         # A change in the tick of the last one may leave time and size as they were: the log is also written over.
         newest = max(stamp[0] for stamp in stamps if stamp is not None)
@@ -358,14 +366,17 @@ class _Figures:
         self.spec = spec
         names = [player.name for player in spec.players] if spec is not None else []
         self._counter = PairCounter(names)
-        self._faults: dict[tuple[str, str], dict[str, Any]] = {}
+        self._faults: dict[tuple[str, str], tuple[tuple[str, int], dict[str, Any]]] = {}
+        """By player and reason: the place of the first of them in the schedule, and what is told."""
         self._games: list[FinishedGame] = []
         self._test = SequentialRun(spec.sprt, spec.pairs) if spec is not None and spec.sprt is not None else None
         self._elo = RunningElo(names[0]) if len(names) == 2 and self._test is None else None
         self._curve = _Curve("llr" if self._test is not None else "elo" if self._elo is not None else "")
         self._cumulated = NO_PAIRS
         self._fitted_games, self._fitted_at, self._fit_seconds = -1, -math.inf, 0.0
+        self._withdrawals: tuple[Withdrawal, ...] = ()
         self._standings: list[dict[str, Any]] = []
+        self._result: dict[str, str] = {}
 
     def add(self, game: FinishedGame, fault: GameFault | None) -> None:
         """Count a game."""
@@ -389,12 +400,13 @@ class _Figures:
         return end is None or game.pairing.number < end
 
     def _add_fault(self, game: FinishedGame, fault: GameFault) -> None:
-        found = self._faults.setdefault(
-            (fault.player, game.reason),
-            {"player": fault.player, "reason": game.reason, "games": 0, "number": game.pairing.number,
-             "key": game.key, "text": fault.text},
-        )  # fmt: skip
+        kind, place = (fault.player, game.reason), (game.pairing.series, game.pairing.number)
+        first, found = self._faults.get(kind, (place, {"games": 0}))
+        if place <= first:  # the first of the schedule, as in reports, whichever ended first
+            found |= {"player": fault.player, "reason": game.reason, "number": game.pairing.number, "key": game.key,
+                      "text": fault.text}  # fmt: skip
         found["games"] += 1
+        self._faults[kind] = (min(place, first), found)
 
     def _add_to_test(self, test: SequentialRun, outcome: Outcome) -> None:
         before, was_decided = len(test.history), test.is_decided
@@ -413,14 +425,14 @@ class _Figures:
         estimate = self._elo.counts.estimate()
         return [*map(_finite, (estimate.elo, estimate.elo_low, estimate.elo_high))]
 
-    def fill(self, state: State) -> None:
+    def fill(self, state: State, withdrawals: tuple[Withdrawal, ...]) -> None:
         """Write what the games come to into a state."""
-        state["faults"] = sorted(map(dict, self._faults.values()), key=lambda fault: -fault["games"])
+        state["faults"] = sorted((dict(fault) for _, fault in self._faults.values()), key=lambda fault: -fault["games"])
         if self.spec is None:
             return
         state["curve"] = self._curve.data(state["curve"])
-        self._fit(is_running=state["state"] == "running")
-        state["standings"] = self._standings
+        self._fit(withdrawals, is_running=state["state"] == "running")
+        state["standings"], state["result"] = self._standings, self._result
         if len(self._counter.players) == 2:
             counts = self._counter.between(0, 1).pentanomial()
             estimate = counts.estimate() if counts.pairs else None
@@ -434,16 +446,17 @@ class _Figures:
             named = {name: getattr(settings, name) for name in ("elo0", "elo1", "alpha", "beta", "model")}
             state["test"] = {**self._test.described(), **named}
 
-    def _fit(self, *, is_running: bool) -> None:
-        """The standings anew, if there are new games, and while games go on not too often."""
+    def _fit(self, withdrawals: tuple[Withdrawal, ...], *, is_running: bool) -> None:
+        """The standings and the result anew, if there are new games, and while games go on not too often."""
         games, now = len(self._games), time.monotonic()
         pause = min(max(FIT_SECONDS, FIT_PAUSE * self._fit_seconds), MAX_FIT_PAUSE_SECONDS)
         if not is_running or self._fitted_games <= 0:
             pause = 0
-        if games == self._fitted_games or now - self._fitted_at < pause:
+        is_known = games == self._fitted_games and withdrawals == self._withdrawals
+        if is_known or now - self._fitted_at < pause:
             return
         assert self.spec is not None
-        self._fitted_games, self._fitted_at = games, now
+        self._fitted_games, self._fitted_at, self._withdrawals = games, now, withdrawals
         anchors = {self._counter.players.index(name): elo for name, elo in self.spec.anchors}
         ratings = fit_ratings(len(self._counter.players), self._counter.pairings(), anchors=anchors)
         self._standings = [
@@ -454,6 +467,10 @@ class _Figures:
             }
             for row in standing_rows(self._counter, ratings)
         ]  # fmt: skip
+        outcomes = (Outcome(game.key, game.pairing, points_of(game.result)) for game in self._games)
+        placing = placing_of(self.spec, sorted(outcomes, key=lambda outcome: outcome.pairing.number), withdrawals)
+        if placing is not None:
+            self._result = {name: result_sentence(placing, Catalogue("arena", name)) for name in LANGUAGES}
         self._fit_seconds = time.monotonic() - now
 
 

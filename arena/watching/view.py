@@ -18,7 +18,7 @@ from arena.figures.names import told_apart
 from arena.figures.numbers import percent_text, signed
 from arena.play.estimates import duration_text
 from arena.watching.board import Retraced, Span, board_lines
-from engine.language import Catalogue, columns_of, cut, game_words, padded
+from engine.language import Catalogue, clipped, columns_of, cut, game_words, padded, wrapped
 from engine.values import format_score
 
 Line = list[Span]
@@ -122,6 +122,8 @@ def _head_lines(state: dict[str, Any], say: Catalogue, columns: int) -> list[Lin
         lines.append([("#" * filled, GREEN), ("-" * (columns - filled), "")])
     if progress["words"] and not state["standings"]:
         lines.append([(progress["words"], "")])
+    if say.language in state["result"]:
+        lines.append([(state["result"][say.language], "")])
     if state["trouble"]:
         lines.append([(state["trouble"], RED)])
     return [*lines, []]
@@ -149,12 +151,14 @@ def _figure_lines(
     state: dict[str, Any], outcome: Sequence[str], say: Catalogue, columns: int, room: int | None
 ) -> list[Line]:
     """Match and test, standings, faults, workers, and the outcome; ``room`` lines at most, or all of them."""
-    test, faults, workers = _test_lines(state, say), _fault_lines(state, say), _worker_lines(state, say)
-    if room is not None:
-        faults, workers = faults[:FEW], workers[: FEW + 1]
+    test, faults, workers = _test_lines(state, say), _fault_texts(state, say), _worker_lines(state, say)
+    if room is None:
+        faults = [line for text in faults for line in wrapped(text, columns)]
+    else:
+        faults, workers = [clipped(text, columns) for text in faults[:FEW]], workers[: FEW + 1]
     others = len(test) + len(faults) + len(workers) + 3
     standings = _standings_lines(state, say, None if room is None else max(2, room - others))
-    parts = [test, standings, [[(line, "")] for line in outcome], faults, workers]
+    parts = [test, standings, [[(line, "")] for line in outcome], [[(line, YELLOW)] for line in faults], workers]
     lines = [line for part in parts if part for line in [*part, []]]
     return [_fitted(line, columns) for line in lines][: room if room is not None else len(lines)]
 
@@ -194,6 +198,9 @@ def _standings_lines(state: dict[str, Any], say: Catalogue, room: int | None) ->
     for row, name in zip(shown, names, strict=False):
         rating = _elo(row["rating"])
         error = "-" if row["rating_error"] is None else f"{row['rating_error']:.1f}"
+        if state["anchors"]:  # whose scale has a zero of its own
+            rating = rating.removeprefix("+")
+            error = say("rating.given") if row["player"] in state["anchors"] else error
         score = f"{100 * row['score']:.1f} %" if row["games"] else "-"
         texts = (rating, error, str(row["games"]), score)
         figures = " ".join(padded(text, width, right=True) for text, width in zip(texts, columns, strict=True))
@@ -203,12 +210,12 @@ def _standings_lines(state: dict[str, Any], say: Catalogue, room: int | None) ->
     return lines
 
 
-def _fault_lines(state: dict[str, Any], say: Catalogue) -> list[Line]:
+def _fault_texts(state: dict[str, Any], say: Catalogue) -> list[str]:
     counts = [
         FaultCount(fault["player"], fault["reason"], fault["games"], fault["number"], fault["text"])
         for fault in state["faults"]
     ]
-    return [[(fault_text(count, say, say.language), YELLOW)] for count in counts]
+    return [fault_text(count, say, say.language) for count in counts]
 
 
 def _worker_lines(state: dict[str, Any], say: Catalogue) -> list[Line]:

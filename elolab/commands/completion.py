@@ -30,6 +30,8 @@ class Option:
     """With its dashes."""
     meaning: str
     takes_value: bool
+    takes_more: bool
+    """Whether further values may follow the first."""
     values: tuple[str, ...]
     """Those that can be named."""
     takes_files: bool
@@ -100,7 +102,8 @@ def _of_parser(parser: CommandParser, path: str, summary: str) -> Iterator[Compl
             # argparse writes help with the fields of the action
             meaning = (action.help or "") % {**vars(action), "prog": parser.prog}
             words = [word for word in action.option_strings if word.startswith("--")]
-            options += [Option(word, meaning, takes_value, values, _may_be_file(action)) for word in words]
+            more = action.nargs in ("+", "*")
+            options += [Option(word, meaning, takes_value, more, values, _may_be_file(action)) for word in words]
         else:
             names += _values_of(action, path)
             takes_files |= _may_be_file(action)
@@ -154,7 +157,7 @@ def bash_script(found: Sequence[Completion]) -> str:
 # Completion of elolab for bash; made by: elolab completion bash
 _elolab() {{
     local IFS=$'\\n' word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} words= names= files= valued=
-    local path=${{COMP_WORDS[1]}}
+    local path=${{COMP_WORDS[1]}} last=$((COMP_CWORD - 1))
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
         COMPREPLY=($(compgen -W {_list(_commands(found), "bash")} -- "$word"))
@@ -163,6 +166,12 @@ _elolab() {{
     if ((COMP_CWORD > 2)); then
         case "$path ${{COMP_WORDS[2]}}" in
             {_paths(found)}) path="$path ${{COMP_WORDS[2]}}" ;;
+        esac
+    fi
+    while ((last > 1)) && [[ ${{COMP_WORDS[last]}} != --* ]]; do ((last--)); done
+    if [[ $word != [-=]* && $before != = ]]; then
+        case "$path ${{COMP_WORDS[last]}}" in
+            {_with_more(found)}) before=${{COMP_WORDS[last]}} ;;
         esac
     fi
     case "$path $before" in
@@ -288,6 +297,13 @@ def _commands(found: Sequence[Completion]) -> list[str]:
 def _paths(found: Sequence[Completion]) -> str:
     """All commands with their subcommands, as the pattern of a ``case``."""
     return "|".join(shlex.quote(one.path) for one in found if " " in one.path)
+
+
+def _with_more(found: Sequence[Completion]) -> str:
+    """All commands and options that take several values, as the pattern of a ``case``."""
+    return "|".join(
+        shlex.quote(f"{one.path} {option.name}") for one in found for option in one.options if option.takes_more
+    )
 
 
 def _valued(found: Sequence[Completion], shell: str) -> Iterator[tuple[str, str]]:

@@ -24,7 +24,7 @@ from engine.commands.judge import verdict_lines
 from engine.settings.whole_numbers import natural_number
 
 if TYPE_CHECKING:
-    from engine.games.contract import Game
+    from engine.games.contract import Game, Position
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +33,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_position_arguments(parser)
     add_search_limit_arguments(parser)
     parser.add_argument("--multipv", type=_lines, default=1, metavar="N", help="report the N best moves (default 1)")
-    parser.add_argument("--search-moves", nargs="+", default=[], metavar="MOVE", help="consider only these moves")
+    parser.add_argument(
+        "--search-moves", nargs="+", default=[], metavar="MOVE",
+        help="consider only these moves, in the ranks of --moves",
+    )  # fmt: skip
     add_parameter_arguments(parser)
     add_rules_arguments(parser)
     add_json_argument(parser)
@@ -52,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     position = position_of(arguments)
     rules = rules_of(arguments)
     ending = position.judge(rules)  # the search too goes by the rules from here on
-    moves = position.game.read_moves(position, arguments.search_moves, arguments.ranks)
+    moves = _search_moves(arguments, position)
     stop = StopFlag()
     future = in_background(
         partial(engine.search, position, limits, stop=stop, search_moves=moves, lines=arguments.multipv)
@@ -83,6 +86,42 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"{result.nodes} nodes in {result.time_ms / 1000:.3f} s{speed}; deepest ply {result.deepest_ply}")
     print(f"bestmove {result.move or '(none)'}")
     return 0
+
+
+def _search_moves(arguments: argparse.Namespace, position: Position) -> list[str]:
+    """The moves of ``--search-moves``, of which each is one in the position reached, in the ranks of ``--moves``.
+
+    With ``--ranks auto`` in those ranks in which all of them are legal. Raises ``MoveError``.
+    """
+    from engine.games.contract import MoveError
+
+    game = position.game
+    played = [word for given in arguments.moves for word in given.split()]
+    words = [word for given in arguments.search_moves for word in given.split()]
+    if arguments.ranks != "auto":
+        return game.read_moves(position, words, arguments.ranks)
+    readings: list[list[str]] = []
+    failure = MoveError("")
+    for ranks in ("0", "1"):
+        try:
+            if game.read_moves(position, played, ranks) != position.moves:
+                continue
+        except MoveError:
+            continue
+        try:
+            reading = game.read_moves(position, words, ranks)
+            for move in reading:
+                position.code_of(move)
+        except MoveError as error:
+            failure = error
+        else:
+            readings += [reading] if reading not in readings else []
+    if len(readings) > 1:
+        both = " and as ".join(" ".join(reading) for reading in readings)
+        raise MoveError(f"--search-moves {' '.join(words)}: legal as {both} (in ranks 0-9); say --ranks 0 or --ranks 1")
+    if not readings:
+        raise failure
+    return readings[0]
 
 
 def unit_of_scores(game: Game) -> str:

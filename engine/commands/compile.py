@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -15,11 +16,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compile every game."""
+    """Compile every game; 1 where the code could not be kept, for which it was wanted."""
     from engine.compiled.cache import CACHE_DIRECTORY
     from engine.compiled.compilation import compile_games
     from engine.games import GAMES
 
-    compile_games(GAMES)
+    if reasons := compile_games(GAMES):
+        print(
+            f"elolab: {CACHE_DIRECTORY}: compiled code cannot be kept there ({', '.join(reasons)}); make room, or set "
+            "NUMBA_CACHE_DIR to a folder that can be written to",
+            file=sys.stderr,
+        )
+        return 1
     print(f"compiled for {' and '.join(GAMES)}; the code is in {CACHE_DIRECTORY}")
     return 0

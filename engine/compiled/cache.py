@@ -98,8 +98,13 @@ def _prepare_cache() -> Path:
     return directory
 
 
+REASONS_NOT_KEPT: list[str] = []
+"""Why code that this process has compiled could not be kept; empty where all of it was."""
+
+
 @functools.cache
 def _say_not_kept(reason: str) -> None:
+    REASONS_NOT_KEPT.append(reason)
     print(
         f"elolab: {CACHE_DIRECTORY}: compiled code cannot be kept there ({reason}), so it is compiled again next time",
         file=sys.stderr,

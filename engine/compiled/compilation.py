@@ -8,21 +8,26 @@ import multiprocessing
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 
+from engine.compiled.cache import REASONS_NOT_KEPT
 from engine.compiled.kernel import announce_compilation, new_record
 
 
-def compile_games(games: Sequence[str]) -> None:
-    """Fill the cache on disk with the code of these games; takes a second or two where it is filled already."""
+def compile_games(games: Sequence[str]) -> list[str]:
+    """Fill the cache on disk with the code of these games; takes a second or two where it is filled already.
+
+    Returns why code could not be kept, each reason once: nothing where all of it was.
+    """
     announce_compilation()
     # Started afresh: what a forked process inherits of numba's threads and locks is not safe to use.
     with ProcessPoolExecutor(len(games), mp_context=multiprocessing.get_context("spawn")) as pool:
-        list(pool.map(_compile_quietly, games))
+        return list(dict.fromkeys(reason for reasons in pool.map(_compile_quietly, games) for reason in reasons))
 
 
-def _compile_quietly(name: str) -> None:
-    """The announcement was made."""
+def _compile_quietly(name: str) -> list[str]:
+    """The announcement was made, and what could not be kept is for the parent process to say."""
     with contextlib.redirect_stderr(io.StringIO()):
         compile_game(name)
+    return REASONS_NOT_KEPT
 
 
 def compile_game(name: str) -> None:

@@ -453,6 +453,11 @@ def package_version() -> str:
         return ""
 
 
+def counters_text(result: SearchResult) -> str:
+    """What the search counted, each with its name: longer than a message, and all of it is wanted."""
+    return " ".join(f"{name} {count}" for name, count in result.counters.items())
+
+
 def one_line(message: str) -> str:
     """A message that fits into one line of a protocol, whatever it quotes."""
     printable = "".join(letter if letter.isprintable() else "?" for letter in message)

@@ -8,7 +8,7 @@ What the text leaves to the engine:
 
 - A draw that is offered (``go draw``, ``ponderhit draw``) is accepted where the search's score is not above 0. The
   engine offers none itself.
-- It resigns where the search has proven that it is mated within ``RESIGN_PLIES`` plies.
+- It resigns where the search has proven that it is mated within ``RESIGN_PLIES`` plies, whatever it plays.
 - ``banmoves`` replaces earlier ones, as does ``position``.
 - After a ``position`` that is refused there is none, and ``go`` answers ``nobestmove``.
 - ``go movetime K`` is K milliseconds for the move, as in UCI; what else ``go`` has no word for is passed over.
@@ -29,6 +29,7 @@ from engine.protocols.session import (
     Progress,
     Session,
     Task,
+    counters_text,
     one_line,
     read_count,
     split_position,
@@ -132,14 +133,16 @@ class UcciSession(Session):
     def answer(self, result: SearchResult) -> None:
         """``bestmove``, with the reply to ponder on, and whether a draw is accepted or the game given up."""
         if self._switches["debug"]:
-            self.complain(" ".join(f"{name} {count}" for name, count in result.counters.items()))
+            self.say(f"info message {counters_text(result)}")
         words = ["bestmove", str(result.move)]
         if len(result.principal_variation) > 1:
             words += ["ponder", result.principal_variation[1]]
         plies = mate_distance(result.score)
+        # An iteration that was broken off may only have seen that one move loses, and none of the others.
+        of_all_moves = all(line.depth <= result.depth for line in result.lines)
         if self._draw_offered and result.score <= 0:
             words.append("draw")
-        elif plies is not None and -RESIGN_PLIES <= plies <= 0:
+        elif of_all_moves and plies is not None and -RESIGN_PLIES <= plies <= 0:
             words.append("resign")
         self.say(" ".join(words))
 

@@ -17,6 +17,7 @@ from engine.protocols.session import (
     Progress,
     Session,
     Task,
+    counters_text,
     one_line,
     read_count,
     split_position,
@@ -101,7 +102,7 @@ class UciSession(Session):
     def answer(self, result: SearchResult) -> None:
         """``bestmove``, with the reply to ponder on."""
         if self._debug:
-            self.complain(" ".join(f"{name} {count}" for name, count in result.counters.items()))
+            self.say(f"info string {counters_text(result)}")
         words = ["bestmove", self._write(str(result.move))]
         if len(result.principal_variation) > 1:
             words += ["ponder", self._write(result.principal_variation[1])]

@@ -114,6 +114,9 @@ def test_engines_of_cutechess_are_read(tmp_path: Path) -> None:
             {"name": "Clear Hash", "type": "button"},
         ]},
         {"name": "Other", "command": "./other", "protocol": "uci", "workingDirectory": str(tmp_path)},
+        {"name": "Thinker", "command": "x", "protocol": "uci", "ponder": True, "restart": "on", "initStrings": []},
+        {"name": "Usual", "command": "x", "protocol": "uci", "ponder": False, "restart": "off", "whitepov": False},
+        {"name": "Told", "command": "x", "protocol": "xboard", "initStrings": ["memory 4"]},
     ]  # fmt: skip
     path = tmp_path / "engines.json"
     path.write_text(json.dumps(configurations))
@@ -122,6 +125,11 @@ def test_engines_of_cutechess_are_read(tmp_path: Path) -> None:
         "name": "Sloppy", "command": "sloppy -x", "protocol": "uci", "options": {"Hash": 64}
     }  # fmt: skip
     assert file.entry("Other", "")["directory"] == str(tmp_path)
+    usual = {"name": "Usual", "command": "x", "protocol": "uci"}
+    assert file.entry("Usual", "") == usual
+    assert file.entry("Thinker", "") == usual | {"name": "Thinker", "ponder": True, "restart": "always"}
+    with pytest.raises(UserError, match=r"player 1 \(Told\): unknown key 'initStrings'"):
+        elolab("match", "--engine", "conf=Told", "--engine", "default", "--engines", str(path), "--dry-run")
     for text in ("{}x", "[3]", '{"a": 1}', '[{"name": "x"}]'):
         path.write_text(text)
         with pytest.raises(UserError, match="cannot be read as engines of cutechess"):
@@ -200,6 +208,26 @@ def test_an_engine_is_not_there_if_no_protocol_takes_its_keys(line: str, problem
     (engine,) = json.loads(capsys.readouterr().out)["engines"]
     assert engine["problem"].partition("; expected")[0] == problem
     assert engine["protocol"] == ""
+
+
+@pytest.mark.parametrize(
+    ("table", "protocol", "problem"),
+    [
+        ('options = { Hash = 3 }', "", "options is a key of engines over uci"),
+        ('limit = "depth=4"', "", "GTP cannot tell an engine of a depth"),
+        ('protocol = "gtp"\nlimit = "depth=4"', "GTP", "GTP cannot tell an engine of a depth"),
+        ('protocol = "uci"\nlimit = "own"', "UCI", "only players over GTP"),
+    ],
+)
+def test_what_is_said_of_an_engine_is_about_a_game_that_it_plays(
+    table: str, protocol: str, problem: str, capsys: Any
+) -> None:
+    command = f"{MOCK.replace('mock_engines', 'mock_othello_engines')} normal protocol=gtp"
+    Path("engines.toml").write_text(f'[mine]\ncommand = "{command}"\n{table}\n[preset]\npreset = "absent"\n')
+    assert elolab("engines", "--check", "--json") == 1
+    mine, preset = json.loads(capsys.readouterr().out)["engines"]
+    assert problem in mine["problem"]
+    assert (mine["protocol"], preset["protocol"]) == (protocol, "the built-in engine")
 
 
 def test_python_refers_to_engines_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

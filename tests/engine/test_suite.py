@@ -95,6 +95,23 @@ def test_the_solution_is_where_fixed_depths_begin_to_agree() -> None:
     assert [count for count, _ in depths.values()] == [8, 8]
 
 
+def test_a_search_counts_once_for_a_depth_that_it_reached_and_then_solved() -> None:
+    board = "--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X"
+    engine = Engine("othello", {"endgame_empties": 4})
+    found = attempt(engine, SuitePosition("14 empty squares", board, ("a2",)), Limits(nodes=3_000_000))
+    last, again = found.iterations[-2:]
+    assert last.depth == again.depth == 14
+    assert mean_nodes_to_depth([found])[14] == (1, last.nodes)
+
+
+def test_best_moves_are_read_in_any_spelling(tmp_path: Path) -> None:
+    (tmp_path / "x.epd").write_text(f"{MATE_IN_ONE}; bm B0-B9 b0b1\n")
+    assert load_positions(tmp_path / "x.epd", "xiangqi")[0].best_moves == ("b0b9", "b0b1")
+    start = "---------------------------OX------XO--------------------------- X"
+    (tmp_path / "o.epd").write_text(f"{start}; bm D3 c4\n")
+    assert load_positions(tmp_path / "o.epd", "othello")[0].best_moves == ("d3", "c4")
+
+
 def test_the_command_prints_what_belongs_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = [f'{MATE_IN_ONE}; bm b0b1; id "other";', *SHIPPED.read_text("utf-8").splitlines()[3:9]]
     (tmp_path / "x.epd").write_text("\n".join(lines))

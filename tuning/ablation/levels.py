@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.settings.configuration import ConfigurationError, nearest
 from engine.settings.parameters import BY_NAME, Parameter, Value, format_value
+from engine.settings.reference import unit_in
 from tuning.conditions import describe, value_text
 
 OFF = "off"
@@ -58,9 +59,9 @@ class CurvePoint:
     reference: Level
 
 
-def level_of(row: Parameter, value: Any, names: Mapping[str, str], where: str) -> Level:
+def level_of(row: Parameter, value: Any, names: Mapping[str, str], where: str, game: str) -> Level:
     """The level that a specification means by ``value``. Raises ``ConfigurationError`` if it is no value of the row."""
-    axis = (row.kind == "integer", row.unit, row.scale)
+    axis = (row.kind == "integer", unit_in(game, row), row.scale)
     if value == OFF and OFF not in row.legal and row.kind != "switch":
         return Level(row.name, None, ((_switch_of(row, where), False),), names.get(OFF, ""), *axis)
     checked = row.check(value, where)

@@ -329,8 +329,9 @@ def _places(
     others = [outcome for outcome in store.outcomes() if outcome.key not in places]
     if not others:
         return [*places.items()]
-    planned = {job.key for match in plan.matches for jobs in table.jobs(match) for job in jobs}
+    planned = {job.key: job.pairing for match in plan.matches for jobs in table.jobs(match) for job in jobs}
     beyond = [outcome for outcome in others if outcome.key not in planned]
+    places |= {one.key: planned[one.key] for one in others if one.key in planned}  # played, and not counted
     end = 2 * sum(match.pairs for match in plan.matches)
     later = {one.key: replace(one.pairing, number=end + number) for number, one in enumerate(beyond)}
     return [*places.items(), *later.items()]

@@ -84,7 +84,7 @@ class BuiltinSettings:
         }
 
     def level(self, table: Table, value: Any, names: Mapping[str, str], where: str) -> Level:
-        return level_of(self._row(table), value, names, where)
+        return level_of(self._row(table), value, names, where, self._game)
 
     def reference(self, table: Table, base: Mapping[str, Value]) -> Any:
         return base[self._row(table).name]

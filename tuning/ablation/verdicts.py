@@ -47,6 +47,9 @@ ADDITIONAL_SQUARE = 1 / 2
 """What a pair won and a pair lost outright add to the sum of squares: where all pairs came out alike, as between
 settings that seldom differ, outcomes not seen yet may still matter by as much as this allows for."""
 
+ROUNDING = 1e-9
+"""Of a pair's standard deviation: what a contrast of matches that cancel each other may come to by rounding alone."""
+
 _NORMAL = NormalDist()
 
 
@@ -339,7 +342,9 @@ def pairs_still_needed(question: Question, questions: int, rule: Rule) -> int | 
     distances = [abs(estimate.value - estimate.null_value)]
     if rule.margin_elo > 0:
         distances.append(inside)
-    return max(1, _pairs_for(max(distances), deviation, level) - played) if max(distances) > 0 else None
+    if max(distances) <= ROUNDING * deviation:
+        return None
+    return max(1, _pairs_for(max(distances), deviation, level) - played)
 
 
 def _pairs_for(distance: float, deviation: float, level: float) -> int:

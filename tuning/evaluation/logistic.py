@@ -8,6 +8,7 @@ Hessian needs no great precision and is kept while the steps shrink.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,6 +28,10 @@ CLOSE_ENOUGH = 1e-4
 """Points of the evaluation: a step so short ends the search."""
 STEPS_PER_HESSIAN = 8
 MAX_STEPS = 100
+MAX_EXPONENT = 700.0
+"""Of which the exponential is a number yet."""
+LARGEST_FACTOR = 20.0
+"""By which weights are multiplied to see how well they would predict if their size were right."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,7 @@ class WinSample:
 
 def expected_score(values: np.ndarray, scale: float) -> np.ndarray:
     """Points to be expected of a game from evaluations; ``scale`` is that of the odds."""
-    found: np.ndarray = 1 / (1 + np.exp(-values / scale))
+    found: np.ndarray = 1 / (1 + np.exp(np.minimum(-values / scale, MAX_EXPONENT)))
     return found
 
 
@@ -78,13 +83,20 @@ def logistic_loss(values: np.ndarray, targets: np.ndarray, scale: float) -> floa
 
 
 def losses_of(sample: WinSample, weights: np.ndarray, scale: float) -> tuple[float, float]:
-    """Loss of the outcomes under given weights: as they are, and multiplied by whatever factor suits them best."""
+    """Loss of the outcomes under given weights: as they are, and multiplied by whatever factor suits them best.
+
+    Factors are tried up to ``LARGEST_FACTOR``, either way: of few positions, all on the side that won, none is best.
+    """
     values = values_of(sample, weights)
-    factor = 1.0
+    factor, low, high = 1.0, -LARGEST_FACTOR, LARGEST_FACTOR
     for _ in range(MAX_STEPS if values.any() else 0):
         expected = expected_score(factor * values, scale)
-        step = values @ (sample.outcomes - expected) * scale / (values**2 @ (expected * (1 - expected)))
-        factor += step
+        slope = values @ (sample.outcomes - expected) * scale
+        curvature = values**2 @ (expected * (1 - expected))
+        low, high = (factor, high) if slope > 0 else (low, factor)
+        following = factor + slope / curvature if curvature else math.inf
+        following = following if low <= following <= high else (low + high) / 2
+        step, factor = following - factor, following
         if abs(step) < 1e-9:
             break
     plain, scaled = (logistic_loss(by * values, sample.outcomes, scale) for by in (1.0, factor))

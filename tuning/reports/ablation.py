@@ -136,7 +136,8 @@ def _of_games(caption: str, result: AblationResult, message: Catalogue) -> str:
 def _plots(result: AblationResult, message: Catalogue) -> tuple[Plot, ...]:
     """Every figure that the comparisons give, each with what to see in it."""
     margin, words = result.spec.rule.margin_elo, chart_words(message)
-    caption = message("ablation.forest_caption", margin=margin)
+    equivalent = message("ablation.forest_equivalent", margin=margin) if margin else ""
+    caption = message("ablation.forest_caption", equivalent=equivalent)
     if result.spec.conditions.external is None:
         caption = in_one((caption, message("ablation.forest_nodes_caption")), message)
     found = [
@@ -301,13 +302,15 @@ def _pair_deviation(rows: Sequence[AblationRow]) -> float:
 
 
 def _rule_note(rule: Rule, message: Catalogue) -> str:
-    return message(
-        "ablation.rule_note",
-        analyses=rule.rounds,
-        margin=rule.margin_elo,
-        equivalence=pairs_for_equivalence(1, rule) if rule.margin_elo > 0 else 0,
-        error=100 * rule.error_rate,
-    )
+    error = 100 * rule.error_rate
+    if rule.margin_elo:
+        equivalence = pairs_for_equivalence(1, rule)
+        verdicts = message(
+            "ablation.rule_of_equivalence", margin=rule.margin_elo, equivalence=equivalence, error=error
+        )
+    else:
+        verdicts = message("ablation.rule_of_difference", error=error)
+    return message("ablation.rule_note", analyses=rule.rounds, verdicts=verdicts)
 
 
 def _verdict_text(verdict: str, message: Catalogue) -> str:

@@ -24,7 +24,7 @@ from arena.reports.drawing.marks import (
     shown_bounds,
     widen_coinciding,
 )
-from arena.reports.drawing.style import GROUND, INK, LOSS, MUTED, SERIES, WIN, draw_grid, single_axes
+from arena.reports.drawing.style import BLACK, GROUND, INK, LOSS, MUTED, SERIES, WHITE, WIN, draw_grid, single_axes
 from engine.language import Catalogue
 from tuning.ablation.verdicts import BETTER, EQUIVALENT, UNDECIDED, WORSE
 from tuning.reports.study_charts import FONT_SIZE, RATIO_TICKS, empty_figure, unit_text
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 SAME = SERIES[2]
 """Colour of what was found equivalent."""
 HEAT_LIMIT_ELO = 60.0
+DARK_SHARE = 0.9
+"""Of the largest worth: from there on a cell of the heat map is so dark that its text is light."""
 LABEL_WIDTH = 36
 LABEL_COLUMNS = 2 * LABEL_WIDTH - 4
 """Columns of a label beside a figure, over two or three lines."""
@@ -292,12 +294,16 @@ def heat_chart(features: Sequence[str], worth: Any, known: Any, words: Catalogue
     figure, axes = single_axes(1.5 + 0.5 * len(features), FONT_SIZE)
     shown = np.ma.masked_invalid(worth)
     limit = max(10.0, min(HEAT_LIMIT_ELO, float(np.abs(shown).max()) if shown.count() else 10.0))
-    colors = LinearSegmentedColormap.from_list("worth", [SERIES[1], "#f6f3ee", WIN]).with_extremes(bad=GROUND)
+    colors = LinearSegmentedColormap.from_list("worth", [SERIES[1], "#f6f3ee", WIN]).with_extremes(bad="none")
     axes.imshow(shown, cmap=colors, vmin=-limit, vmax=limit, aspect="auto")
     for (row, column), value in np.ndenumerate(worth):
         if not np.isnan(value):
             weight = "bold" if known[row, column] else "normal"
-            axes.text(column, row, signed(float(value), 0), ha="center", va="center", fontsize=10, fontweight=weight)
+            color = WHITE if abs(value) > DARK_SHARE * limit else BLACK
+            axes.text(
+                column, row, signed(float(value), 0), ha="center", va="center", fontsize=10, fontweight=weight,
+                color=color,
+            )  # fmt: skip
     names = told_apart(features, LABEL_WIDTH // 2)
     axes.set_xticks(range(len(features)), names)
     axes.set_yticks(range(len(features)), names)

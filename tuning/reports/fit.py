@@ -7,9 +7,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from arena.figures.numbers import signed
 from engine.language import DEFAULT_LANGUAGE, Catalogue, game_words, padded
 from tuning.evaluation.fit import AGAINST_BEFORE, strengths_text
 from tuning.reports.document import MESSAGES, Block, Document, Facts, Note, Section, table_of, write_document
+from tuning.reports.wording import interval_text
 
 if TYPE_CHECKING:
     from tuning.evaluation.fit import FitResult, FittedMatch, Iteration
@@ -162,9 +164,8 @@ def _match_text(match: FittedMatch, message: Catalogue) -> str:
         limit=match.limits,
         score=100 * estimate.score,
         games=2 * match.counts.pairs,
-        elo=estimate.elo,
-        low=estimate.elo_low,
-        high=estimate.elo_high,
+        elo=signed(estimate.elo),
+        interval=interval_text(estimate.elo_low, estimate.elo_high),
         counts=list(match.counts.counts),
     )
 

@@ -16,6 +16,7 @@ from arena.reports.contents import Plot
 from arena.reports.tables import TextTable
 from engine.language import DEFAULT_LANGUAGE, Catalogue, wrapped
 from engine.settings.parameters import BY_NAME
+from engine.settings.reference import unit_in
 from tuning.conditions import value_text
 from tuning.keys.study import NON_REGRESSION
 from tuning.reports import study_charts as charts
@@ -211,7 +212,7 @@ def _test_words(verdict: Verdict, message: Catalogue) -> str:
     if verdict.test is None:
         return message("study.fixed_length")
     question = "no_regression" if verdict.kind == NON_REGRESSION else "gain"
-    return message(f"study.{question}_{verdict.test.verdict.split()[-1]}")
+    return message(f"study.{question}_{verdict.test.verdict.split()[0]}")
 
 
 def best_round(result: StudyResult) -> RoundEnd | None:
@@ -281,7 +282,8 @@ def _parameters_table(result: StudyResult, message: Catalogue) -> TextTable:
         searched = _searched_text(dimension, message)
         row: tuple[str, ...] = (dimension.name, value_text(base), value_text(recommended), changed, searched)
         if is_builtin:
-            row += (unit_text(BY_NAME[dimension.name].unit, message), BY_NAME[dimension.name].doc)
+            parameter = BY_NAME[dimension.name]
+            row += (unit_text(unit_in(result.spec.conditions.game, parameter), message), parameter.doc)
         rows.append(row)
     heads: tuple[str, ...] = (
         message("parameters.parameter" if is_builtin else "parameters.option"), message("parameters.base"),
@@ -315,7 +317,7 @@ def _validation_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, 
         rows.append(
             (
                 str(verdict.limits), signed(verdict.elo), interval_text(*verdict.interval),
-                percent_text(verdict.estimate.los), str(verdict.counts.pairs),
+                percent_text(verdict.los), str(verdict.counts.pairs),
                 " / ".join(map(str, verdict.counts.counts)), ratio, bounds, outcome,
             )
         )  # fmt: skip

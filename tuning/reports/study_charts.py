@@ -18,6 +18,7 @@ from arena.reports.drawing.marks import draw_interval, draw_point, settle, shown
 from arena.reports.drawing.style import GRID, GROUND, INK, LOSS, MUTED, SERIES, WIN, draw_grid, new_figure, single_axes
 from engine.language import Catalogue
 from engine.settings.parameters import BY_NAME
+from engine.settings.reference import unit_in
 from tuning.conditions import value_text
 from tuning.study.playoff import INTERVAL_90
 from tuning.study.space import Dimension
@@ -317,8 +318,8 @@ def _place(dimension: Dimension, value: Any) -> float:
 
 def _mark_axis(axes: Axes, result: StudyResult, dimension: Dimension, words: Catalogue) -> None:
     """Name the axis and mark the base's and the recommended value on it."""
-    unit = "" if result.spec.engine is not None else unit_text(BY_NAME[dimension.name].unit, words)
-    axes.set_xlabel(f"{dimension.name}\n{unit}", fontsize=9)
+    unit = "" if result.spec.engine is not None else unit_in(result.spec.conditions.game, BY_NAME[dimension.name])
+    axes.set_xlabel(f"{dimension.name}\n{unit_text(unit, words)}", fontsize=9)
     axes.axhline(0, color=MUTED, linewidth=0.8)
     axes.axvline(_place(dimension, result.spec.space.default[dimension.name]), color=MUTED, linewidth=1, linestyle=":")
     axes.axvline(_place(dimension, result.recommended[dimension.name]), color=WIN, linewidth=1)

@@ -74,7 +74,8 @@ def prepare_tuning(spec: TuningSpec) -> TuningPlan:
     suite, openings = read_openings(spec.conditions, "tournament", None)
     _, reserved = read_openings(spec.conditions, "validation", None)
     validation = spec.validation
-    for key, pairs in (("maximum_pairs", validation.maximum_pairs), ("slow_pairs", validation.slow_pairs)):
+    for key in ("maximum_pairs", "slow_maximum_pairs", "slow_pairs"):
+        pairs: int | None = getattr(validation, key)
         if pairs is not None and pairs > len(reserved):
             raise RunError(
                 f"{spec.conditions.source}: [validation]: {key} = {pairs} needs as many different openings, but the "

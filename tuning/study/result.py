@@ -25,6 +25,8 @@ class RoundResult:
     values: Values
     """The set at the centre when it began; of a sampler other than ``duel``, the trial's set."""
     results: tuple[tuple[SettingsPair, Pentanomial], ...]
+    elo: float | None = None
+    """``RoundEnd.elo`` as it was recorded when the round ended; ``None`` where it is ending now."""
 
     @property
     def counts(self) -> Pentanomial:

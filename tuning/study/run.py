@@ -337,11 +337,13 @@ class StudyRun:
         return pairs
 
     def _note_end(self, result: RoundResult) -> RoundEnd:
-        if self._spec.sampler == "duel":
-            model = self._state.model
-            elo = 0.0 if model is None else float(model.gain([result.values])[0][0])
-        else:
+        model = self._state.model
+        if self._spec.sampler != "duel":
             elo = result.counts.estimate().elo if result.counts.pairs else 0.0
+        elif result.elo is not None:
+            elo = result.elo
+        else:
+            elo = 0.0 if model is None else float(model.gain([result.values])[0][0])
         end = RoundEnd(
             result.number,
             result.values,

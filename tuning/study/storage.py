@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import sqlite3
 from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -234,12 +236,10 @@ def _opened(spec: TuningSpec, directory: Path, sampler: BaseSampler) -> optuna.S
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     storage: Any
     if spec.storage is None:
-        if "?" in str(directory):
-            raise RunError(
-                f"{directory}: SQLite cannot use a folder with '?' in its name here; give another with --out"
-            )
-        url = f"sqlite:///{(directory / STUDY_NAME).resolve()}"
-        storage = optuna.storages.RDBStorage(url, engine_kwargs={"connect_args": {"timeout": LOCK_SECONDS}})
+        path = (directory / STUDY_NAME).resolve()
+        # Not by a URL, in which some characters of a folder's name would mean something else.
+        connect = partial(sqlite3.connect, path, timeout=LOCK_SECONDS, check_same_thread=False)
+        storage = optuna.storages.RDBStorage(f"sqlite:///{STUDY_NAME}", engine_kwargs={"creator": connect})
     elif "://" not in spec.storage:
         raise RunError(
             f"{spec.conditions.source}: storage = {spec.storage!r}, expected a URL such as "
@@ -282,4 +282,5 @@ def _result_of(trial: FrozenTrial, space: Space) -> RoundResult:
         (SettingsPair(number, tuple(first), tuple(second)), Pentanomial(tuple(counts)))
         for number, first, second, counts in pairs
     )
-    return RoundResult(_round_of(trial), tuple(trial.params[name] for name in space.names), results)
+    values = tuple(trial.params[name] for name in space.names)
+    return RoundResult(_round_of(trial), values, results, trial.value)

@@ -245,11 +245,16 @@ def complete(entry: Mapping[str, Any], words: PlayerWords, each: PlayerWords, re
         if given.arguments and "command" in entry:
             command = entry["command"]
             entry["command"] = [*(shlex.split(command) if isinstance(command, str) else command), *given.arguments]
+        elif given.arguments and given is words:
+            raise UsageError(
+                f"{words.option} arg={given.arguments[0]}: the built-in engine takes no arguments; its settings are "
+                "set.NAME=VALUE"
+            )
     keys = keys_of(reader.protocol_of(entry, words.option))
     for given in (each, words):
         own = {key: value for key, value in given.table.items() if key not in skipped}
-        if given is each:
-            own = {key: value for key, value in own.items() if key in keys}
+        if given is each:  # its protocol has been given to programs, and the built-in engine has none
+            own = {key: value for key, value in own.items() if key in keys and key != "protocol"}
         entry = merged(entry, own | _options(given, keys, is_each=given is each))
     limit = _joined_limits(each.limits, words.limits)
     return entry | ({"limit": limit} if limit else {})
@@ -278,9 +283,12 @@ def _joined_limits(each: Mapping[str, str], own: Mapping[str, str]) -> str:
 
 def refuse_unused(each: PlayerWords, players: Sequence[Mapping[str, Any]]) -> None:
     """Raise ``UsageError`` if ``--each`` says something that no player takes."""
-    skipped = ("name", *SOURCES.values())
+    if "name" in each.table:
+        raise UsageError(f"--each name={each.table['name']}: every player needs a name of its own; say it of each")
+    if each.arguments and not any("command" in player for player in players):
+        raise UsageError(f"--each arg={each.arguments[0]}: no player is a program; leave it out")
     for key in each.table:
-        if key not in skipped and not any(key in player for player in players):
+        if key not in SOURCES.values() and not any(key in player for player in players):
             raise UsageError(f"--each {each.names[key]}=...: there is no player whom it is for; leave it out")
     for option in each.options:
         if not any(option in player.get("options", {}) for player in players):

@@ -114,7 +114,7 @@ def play_words(kind: str, arguments: argparse.Namespace, own: dict[str, Any], ow
     entries, finder, limits = _entries(players, content, arguments)
     spec, limit = _spec(kind, content | {"players": entries}, limits, finder)
     if arguments.out is None and arguments.event is None:
-        spec = _in_folder_of_its_own(spec)
+        spec = _in_folder_of_its_own(spec, accepts_changes=arguments.accept_engine_change)
     words = [kind, *_words_of_players(arguments), *map(_word, own_words)]
     if any("limit" not in entry for entry in entries):
         words += ["--limit", str(limit)]
@@ -172,8 +172,10 @@ def _folders_of(arguments: argparse.Namespace, kind: str, names: Sequence[str]) 
     return sorted(RESULTS.glob(f"{_folder_name(kind, names, MAX_NAME_LENGTH - FOLDER_SUFFIX_LENGTH)}*"))
 
 
-def _in_folder_of_its_own(spec: TournamentSpec) -> TournamentSpec:
+def _in_folder_of_its_own(spec: TournamentSpec, *, accepts_changes: bool) -> TournamentSpec:
     """Named after players, limits and seed; numbered if a folder of that name holds a tournament with other settings.
+
+    Or games of other programs under the same names, unless it ``accepts_changes`` of them.
 
     So the same command always goes on with the same folder, and another one never meets it.
     """
@@ -185,7 +187,7 @@ def _in_folder_of_its_own(spec: TournamentSpec) -> TournamentSpec:
         end = f"-{digest_of([limits, spec.seed])[:8]}"
     base = _folder_name(spec.format, [player.name for player in spec.players], MAX_NAME_LENGTH - len(end) - 4) + end
     number, name = 1, base
-    while holds_another(RESULTS / name, spec):
+    while holds_another(RESULTS / name, spec, accepts_changes=accepts_changes):
         number += 1
         name = f"{base}-{number}"
     if number > 1:

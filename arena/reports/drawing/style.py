@@ -23,6 +23,8 @@ PNG_DOTS_PER_INCH = 300
 INK, MUTED, GRID, GROUND = "#23272e", "#6a7079", "#dddddb", "#fffefc"
 WIN, EVEN, LOSS = "#2f6f9f", "#b9bcc0", "#cf7a30"
 GAIN, SETBACK = "#8fb5d1", "#e8bb8d"
+BLACK, WHITE = "#15181c", "#f6f3ea"
+"""As pieces and discs are, and what is written on a colour that no theme changes: these stay as they are on pages."""
 SERIES = ("#2f6f9f", "#c8442f", "#3f8f5f", "#8a5aa8", "#b8862b", "#4d9fb5", "#a8486f", "#6f7f2f")
 PALETTE = {
     INK: "ink", MUTED: "muted", GRID: "line", GROUND: "ground", WIN: "win", EVEN: "even", LOSS: "loss", GAIN: "gain",
@@ -135,4 +137,4 @@ def svg_text(figure: Figure, name: str, description: str) -> str:
         text = text.replace(color, f"var(--{variable})")
     text = re.sub(rf"font: ([^\"]*?)'{LATIN}'[^;\"]*", r"font: \1var(--sans)", text)
     label = html.escape(description, quote=True)
-    return re.sub(r"<svg ", f'<svg class="chart" role="img" aria-label="{label}" ', text, count=1)
+    return text.replace("<svg ", f'<svg class="chart" role="img" aria-label="{label}" ', 1)

@@ -19,9 +19,15 @@ function durationText(seconds) {
   return hours ? `${hours}:${pad(minutes)}:${pad(whole % 60)}` : `${minutes}:${pad(whole % 60)}`;
 }
 
+// In percent, rounded as in reports: what lies halfway to the even digit, so that 9 of 16 points are 56.2, not 56.3.
+function percentText(share) {
+  const percent = 100 * share;
+  return percent % 1 === .25 ? `${Math.floor(percent)}.2` : percent.toFixed(1);
+}
+
 function likelihoodText(share) {
-  // In percent; never certain, as in reports.
-  return share === null ? UNKNOWN : share < 0.0005 ? "<0.1" : share >= 0.9995 ? ">99.9" : (100 * share).toFixed(1);
+  // Never certain, as in reports.
+  return share === null ? UNKNOWN : share < 0.0005 ? "<0.1" : share >= 0.9995 ? ">99.9" : percentText(share);
 }
 function countText(count) { return count.toLocaleString("en").replace(/,/g, "\u202f"); }
 
@@ -112,8 +118,9 @@ const watch = {
   showFinding() { setText("finding", this.finding()); },
 
   finding() {
-    const { state, match, test, standings, games, progress } = this.state;
+    const { state, match, test, standings, games, progress, result } = this.state;
     if (state === "waiting") return say("finding_waiting");
+    if (games && result[facts.language]) return result[facts.language];
     const [first, second] = this.state.players;
     if (test && match) {
       const verdict = this.verdict(test, first);
@@ -122,7 +129,7 @@ const watch = {
     if (match) return say("finding_match", { first, second, elo: eloText(match.elo, match.los >= 0.5 ? "+" : "−"), low: eloText(match.elo_low, "−"), high: eloText(match.elo_high, "+"), pairs: countText(match.pairs), los: likelihoodText(match.los) });
     if (this.figures.summary) return this.figures.summary;
     if (!games) return say("finding_none");
-    if (standings.length) return say("finding_leader", { player: standings[0].player, score: (100 * standings[0].score).toFixed(1), games: countText(standings[0].games) });
+    if (standings.length) return say("finding_leader", { player: standings[0].player, score: percentText(standings[0].score), games: countText(standings[0].games) });
     return progress.words;
   },
 
@@ -135,17 +142,21 @@ const watch = {
   },
 
   showStandings() {
-    const { standings } = this.state;
+    const { standings, anchors } = this.state;
     element("standings-box").hidden = !standings.length;
     const ends = standings.flatMap((row) => row.rating === null || row.rating_error === null ? [] : [row.rating - row.rating_error, row.rating + row.rating_error]);
-    const scale = { low: Math.min(0, ...ends), high: Math.max(0, ...ends) };
+    // Given ratings have a scale of their own, which may be far from 0 and has no sign.
+    const isGiven = Object.keys(anchors).length > 0, zero = isGiven ? [] : [0];
+    const scale = { low: Math.min(...zero, ...ends), high: Math.max(...zero, ...ends), zero: !isGiven };
+    const ratingText = ({ rating }) => rating === null ? UNKNOWN : isGiven ? signedText(rating).replace("+", "") : signedText(rating);
+    const errorText = ({ player, rating, rating_error }) => rating === null ? "" : Object.hasOwn(anchors, player) ? say("given") : rating_error === null ? "± ∞" : `± ${rating_error.toFixed(1)}`;
     element("standings-table").tBodies[0].replaceChildren(...standings.map((row) => make("tr", {},
       make("td", { class: "number" }, String(row.rank)), make("th", { scope: "row" }, row.player),
-      make("td", { class: "number rating" }, row.rating === null ? UNKNOWN : signedText(row.rating), make("span", { class: "small" }, row.rating === null ? "" : row.rating_error === null ? "± ∞" : `± ${row.rating_error.toFixed(1)}`)),
+      make("td", { class: "number rating" }, ratingText(row), make("span", { class: "small" }, errorText(row))),
       make("td", { class: "interval wide-only" }, intervalPicture(row, scale)),
       make("td", { class: "number wide-only" }, countText(row.games)),
       make("td", { class: "number wide-only" }, `${row.wins} ${row.draws} ${row.losses}`),
-      make("td", { class: "number" }, row.games ? `${(100 * row.score).toFixed(1)} %` : UNKNOWN))));
+      make("td", { class: "number" }, row.games ? `${percentText(row.score)} %` : UNKNOWN))));
   },
 
   showCurve() {
@@ -183,10 +194,10 @@ const watch = {
 
 // --- Pictures ----------------------------------------------------------------------------------------------------
 
-function intervalPicture(row, { low, high }) {
+function intervalPicture(row, { low, high, zero }) {
   const width = 240, x = (value) => high > low ? width * (value - low) / (high - low) : width / 2;
   const picture = draw("svg", { viewBox: `0 0 ${width} 16`, preserveAspectRatio: "none", "aria-hidden": "true" });
-  picture.append(draw("line", { x1: x(0), x2: x(0), y1: 0, y2: 16, stroke: "var(--line)", "vector-effect": "non-scaling-stroke" }));
+  if (zero) picture.append(draw("line", { x1: x(0), x2: x(0), y1: 0, y2: 16, stroke: "var(--line)", "vector-effect": "non-scaling-stroke" }));
   if (row.rating === null) return picture;
   const error = row.rating_error ?? 0;
   picture.append(draw("line", { x1: x(row.rating - error), x2: x(row.rating + error), y1: 8, y2: 8, stroke: "var(--win)", "stroke-width": 2.4, "vector-effect": "non-scaling-stroke" }),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import shlex
 import sys
@@ -137,13 +138,21 @@ def test_own_limits_stand_before_those_of_all(each: str, own: str, limit: str, s
 def test_options_of_all_are_for_programs_and_settings_for_the_built_in_engine(specify: Any) -> None:
     spec = specify(
         "tournament --engine ./mine option.Threads=2 --engine cmd=./mine name=other --engine default "
-        "option.NULL_DEPTH=4 --each option.Threads=1 option.Hash=16 set.null_depth=3 restart=on"
+        "option.NULL_DEPTH=4 --each proto=uci option.Threads=1 option.Hash=16 set.null_depth=3 restart=on"
     )
     mine, other, builtin = spec.players
+    assert [player.protocol for player in spec.players] == ["uci", "uci", "builtin"]
     assert dict(mine.options) == {"Threads": "2", "Hash": "16"}
     assert dict(other.options) == {"Threads": "1", "Hash": "16"}
     assert dict(builtin.parameters)["null_depth"] == 4
     assert (mine.restart, builtin.restart) == ("always", "on_fault")
+
+
+def test_a_protocol_of_all_gives_way_to_that_of_a_player(specify: Any) -> None:
+    spec = specify("match --engine cmd=./mine proto=ucci --engine cmd=./mine name=other --each proto=ucicyclone")
+    assert [player.protocol for player in spec.players] == ["ucci", "ucicyclone"]
+    with pytest.raises(UserError, match=r"--each proto=\.\.\.: there is no player whom it is for"):
+        specify("match --engine default --engine material --each proto=uci")
 
 
 def test_the_default_limit_is_one_that_all_players_can_be_told_of(
@@ -219,6 +228,9 @@ def test_names_that_are_nothing_but_signs_make_a_plain_folder(specify: Any) -> N
         ("conf=mine", "there is no file of engines"),
         ("default set.nul_move=off", "--engine: unknown parameter 'nul_move'"),
         ("name=x", "which engine"),
+        ("default arg=--fast", "--engine arg=--fast: the built-in engine takes no arguments"),
+        ("default --each args='-a -b'", "--each arg=-a: no player is a program"),
+        ("default --each name=x", "--each name=x: every player needs a name of its own"),
     ],
 )
 def test_a_player_that_cannot_be_is_refused_in_one_line(words: str, said: str, specify: Any) -> None:
@@ -289,13 +301,53 @@ def test_a_played_folder_is_asked_for_protocols(tmp_path: Path, capsys: pytest.C
     run(spec_from_mapping(content, "match"), Path(f"results/match-mine-material-{END}"), stream=io.StringIO())
     Path("mine").write_text("#!/bin/sh\nexit 1\n")
     os.chmod("mine", 0o755)
-    assert command_line._run_command(command_line.find_command("match"), [*line[1:], "--dry-run"]) == 0
+    words = [*line[1:], "--dry-run", "--accept-engine-change"]
+    assert command_line._run_command(command_line.find_command("match"), words) == 0
     printed = capsys.readouterr()
     assert "2 games, 2 of them in" in printed.out
     assert "player 'mine': UCI, nodes=1000" in printed.out
     assert "speaks" not in printed.err
     with pytest.raises(DetectionError, match="exited with code 1"):
         ProtocolFinder().protocol_of(["./mine"], None, "xiangqi", 10)
+
+
+def test_games_of_a_program_are_not_taken_for_those_of_the_next_build(
+    without_charts: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command, folder = command_line.find_command("match"), f"results/match-mine-material-{END}"
+    line = shlex.split("./mine material --limit nodes=1000 --maxmoves 2 --json --pairs")
+
+    def play(*words: str) -> tuple[str, int]:
+        command_line._run_command(command, [*line, *words])
+        played = json.loads(capsys.readouterr().out)
+        return played["folder"], played["stored"]
+
+    assert play("1") == (folder, 2)
+    before = Path("mine").read_text()
+    Path("mine").write_text(f"{before}# the next build\n")
+    assert play("1") == (f"{folder}-2", 2)
+    assert play("2") == (f"{folder}-2", 4)
+    with pytest.raises(UserError, match=r"program of the player 'mine' has changed .* add --accept-engine-change"):
+        play("2", "--out", folder)
+    Path("mine").write_text(before)
+    assert play("2") == (folder, 4), "it is the first build again"
+    Path("mine").write_text(f"{before}# the next build\n")
+    assert play("3", "--accept-engine-change") == (folder, 6)
+    assert play("3") == (folder, 6), "that was accepted"
+
+
+def test_a_program_that_could_not_be_started_may_be_mended(
+    without_charts: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = shlex.split("material default --engine cmd=./mine proto=uci --pairs 1 --limit nodes=9 --maxmoves 2 --out x")
+    command, mended = command_line.find_command("tournament"), Path("mine").read_text()
+    Path("mine").write_text("#!/bin/sh\nexit 1\n")
+    for stored, text in ((2, "#!/bin/sh\nexit 2\n"), (2, mended), (6, f"{mended}# the next build\n")):
+        command_line._run_command(command, [*line, "--json"])
+        assert json.loads(capsys.readouterr().out)["stored"] == stored
+        Path("mine").write_text(text)
+    with pytest.raises(UserError, match="program of the player 'mine' has changed"):
+        command_line._run_command(command, line)
 
 
 def test_games_are_copied_to_a_file_that_holds_no_others(

@@ -304,8 +304,14 @@ def test_a_player_that_cannot_start_is_named(play: PlayJob, changes: dict[str, A
     assert play(job_of(mock_spec(), mock_spec(name="other"))).reason == "repetition"
 
 
-def test_the_stop_flag_gives_the_game_up(play: PlayJob) -> None:
-    thinker = mock_spec("until_stop", settings={"at": 2}, watchdog_ms=30_000)
+@pytest.mark.parametrize(
+    "thinker",
+    [
+        mock_spec("until_stop", settings={"at": 2}, watchdog_ms=30_000),
+        mock_spec("silent", start_timeout_ms=60_000),
+    ],
+)
+def test_the_stop_flag_gives_the_game_up(play: PlayJob, thinker: PlayerSpec) -> None:
     stop = StopFlag()
     timer = threading.Timer(0.3, stop.set)
     timer.start()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
 import os
 import signal
@@ -16,7 +18,7 @@ import pytest
 
 from arena.files import FileError, replace_file
 from arena.play.migrations import MIGRATIONS, migrate
-from arena.play.store import STORE_NAME, FolderLock, Store, StoreError, StoreFailure
+from arena.play.store import LOCK_NAME, STORE_NAME, FolderLock, Store, StoreError, StoreFailure, is_in_use
 from arena.records import GameRecord, MoveRecord, Opening, Pairing, digest_of, games_digest
 
 VERSION_1 = """
@@ -259,6 +261,36 @@ def test_who_only_asks_whether_a_folder_is_in_use_keeps_nobody_out(
     monkeypatch.setattr("arena.play.store._locked", lambda handle: next(answers))
     FolderLock(tmp_path / "lock").release()
     assert next(answers, None) is None
+
+
+def test_askers_take_no_lock_that_needs_leave_to_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on NFS, which refuses an exclusive lock of a file that is open for reading."""
+    flock = fcntl.flock
+
+    def flock_of_nfs(handle: int, operation: int) -> None:
+        if operation & fcntl.LOCK_EX and fcntl.fcntl(handle, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        flock(handle, operation)
+
+    monkeypatch.setattr("fcntl.flock", flock_of_nfs)
+    with Store(tmp_path):
+        assert is_in_use(tmp_path)
+    assert not is_in_use(tmp_path)
+    asker = os.open(tmp_path / LOCK_NAME, os.O_RDONLY)
+    flock(asker, fcntl.LOCK_SH)
+    assert not is_in_use(tmp_path)
+    os.close(asker)
+
+
+def test_a_file_system_without_locks_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_flock(handle: int, operation: int) -> None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+    (tmp_path / LOCK_NAME).touch()
+    monkeypatch.setattr("fcntl.flock", no_flock)
+    with pytest.raises(StoreError, match=r"has no locks to keep a second run out .*; give a folder on a local disk"):
+        Store(tmp_path)
+    assert not is_in_use(tmp_path)
 
 
 def test_a_snapshot_does_not_see_what_is_added_meanwhile(tmp_path: Path) -> None:

@@ -16,16 +16,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from faulty_players import player as faulty_player
 
 from arena.play import executor
 from arena.play.damage import renew_checksums
 from arena.play.executor import GameRunner, Pauses, stopping_on_signals
 from arena.play.store import STORE_NAME, Store, StoreFailure
-from arena.play.tournament import TournamentResult, describe, players_in, prepare, run
+from arena.play.tournament import TournamentResult, describe, plan_of_run, players_in, prepare, run
 from arena.players.registry import protocols
 from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
 from arena.reports.write import export
@@ -174,11 +176,28 @@ def test_nobody_enters_a_tournament_that_holds_games_beyond_its_end(tmp_path: Pa
     """Other games would get the numbers of those."""
     for pairs in (3, 1):
         play(write_spec(tmp_path, players=2, pairs=pairs), tmp_path / "out")
-    with pytest.raises(RunError, match="holds games beyond its pairs = 1, so that no player can enter"):
-        play(write_spec(tmp_path, players=3, pairs=1), tmp_path / "out")
-    play(write_spec(tmp_path, players=2, pairs=3), tmp_path / "out")
+    with pytest.raises(RunError, match=r"beyond pairs = 2, so that no player can enter; play .* pairs = 3"):
+        play(write_spec(tmp_path, players=3, pairs=2), tmp_path / "out")
     play(write_spec(tmp_path, players=3, pairs=3), tmp_path / "out")
     assert [record.pairing.number for record in records_in(tmp_path / "out")] == list(range(18))
+
+
+def test_no_players_change_places_in_a_tournament_that_holds_games_beyond_its_end(tmp_path: Path) -> None:
+    """Those games would count for one another's opponents."""
+
+    def swapped(pairs: int) -> Path:
+        path = write_spec(tmp_path, players=2, pairs=pairs)
+        head, one, other = path.read_text().split("[[players]]")
+        path.write_text("[[players]]".join((head, other, one)))
+        return path
+
+    out = tmp_path / "out"
+    play(write_spec(tmp_path, players=2, pairs=3), out)
+    with pytest.raises(RunError, match=r"so that the order of its players cannot change; .* pairs = 3"):
+        play(swapped(1), out)
+    play(swapped(3), out)
+    play(swapped(3), tmp_path / "at once")
+    assert digest_in(out) == digest_in(tmp_path / "at once")
 
 
 def test_a_folder_without_games_is_free_for_another_tournament(tmp_path: Path) -> None:
@@ -403,6 +422,29 @@ def test_a_stopped_runner_yields_nothing_more(tmp_path: Path) -> None:
         assert not runner.running()
 
 
+@pytest.mark.parametrize("program", ["crashes", "does not start"])
+def test_a_player_that_ends_with_the_run_has_not_lost(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from arena.play import game
+
+    stop, play = StopFlag(), game.play
+
+    async def play_and_stop(*arguments: Any) -> GameRecord:
+        record = await play(*arguments)  # the player has ended, and what told it to tells the run too
+        stop.set()
+        return record
+
+    monkeypatch.setattr(game, "play", play_and_stop)
+    first = faulty_player("uci", "exit")
+    if program == "does not start":
+        first = replace(first, command=("no-such-engine",))
+    second = replace(faulty_player("uci", "good"), name="second")
+    opening = Opening(game_named("xiangqi").start)
+    job = GameJob("xiangqi", Rules(), Adjudication(), Pairing(0, 0, 0, 1, 0), first, second, opening, seed=1)
+    with GameRunner(1, stop) as runner:
+        assert not list(runner.run([job]))
+        assert not runner.unavailable
+
+
 def test_the_compiled_loop_and_the_python_loop_play_the_same_games(tmp_path: Path) -> None:
     from arena.play.game import play_game
     from arena.players.registry import make_player
@@ -496,7 +538,20 @@ def test_more_threads_than_processors_are_told_once() -> None:
     with GameRunner(1, StopFlag(), warn=told.append) as runner:
         list(runner.run(jobs))
     assert len(told) == hasattr(os, "sched_getaffinity")
-    assert all("1 games at a time with engines of 9999 threads" in line for line in told)
+    assert all("1 games at a time with 9999 threads" in line for line in told)
+
+
+def test_games_of_two_pondering_players_take_the_room_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    mock = (sys.executable, "-I", "-S", str(ROOT / "tests/support/mock_engines.py"), "good")
+    players = [PlayerSpec(name, "uci", Limits(clock_ms=9000), command=mock, ponder=True) for name in ("one", "other")]
+    opening, told = Opening(game_named("xiangqi").start), list[str]()
+    job = GameJob("xiangqi", Rules(), Adjudication(), Pairing(0, 0, 0, 1, 0), *players, opening, seed=1)
+    monkeypatch.setattr("arena.play.executor.usable_processors", lambda: [0, 1])
+    for concurrency, games in ((1, None), (2, None), (3, None), (4, 2)):
+        with GameRunner(concurrency, StopFlag(), warn=told.append) as runner:
+            runner._warn_of_threads(job)
+        assert told == ([] if games is None else [line for line in told if f"{games} games at a time with 2 " in line])
+    assert len(told) == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processors cannot be chosen here")
@@ -520,11 +575,15 @@ def test_games_do_not_depend_on_their_processors(tmp_path: Path) -> None:
 def test_a_request_to_end_and_the_end_of_the_terminal_set_the_flag(number: signal.Signals) -> None:
     from engine.engine import StopFlag
 
-    stop, before = StopFlag(), signal.getsignal(number)
-    with stopping_on_signals(stop):
-        signal.raise_signal(number)
-    assert stop.is_set()
-    assert signal.getsignal(number) is before
+    stop = StopFlag()
+    before = signal.signal(number, signal.SIG_DFL)  # under nohup, whoever runs the tests ignores the second
+    try:
+        with stopping_on_signals(stop):
+            signal.raise_signal(number)
+        assert stop.is_set()
+        assert signal.getsignal(number) is signal.SIG_DFL
+    finally:
+        signal.signal(number, before)
 
 
 def test_continuing_is_counted_and_sets_no_flag() -> None:
@@ -641,6 +700,27 @@ def test_a_dry_run_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert not (tmp_path / "cup").exists()
     assert command_line.main(["tournament", str(path), "--dry-run"]) == 0
     assert "openings: 2 needed, 6 available" in capsys.readouterr().out
+
+
+def test_games_of_players_that_ponder_are_planned_with_the_room_of_two(tmp_path: Path) -> None:
+    plain = prepare(load_tournament(write_spec(tmp_path, limit="clock=10+0.1")))
+    ponders = tuple(replace(player, ponder=True) for player in plain.spec.players)
+    pondering = replace(plain, spec=replace(plain.spec, players=ponders))
+    for concurrency, factor in ((1, 1), (2, 2), (4, 2)):
+        usual, longer = (plan_of_run(plan, tmp_path / "none", concurrency) for plan in (plain, pondering))
+        assert longer.stages[0].game_seconds == factor * usual.stages[0].game_seconds
+
+
+def test_a_dry_run_refuses_what_would_be_refused(
+    played: tuple[Path, Path, TournamentResult], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out, _ = played
+    words = ["tournament", str(path), "--out", str(out), "--dry-run"]
+    before = (out / "games.sqlite").read_bytes()
+    assert command_line.main(words) == 0
+    assert command_line.main([*words, "--seed", "99"]) == 2
+    assert "holds another tournament: seed = " in capsys.readouterr().err
+    assert (out / "games.sqlite").read_bytes() == before
 
 
 def test_replay(

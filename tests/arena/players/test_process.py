@@ -17,7 +17,7 @@ import pytest
 
 from arena.players.contract import GameStopped, PlayerFault
 from arena.players.event_loop import EventLoop, run
-from arena.players.process import PIPE_BYTES, DeadlinePassed, Dialogue, EngineProcess, ProcessEnded
+from arena.players.process import PIPE_BYTES, DeadlinePassed, Dialogue, EngineProcess, ProcessEnded, find_program
 from arena.players.supervisor import SUPERVISOR, kill_group
 
 ROOT = Path(__file__).parents[3]
@@ -265,15 +265,28 @@ def test_what_cannot_be_started_says_why(command: tuple[str, ...], directory: st
     assert caught.value.reason == "startup_failure"
 
 
-def test_a_script_without_an_interpreter_says_so(start: Callable[..., EngineProcess], tmp_path: Path) -> None:
-    script = tmp_path / "engine"
-    script.write_text("#!/no/such/interpreter\n")
+@pytest.mark.parametrize(
+    ("first", "text"),
+    [
+        ("#!/no/such/interpreter\n", "first line names '/no/such/interpreter'"),
+        ("#!/no/such/interpreter -u\r\n", "first line names '/no/such/interpreter'"),
+        ("#!/bin/sh\r\n", "carriage return, as on Windows"),
+        ("#! /usr/bin/env sh\r\n", "carriage return, as on Windows"),
+        ("#!/bin/sh\t-e\n", ""),
+        ("#! /bin/sh", ""),
+        ("\x00\xff no text\r\n", ""),
+    ],
+)
+def test_a_script_without_an_interpreter_says_so(first: str, text: str, tmp_path: Path) -> None:
+    script = tmp_path / "an engine"
+    script.write_bytes(first.encode("latin-1"))
     script.chmod(0o755)
-    process = start(str(script))
-    with pytest.raises(ProcessEnded):
-        run(process.read_line(soon()))
-    run(process.end())
-    assert "code 12" in process.exit_description  # 126 or 127, by shell
+    if not text:
+        assert find_program((str(script),), None) == str(script)
+        return
+    with pytest.raises(PlayerFault, match=text) as caught:
+        find_program((str(script),), None)
+    assert caught.value.text.isprintable()
 
 
 def test_the_working_directory_and_a_program_relative_to_it(

@@ -293,6 +293,17 @@ def test_a_hole_in_a_run_that_was_made_shorter_misses_nothing(tmp_path: Path) ->
 
 
 @pytest.mark.usefixtures("without_charts")
+def test_one_game_outside_pairs_is_one(tmp_path: Path) -> None:
+    spec, games = two_players([("1-0", "0-1")] * 3)
+    one, two = "1 game is outside complete pairs: it counts", "2 games are outside complete pairs: they count"
+    for places, said, pairs in (((0, 2, 3, 4, 5), one, "2 complete pairs"), ((0, 2, 4, 5), two, "1 complete pair.")):
+        write_report(tmp_path, spec, [games[place] for place in places], planned_games=6)
+        text = (tmp_path / "report.md").read_text(encoding="utf-8")
+        assert said in text
+        assert pairs in text
+
+
+@pytest.mark.usefixtures("without_charts")
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_tables_have_a_dash_for_what_is_not_known_of_players_without_games(tmp_path: Path, language: str) -> None:
     _, games = two_players([("1-0", "0-1"), ("1-0", "1-0")] * 10)
@@ -419,6 +430,23 @@ def test_scores_beyond_the_ordinary_are_put_in_words(report: Path, browser: Brow
     assert title.group(1).split(",") == [*mates, *repetitions, "+288.71", "−0.31"]
 
 
+def test_long_names_break_no_other_words(tmp_path: Path, browser: Browser) -> None:
+    """A word in one line is one rectangle."""
+    names = [f"{'W' * 59}{number}" for number in range(2)]
+    records = [replace(one, first=names[one.pairing.first], second=names[one.pairing.second]) for one in sample()[:4]]
+    spec = specification()
+    players = tuple(replace(player, name=name) for player, name in zip(spec.players, names, strict=False))
+    browser.resize(1120)
+    loaded(browser, write_report(tmp_path, replace(spec, players=players), records, planned_games=4), "")
+    lines = """[...document.querySelectorAll('#game-list tbody tr')].map((row) => {
+        const range = document.createRange(), text = row.cells[4].firstChild;
+        range.setStart(text, 0);
+        range.setEnd(text, text.data.split(' ')[0].length);
+        return range.getClientRects().length;
+    })"""
+    assert set(browser.value(lines)) == {1}
+
+
 def test_filters_and_sorting(report: Path, browser: Browser) -> None:
     choose = """
         const change = (id, value) => { element(id).value = value; element(id).dispatchEvent(new Event("change")); };
@@ -439,6 +467,10 @@ def test_filters_and_sorting(report: Path, browser: Browser) -> None:
         ("[click](http://x)", r"\[click](http://x)"),
         ("a|`b`", r"a\|\`b\`"),
         ("null_move 4 * 2", "null_move 4 * 2"),
+        ("`b` [c](d)", r"\`b\` \[c](d)"),
+        ("A*1 and *B", r"A\*1 and \*B"),
+        ("_old_ and __new", r"\_old\_ and \_\_new"),
+        (r"$a$ \<b>", r"\$a\$ \\\<b>"),
     ],
 )
 def test_a_player_s_name_is_plain_text_in_markdown(name: str, written: str) -> None:

@@ -15,6 +15,7 @@ import pytest
 from arena.figures.standings import tables_of
 from arena.play import live
 from arena.play.store import STORE_NAME, Store
+from arena.play.tournament import WITHDRAWALS
 from arena.records import GameRecord, MoveRecord, Opening, Pairing
 from arena.spec import spec_from_mapping
 from arena.tournament_spec import TournamentSpec
@@ -104,6 +105,39 @@ def test_standings_read_bit_by_bit_are_those_of_the_report(tmp_path: Path) -> No
     bounds = [value if math.isfinite(value) else None for value in (between.elo_low, between.elo_high)]
     assert state["curve"]["points"][-1] == [between.pairs, between.elo, *bounds]
     assert [point[0] for point in state["curve"]["points"]] == [1, 2, 3]
+
+
+def test_the_first_fault_is_that_of_the_schedule_whichever_game_ended_first(tmp_path: Path) -> None:
+    follower = RunFollower(tmp_path)
+    with begun(tmp_path, specification()) as store:
+        for number, text in ((5, "late"), (2, "first"), (7, "last")):
+            detail = {"fault": {"player": "player 1", "text": f"player 1: {text}"}}
+            store.add(record(number, "1-0" if number % 2 == 0 else "0-1", "crash", detail=detail))
+            (fault,) = follower.read()["faults"]
+    assert (fault["number"], fault["text"], fault["games"]) == (2, "first", 3)
+    assert fault["key"] == record(2, "1-0").key
+
+
+def test_a_knockout_is_won_by_its_bracket_and_not_by_ratings(tmp_path: Path) -> None:
+    spec = specification(format="knockout", pairs=1, tiebreak_pairs=0)
+    follower = RunFollower(tmp_path)
+    with begun(tmp_path, spec) as store:
+        store.add(record(0, "0-1"))
+        assert follower.read()["result"]["en"] == "0 of 1 rounds played"
+        store.add(record(1, "0-1"))
+    result = follower.read()["result"]
+    assert result["en"] == "player 0 has won the final against player 1, 1–1 (better seed)."
+    assert "夺冠" in result["zh"]
+    assert RunFollower(tmp_path / "none").read()["result"] == {}
+
+
+def test_who_is_out_without_playing_is_known_without_new_games(tmp_path: Path) -> None:
+    follower = RunFollower(tmp_path)
+    with begun(tmp_path, specification(players=3, format="knockout", pairs=1, tiebreak_pairs=0)) as store:
+        assert follower.read()["result"]["en"] == "0 of 2 rounds played"
+        out = [{"player": f"player {seat}", "round": 0, "reason": "missing"} for seat in (1, 2)]
+        store.record_metadata({WITHDRAWALS: out})
+        assert "player 0 has won" in follower.read()["result"]["en"]
 
 
 def test_only_new_games_are_read(tmp_path: Path) -> None:

@@ -100,6 +100,30 @@ def test_infinite_elo_has_its_sign(tmp_path: Path, results: tuple[str, str], sai
     assert said in text_of(printed(RunFollower(tmp_path).read(), [], "en"))
 
 
+def test_what_a_player_did_is_whole_in_a_file_and_has_an_ellipsis_on_a_screen() -> None:
+    words = "answered 'bestmove 0000', which is not a move, after it had said a great deal about itself"
+    fault = {"player": "default", "reason": "illegal_move", "games": 2, "number": 3, "key": "k", "text": words}
+    lines = text_of(printed(state(faults=[fault]), [], "en")).splitlines()
+    assert words in " ".join(lines)
+    assert max(map(columns_of, lines)) <= 80
+    shown = text_of(screen(state(faults=[fault]), [], Choice(), "en", 80, 24))
+    assert words not in shown
+    assert "…" in shown
+
+
+def test_given_ratings_have_no_sign_and_no_interval() -> None:
+    text = text_of(screen(state(anchors={"default": 99}), [], Choice(), "en", 80, 24))
+    assert " 1 default              99.0  given     40  62.5 %" in text
+    assert " 98.0   20.5" in text
+    assert "+98.0" not in text
+
+
+def test_the_winner_of_a_knockout_is_named() -> None:
+    own = state(format="knockout", result={"en": "player 3 has won.", "zh": "player 3 夺冠。"})
+    assert "player 3 has won." in text_of(screen(own, [], Choice(), "en", 80, 24))
+    assert "player 3 夺冠。" in text_of(printed(own, [], "zh"))
+
+
 def test_what_is_printed_holds_everything() -> None:
     text = text_of(printed(state(), ["centre: history_weight 3"], "en"))
     assert "player 29" in text

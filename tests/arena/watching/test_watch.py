@@ -203,18 +203,29 @@ def test_all_runs_are_listed_and_the_one_that_is_played_comes_first(tmp_path: Pa
     for name in ("alpha", "beta"):
         with begun(tmp_path / name, specification(name=name)) as store:
             store.add(played(0, "1-0"))
-    tell(tmp_path / "alpha", [], "running")
     tell(tmp_path / "beta", [], "finished")
-    with served(tmp_path, is_single=False) as server:
+    with begun(tmp_path / "alpha", specification(name="alpha")), served(tmp_path, is_single=False) as server:
         page = server.get("/runs?language=zh")[1]
         assert 'lang="zh-CN"' in page
+        assert 'lang="en">English</a>' in page
+        assert 'lang="zh">中文</a>' in server.get("/runs?language=en")[1]
         assert all(f">{name}</a>" in page for name in ("alpha", "beta"))
         assert "<h1>alpha</h1>" in server.get(f"/run/{server.run}/")[1]
     with served(tmp_path / "nothing", is_single=False) as server:
         assert server.get("/")[2]["location"] == "/runs"
 
 
-def test_a_run_that_was_killed_is_not_listed_as_running(tmp_path: Path) -> None:
+def test_runs_in_folders_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        with begun(tmp_path / name / "first", specification()):
+            pass
+    with served(tmp_path, is_single=False) as server:
+        page = server.get("/runs")[1]
+    assert all(f">{name}/first</a>" in page for name in ("one", "other"))
+    assert "<nav" not in page  # there are no sections to go to
+
+
+def test_a_run_that_was_killed_is_not_listed_as_running_nor_shown_first(tmp_path: Path) -> None:
     """What was killed writes nothing more that would tell."""
     runs = followed.WatchedRuns(tmp_path, is_single=False)
     with begun(tmp_path / "alpha", specification()):
@@ -224,6 +235,10 @@ def test_a_run_that_was_killed_is_not_listed_as_running(tmp_path: Path) -> None:
     os.utime(tmp_path / "alpha" / STORE_NAME, (times, times))
     assert changed_at(tmp_path / "alpha") == times
     assert [entry.state for _, entry in runs.entries("en")] == ["stopped"]
+    with begun(tmp_path / "beta", specification()):
+        pass
+    os.utime(tmp_path / "beta" / STORE_NAME, (times + 60, times + 60))
+    assert runs.folders()[runs.chosen() or ""].name == "beta"
 
 
 # The command
@@ -336,6 +351,41 @@ def test_a_verdict_says_what_was_tested_in_both_languages(tmp_path: Path, browse
                 if spoken == language:
                     test = json.dumps({"verdict": verdict, "elo0": elo0, "elo1": elo1, "model": "logistic"})
                     assert browser.value(f"watch.verdict({test}, 'A')") == said
+
+
+def test_the_winner_of_a_knockout_is_named_in_both_languages(tmp_path: Path, browser: Browser) -> None:
+    """Its ratings may put another player first."""
+    with begun(tmp_path, specification(format="knockout", pairs=1, tiebreak_pairs=0)) as store:
+        store.add_all((played(number, "1-0"), True) for number in range(2))
+    with served(tmp_path) as server:
+        for language, said in (("en", "player 0 has won the final"), ("zh", "player 0 在决赛中")):
+            browser.open(f"{server.address}?language={language}")
+            browser.until(f"document.querySelector('#finding').innerText.startsWith('{said}')")
+
+
+def test_scores_are_rounded_as_in_reports(tmp_path: Path, browser: Browser) -> None:
+    with begun(tmp_path, specification()):
+        pass
+    shares = [points / games for games in (3, 8, 16, 32, 64, 80) for points in range(games + 1)]
+    with served(tmp_path) as server:
+        browser.open(server.address)
+        browser.until("watch.state")
+        assert browser.value(f"{json.dumps(shares)}.map(percentText)") == [f"{100 * share:.1f}" for share in shares]
+
+
+def test_given_ratings_have_a_scale_of_their_own(tmp_path: Path, browser: Browser) -> None:
+    """Intervals fill the column wherever on the scale they are."""
+    with begun(tmp_path, specification(anchors={"player 0": 2500})) as store:
+        store.add_all((played(number, result), True) for number, result in enumerate(("1-0", "1-0", "1-0", "0-1")))
+    rows = "[...document.querySelectorAll('#standings-table tbody tr')]"
+    with served(tmp_path) as server:
+        browser.open(server.address)
+        texts = browser.until(f"watch.state && {rows}.map((row) => row.querySelector('.rating').innerText.trim())")
+        assert any(text.startswith("2500.0") and text.endswith("given") for text in texts), texts
+        assert not any("+" in text for text in texts)
+        ends = f"{rows}.flatMap((row) => [...row.querySelectorAll('svg line')].flatMap((line) => [line.x1, line.x2]))"
+        places = browser.value(f"{ends}.map((end) => end.baseVal.value)")
+    assert (min(places), max(places)) == (0, 240)
 
 
 def test_infinite_elo_has_its_sign(tmp_path: Path, browser: Browser) -> None:

@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 from numba.core.registry import CPUDispatcher
 
+from elolab import command_line
+from engine.compiled import compilation
 from engine.games import GAMES
 
 ROOT = Path(__file__).parents[3]
@@ -67,6 +69,21 @@ def _use(name: str) -> None:
         game.fitting.survey(rows)
         if game.fitting.pattern_weights:
             game.fitting.patterns(rows)
+
+
+def test_code_that_could_not_be_kept_is_no_success(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(compilation, "compile_game", lambda name: None)
+    assert compilation._compile_quietly("xiangqi") == []
+    monkeypatch.setattr(compilation, "REASONS_NOT_KEPT", ["File too large"])
+    assert compilation._compile_quietly("xiangqi") == ["File too large"]
+    for reasons, code in (([], 0), (["File too large"], 1)):
+        monkeypatch.setattr(compilation, "compile_games", lambda games, found=reasons: found)
+        assert command_line.main(["compile"]) == code
+        said = capsys.readouterr()
+        assert said.out.startswith("compiled for xiangqi and othello") == (code == 0)
+        assert ("compiled code cannot be kept there (File too large); make room" in said.err) == (code == 1)
 
 
 @pytest.mark.parametrize("game", GAMES)

@@ -231,6 +231,17 @@ def test_the_identity_ignores_comments_and_docstrings_but_no_code() -> None:
     assert identity.source_without_comments(one) != identity.source_without_comments(other)
 
 
+def test_states_that_play_the_same_are_listed_under_the_present_identity() -> None:
+    """Entries under another identity help nobody: folders begun by those states could not be gone on with."""
+    pinned = (Path(__file__).parents[3] / "constraints.txt").read_text()
+    if f"numba=={numba.__version__}\n" not in pinned:
+        pytest.skip("the identity is listed for the numba of constraints.txt")
+    assert identity.SAME_PLAY.keys() <= {identity.engine_identity()}, (
+        "the engine's sources have changed; if it still plays the same (benchmarks/compare_versions.py tells), list "
+        f"the former identity with the others under {identity.engine_identity()!r}, else empty SAME_PLAY"
+    )
+
+
 def test_the_identity_is_read_from_the_cache_of_these_sources_or_computed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -416,6 +427,7 @@ def test_a_disk_too_full_for_compiled_code_is_said_once_and_holds_nothing_up(
 ) -> None:
     cache._say_not_kept.cache_clear()
     monkeypatch.setattr(cache, "CACHE_DIRECTORY", tmp_path / "not there")
+    monkeypatch.setattr(cache, "REASONS_NOT_KEPT", [])
 
     def twice(number: int) -> int:
         return 2 * number
@@ -425,3 +437,4 @@ def test_a_disk_too_full_for_compiled_code_is_said_once_and_holds_nothing_up(
     said = capsys.readouterr().err
     assert said.count("compiled code cannot be kept there (No such file or directory)") == 1
     assert said.count("\n") == 1
+    assert cache.REASONS_NOT_KEPT == ["No such file or directory"]

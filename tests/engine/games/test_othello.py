@@ -542,6 +542,22 @@ def test_no_setting_leaves_a_position_to_the_search_that_is_not_exact(settings: 
     assert [solver.solve(GAME.position(text_of(case))).score for case in cases] == [case["score"] for case in cases]
 
 
+@pytest.mark.parametrize(
+    ("setting", "board"),
+    [
+        ("pass_costs_depth", "-O-OOOOO-OOOOOOO-OXOXOXOOOOXOOOOOOXOXOOOOOXOXOOOOOOOXXOOOOOOOOOO X"),
+        ("lmr_root", "X--XXXXOOXOXOOOO--OXXOOO-OOXOOOOXOOXXXO-XXXXOOXOXXXXOOOO---O-XOO X"),
+    ],
+)
+def test_every_move_is_solved_whatever_the_settings_do_to_depths(setting: str, board: str) -> None:
+    plain, changed = (
+        Solver("othello", {"hash_mb": 1, **own}, StopFlag()).solve(GAME.position(board), every_move=True)
+        for own in ({}, {setting: True})
+    )
+    assert changed.moves == plain.moves
+    assert changed.score == plain.score
+
+
 def test_near_the_end_the_root_is_solved_whatever_the_depth_limit() -> None:
     cases = [case for case in ENDGAMES if case["empties"] in (10, 12)]
     assert len(cases) >= 2

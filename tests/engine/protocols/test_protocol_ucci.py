@@ -11,6 +11,7 @@ from conversation import TRANSCRIPTS, Conversation, Listener, play_transcript
 from engine.engine import Clock
 from engine.protocols.session import Task
 from engine.protocols.ucci import UcciSession
+from engine.search.records import COUNTERS
 from engine.settings.limits import Limits
 
 
@@ -43,6 +44,27 @@ def asked(*lines: str) -> Recorder:
     for line in ("ucci", *lines):
         session.handle(line)
     return session
+
+
+def test_it_does_not_resign_while_other_moves_were_not_searched() -> None:
+    """The best move of the first iteration turns out to lose when the nodes run out."""
+    conversation = Conversation(make)
+    position = "3a5/n3Cr3/3abk2b/1C7/2p3P2/2P5p/5p3/B2AB4/c8/3AK2R1 b"
+    for line in ("ucci", f"position fen {position}", "go nodes 300"):
+        conversation.say(line)
+    *_, shown, last = conversation.hear_until("bestmove")
+    conversation.close()
+    assert shown == "info depth 2 score -29998 pv a8b6 h0h7"
+    assert last == "bestmove a8b6 ponder h0h7"
+
+
+def test_with_debug_every_counter_is_told() -> None:
+    conversation = Conversation(make)
+    for line in ("ucci", "setoption debug on", "position startpos", "go depth 1"):
+        conversation.say(line)
+    *_, told, _ = conversation.hear_until("bestmove")
+    conversation.close()
+    assert told.split()[2::2] == list(COUNTERS)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from engine.engine import Clock, Engine
 from engine.games import game_named
 from engine.protocols.session import Task
 from engine.protocols.uci import UciCycloneSession, UciSession, format_score
+from engine.search.records import COUNTERS
 from engine.settings.limits import Limits
 from engine.settings.parameters import parameters_of
 from engine.values import MATE
@@ -134,6 +135,15 @@ def test_who_does_not_wait_after_stop_is_answered_all_the_same() -> None:
         assert "ignored" not in line
         answers += [line] if line.startswith("bestmove") else []
     assert len(answers) == 2
+
+
+def test_with_debug_every_counter_is_told() -> None:
+    session = UciSession("xiangqi", {"hash_mb": 1}, Listener())  # type: ignore[arg-type]
+    for line in ("debug on", "position startpos", "go depth 1"):
+        session.handle(line)
+    session.settle()
+    *_, told, _ = lines_of(session)
+    assert told.split()[2::2] == list(COUNTERS)
 
 
 def test_the_last_line_is_of_the_iteration_that_found_it() -> None:

@@ -39,7 +39,7 @@ from tuning.ablation.rows import AblationRow, frame_of, row_of
 from tuning.ablation.run import AblationResult, _depths, ablate, prepare_ablation
 from tuning.ablation.settings import feature_left_out
 from tuning.ablation.spec import AblationSpec, ablation_from_mapping, load_ablation
-from tuning.reports.ablation import ablation_text, write_ablation_report
+from tuning.reports.ablation import ablation_document, ablation_text, write_ablation_report
 from tuning.reports.ablation_charts import Curve, curves_chart, level_places, spaced_ticks
 from tuning.reports.document import MESSAGES
 
@@ -272,18 +272,26 @@ def test_levels_have_the_words_that_the_file_gives_them() -> None:
 
 def test_what_is_switched_off_lies_one_step_below_the_values() -> None:
     row = BY_NAME["null_depth"]
-    levels = [level_of(row, value, {}, "x") for value in (2, "off", 4, 8)]
+    levels = [level_of(row, value, {}, "x", "xiangqi") for value in (2, "off", 4, 8)]
     assert level_places(levels, logarithmic=False) == [2, 0, 4, 8]
     assert level_places(levels, logarithmic=True) == [2, 1, 4, 8]
     assert level_places(levels[:2], logarithmic=False) == [2, 1]
+
+
+@pytest.mark.parametrize(("game", "unit"), [("xiangqi", "centipawns"), ("othello", "hundredths of a disc")])
+def test_an_axis_has_the_unit_that_scores_have_in_the_game(game: str, unit: str) -> None:
+    low, high = (level_of(BY_NAME["aspiration_window"], value, {}, "x", game) for value in (10, 400))
+    chart = curves_chart([Curve("", high, ((low, a_row(elo=9.0, elo_low=1.0)),))], Catalogue(MESSAGES))
+    assert chart.axes[0].get_xlabel() == f"aspiration_window ({unit})"
 
 
 @pytest.mark.parametrize("reference", [3, "off"])
 def test_a_curve_has_a_tick_for_every_level_and_its_diamond_at_the_reference(reference: int | str) -> None:
     row = BY_NAME["null_depth"]
     values = [value for value in (2, 3, 4, "off") if value != reference]
-    points = tuple((level_of(row, value, {"4": "four"}, "x"), a_row(elo=9.0, elo_low=1.0)) for value in values)
-    (axes,) = curves_chart([Curve("title", level_of(row, reference, {}, "x"), points)], Catalogue(MESSAGES)).axes
+    levels = [level_of(row, value, {"4": "four"}, "x", "xiangqi") for value in (*values, reference)]
+    points = tuple((level, a_row(elo=9.0, elo_low=1.0)) for level in levels[:-1])
+    (axes,) = curves_chart([Curve("title", levels[-1], points)], Catalogue(MESSAGES)).axes
     ticks = {tick.get_text(): place for tick, place in zip(axes.get_xticklabels(), axes.get_xticks(), strict=True)}
     assert ticks == {"off": 1, "2": 2, "3": 3, "four": 4}
     (diamond,) = (line for line in axes.lines if line.get_marker() == "D")
@@ -495,6 +503,28 @@ def test_more_pairs_and_comparisons_play_only_what_is_missing(
     assert (at_once.rows, at_once.digest) == (longer.rows, longer.digest)
     with pytest.raises(UserError, match="another ablation"):
         run(write_ablation(tmp_path), tmp_path / "out")
+
+
+def test_games_that_no_longer_count_keep_no_place_that_is_anothers(tmp_path: Path) -> None:
+    """Alone the comparison is played to its end; the games are not enough for two of them."""
+    quiescence, null_move = ({"label": name, "variant": {name: False}} for name in ("quiescence", "null_move"))
+    settings = {"limit": "nodes=30", "pairs": 8, "rounds": 2, "adjudication": {"maximum_plies": 20}}
+    settings |= {"nodes_to_depth": {"depth": 0}, "games": 16}
+    for comparisons in ([quiescence], [null_move, quiescence]):
+        ended = ablate(read(**settings, comparisons=comparisons), tmp_path / "out", stream=io.StringIO())
+    assert [row.pairs for row in ended.rows] == [4, 4]
+    records = records_in(tmp_path / "out")
+    assert len(records) == 24
+    assert len({record.pairing.number for record in records}) == 24
+
+
+def test_a_comparison_keeps_the_conditions_that_it_was_begun_with(
+    played: tuple[Path, Path, AblationResult], tmp_path: Path
+) -> None:
+    """One more key is another comparison, too, however new its entry in the table is."""
+    shutil.copytree(played[1], tmp_path / "out")
+    with pytest.raises(UserError, match="reference_limit = not set there, 'nodes=20' in"):
+        run(write_ablation(tmp_path, extra='reference_limit = "nodes=20"\n'), tmp_path / "out")
 
 
 # Rounds, verdicts, factorials
@@ -728,6 +758,18 @@ def games_on(page: str) -> list[int]:
     assert index
     numbers: list[int] = json.loads(zlib.decompress(base64.b64decode(index.group(1))))["games"]["number"]
     return numbers
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "equivalent"), ("zh", "等效")])
+def test_without_a_margin_nothing_is_said_to_be_equivalent(
+    played: tuple[Path, Path, AblationResult], language: str, said: str
+) -> None:
+    _, _, ended = played
+    spec = replace(ended.spec, rule=replace(ended.spec.rule, margin_elo=0.0))
+    for one, times in ((ended, 2), (replace(ended, spec=spec), 0)):
+        sections = {section.name: str(section) for section in ablation_document(one, language).sections}
+        told = sections["figure"] + sections["verdicts"]
+        assert len(re.findall(rf"{said} within|{said} that it is|为在 \S+ Elo 之内{said}|“{said}”表示", told)) == times
 
 
 def test_the_report_and_the_table_are_in_chinese_too(played: tuple[Path, Path, AblationResult], tmp_path: Path) -> None:

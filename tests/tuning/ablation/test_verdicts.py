@@ -194,6 +194,17 @@ def test_an_open_question_says_what_it_would_need() -> None:
     assert total == pytest.approx((level * 0.015 * 20 / (score_of_elo(15) - 0.5)) ** 2, rel=0.01)
 
 
+def test_matches_that_cancel_each_other_would_need_no_number_of_games() -> None:
+    """Of eight combinations those that differ only in the first factor play alike: rounding makes no effect of it."""
+    design, alike = design_of(3), np.array([[0.25, 0.5, 0.0], [1.0, 0.25, 0.75], [0.75, 0.5, 0.25]])
+    scores = np.array([[0.5] * 3 if variant[1:] == (-1, -1) else alike[2 * (variant[1] > 0) + (variant[2] > 0) - 1]
+                       for variant, _ in design.matches])  # fmt: skip
+    for effect in design.effects:
+        estimate = contrast_estimate(effect.weights, scores, 0.0)
+        needed = pairs_still_needed(Question(estimate, (3,), 1), 6, Rule(margin_elo=0))
+        assert (needed is None) == (0 in effect.factors)
+
+
 @pytest.mark.parametrize(
     ("pairs", "shares"),
     [(40, (0.0, 0.1, 0.3, 0.3, 0.3)), (100, (0.01, 0.02, 0.07, 0.2, 0.7)), (40, (0.15, 0.1, 0.2, 0.25, 0.3)),

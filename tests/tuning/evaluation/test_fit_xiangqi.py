@@ -216,6 +216,19 @@ def test_the_losses_as_they_are_and_scaled() -> None:
     assert losses_of(sample, np.zeros((2, 4)), 450.0) == pytest.approx((np.log(2), np.log(2)))
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("weight", [10.0, -10.0, 1000.0, -1000.0, 30_000.0, -30_000.0])
+def test_the_best_factor_is_found_for_few_positions_of_any_size(weight: float) -> None:
+    """Also where all evaluations are right, or all wrong, so that no factor is the best."""
+    features, shares = np.array([[3], [1], [-2]], np.int8), np.ones((3, 1))
+    for outcomes in ([1.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.5, 1.0, 0.5]):
+        sample = WinSample(features, shares, np.array(outcomes), np.array(outcomes), np.arange(3))
+        plain, scaled = losses_of(sample, np.array([[weight]]), 450.0)
+        factors = np.linspace(-20, 20, 4001)
+        losses = [logistic_loss(factor * weight * features[:, 0], sample.outcomes, 450.0) for factor in factors]
+        assert 0 <= scaled <= min(losses) + 1e-9 <= plain + 1e-9
+
+
 # Whole runs
 
 
@@ -239,6 +252,8 @@ def test_a_run_writes_weights_that_play(fitted: tuple[Path, FitResult]) -> None:
     lost = tuple(replace(match, counts=Pentanomial((90, 8, 2, 0, 0))) for match in iteration.matches)
     weaker = replace(iteration, matches=lost)
     assert "weights of iteration 1 are weaker than those before" in fit_text(replace(done, iterations=(weaker,)))
+    beaten = replace(iteration, matches=tuple(replace(match, counts=Pentanomial((3, 0, 0, 0, 0))) for match in lost))
+    assert "0.0 % of 6 games, −∞ Elo [−∞, +153.5]" in fit_text(replace(done, iterations=(beaten,)))
     assert "who won (50 %) and the score of the game's search (50 %)" in str(fit_document(done, "en").sections[-1])
 
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast, get_type_hints
 
 import pytest
-from extreme_results import ablation, ablation_rows, all_won_row, claims, comparison_row, long_names, study
+from extreme_results import STUDY, ablation, ablation_rows, all_won_row, claims, comparison_row, long_names, study
 from figure_geometry import check_figure, is_cut
 
 from arena.figures.statistics import Pentanomial
@@ -26,7 +26,7 @@ from tuning.reports import study_charts
 from tuning.reports.ablation import ablation_text
 from tuning.reports.claims import charts as claims_charts
 from tuning.reports.claims.report import claims_text
-from tuning.reports.document import MESSAGES
+from tuning.reports.document import MESSAGES, markdown
 from tuning.reports.labels import base_label, comparison_label, in_language
 from tuning.reports.study import optimism_sentence, tuning_document
 from tuning.reports.wording import counted, ratio_text
@@ -100,6 +100,18 @@ def test_figures_of_a_study_hold_what_they_are_judged_by(kind: str, tmp_path: Pa
         mean, _ = result.model.gain(sets, best)
         assert low <= min(mean)
         assert max(mean) <= high
+
+
+@pytest.mark.parametrize(("game", "unit"), [("xiangqi", "centipawns"), ("othello", "hundredths of a disc")])
+def test_parameters_have_the_unit_that_scores_have_in_the_game(
+    game: str, unit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for key, value in (("game", game), ("parameters", ["aspiration_window", "lmr_base"])):
+        monkeypatch.setitem(STUDY, key, value)
+    result = study(tmp_path)
+    labels = [axes.get_xlabel() for axes in study_charts.slices_chart(result, WORDS).axes]
+    assert labels[0] == f"aspiration_window\n{unit}"
+    assert f" | {unit} | " in markdown(tuning_document(result, "en"))
 
 
 def test_a_trial_that_won_every_pair_is_infinitely_stronger(tmp_path: Path) -> None:

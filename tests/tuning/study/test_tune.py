@@ -23,11 +23,13 @@ from typing import Any
 import optuna
 import pytest
 
+from arena.engines_file import EnginesFile
 from arena.figures.statistics import Pentanomial
 from arena.notation.openings import is_reserved_for_validation
 from arena.play.damage import renew_checksums
 from arena.play.live import LIVE_NAME
 from arena.play.store import STORE_NAME, Store
+from arena.player_spec import player_named
 from arena.records import GameRecord
 from arena.run import RunError
 from arena.spec import spec_from_mapping
@@ -206,6 +208,13 @@ def test_optuna_reads_the_study(played: tuple[Path, Path, StudyResult]) -> None:
         assert frozen.user_attrs["pentanomial"] == list(end.counts.counts)
         sums = [sum(column) for column in zip(*(pair[3] for pair in frozen.user_attrs["duels"]), strict=True)]
         assert sums == list(end.counts.counts)
+
+
+def test_the_folder_may_have_any_name(played: tuple[Path, Path, StudyResult], tmp_path: Path) -> None:
+    path, _, study_result = played
+    out = tmp_path / "100%25 {new} ?x=1#;棋"
+    assert outline(run(path, out)) == outline(study_result)
+    assert (out / STUDY_NAME).is_file()
 
 
 def test_concurrency_does_not_matter(played: tuple[Path, Path, StudyResult], tmp_path: Path) -> None:
@@ -581,6 +590,12 @@ def test_two_folders_work_on_one_study(tmp_path: Path) -> None:
     theirs = {record.pairing.round for record in records_in(tmp_path / "two")}
     assert own & theirs == set()
     assert {end.number for end in ended.rounds} <= own | theirs
+    # What a round's centre was worth by the model of the time stays that, whoever reads it, and when.
+    trials = optuna.load_study(study_name="small", storage=url).get_trials(states=(optuna.trial.TrialState.COMPLETE,))
+    told = {trial.user_attrs.get("round", trial.number): trial.value for trial in trials}
+    seen = {end.number: end.elo for end in ended.rounds}
+    assert seen == {end.number: end.elo for end in run(path, tmp_path / "two").rounds} == told
+    assert len(set(seen.values())) > 2
 
 
 def test_a_shared_study_that_was_lost_is_told_again(tmp_path: Path) -> None:
@@ -848,6 +863,9 @@ def test_a_tuned_engine_is_started_as_it_was(tmp_path: Path) -> None:
     assert (player["directory"], player["start_timeout"], player["restart"]) == (str(tmp_path), 33, "always")
     cup = {"limit": "nodes=9", "pairs": 1, "openings": str(tmp_path / "few.epd"), "players": [{}, player]}
     assert spec_from_mapping(cup, "cup.toml").players[1].start_timeout_ms == 33_000
+    written = tmp_path / "tuned.toml"
+    written.write_text(preset_text("0123456789ab", spec, {"Hash": 8}, verdict))
+    assert player_named(str(written), EnginesFile(None)).entry == player
 
 
 def test_only_a_finished_study_can_be_validated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -863,10 +881,16 @@ def test_a_preset_of_somebody_else_is_not_overwritten(improved: tuple[Path, Stud
     folder, study_result = improved
     other = folder / "other"
     other.mkdir()
-    (other / "weak.toml").write_text("[xiangqi]\n")
+    for content in (b"[xiangqi]\n", "# \u6d4b\u8bd5\n[xiangqi]\n".encode("gbk")):
+        (other / "weak.toml").write_bytes(content)
+        again = tune(study_result.spec, folder / "out", stream=io.StringIO(), presets=other)
+        assert again.preset == folder / "out" / "weak.toml"
+        assert (other / "weak.toml").read_bytes() == content
+    written = (folder / "out" / "weak.toml").read_text()
+    (other / "weak.toml").write_text(written, "utf-8-sig")
     again = tune(study_result.spec, folder / "out", stream=io.StringIO(), presets=other)
-    assert again.preset == folder / "out" / "weak.toml"
-    assert (other / "weak.toml").read_text() == "[xiangqi]\n"
+    assert again.preset == other / "weak.toml"
+    assert (other / "weak.toml").read_text() == written
 
 
 @pytest.mark.parametrize("command", [["tune", "weak.toml", "--out", "out"], ["validate", "out"]])

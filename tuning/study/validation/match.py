@@ -65,6 +65,11 @@ class Verdict:
         return self.after_test.elo_low, self.after_test.elo_high
 
     @property
+    def los(self) -> float:
+        """Likelihood of superiority, 0 to 1, that belongs to ``interval``."""
+        return self.estimate.los if self.after_test is None else self.after_test.los
+
+    @property
     def passed(self) -> bool:
         """Whether the match speaks for the recommendation.
 

@@ -75,7 +75,8 @@ def _heading_of(spec: TuningSpec) -> str:
 
 def _is_of(path: Path, spec: TuningSpec) -> bool:
     """Whether a file was written by that study, from whatever folder its specification was read."""
-    found = HEADING.match(path.read_text("utf-8"))
+    # Who saved it again may have put a byte order mark before it; another's file may be in any encoding.
+    found = HEADING.match(path.read_text("utf-8-sig", errors="replace"))
     return found is not None and (Path(found[1]).stem, found[2]) == (Path(spec.conditions.source).stem, repr(spec.name))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,25 @@ def test_figures_of_extreme_tournaments_are_legible(name: str) -> None:
     assert ("sequential" in [plot.name for plot in plots]) == (spec.sprt is not None)
     for plot in plots:
         check_figure(plot.figure, plot.name)
+
+
+def test_a_tournament_that_has_just_begun_has_whole_pairs_and_all_words_in_its_figures() -> None:
+    """One pair, and a player whose only game has no second one leads."""
+    from arena.reports import charts
+
+    spec, records, _ = CASES["five"]
+    one, other = (player.name for player in spec.players[:2])
+    pair = [record for record in records if {record.first, record.second} == {one, other}][:2]
+    single = next(record for record in records if other not in (record.first, record.second) and record.second == one)
+    played = [replace(record, result="1-0") for record in (*pair, single)]
+    tables = tables_of(spec.game, [player.name for player in spec.players], played)
+    assert not tables.standings[0].pairs
+    words = [text.get_text() for text in charts.pairs_chart(tables, "en").legends[0].get_texts()]
+    assert "score, with 95 % interval" in words
+    axes = charts.convergence_chart(tables, played, "en").axes[0]
+    shown = [tick for tick in axes.get_xticks() if axes.get_xlim()[0] <= tick <= axes.get_xlim()[1]]
+    assert len(shown) > 1
+    assert all(tick == round(tick) for tick in shown)
 
 
 def test_forty_players_are_legible_too() -> None:
@@ -154,6 +174,7 @@ def test_figures_are_written_as_png_svg_and_pdf(tmp_path: Path) -> None:
     write_plots(tmp_path, [Plot("one", "One", "", figure)])  # what is there is kept up to date
     assert {path.suffix: path.read_bytes() for path in (tmp_path / "plots").iterdir()} == data
     assert "var(--ink)" in svg_text(figure, "one", "what it is")
+    assert r'aria-label="C:\sub\1 &amp; \g&lt;0&gt;"' in svg_text(figure, "one", r"C:\sub\1 & \g<0>")
 
 
 def test_a_folder_for_figures_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from arena.figures.statistics import Pentanomial, sequential_test
 from engine.errors import UserError
 from tuning.reports.study import tuning_data, verdict_sentence, write_tuning_report
 from tuning.rereading import result_in
+from tuning.study.plan import prepare_tuning
 from tuning.study.run import tune
 from tuning.study.spec import TuningSpec, load_tuning, tuning_from_mapping, tuning_from_text
 from tuning.study.validation.match import Verdict, judge, stages_of
@@ -63,6 +65,31 @@ def test_undecided_is_said_not_to_be_validated() -> None:
 
 
 @pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ((30, 90, 200, 200, 80), [("the gain was accepted", "接受有增益的假设"), ("no regression", "没有退步")]),
+        ((80, 200, 200, 90, 30), [("the gain was rejected", "拒绝有增益的假设"), ("weaker", "更弱")]),
+    ],
+)
+def test_the_hypothesis_that_was_accepted_is_said(counts: tuple[int, ...], said: list[tuple[str, str]]) -> None:
+    validation = study().validation
+    for stage, words in zip(stages_of(validation, 8000, 10_000), said, strict=True):
+        found = judge(validation, stage, Pentanomial(counts))  # type: ignore[arg-type]
+        ends = [verdict_sentence(found, name).split(comma)[-1] for name, comma in (("en", ", "), ("zh", "，"))]
+        assert tuple(ends) == words
+
+
+def test_the_likelihood_of_superiority_belongs_to_the_interval() -> None:
+    validation = study(elo_upper=60).validation
+    first, second = stages_of(validation, 8000, 10_000)
+    counts = Pentanomial((7, 4, 35, 0, 4))
+    found = judge(validation, first, counts)
+    assert found.after_test is not None
+    assert found.los == found.after_test.los > counts.estimate().los + 0.05
+    assert judge(validation, replace(second, kind="fixed"), counts).los == counts.estimate().los
+
+
+@pytest.mark.parametrize(
     ("keys", "said"),
     [
         ({"slow_elo_lower": 1}, "slow_elo_lower (1) below slow_elo_upper (0)"),
@@ -78,6 +105,12 @@ def test_keys_of_another_second_match_are_refused(keys: dict[str, Any], said: st
         study(**keys)
     assert str(error.value).startswith("small.toml: [validation]: ")
     assert said in str(error.value)
+
+
+@pytest.mark.parametrize("key", ["maximum_pairs", "slow_maximum_pairs", "slow_pairs"])
+def test_more_pairs_than_openings_are_refused(key: str) -> None:
+    with pytest.raises(UserError, match=rf"\[validation\]: {key} = 999999 needs as many different openings"):
+        prepare_tuning(study(**{key: 999_999}))
 
 
 def test_studies_from_before_there_were_such_tests_keep_their_match_of_fixed_length() -> None:
