@@ -65,7 +65,7 @@ def spec_from_mapping(
         opening_order=table.choice("opening_order"),
         opening_plies=table.whole("opening_plies"),
         search_statistics=read_search_statistics(table),
-        sprt=_read_sprt(table, kind, chosen.is_sequential),
+        sprt=_read_sprt(table, chosen.is_sequential),
         anchors=_read_anchors(table, players),
         **_read_keys_of_format(table, chosen, len(players)),
     )
@@ -110,7 +110,7 @@ def _read_keys_of_format(table: Table, chosen: Format, players: int) -> dict[str
     return values
 
 
-def _read_sprt(table: Table, kind: str, is_sequential: bool) -> SequentialSettings | None:
+def _read_sprt(table: Table, is_sequential: bool) -> SequentialSettings | None:
     """The table ``[sprt]`` over the defaults, for a format with such a test."""
     if not is_sequential:
         if "sprt" in table:

@@ -58,10 +58,12 @@ PGN_EXPORT = """\
 import sys
 from pathlib import Path
 from arena.files import replacing
-from arena.notation.pgn import write_games
+from arena.notation.pgn import GameWriter
 from arena.play.store import Store
 with Store(Path(sys.argv[1]), read_only=True) as store, replacing(Path(sys.argv[2])) as stream:
-    write_games(stream, store.iterate(), "large", "xiangqi")
+    writer = GameWriter(stream, "large", "xiangqi")
+    for record in store.iterate():
+        writer.write(record)
 """
 PLAY = """\
 import io, sys

@@ -34,8 +34,7 @@ MAY_IMPORT = {
 MAY_DRAW = {
     "arena.reports.charts", "arena.reports.contents", "arena.reports.plots", "arena.reports.drawing.fonts",
     "arena.reports.drawing.marks", "arena.reports.drawing.style",
-    "tuning.reports.ablation_charts", "tuning.reports.claims.charts", "tuning.reports.study",
-    "tuning.reports.study_charts",
+    "tuning.reports.ablation_charts", "tuning.reports.claims.charts", "tuning.reports.study_charts",
 }  # fmt: skip
 """The only modules that may import matplotlib."""
 

@@ -192,6 +192,6 @@ def _rated_words(rated: RatedPlayer) -> str:
 
 
 def _words(elo: float, error: float) -> str:
-    from arena.figures.standings import error_text, signed
+    from arena.figures.numbers import error_text, signed
 
     return f"{signed(elo)} ± {error_text(error)}"

@@ -171,7 +171,7 @@ def match_estimate(store: Store, games: int) -> Estimate | None:
 
 def elo_words(estimate: Estimate) -> str:
     """Elo with half of its 95 % interval."""
-    from arena.figures.standings import error_text, signed
+    from arena.figures.numbers import error_text, signed
 
     return f"{signed(estimate.elo)} ± {error_text(estimate.elo_error)}"
 

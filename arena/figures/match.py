@@ -61,7 +61,7 @@ def figures_of(counts: Pentanomial | Trinomial, settings: SequentialSettings | N
 
 def figure_lines(figures: dict[str, Any], language: str = DEFAULT_LANGUAGE) -> list[str]:
     """``figures_of`` in words, within 80 columns."""
-    from arena.figures.standings import INFINITY, percent_text
+    from arena.figures.numbers import INFINITY, percent_text
 
     say = Catalogue("arena", language)
     if figures["pentanomial"] is not None:
@@ -84,7 +84,7 @@ def figure_lines(figures: dict[str, Any], language: str = DEFAULT_LANGUAGE) -> l
 
 def _test_lines(figures: dict[str, Any], say: Catalogue) -> list[str]:
     """The figures of a sequential test."""
-    from arena.figures.standings import percent_text
+    from arena.figures.numbers import percent_text
 
     low, high = f"{figures['lower_bound']:.3f}", f"{figures['upper_bound']:+.3f}"
     verdict = say(f"verdict.{VERDICT_KEYS.get(figures['verdict'], 'undecided')}_short")
@@ -121,7 +121,7 @@ def _elo_with_interval(figures: dict[str, Any], prefix: str, say: Catalogue) -> 
 
 
 def _signed(value: float) -> str:
-    from arena.figures.standings import signed
+    from arena.figures.numbers import signed
 
     return signed(value, 2)
 

@@ -6,7 +6,7 @@ Figures of a player whose instruments were off, or that is not built in, are mis
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ class SearchStatistics:
         return bool(self.totals)
 
     def frame(self) -> DataFrame:
-        """One row a player: rates, costs and waste (``search_statistics.csv``)."""
+        """One row a player: rates, costs and waste (``instruments.csv``)."""
         return _frame([player_row(name, total, self.games[name]) for name, total in self.totals.items()])
 
     def null_frame(self, by: str) -> DataFrame:
@@ -80,21 +80,13 @@ class SearchStatisticsCounter:
         return SearchStatistics(totals, self._games)
 
 
-def search_statistics_of(players: Sequence[str], records: Iterable[GameRecord]) -> SearchStatistics:
-    """Sum what was counted, by player."""
-    counter = SearchStatisticsCounter(players)
-    for record in records:
-        counter.add(record)
-    return counter.sums()
-
-
 def share(part: float, whole: float, factor: float = 1.0) -> float | None:
     """``factor`` * ``part`` / ``whole``; ``None`` of nothing."""
     return factor * part / whole if whole else None
 
 
 def player_row(name: str, total: Mapping[str, Any], games: int) -> Row:
-    """One player's row of ``search_statistics.csv``."""
+    """One player's row of ``instruments.csv``."""
     counted, searches, nodes = total["counters"], total["searches"], total["nodes"]
     ends = {reason: dict(zip(END_COLUMNS, row, strict=True)) for reason, row in total["ends"].items()}
     null = _column_sums(total["null_by_depth"])

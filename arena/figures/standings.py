@@ -1,7 +1,7 @@
 """Standings, crosstable and counts of endings as tables, from the records of games.
 
 ``PairCounter`` counts game by game and is cheap enough for a live view; ``tables_of`` fits ratings and builds the
-pandas tables, once, from all records.
+tables, once, from all records.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 
 from arena.figures.faults import FaultCount, FaultCounter, fault_text
 from arena.figures.names import told_apart
+from arena.figures.numbers import error_text, percent_text, signed
 from arena.figures.ratings import PairingCounts, Ratings, fit_ratings
 from arena.figures.statistics import Pentanomial, Trinomial
 from arena.records import GameRecord, GameSummary
@@ -31,7 +32,6 @@ MESSAGES = "arena"
 PENTANOMIAL_COLUMNS = ("LL", "LD", "even", "WD", "WW")
 """Outcomes of a pair: both games lost; a loss and a draw; one each or both drawn; a win and a draw; both won."""
 TEXT_WIDTH = 80
-INFINITY = "∞"
 NOTHING = "\N{EN DASH}"
 """What stands in a table where nothing is known."""
 MAX_MATRIX = 11
@@ -134,14 +134,6 @@ def _pairing_counts(first: int, second: int, pairs: np.ndarray, single: np.ndarr
     rows = tuple(tuple(int(count) for count in row) for row in pairs)
     loose = tuple(tuple(int(count) for count in row) for row in single)
     return PairingCounts(first, second, rows, loose)  # type: ignore[arg-type]
-
-
-def count_pairs(players: Sequence[str], records: Iterable[GameRecord | GameSummary]) -> PairCounter:
-    """The counts of all records."""
-    counter = PairCounter(players)
-    for record in records:
-        counter.add(record)
-    return counter
 
 
 @dataclass(frozen=True)
@@ -295,17 +287,10 @@ class Tables:
         }
 
     def superiority_csv(self) -> str:
-        """``superiority_frame`` as CSV."""
+        """``superiority`` as CSV with the names on both sides."""
         names = [row.player for row in self.standings]
         rows = [[name, *row] for name, row in zip(names, self.superiority(), strict=True)]
         return csv_lines(["player", *names], rows)
-
-    def superiority_frame(self) -> DataFrame:
-        """``superiority`` as a pandas table with the names on both sides."""
-        import pandas
-
-        names = [row.player for row in self.standings]
-        return pandas.DataFrame(self.superiority(), index=pandas.Index(names, name="player"), columns=names)
 
     def standings_frame(self) -> DataFrame:
         """The standings as a pandas table; columns are the fields of ``Standing``."""
@@ -376,16 +361,6 @@ def tables_of(
     for record in records:
         counter.add(record)
     return counter.tables(anchors)
-
-
-def standings(game: str, players: Sequence[str], records: Sequence[GameRecord]) -> DataFrame:
-    """The standings as a pandas table, best rating first."""
-    return tables_of(game, players, records).standings_frame()
-
-
-def crosstable(game: str, players: Sequence[str], records: Sequence[GameRecord]) -> DataFrame:
-    """Every ordered two players who met as a pandas table, from the view of ``player``."""
-    return tables_of(game, players, records).crosstable_frame()
 
 
 def standing_rows(counter: PairCounter, ratings: Ratings, effort: _Effort | None = None) -> tuple[Standing, ...]:
@@ -477,22 +452,10 @@ def _endings(counts: Counter[tuple[str, str]]) -> tuple[EndingCount, ...]:
 # Plain text
 
 
-def standings_text(
-    game: str,
-    players: Sequence[str],
-    records: Sequence[GameRecord],
-    *,
-    side_names: tuple[str, str] | None = None,
-    language: str = DEFAULT_LANGUAGE,
-) -> str:
-    """Standings, pairings and endings for a terminal of 80 columns; each part says what its numbers are."""
-    return tables_text(tables_of(game, players, records), side_names, language)
-
-
 def tables_text(
     tables: Tables, side_names: tuple[str, str] | None = None, language: str = DEFAULT_LANGUAGE
 ) -> str:
-    """The same from tables already made."""
+    """Standings, pairings and endings for a terminal of 80 columns; each part says what its numbers are."""
     say = Catalogue(MESSAGES, language)
     first = side_names[0] if side_names else say("standings.first_mover")
     parts = [
@@ -500,28 +463,6 @@ def tables_text(
         _games_lines(tables, first, say),
     ]  # fmt: skip
     return "\n\n".join("\n".join(lines) for lines in parts if lines)
-
-
-def signed(value: float, digits: int = 1) -> str:
-    """A number with its sign, ``+12.3``; infinity as ``+∞``; zero without a sign."""
-    text = f"{value:+.{digits}f}".replace("inf", INFINITY)
-    if INFINITY in text:
-        return text.replace("-", "\N{MINUS SIGN}")
-    return text.lstrip("+-") if float(text) == 0 else text.replace("-", "\N{MINUS SIGN}")
-
-
-def percent_text(share: float) -> str:
-    """A probability in percent with one digit; never ``0.0`` or ``100.0`` for what is not certain."""
-    if share < 0.0005:
-        return "<0.1"
-    if share >= 0.9995:
-        return ">99.9"
-    return f"{100 * share:.1f}"
-
-
-def error_text(error: float) -> str:
-    """Half the width of an interval, ``4.5``; infinity as ``∞``."""
-    return f"{error:.1f}" if math.isfinite(error) else INFINITY
 
 
 def _standings_lines(tables: Tables, say: Catalogue) -> list[str]:

@@ -82,11 +82,6 @@ class Pentanomial:
         """Complete pairs counted."""
         return sum(self.counts)
 
-    def reversed(self) -> Pentanomial:
-        """The same pairs from the opponent's view."""
-        losses, losing, even, winning, wins = self.counts
-        return Pentanomial((wins, winning, even, losing, losses))
-
     def __add__(self, other: Pentanomial) -> Pentanomial:
         a, b = self.counts, other.counts
         return Pentanomial((a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4]))
@@ -128,10 +123,6 @@ class Trinomial:
     def score(self) -> float:
         """Points a game, 0 to 1; 1/2 without games."""
         return self.points / self.games if self.games else 0.5
-
-    def reversed(self) -> Trinomial:
-        """The same games from the opponent's view."""
-        return Trinomial(self.losses, self.draws, self.wins)
 
     def estimate(self) -> Estimate:
         """Score, Elo, interval and likelihood of superiority."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import IO, TYPE_CHECKING, NamedTuple
 
@@ -107,32 +107,18 @@ class PortableGame:
 class GameWriter:
     """Writes a run's games one after another into an open text file, with an empty line between them."""
 
-    def __init__(self, stream: IO[str], event: str, game: str, *, notation: str = "iccs", counted: int | None = None):
+    def __init__(self, stream: IO[str], event: str, game: str, *, counted: int | None = None) -> None:
         """Of games whose number in the schedule is ``counted`` or more a tag says that they do not count."""
         from engine.games import game_named
 
         self._stream, self._event, self._game = stream, event, game_named(game)
-        self._notation, self._counted = notation, counted
+        self._counted = counted
 
     def write(self, record: GameRecord) -> None:
         """Write one game."""
         counts = self._counted is None or record.pairing.number < self._counted
-        self._stream.write(game_text(record, self._event, self._game, self._notation, counts=counts))
+        self._stream.write(game_text(record, self._event, self._game, counts=counts))
         self._stream.write("\n")
-
-
-def write_games(
-    stream: IO[str],
-    records: Iterable[GameRecord],
-    event: str,
-    game: str,
-    notation: str = "iccs",
-    counted: int | None = None,
-) -> None:
-    """Write all of these games; see ``GameWriter``."""
-    writer = GameWriter(stream, event, game, notation=notation, counted=counted)
-    for record in records:
-        writer.write(record)
 
 
 def game_text(record: GameRecord, event: str, game: Game, notation: str = "iccs", *, counts: bool = True) -> str:

@@ -19,11 +19,12 @@ from arena.players.event_loop import LoopThread
 from arena.players.external import canonical_position
 from arena.protocols.ucci import UcciPlayer
 from arena.records import Opening, PlayerSpec
-from engine.engine import Clock, ReportBoard, SearchResult, StopFlag
+from engine.engine import Clock, SearchResult, StopFlag
 from engine.games.contract import MoveError, Position
 from engine.protocols.qianhong import QianhongSession
 from engine.protocols.session import CommandError
 from engine.rules import Rules
+from engine.search.reports import ReportBoard
 from engine.settings.limits import Limits
 
 START_TIMEOUT_MS = 60_000

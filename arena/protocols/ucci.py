@@ -22,7 +22,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from arena.players.contract import PlayerClock, PlayerFault, PlayerResigned, Reply
+from arena.players.contract import PlayerClock, PlayerFault, PlayerResigned, Reply, number_of
 from arena.players.external import canonical_position
 from arena.players.options import Option, unknown_option
 from arena.players.process import DeadlinePassed
@@ -116,7 +116,7 @@ def parse_information(line: str) -> Information:
     if information.score is None:
         plain = _PLAIN_SCORE.search(re.split(r"\b(?:pv|message)\b", line, maxsplit=1)[0])
         if plain is not None:
-            return information._replace(score=uci.number_of(plain.group(1), MATE))
+            return information._replace(score=number_of(plain.group(1), MATE))
     return information
 
 

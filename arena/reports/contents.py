@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING
 
 from arena.figures.faults import fault_sentences
 from arena.figures.match import verdict_sentence
+from arena.figures.numbers import error_text, percent_text, signed
 from arena.figures.placing import Placing, result_sentence, rounds_text, withdrawal_text
 from arena.figures.search_statistics import SearchStatistics
-from arena.figures.standings import Tables, error_text, percent_text, rating_reference, signed
+from arena.figures.standings import Tables, rating_reference
 from arena.records import GameSummary, PlayerSpec
 from arena.reports.games import PackedGames
 from arena.schedule import format_of
 from arena.sequential import SequentialRun
-from arena.spec import TournamentSpec
+from arena.tournament_spec import TournamentSpec
 from engine.language import DEFAULT_LANGUAGE, Catalogue, GameWords, game_words
 from engine.settings.configuration import specification_word
 from engine.settings.parameters import format_value, resolve

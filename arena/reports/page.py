@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from arena.figures.numbers import error_text, percent_text, signed
 from arena.figures.placing import Placing, points_text, reason_text, round_name, round_title
-from arena.figures.standings import HeadToHead, error_text, percent_text, signed
+from arena.figures.standings import HeadToHead
 from arena.formats.knockout import BYE, POINTS, UNKNOWN, Tie
 from arena.reports import tables
 from arena.reports.contents import (

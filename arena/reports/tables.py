@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from arena.figures.numbers import error_text, percent_text, signed
 from arena.figures.placing import (
     KnockoutRow,
     SwissRow,
@@ -17,7 +18,7 @@ from arena.figures.placing import (
     score_text,
 )
 from arena.figures.search_statistics import end_rows, iteration_rows, player_row, shown_columns
-from arena.figures.standings import error_text, mean_score_text, percent_text, rating_error_text, rating_text, signed
+from arena.figures.standings import mean_score_text, rating_error_text, rating_text
 from arena.reports.contents import (
     ARENA,
     Contents,

@@ -15,7 +15,7 @@ from typing import Any
 from arena.colours import GREEN, RED, YELLOW
 from arena.figures.faults import FaultCount, fault_text
 from arena.figures.names import told_apart
-from arena.figures.standings import percent_text, signed
+from arena.figures.numbers import percent_text, signed
 from arena.play.estimates import duration_text
 from arena.watching.board import Retraced, Span, board_lines
 from engine.language import Catalogue, clipped, columns_of, cut, game_words, padded, wrapped

@@ -339,11 +339,6 @@ def _language(text: str) -> str:
     return str(text)
 
 
-def add_openings_argument(parser: argparse.ArgumentParser) -> None:
-    """``--openings FILE``."""
-    parser.add_argument("--openings", metavar="FILE", help="opening suite: a file, or the name of a shipped one")
-
-
 def add_output_argument(parser: argparse.ArgumentParser, default: str = "results/<name of the spec>") -> None:
     """``--out DIR``."""
     parser.add_argument("--out", metavar="DIR", help=f"folder to write to (default {default})")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 
 from engine.compiled.cache import REASONS_NOT_KEPT
-from engine.compiled.kernel import announce_compilation
+from engine.compiled.kernel import announce_compilation, new_record
 
 
 def compile_games(games: Sequence[str]) -> list[str]:
@@ -45,6 +45,7 @@ def _use_engine(name: str) -> None:
     from engine.rules import Adjudication, Rules
     from engine.search.clock import start_clock
     from engine.search.quiescence import terminal_value
+    from engine.search.records import SEARCH_DTYPE
     from engine.settings.limits import Limits
     from engine.settings.parameters import resolve
     from engine.solving import known_line
@@ -58,8 +59,7 @@ def _use_engine(name: str) -> None:
     engine.static_score(position)
     # What the evaluation of a finished game and the best line of a solved one need besides.
     terminal_value(position.state, 0)
-    assert engine._memory is not None, "it has searched"
-    start_clock(engine._memory.search)
+    start_clock(new_record(SEARCH_DTYPE))
     player_settings = PlayerSettings(resolve({}, game=name), Limits(nodes=10))
     CompiledGames(name).play(
         game.start, (), player_settings, player_settings, Rules(), Adjudication(maximum_plies=2), StopFlag()

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from arena.spec import TournamentSpec, load_tournament, spec_from_mapping
+from arena.spec import load_tournament, spec_from_mapping
+from arena.tournament_spec import TournamentSpec
 from engine.errors import UserError
 from engine.games import GAMES
 from engine.settings.configuration import available_configs, find_config, read_toml, shipped_folder

@@ -236,14 +236,14 @@ class _Paths:
         is_above: list[np.ndarray] = []
         points, weights = np.zeros(1), np.ones(1)
         before = 0.0
-        end = self._end(final, fractions)
+        end = self._end(len(fractions))
         for look in range(end):
             now, regions = fractions[look], self._regions(look)
             step = math.sqrt(now - before)
             is_last = look == end - 1
             following: list[tuple[np.ndarray, np.ndarray]] = []
             for region in regions if is_last else _with_futility(regions, final, now):
-                for low, high in self._split(region, look, now):
+                for low, high in self._split(region):
                     own_points, own_weights = self._panels(low, high, now, step)
                     if not len(own_points):
                         continue
@@ -271,8 +271,8 @@ class _Paths:
     def _regions(self, look: int) -> list[_Region]:
         return _regions(self._seen.looks.rule, self._seen.reach(look), self._seen.unit)
 
-    def _end(self, final: Sequence[_Region], fractions: Sequence[float]) -> int:
-        """The last look of which outcomes have to be told from this one.
+    def _end(self, planned: int) -> int:
+        """The last of the ``planned`` looks of which outcomes have to be told from this one.
 
         Those after one that stopped in the middle lie on either side of it. All others, and those of a cell that is to
         go on, compare with what was left at its own look.
@@ -281,7 +281,7 @@ class _Paths:
         regions = self._regions(done - 1)
         at = next(one for one in regions if one.low <= self._drift <= one.high)
         is_over = at.verdict != OPEN or self._seen.is_futile()
-        return len(fractions) if self._observed[0] == MIDDLE and is_over else done
+        return planned if self._observed[0] == MIDDLE and is_over else done
 
     def chance_above(self, drift: float) -> float:
         """Probability under a drift of an outcome above the one that was seen."""
@@ -302,7 +302,7 @@ class _Paths:
             return LOWER, look, estimate
         return MIDDLE, estimate, 0.0
 
-    def _split(self, region: _Region, look: int, fraction: float) -> list[tuple[float, float]]:
+    def _split(self, region: _Region) -> list[tuple[float, float]]:
         """A region cut at the estimate that was seen, where the order may change; in estimates."""
         cut = self._drift
         if region.low < cut < region.high:

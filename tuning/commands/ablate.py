@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run, resume or extend an ablation."""
     from tuning.ablation.run import ablate, check_engine, plan_of_run, prepare_ablation
     from tuning.ablation.spec import load_ablation
-    from tuning.reports.study import repeat_command
+    from tuning.reports.passages import repeat_command
 
     spec = load_ablation(specification_of(arguments, "ablations", "ablate"))
     directory = folder_of(arguments.out, spec.name)

@@ -41,7 +41,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run or resume a study."""
-    from tuning.reports.study import repeat_command, tuning_sentence
+    from tuning.reports.passages import repeat_command
+    from tuning.reports.study import tuning_sentence
     from tuning.study.plan import check_engine, plan_of_run, prepare_tuning
     from tuning.study.rounds.schedule import rounds_of
     from tuning.study.run import tune

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arena.figures.names import told_apart
-from arena.figures.standings import error_text, percent_text, signed
+from arena.figures.numbers import error_text, percent_text, signed
 from arena.files import replace_file
 from arena.reports.contents import Plot
 from arena.reports.tables import TextTable
 from engine.language import DEFAULT_LANGUAGE, Catalogue, wrapped
-from tuning.ablation.rows import AGAINST
 from tuning.ablation.verdicts import (
     BETTER,
     DIFFERENT,
@@ -44,20 +43,18 @@ from tuning.reports.document import (
 )
 from tuning.reports.games import games_of_run
 from tuning.reports.labels import base_label, in_language
-from tuning.reports.study import (
+from tuning.reports.passages import condition_facts, engine_text, repeat_command, speeds_table
+from tuning.reports.study_charts import chart_words
+from tuning.reports.wording import (
     TEXT_WIDTH,
-    condition_facts,
     counted,
     elo_text,
-    engine_text,
     in_columns,
     in_one,
     interval_text,
+    limit_text,
     ratio_text,
-    repeat_command,
-    speeds_table,
 )
-from tuning.reports.study_charts import chart_words
 
 if TYPE_CHECKING:
     from tuning.ablation.depth_cost import DepthRow
@@ -340,12 +337,6 @@ def _ended_text(row: AblationRow, message: Catalogue) -> str:
 def _verdict_cell(row: AblationRow | EffectRow, message: Catalogue) -> str:
     text = _verdict_text(row.verdict, message)
     return text if row.games_needed is None else message("ablation.games_needed", verdict=text, games=row.games_needed)
-
-
-def limit_text(limit: str, message: Catalogue) -> str:
-    """The limit of a row, or both if its sides have limits of their own."""
-    own, _, other = limit.partition(AGAINST)
-    return message("fact.limit_against", limit=own, other=other) if other else own
 
 
 def _ratio_text(ratio: float | None) -> str:

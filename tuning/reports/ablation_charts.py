@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arena.figures.names import told_apart
-from arena.figures.standings import signed
+from arena.figures.numbers import signed
 from arena.reports.drawing.marks import (
     draw_interval,
     draw_point,
@@ -92,7 +92,7 @@ def forest_chart(rows: Sequence[AblationRow], words: Catalogue, margin: float = 
     draw_grid(axes, "x")
     if with_nodes:
         _draw_nodes(grid[0, 1], rows, places, words)
-    _explain_marks(figure, axes, {row.verdict: words(f"verdict.{row.verdict}") for row in rows if row.verdict})
+    _explain_marks(figure, {row.verdict: words(f"verdict.{row.verdict}") for row in rows if row.verdict})
     return settle(figure)
 
 
@@ -118,7 +118,7 @@ def _draw_comparison(axes: Axes, row: AblationRow, place: float, bounds: tuple[f
     draw_point(axes, place, row.elo, bounds, color, marker, size=6, is_open=row.verdict == UNDECIDED, said=said)
 
 
-def _explain_marks(figure: Figure, axes: Axes, meanings: dict[str, str]) -> None:
+def _explain_marks(figure: Figure, meanings: dict[str, str]) -> None:
     """A line above the figure that says which shape and colour is which verdict."""
     from matplotlib.lines import Line2D
 

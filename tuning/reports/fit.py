@@ -7,11 +7,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.figures.standings import signed
+from arena.figures.numbers import signed
 from engine.language import DEFAULT_LANGUAGE, Catalogue, game_words, padded
 from tuning.evaluation.fit import AGAINST_BEFORE, strengths_text
 from tuning.reports.document import MESSAGES, Block, Document, Facts, Note, Section, table_of, write_document
-from tuning.reports.study import interval_text
+from tuning.reports.wording import interval_text
 
 if TYPE_CHECKING:
     from tuning.evaluation.fit import FitResult, FittedMatch, Iteration

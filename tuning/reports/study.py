@@ -1,91 +1,44 @@
-"""What studies write from their results, tables, texts and reports, and what they have in common with ablations."""
+"""What studies write from their results: tables, texts and reports."""
 
 from __future__ import annotations
 
 import math
-import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
-from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.figures.names import told_apart
-from arena.figures.standings import INFINITY, error_text, percent_text, signed
+from arena.figures.numbers import percent_text, signed
 from arena.figures.statistics import elo_of_score
 from arena.files import replace_file
-from arena.players.registry import protocol_named
 from arena.reports.contents import Plot
 from arena.reports.tables import TextTable
-from engine.language import DEFAULT_LANGUAGE, Catalogue, game_words, padded, wrapped
-from engine.rules import Adjudication, Rules
-from engine.settings.configuration import specification_word
+from engine.language import DEFAULT_LANGUAGE, Catalogue, wrapped
 from engine.settings.parameters import BY_NAME
 from engine.settings.reference import unit_in
-from tuning.conditions import Conditions, describe, value_text
-from tuning.external_engine import BUILD
+from tuning.conditions import value_text
 from tuning.keys.study import NON_REGRESSION
 from tuning.reports import study_charts as charts
 from tuning.reports.document import MESSAGES, Block, Commands, Document, Facts, Note, Section, table_of, write_document
 from tuning.reports.games import games_of_run
+from tuning.reports.passages import condition_facts, engine_text, repeat_command, speeds_table
 from tuning.reports.study_charts import chart_words, unit_text
+from tuning.reports.wording import TEXT_WIDTH, in_columns, in_one, interval_text
 from tuning.study.model.importance import importances
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from arena.records import PlayerSpec
-    from tuning.ablation.speed import SpeedRow
     from tuning.study.playoff import Decision
     from tuning.study.result import RoundEnd, StudyResult
     from tuning.study.space import Dimension
     from tuning.study.spec import TuningSpec
     from tuning.study.validation.match import Verdict
 
-TEXT_WIDTH = 80
 MIN_OPTIMISM = 0.05
 """Elo: less is no optimism worth a word."""
 PARAMETER_COLUMNS = (24, -22, -22)
-SPECIFICATIONS = {"tune": "tuning", "ablate": "ablations"}
-"""The commands and the kinds of configuration files that they are given."""
-
-
-def elo_text(elo: float, error: float) -> str:
-    """``+12.3 ± 4.5``; infinite figures as such."""
-    return f"{signed(elo)} ± {error_text(error)}"
-
-
-def interval_text(low: float, high: float) -> str:
-    """``[+1.2, +9.8]``."""
-    return f"[{signed(low)}, {signed(high)}]"
-
-
-def ratio_text(ratio: float) -> str:
-    """A factor with three significant digits, ``0.0315×``, ``1.50×``, ``1230×``."""
-    if not math.isfinite(ratio) or ratio <= 0:
-        return f"{ratio:g}×".replace("inf", INFINITY)
-    digits = max(0, 2 - math.floor(math.log10(float(f"{ratio:.2e}"))))
-    return f"{ratio:.{digits}f}×"
-
-
-def counted(found: Iterable[tuple[str, int]], message: Catalogue) -> str:
-    """How often each was found, in a list without those that were not: ``2 better, 1 undecided``."""
-    parts = [message("list.count", count=count, name=name) for name, count in found if count]
-    return message("list.comma").join(parts)
-
-
-def in_one(sentences: Iterable[str], message: Catalogue) -> str:
-    """Sentences one after the other."""
-    return reduce(lambda before, after: message("list.sentences", before=before, after=after), sentences)
-
-
-def in_columns(cells: Sequence[str], widths: Sequence[int]) -> str:
-    """A row of a terminal's table: each cell in so many columns, to the right of them where the number is negative."""
-    placed = (padded(cell, abs(width), right=width < 0) for cell, width in zip(cells, widths, strict=True))
-    return "  ".join(placed).rstrip()
-
-
-# Studies
 
 
 def rounds_frame(result: StudyResult) -> DataFrame:
@@ -529,110 +482,3 @@ def verdict_data(verdict: Verdict) -> dict[str, Any]:
         "passed": verdict.passed,
         "unfinished": verdict.unfinished_of is not None,
     }
-
-
-# Both
-
-
-def speeds_table(head: str, speeds: Sequence[SpeedRow], message: Catalogue) -> TextTable:
-    """What the games say of the searches, both sides of each match; ``head`` is of the column with their labels."""
-
-    def beside(variant: float | None, reference: float | None, digits: int) -> str:
-        one, other = ("–" if value is None else f"{value:.{digits}f}" for value in (variant, reference))
-        return message("ablation.side_by_side", variant=one, reference=other)
-
-    def ratio(value: float | None, low: float | None, high: float | None) -> str:
-        return "" if value is None else message("ablation.ratio_with_interval", ratio=value, low=low, high=high)
-
-    cells = tuple(
-        (
-            row.label, beside(row.depth, row.reference_depth, 1), beside(row.nodes, row.reference_nodes, 0),
-            beside(row.time_ms, row.reference_time_ms, 2),
-            beside(row.nodes_per_second, row.reference_nodes_per_second, 0),
-            ratio(row.speed_ratio, row.speed_ratio_low, row.speed_ratio_high),
-            ratio(row.time_ratio, row.time_ratio_low, row.time_ratio_high),
-        )
-        for row in speeds
-    )  # fmt: skip
-    heads = (
-        head, message("ablation.depth_reached"), message("ablation.nodes_a_move"),
-        message("ablation.time_a_move"), message("ablation.nodes_a_second"), message("ablation.speed_ratio"),
-        message("ablation.time_ratio"),
-    )  # fmt: skip
-    return table_of(heads, cells, (1, 2, 3, 4, 5, 6))
-
-
-def condition_facts(conditions: Conditions, engine: str, message: Catalogue) -> tuple[tuple[str, str], ...]:
-    """What all games of a run share, as names and values."""
-    from engine.games import game_named
-
-    title = game_words(conditions.game, message.language).title
-    rules = _changed(conditions.rules, Rules()) or message("fact.standard_rules")
-    standard = game_named(conditions.game).adjudication
-    adjudication = _changed(conditions.adjudication, standard) or message("fact.standard_adjudication")
-    return (
-        (message("fact.game"), message("fact.game_name", title=title, name=conditions.game)),
-        (message("fact.openings"), conditions.openings),
-        (message("fact.rules"), rules),
-        (message("fact.adjudication"), adjudication),
-        (message("fact.seed"), str(conditions.seed)),
-        *engine_facts(conditions, engine, message),
-    )
-
-
-def engine_facts(conditions: Conditions, engine: str, message: Catalogue) -> tuple[tuple[str, str], ...]:
-    """Whose settings were compared: the identity of the built-in engine, or the programs of an external one."""
-    external = conditions.external
-    if external is None:
-        return ((message("fact.engine"), engine),)
-    programs = tuple(
-        (message("fact.build", name=name) if name else message("fact.external_engine"), _program_text(player, message))
-        for name, player in external.builds
-    )
-    settings = {name: value for name, value in conditions.base if name != BUILD}
-    return (
-        *programs,
-        *([(message("fact.base_settings"), describe(settings))] if settings else []),
-        (message("fact.arbiter"), message("fact.arbiter_identity", identity=engine)),
-    )
-
-
-def _program_text(player: PlayerSpec, message: Catalogue) -> str:
-    """The command as it is specified, with what is set of the build itself."""
-    shown = {"command": " ".join(map(_quoted, player.command)), "protocol": protocol_named(player.protocol).title}
-    if player.directory is None:
-        text = message("fact.program", **shown)
-    else:
-        text = message("fact.program_in_folder", **shown, folder=player.directory)
-    options = message("list.comma").join(f"{name} {value}" for name, value in player.options)
-    return message("fact.program_with_options", program=text, options=options) if options else text
-
-
-def _quoted(word: str) -> str:
-    """A word of a command as a shell wants it, but for the braces of placeholders."""
-    bare = word.replace("{", "").replace("}", "")
-    return word if bare and shlex.quote(bare) == bare else shlex.quote(word)
-
-
-def engine_text(conditions: Conditions, engine: str) -> str:
-    """The engine in a caption: the built-in one's identity, or the name of an external one or of its builds."""
-    external = conditions.external
-    if external is None:
-        return engine
-    return ", ".join(external.build_names) if external.has_builds else external.name
-
-
-def _changed(value: Rules | Adjudication, standard: Rules | Adjudication) -> str:
-    ordinary = asdict(standard)
-    return ", ".join(f"{name} = {entry}" for name, entry in asdict(value).items() if entry != ordinary[name])
-
-
-def repeat_command(command: str, conditions: Conditions, directory: Path, language: str = DEFAULT_LANGUAGE) -> str:
-    """The command that goes on with a run; with another folder it plays the same games again."""
-    source = specification_word(SPECIFICATIONS[command], conditions.source)
-    return shlex.join(["elolab", command, source, "--out", str(directory), *language_words(language)])
-
-
-def language_words(language: str) -> list[str]:
-    """The words of a command line that ask for a language; none for the one that it speaks unasked."""
-    return [] if language == DEFAULT_LANGUAGE else ["--language", language]

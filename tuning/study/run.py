@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from arena.figures.faults import FORFEITS, faults_of
-from arena.figures.standings import signed
+from arena.figures.numbers import signed
 from arena.play.live import first_that_fits
 from arena.play.stages import StagePlan
 from arena.records import Outcome

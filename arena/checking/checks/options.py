@@ -7,7 +7,7 @@ from collections import Counter
 from arena.checking.contract import Failed, Remark, Skipped, remark
 from arena.checking.examination import Examination
 from arena.players.contract import PlayerFault
-from arena.protocols.uci import Option
+from arena.players.options import Option
 
 KINDS = ("check", "spin", "combo", "button", "string")
 NOT_TOUCHED = ("uci_variant", "variant")

@@ -11,8 +11,8 @@ from typing import ClassVar
 from arena.checking.contract import Answer, CheckSettings, Failed, Information, Skipped
 from arena.checking.wire import Wire
 from arena.players.contract import PlayerClock, PlayerFault
+from arena.players.options import Option
 from arena.protocols import uci
-from arena.protocols.uci import Option
 from engine.games.contract import Position
 from engine.settings.limits import Limits
 

@@ -8,8 +8,8 @@ from typing import ClassVar
 from arena.checking.contract import Answer
 from arena.checking.dialects.uci import UciDialect
 from arena.players.contract import PlayerClock
+from arena.players.options import Option
 from arena.protocols import ucci
-from arena.protocols.uci import Option
 from engine.games.contract import Position
 from engine.settings.limits import Limits
 

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 from arena.checking.contract import Answer, Failed, Information, Skipped
 from arena.checking.dialects.dialect import Dialect
-from arena.players.contract import PlayerClock
+from arena.players.contract import PlayerClock, number_of
+from arena.players.options import Option
 from arena.protocols import uci
-from arena.protocols.uci import Option
 from engine.games.contract import Position
 from engine.settings.limits import Limits
 
@@ -239,7 +239,7 @@ class UciDialect(Dialect):
 
     def _count(self, line: str, words: Sequence[str], at: int) -> int:
         if at < len(words) and words[at].removeprefix("-").removeprefix("+").isdigit():
-            return uci.number_of(words[at])
+            return number_of(words[at])
         raise Failed("failure.information", line=line, word=" ".join(words[at - 1 : at + 1]))
 
 

@@ -11,8 +11,8 @@ from arena.checking.contract import Answer, CheckSettings, Failed, Information, 
 from arena.checking.dialects.dialect import Dialect, Knowledge
 from arena.checking.wire import Wire
 from arena.players.contract import PlayerClock, PlayerFault
+from arena.players.options import Option
 from arena.protocols import uci, xboard
-from arena.protocols.uci import Option
 from engine.games import game_named
 from engine.games.contract import Position
 from engine.settings.limits import Limits

@@ -111,7 +111,7 @@ def play_words(kind: str, arguments: argparse.Namespace, own: dict[str, Any], ow
     content = {"game": arguments.game, "seed": arguments.seed}
     content |= conditions_of(arguments) | own
     players = _player_words(kind, arguments)
-    entries, finder, limits = _entries(kind, players, content, arguments)
+    entries, finder, limits = _entries(players, content, arguments)
     spec, limit = _spec(kind, content | {"players": entries}, limits, finder)
     if arguments.out is None and arguments.event is None:
         spec = _in_folder_of_its_own(spec, accepts_changes=arguments.accept_engine_change)
@@ -142,7 +142,7 @@ def _player_words(kind: str, arguments: argparse.Namespace) -> list[PlayerWords]
 
 
 def _entries(
-    kind: str, players: Sequence[PlayerWords], content: dict[str, Any], arguments: argparse.Namespace
+    players: Sequence[PlayerWords], content: dict[str, Any], arguments: argparse.Namespace
 ) -> tuple[list[dict[str, Any]], ProtocolFinder, list[Limits]]:
     """The tables [[players]], what asks programs for their protocol, and the limits one of which is for all players.
 

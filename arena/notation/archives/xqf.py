@@ -85,7 +85,7 @@ def read(source: Source, reading: Reading) -> Iterator[Entry]:
     nodes = _nodes(tree.tobytes(), keys, int(header["version"]), where)
     root = next(nodes)
     start: str | None = None
-    for number, line in enumerate(_lines(root, nodes, where, reading), start=1):
+    for number, line in enumerate(_lines(root, nodes, reading), start=1):
         if isinstance(line, PortableGameError):
             yield line
             return
@@ -163,9 +163,7 @@ def _nodes(tree: bytes, keys: _Keys, version: int, where: str) -> Iterator[_Node
         ply += 1
 
 
-def _lines(
-    root: _Node, nodes: Iterator[_Node], where: str, reading: Reading
-) -> Iterator[list[_Node] | PortableGameError]:
+def _lines(root: _Node, nodes: Iterator[_Node], reading: Reading) -> Iterator[list[_Node] | PortableGameError]:
     """The moves from the start to the end of each variation, the game's own moves first.
 
     A line that is longer than any game may be is the last: no file can make one grow without end.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arena.figures.standings import signed
+from arena.figures.numbers import signed
 from arena.reports.drawing.style import GROUND
 
 if TYPE_CHECKING:

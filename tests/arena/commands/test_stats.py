@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from arena.notation.pgn import write_games
+from arena.notation.pgn import GameWriter
 from arena.records import GameRecord, MoveRecord, Opening, Pairing
 from elolab import command_line
 
@@ -92,9 +91,10 @@ def record(number: int, first: str, second: str, pair: int, result: str, positio
 
 
 def written(path: Path, records: list[GameRecord], game: str = "xiangqi") -> Path:
-    stream = io.StringIO()
-    write_games(stream, records, "test", game)
-    path.write_text(stream.getvalue(), "utf-8")
+    with path.open("w", encoding="utf-8") as stream:
+        writer = GameWriter(stream, "test", game)
+        for record in records:
+            writer.write(record)
     return path
 
 

@@ -68,13 +68,13 @@ def test_golden_estimate_after_a_test() -> None:
 
 
 def test_stopping_at_the_upper_bound_flatters_and_the_estimate_corrects_it() -> None:
-    counts = Pentanomial((10, 70, 150, 100, 30))
+    counts, opponents = Pentanomial((10, 70, 150, 100, 30)), Pentanomial((30, 100, 150, 70, 10))
     assert sequential_test(counts, 0, 30).verdict == "upper accepted"
     naive, corrected = counts.estimate(), estimate_after_test(counts, 0, 30)
     assert corrected.elo < naive.elo
     assert corrected.elo_low < corrected.elo < corrected.elo_high
     assert 0.9 < corrected.los < naive.los
-    mirrored = estimate_after_test(counts.reversed(), -30, 0)
+    mirrored = estimate_after_test(opponents, -30, 0)
     assert mirrored.elo == pytest.approx(-corrected.elo)
     assert mirrored.los == pytest.approx(1 - corrected.los)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.figures.faults import FORFEITS, FaultCount, FaultCounter, fault_text
+from arena.figures.faults import FAULTS_SHOWN, FORFEITS, FaultCount, fault_sentences, fault_text, faults_of
 from arena.figures.standings import tables_of, tables_text
 from arena.records import GameRecord, Opening, Pairing
 from engine.language import LANGUAGES, Catalogue
@@ -32,10 +32,7 @@ GAMES = [
 
 
 def test_faults_are_counted_by_player_and_reason() -> None:
-    counter = FaultCounter()
-    for record in GAMES:
-        counter.add(record)
-    assert counter.counts() == (
+    assert faults_of(GAMES) == (
         FaultCount("one", "crash", 2, 0, KILLED),
         FaultCount("two", "crash", 1, 2, "ended while it should have moved: exited with code 3"),
         FaultCount("two", "time_forfeit", 1, 4, ""),
@@ -49,6 +46,15 @@ def test_the_cause_stands_in_the_standings() -> None:
         assert "killed by signal 6 (SIGABRT); its last words: bad_alloc" in text
         assert "exited with code 3" in text
     assert "forfeited" not in tables_text(tables_of("xiangqi", ("one", "two"), GAMES[1:2]))
+
+
+def test_of_many_faults_the_first_are_told_and_the_others_counted() -> None:
+    faults = [FaultCount(f"player {number}", "crash", 1, number, KILLED) for number in range(FAULTS_SHOWN + 3)]
+    say = Catalogue("arena")
+    assert fault_sentences(faults, say, "en") == [
+        *(fault_text(fault, say, "en") for fault in faults[:FAULTS_SHOWN]), say("fault.more", count=3)
+    ]  # fmt: skip
+    assert len(fault_sentences(faults[:FAULTS_SHOWN], say, "en")) == FAULTS_SHOWN
 
 
 def test_what_has_no_cause_is_told_without() -> None:

@@ -33,5 +33,16 @@ def test_what_tells_names_apart_stays(names: list[str], shown: list[str]) -> Non
     assert told_apart(names, 20) == shown
 
 
+def test_where_nothing_else_helps_names_are_numbered() -> None:
+    """They begin and end alike, and where the first differences are, two of them still look alike."""
+    middles = (("b", 1), ("b", 2), ("c", 1))
+    names = [f"engine number one, a {one} with a tail {other} that all of them have" for one, other in middles]
+    assert told_apart(names, 20) == ["engine number one,…1", "engine number one,…2", "engine num… a c wit…"]
+    taken = "engine number one,…1"
+    assert told_apart([*names, taken], 20) == [
+        "engine number one…1'", "engine number one,…2", "engine num… a c wit…", taken
+    ]  # fmt: skip
+
+
 def test_equal_names_are_shown_alike() -> None:
     assert len(set(told_apart(["x" * 50, "x" * 50, "y"], 20))) == 2

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from test_store import VERSION_1
 
-from arena.figures.search_statistics import null_rows, player_row, search_statistics_of
+from arena.figures.search_statistics import SearchStatisticsCounter, null_rows, player_row
 from arena.play.executor import GameRunner
 from arena.play.game import play_game
 from arena.play.store import STORE_NAME, Store
@@ -155,7 +155,10 @@ def test_a_tournament_writes_tables_figures_and_a_section(tmp_path: Path) -> Non
     with Store(counted, read_only=True) as store:
         records = store.records()
     names = [player.name for player in spec.players]
-    found = search_statistics_of(names, records)
+    counter = SearchStatisticsCounter(names)
+    for record in records:
+        counter.add(record)
+    found = counter.sums()
     rows = rows_of(counted / "instruments.csv")
     assert [row["player"] for row in rows] == names
     for name, row in zip(names, rows, strict=True):

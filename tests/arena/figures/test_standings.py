@@ -8,18 +8,15 @@ import sys
 from dataclasses import replace
 
 import numpy as np
+import pandas
 import pytest
 
+from arena.figures.numbers import signed
 from arena.figures.standings import (
     HeadToHead,
     PairCounter,
     Standing,
-    count_pairs,
-    crosstable,
     csv_text,
-    signed,
-    standings,
-    standings_text,
     tables_of,
     tables_text,
 )
@@ -49,7 +46,7 @@ def sample() -> list[GameRecord]:
 
 
 def test_pairs_and_single_games_are_told_apart() -> None:
-    counter = count_pairs(NAMES, sample())
+    counter = tables_of("xiangqi", NAMES, sample()).counter
     assert counter.between(0, 1).pentanomial().counts == (0, 0, 0, 1, 1)
     assert counter.between(1, 0).pentanomial().counts == (1, 1, 0, 0, 0)
     assert counter.between(1, 2).pentanomial().counts == (0, 0, 1, 0, 0)
@@ -64,11 +61,13 @@ def test_csv_files_are_what_pandas_writes_of_the_same_tables() -> None:
     tables = tables_of("xiangqi", (*NAMES, 'a "quoted", name'), sample())
     assert csv_text(tables.standings, Standing) == tables.standings_frame().to_csv(index=False)
     assert csv_text(tables.head_to_heads, HeadToHead) == tables.crosstable_frame().to_csv(index=False)
-    assert tables.superiority_csv() == tables.superiority_frame().to_csv()
+    names = [row.player for row in tables.standings]
+    superiority = pandas.DataFrame(tables.superiority(), index=pandas.Index(names, name="player"), columns=names)
+    assert tables.superiority_csv() == superiority.to_csv()
 
 
 def test_order_of_arrival_does_not_matter() -> None:
-    forward, backward = count_pairs(NAMES, sample()), count_pairs(NAMES, sample()[::-1])
+    forward, backward = (tables_of("xiangqi", NAMES, records).counter for records in (sample(), sample()[::-1]))
     assert {(p.first, p.second): p for p in forward.pairings()} == {(p.first, p.second): p for p in backward.pairings()}
 
 
@@ -83,12 +82,12 @@ def test_views_keep_who_moved_first() -> None:
 
 
 def test_a_game_counted_twice_does_not_make_a_pair() -> None:
-    counter = count_pairs(NAMES, [game(0, 1, 0, "1-0"), game(0, 1, 0, "1-0")])
+    counter = tables_of("xiangqi", NAMES, [game(0, 1, 0, "1-0"), game(0, 1, 0, "1-0")]).counter
     assert (counter.complete_pairs, counter.single_games) == (0, 2)
 
 
 def test_standings_rows() -> None:
-    table = standings("xiangqi", NAMES, sample()).set_index("player")
+    table = tables_of("xiangqi", NAMES, sample()).standings_frame().set_index("player")
     assert table.loc["alpha", ["points", "games", "wins", "draws", "losses"]].tolist() == [3.5, 6, 3, 1, 2]
     assert table.loc["alpha", ["pairs", "WD", "WW", "single_games"]].tolist() == [2, 1, 1, 2]
     assert table["rating"].sum() == pytest.approx(0, abs=1e-9)
@@ -101,7 +100,7 @@ def test_standings_rows() -> None:
 
 
 def test_crosstable_mirrors() -> None:
-    table = crosstable("xiangqi", NAMES, sample()).set_index(["player", "opponent"])
+    table = tables_of("xiangqi", NAMES, sample()).crosstable_frame().set_index(["player", "opponent"])
     mine, theirs = table.loc[("alpha", "beta")], table.loc[("beta", "alpha")]
     assert mine["elo"] == pytest.approx(-theirs["elo"])
     assert mine["los"] == pytest.approx(1 - theirs["los"])
@@ -119,7 +118,7 @@ def test_endings_are_counted_by_result() -> None:
 
 
 def test_text_fits_a_terminal_and_says_whose_view() -> None:
-    text = standings_text("xiangqi", NAMES, sample(), side_names=("Red", "Black"))
+    text = tables_text(tables_of("xiangqi", NAMES, sample()), ("Red", "Black"))
     assert max(map(len, text.splitlines())) <= 80
     for phrase in (
         "Elo above the mean",
@@ -145,7 +144,7 @@ def test_text_of_many_games_and_long_names_fits_too() -> None:
                     place = Pairing(0, pair, first, second, pair)
                     fields = {**vars(base), "pairing": place, "first": names[first], "second": names[second]}
                     records.append(GameRecord(**fields))
-    text = standings_text("xiangqi", names, records)
+    text = tables_text(tables_of("xiangqi", names, records))
     assert max(map(len, text.splitlines())) <= 80
     assert "and 21 more in crosstable.csv" in text
 
@@ -155,7 +154,7 @@ def test_nothing_played_gives_tables_without_numbers_that_lie() -> None:
     assert tables.crosstable_frame().empty
     assert [row.games for row in tables.standings] == [0, 0, 0]
     assert not any(math.isnan(row.rating_error) for row in tables.standings)
-    assert "groups never met" in standings_text("xiangqi", NAMES, [])
+    assert "groups never met" in tables_text(tables)
 
 
 def test_of_a_player_without_games_nothing_is_known() -> None:

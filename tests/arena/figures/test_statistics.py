@@ -108,7 +108,7 @@ def test_one_outcome_only_still_has_an_interval_that_shrinks() -> None:
 
 @given(COUNTS)
 def test_the_opponents_view_mirrors_the_players(counts: tuple[int, int, int, int, int]) -> None:
-    mine, theirs = Pentanomial(counts).estimate(), Pentanomial(counts).reversed().estimate()
+    mine, theirs = Pentanomial(counts).estimate(), Pentanomial(counts[::-1]).estimate()
     assert mine.elo == pytest.approx(-theirs.elo, abs=1e-9)
     assert mine.elo_low == pytest.approx(-theirs.elo_high, abs=1e-6)
     assert mine.los == pytest.approx(1 - theirs.los, abs=1e-12)

@@ -119,6 +119,7 @@ def test_the_coin_falls_by_the_random_seed_and_for_no_side() -> None:
         assert final == final_bracket(with_results(spec, lambda game: 0.5)).final
         winners.append(final.winner)
     assert 10 < sum(winner or 0 for winner in winners) < 30
+    assert "".join(map(str, winners[:8])) == "00000101", "the winners of tournaments that were played with these seeds"
 
 
 def test_the_losers_of_the_semi_finals_play_for_the_third_place_before_the_final_is_known() -> None:

@@ -13,6 +13,7 @@ from arena.notation.archives.formats import load_games
 from arena.notation.pgn import (
     ENCODINGS,
     FORMATS,
+    GameWriter,
     PortableGame,
     PortableGameError,
     PortableMove,
@@ -24,7 +25,6 @@ from arena.notation.pgn import (
     portable_game,
     portable_text,
     read_games,
-    write_games,
 )
 from arena.records import GameRecord, MoveRecord, Opening, Pairing
 from engine.games import game_named
@@ -89,7 +89,9 @@ def test_start_position_has_no_fen_and_faults_are_told() -> None:
 def test_long_games_wrap_between_words_and_read_back() -> None:
     moves = tuple(MoveRecord(move, number, 5, 1000, 1.0) for number, move in enumerate(["h2e2", "h9g7"] * 40))
     stream = io.StringIO()
-    write_games(stream, [record_of(GAME.start, moves)] * 2, "cup", "xiangqi")
+    writer = GameWriter(stream, "cup", "xiangqi")
+    for record in [record_of(GAME.start, moves)] * 2:
+        writer.write(record)
     games = re.split(r"\n\n(?=\[Game)", stream.getvalue())
     assert len(games) == 2
     movetext = games[0].split("\n\n")[1]

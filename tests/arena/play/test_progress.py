@@ -10,11 +10,17 @@ import os
 import re
 import struct
 import termios
+from dataclasses import replace
 from pathlib import Path
 
-from arena.play.estimates import duration_text
+import pytest
+
+from arena.play.estimates import duration_text, estimated_game_seconds, estimated_move_seconds
 from arena.play.live import Progress, Scoreboard
 from arena.play.stages import GameStage, StagePlan
+from arena.play.store import Store
+from arena.records import GameRecord, Opening, Pairing
+from engine.settings.limits import Limits
 
 
 class Terminal(io.StringIO):
@@ -33,6 +39,44 @@ class Watch:
 
 def test_durations() -> None:
     assert [duration_text(seconds) for seconds in (0, 7.4, 754, 11045)] == ["0:00", "0:07", "12:34", "3:04:05"]
+
+
+@pytest.mark.parametrize(
+    ("limit", "seconds"),
+    [
+        ("nodes=20000", 0.02),
+        ("depth=9", 3**9 / 1e6),
+        ("move_time=0.5", 0.5),
+        ("move_time=0.5,node_clock=200000", 0.1),
+        ("clock=12+0.1", 12 / 60 + 0.1),
+        ("clock=20/10+0.5", 1.0),
+        ("nodes=20000,depth=30,move_time=0.5", 0.02),
+    ],
+)  # fmt: skip
+def test_a_move_is_taken_to_need_what_its_limit_allows(limit: str, seconds: float) -> None:
+    assert estimated_move_seconds(Limits.parse(limit)) == pytest.approx(seconds)
+
+
+def test_a_game_is_taken_to_have_as_many_moves_of_each_player() -> None:
+    assert estimated_move_seconds(Limits()) == 0.1, "a program at a level of its own"
+    assert estimated_game_seconds([Limits(nodes=10_000), Limits(nodes=30_000)]) == pytest.approx(120 * 0.02)
+
+
+def test_what_is_missing_takes_as_long_as_the_stored_games_took(tmp_path: Path) -> None:
+    plan = StagePlan("cup", tmp_path, (GameStage("one", 6, 0.25, 2), GameStage("two", 2, 0.5)), concurrency=2)
+    assert (plan.games, plan.stored, plan.pace, plan.seconds) == (8, 2, 1, (4 * 0.25 + 2 * 0.5) / 2)
+    with Store(tmp_path) as store:
+        for number, duration_ms in enumerate((1000.0, 2000.0)):
+            place = Pairing(number, 0, number, 1 - number, 0)
+            opening = Opening("K w", (), "an opening")
+            store.add(GameRecord(str(number), place, "a", "b", opening, (), "1-0", "checkmate", "", "", duration_ms))
+    plan = replace(plan)
+    assert plan.pace == 6, "1.5 seconds in place of 0.25"
+    assert [plan.seconds_of(stage) for stage in plan.stages] == [6 * 4 * 0.25 / 2, 6 * 2 * 0.5 / 2]
+    in_time = replace(plan, stages=(replace(plan.stages[0], seconds=1.5), plan.stages[1]))
+    assert in_time.seconds == 1.5 + 3
+    assert (plan.data()["at_most"], replace(plan, is_bound=False).data()["at_most"]) == (True, False)
+    assert not replace(plan, stages=(GameStage("one", 2, 0.25, 2),)).data()["at_most"], "nothing is left to play"
 
 
 def test_plain_lines_every_few_seconds(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from arena.colours import GREEN, coloured, has_colours
-from arena.figures.statistics import Pentanomial
+from arena.figures.statistics import Pentanomial, Trinomial
 from arena.play.live import Progress
 from arena.play.running_elo import RunningElo
 from arena.records import Outcome, Pairing
@@ -55,6 +55,9 @@ def test_without_pairs_and_without_an_interval() -> None:
     assert elo.estimate() is None
     elo.add(Outcome("", Pairing(0, 0, 0, 1, 0), 1.0))
     assert elo.words(79) == ""  # infinite
+    for pair, points in enumerate((0.5, 0.0, 0.0), start=1):
+        elo.add(Outcome("", Pairing(2 * pair, pair, 0, 1, pair), points))
+    assert elo.estimate() == Trinomial(1, 1, 2).estimate()
     assert RunningElo("m" * 60, outcomes()).words(10) == ""
     assert len(RunningElo("m" * 60, outcomes()).words(40)) == 40
 
@@ -68,6 +71,8 @@ def test_who_is_clearly_stronger_is_green(terminal: Terminal) -> None:
         games[number] = Outcome("", games[number].pairing, 0.5)
     elo = RunningElo("mine", games)
     assert elo.direction() == 1
+    theirs = [Outcome("", game.pairing, 1 - game.score) for game in games if game.score is not None]
+    assert RunningElo("mine", theirs).direction() == -1
     progress = Progress(terminal)
     progress.begin(100, elo.words, done=60)
     progress.colour = lambda: GREEN

@@ -17,17 +17,8 @@ from pathlib import Path
 import pytest
 
 from arena.files import FileError, replace_file
-from arena.play.store import (
-    LOCK_NAME,
-    MIGRATIONS,
-    STORE_NAME,
-    FolderLock,
-    Store,
-    StoreError,
-    StoreFailure,
-    is_in_use,
-    migrate,
-)
+from arena.play.migrations import MIGRATIONS, migrate
+from arena.play.store import LOCK_NAME, STORE_NAME, FolderLock, Store, StoreError, StoreFailure, is_in_use
 from arena.records import GameRecord, MoveRecord, Opening, Pairing, digest_of, games_digest
 
 VERSION_1 = """

@@ -13,7 +13,8 @@ from arena.figures.standings import Tables, tables_of
 from arena.play.store import Store
 from arena.records import GameRecord, MoveRecord, Opening, Pairing
 from arena.reports.joint import Joint, JointError, export, join
-from arena.spec import TournamentSpec, spec_from_mapping
+from arena.spec import spec_from_mapping
+from arena.tournament_spec import TournamentSpec
 from elolab import command_line
 from engine.errors import UserError
 

@@ -14,17 +14,18 @@ import numpy as np
 import pytest
 from browser import Browser
 
-from arena.figures.standings import signed, tables_of
-from arena.records import GameRecord, GameSummary, MoveRecord, Opening, Pairing, PlayerSpec
+from arena.figures.numbers import signed
+from arena.figures.standings import tables_of
+from arena.records import GameRecord, GameSummary, MoveRecord, Opening, Outcome, Pairing, PlayerSpec
 from arena.reports.charts import convergence, ratings_chart
 from arena.reports.contents import repeat_command
 from arena.reports.games import NO_DEPTH, NO_NODES, NO_SCORE, chunk_of, packed_times
 from arena.reports.markdown import table_markdown
 from arena.reports.tables import TEXT, TextTable
 from arena.reports.write import write_report
-from arena.schedule import Outcome, games_that_count
+from arena.schedule import games_that_count
 from arena.sequential import SequentialSettings
-from arena.spec import TournamentSpec
+from arena.tournament_spec import TournamentSpec
 from engine.language import LANGUAGES
 from engine.rules import Adjudication, Rules
 from engine.settings.limits import Limits

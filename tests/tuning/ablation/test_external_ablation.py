@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from arena.play.store import STORE_NAME, Store
-from arena.players.process import PlayerFault, find_program
+from arena.players.contract import PlayerFault
+from arena.players.process import find_program
 from arena.records import GameRecord
 from engine.engine import StopFlag
 from tuning.ablation.run import AblationResult, ablate

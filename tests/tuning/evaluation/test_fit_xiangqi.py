@@ -17,7 +17,7 @@ from engine.engine import Engine, StopFlag
 from engine.games import game_named
 from engine.games.contract import EvaluationFitting
 from engine.games.xiangqi.evaluation import MAX_OF_PLACES
-from engine.games.xiangqi.terms import FIRST_OF_PIECES
+from engine.games.xiangqi.position import FIRST_OF_PIECES
 from engine.settings.features import XIANGQI
 from engine.settings.limits import Limits
 from engine.settings.parameters import resolve

@@ -20,7 +20,7 @@ from tuning.ablation.rows import AblationRow
 from tuning.ablation.spec import ablation_from_mapping
 from tuning.claims.measures import SHARE_NAMES
 from tuning.claims.results import CellRow, ClaimsResult, PartResult, cell_row
-from tuning.claims.spec import EXPECTED
+from tuning.keys.claims import EXPECTED
 from tuning.reports import ablation_charts as charts
 from tuning.reports import study_charts
 from tuning.reports.ablation import ablation_text
@@ -28,7 +28,8 @@ from tuning.reports.claims import charts as claims_charts
 from tuning.reports.claims.report import claims_text
 from tuning.reports.document import MESSAGES, markdown
 from tuning.reports.labels import base_label, comparison_label, in_language
-from tuning.reports.study import counted, optimism_sentence, ratio_text, tuning_document
+from tuning.reports.study import optimism_sentence, tuning_document
+from tuning.reports.wording import counted, ratio_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from arena.figures.standings import signed
+from arena.figures.numbers import signed
 from arena.reports.drawing.marks import draw_interval, draw_point, settle, shown_bounds
 from arena.reports.drawing.style import GROUND, INK, LOSS, MUTED, SERIES, WIN, draw_grid
 from engine.language import Catalogue

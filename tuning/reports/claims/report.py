@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from arena.figures.standings import INFINITY, signed
+from arena.figures.numbers import INFINITY, signed
 from arena.files import replace_file
 from arena.reports.contents import Plot
 from arena.reports.tables import TextTable
@@ -25,7 +25,6 @@ from tuning.claims.results import AMENDMENT_COLUMNS, PART_COLUMNS, SEARCH_COLUMN
 from tuning.claims.spec import OF_THRESHOLD, ClaimsSpec, Part
 from tuning.claims.verdicts import DEPENDS, EQUIVALENT, NON_INFERIOR, PART_VERDICTS, SHOWN, UNFINISHED
 from tuning.keys.claims import BASES, ENGINES
-from tuning.reports.ablation import limit_text
 from tuning.reports.claims.charts import COLUMNS, claim_chart, rows_of_column, summary_chart
 from tuning.reports.document import (
     MESSAGES,
@@ -38,8 +37,9 @@ from tuning.reports.document import (
     table_of,
     write_document,
 )
-from tuning.reports.study import condition_facts, counted, in_columns, in_one, language_words, ratio_text
+from tuning.reports.passages import condition_facts, language_words
 from tuning.reports.study_charts import chart_words
+from tuning.reports.wording import counted, in_columns, in_one, limit_text, ratio_text
 
 FILES = {"claims": PART_COLUMNS, "cells": tuple(field.name for field in fields(CellRow)),
          "amendments": AMENDMENT_COLUMNS, "searches": SEARCH_COLUMNS}  # fmt: skip

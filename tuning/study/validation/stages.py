@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from arena.figures.standings import error_text, signed
+from arena.figures.numbers import error_text, signed
 from arena.play.live import first_that_fits
 from arena.play.store import Store
 from arena.run import Run

@@ -1,0 +1,29 @@
+"""Numbers as people read them: with typographic signs, and nothing certain that is not."""
+
+from __future__ import annotations
+
+import math
+
+INFINITY = "∞"
+
+
+def signed(value: float, digits: int = 1) -> str:
+    """A number with its sign, ``+12.3``; infinity as ``+∞``; zero without a sign."""
+    text = f"{value:+.{digits}f}".replace("inf", INFINITY)
+    if INFINITY in text:
+        return text.replace("-", "\N{MINUS SIGN}")
+    return text.lstrip("+-") if float(text) == 0 else text.replace("-", "\N{MINUS SIGN}")
+
+
+def percent_text(share: float) -> str:
+    """A probability in percent with one digit; never ``0.0`` or ``100.0`` for what is not certain."""
+    if share < 0.0005:
+        return "<0.1"
+    if share >= 0.9995:
+        return ">99.9"
+    return f"{100 * share:.1f}"
+
+
+def error_text(error: float) -> str:
+    """Half the width of an interval, ``4.5``; infinity as ``∞``."""
+    return f"{error:.1f}" if math.isfinite(error) else INFINITY

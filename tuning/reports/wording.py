@@ -1,0 +1,55 @@
+"""Figures, lists and rows of a terminal's table in words, as all reports on runs have them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import reduce
+
+from arena.figures.numbers import INFINITY, error_text, signed
+from engine.language import Catalogue, padded
+from tuning.ablation.rows import AGAINST
+
+TEXT_WIDTH = 80
+"""Columns of a terminal."""
+
+
+def elo_text(elo: float, error: float) -> str:
+    """``+12.3 ± 4.5``; infinite figures as such."""
+    return f"{signed(elo)} ± {error_text(error)}"
+
+
+def interval_text(low: float, high: float) -> str:
+    """``[+1.2, +9.8]``."""
+    return f"[{signed(low)}, {signed(high)}]"
+
+
+def ratio_text(ratio: float) -> str:
+    """A factor with three significant digits, ``0.0315×``, ``1.50×``, ``1230×``."""
+    if not math.isfinite(ratio) or ratio <= 0:
+        return f"{ratio:g}×".replace("inf", INFINITY)
+    digits = max(0, 2 - math.floor(math.log10(float(f"{ratio:.2e}"))))
+    return f"{ratio:.{digits}f}×"
+
+
+def counted(found: Iterable[tuple[str, int]], message: Catalogue) -> str:
+    """How often each was found, in a list without those that were not: ``2 better, 1 undecided``."""
+    parts = [message("list.count", count=count, name=name) for name, count in found if count]
+    return message("list.comma").join(parts)
+
+
+def in_one(sentences: Iterable[str], message: Catalogue) -> str:
+    """Sentences one after the other."""
+    return reduce(lambda before, after: message("list.sentences", before=before, after=after), sentences)
+
+
+def in_columns(cells: Sequence[str], widths: Sequence[int]) -> str:
+    """A row of a terminal's table: each cell in so many columns, to the right of them where the number is negative."""
+    placed = (padded(cell, abs(width), right=width < 0) for cell, width in zip(cells, widths, strict=True))
+    return "  ".join(placed).rstrip()
+
+
+def limit_text(limit: str, message: Catalogue) -> str:
+    """The limit of a row, or both if its sides have limits of their own."""
+    own, _, other = limit.partition(AGAINST)
+    return message("fact.limit_against", limit=own, other=other) if other else own
