@@ -387,39 +387,85 @@ def some_jobs(folder: Path, **changes: Any) -> tuple[TournamentSpec, list[GameJo
     return plan.spec, [job_of(plan.spec, plan.suite, pairing) for pairing in pairings]
 
 
-def test_the_runner_reads_jobs_just_ahead_and_yields_every_record(tmp_path: Path) -> None:
+def test_the_runner_reads_jobs_just_ahead_and_yields_every_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from engine.engine import StopFlag
 
     _, jobs = some_jobs(tmp_path)
-    taken: list[str] = []
+    taken, ended = [], []
+    play_one = GameRunner._play
+
+    def played(runner: GameRunner, job: GameJob) -> Any:
+        result = play_one(runner, job)
+        ended.append(job.key)
+        return result
 
     def source() -> Iterator[GameJob]:
         for job in jobs:
+            assert len(taken) <= len(ended) + 2
             taken.append(job.key)
             yield job
 
+    monkeypatch.setattr(GameRunner, "_play", played)
     with GameRunner(1, StopFlag()) as runner:
-        records = []
-        for record in runner.run(source()):
-            records.append(record)
-            assert len(taken) <= len(records) + 2
+        records = list(runner.run(source()))
         again = list(runner.run(jobs[:3]))
     assert [record.key for record in records] == taken == [job.key for job in jobs]
     assert [record.digest for record in again] == [record.digest for record in records[:3]]
 
 
-def test_a_stopped_runner_yields_nothing_more(tmp_path: Path) -> None:
-    from engine.engine import StopFlag
-
+def test_games_that_end_soon_after_each_other_come_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executor, "TOGETHER_SECONDS", 3600.0)
     _, jobs = some_jobs(tmp_path)
-    stop = StopFlag()
-    with GameRunner(2, stop) as runner:
-        records = []
-        for record in runner.run(iter(jobs)):
-            records.append(record)
+    with GameRunner(1, StopFlag()) as runner:
+        batches = [[record.key for record in batch] for batch in runner.batches(jobs)]
+    assert len(jobs) > 3
+    keys = [job.key for job in jobs]
+    # The last ones come as soon as no other can begin.
+    assert batches == [keys[:1], keys[1:-1], keys[-1:]]
+
+
+def test_a_schedule_that_waits_for_results_gets_each_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executor, "TOGETHER_SECONDS", 3600.0)
+    _, jobs = some_jobs(tmp_path)
+    known: set[str] = set()
+
+    def source() -> Iterator[GameJob | None]:
+        for before, job in zip([None, *jobs], jobs, strict=False):
+            while before is not None and before.key not in known:
+                yield None
+            yield job
+
+    with GameRunner(2, StopFlag()) as runner:
+        for batch in runner.batches(source()):
+            known.update(record.key for record in batch)
+    assert known == {job.key for job in jobs}
+
+
+@pytest.mark.parametrize("together", [0.0, 3600.0])
+def test_a_stopped_runner_yields_what_has_ended_and_nothing_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, together: float
+) -> None:
+    monkeypatch.setattr(executor, "TOGETHER_SECONDS", together)
+    _, jobs = some_jobs(tmp_path)
+    stop, ended = StopFlag(), []
+    play_one = GameRunner._play
+
+    def played(runner: GameRunner, job: GameJob) -> Any:
+        result = play_one(runner, job)
+        if result.record is not None:
+            ended.append(job.key)
+        if len(ended) == 3:
             stop.set()
-        assert len(records) < len(jobs)
+        return result
+
+    monkeypatch.setattr(GameRunner, "_play", played)
+    with GameRunner(2, stop) as runner:
+        records = list(runner.run(iter(jobs)))
         assert not runner.running()
+    assert sorted(record.key for record in records) == sorted(ended)
+    assert 3 <= len(ended) < len(jobs)
 
 
 @pytest.mark.parametrize("program", ["crashes", "does not start"])
