@@ -373,8 +373,34 @@ class Engine:
         self.game.kernels.prepare(position.state, memory.parameters)
         start_clock(search)
         self.game.kernels.best_line(position.state, search, self._lists, memory.parameters, score)
-        codes = search.line_variation[0, : int(search.line_length[0])]
-        return tuple(self.game.format_move(int(code)) for code in codes), int(search.nodes)
+        return self._variation(search, 0), int(search.nodes)
+
+    def known_line(self, position: Position, line: Line) -> tuple[str, ...]:
+        """The moves of a line just found, and from where it ends in a solved position those that the table has.
+
+        Neither the table nor anything else that later searches depend on changes.
+        """
+        unit, moves = self.game.score_unit, line.principal_variation
+        if not unit or line.score % unit or self._memory is None:
+            return moves
+        end = position.copy()
+        for move in moves:
+            end.push(move)
+        parameters = self._memory.parameters
+        # Without nodes to spend, the solver knows only what it finds in the table, and stores nothing there.
+        reader = self._reader("table_address", "table_mask", "game_number")
+        score = line.score if len(moves) % 2 == 0 else -line.score
+        self.game.kernels.prepare(end.state, parameters)
+        self.game.kernels.best_line(end.state, reader, self._lists, parameters, score)
+        return (*moves, *self._variation(reader, 0))
+
+    def _reader(self, *names: str) -> Any:
+        """A record for reading the table, which shares these fields with the search's."""
+        assert self._memory is not None
+        reader = new_record(SEARCH_DTYPE)
+        for name in names:
+            reader[name] = self._memory.search[name]
+        return reader
 
     def static_score(self, position: Position) -> int:
         """The evaluation without any search, in centipawns, the view of the side to move."""
@@ -390,9 +416,7 @@ class Engine:
         if self._memory is None:
             return None
         # A record of its own, so that the running search's counters stay its own.
-        reader = new_record(SEARCH_DTYPE)
-        for name in ("table_address", "table_mask", "game_number", "history_key"):
-            reader[name] = self._memory.search[name]
+        reader = self._reader("table_address", "table_mask", "game_number", "history_key")
         entry = int(probe(reader, position.state.key))
         if entry == 0:
             return None
@@ -405,12 +429,14 @@ class Engine:
             is_upper_bound=int(entry_bound(entry)) in (UPPER_BOUND, EXACT),
         )
 
+    def _variation(self, search: Any, line: int) -> tuple[str, ...]:
+        codes = search.line_variation[line, : int(search.line_length[line])]
+        return tuple(self.game.format_move(int(code)) for code in codes)
+
     def _line(self, search: Any, line: int) -> Line:
-        length = int(search.line_length[line])
-        codes = search.line_variation[line, :length]
         return Line(
             move=self.game.format_move(int(search.line_move[line])),
             score=int(search.line_score[line]),
             depth=int(search.line_depth[line]),
-            principal_variation=tuple(self.game.format_move(int(code)) for code in codes),
+            principal_variation=self._variation(search, line),
         )

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from engine.compiled.kernel import new_record
-from engine.engine import Engine, Line, StopFlag
+from engine.engine import Engine, StopFlag
 from engine.errors import UserError
 from engine.games import GAMES, game_named
 from engine.games.contract import Position
-from engine.search.records import END_REASONS, ENDED_AT_DEPTH, SEARCH_DTYPE
+from engine.search.records import END_REASONS, ENDED_AT_DEPTH
 from engine.settings.limits import Limits
 from engine.values import MAX_DEPTH
 
@@ -40,29 +39,6 @@ class Solution:
     nodes: int
     moves: Mapping[str, int] | None
     """Every legal move's score, the view of the side to move; ``None`` if not asked for."""
-
-
-def known_line(engine: Engine, position: Position, line: Line) -> tuple[str, ...]:
-    """The moves of a line just found, and where it ends in a solved position those that the table has of the solver.
-
-    Neither the table nor anything else that later searches depend on changes.
-    """
-    unit, memory = engine.game.score_unit, engine._memory
-    moves = line.principal_variation
-    if not unit or line.score % unit or memory is None:
-        return moves
-    end = position.copy()
-    for move in moves:
-        end.push(move)
-    # Without nodes to spend, the solver knows only what it finds in the table, and stores nothing there.
-    reader = new_record(SEARCH_DTYPE)
-    for name in ("table_address", "table_mask", "game_number"):
-        reader[name] = memory.search[name]
-    score = line.score if len(moves) % 2 == 0 else -line.score
-    engine.game.kernels.prepare(end.state, memory.parameters)
-    engine.game.kernels.best_line(end.state, reader, engine._lists, memory.parameters, score)
-    codes = reader.line_variation[0, : int(reader.line_length[0])]
-    return (*moves, *(engine.game.format_move(int(code)) for code in codes))
 
 
 class Solver:

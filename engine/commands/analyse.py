@@ -47,7 +47,6 @@ def run(arguments: argparse.Namespace) -> int:
     from dataclasses import asdict, replace
 
     from engine.engine import Engine, StopFlag
-    from engine.solving import known_line
     from engine.values import format_score, mate_distance
 
     limits = search_limits_of(arguments, "nodes=1000000")
@@ -65,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         stop.set()
         result = future.result()
-    lines = tuple(replace(line, principal_variation=known_line(engine, position, line)) for line in result.lines)
+    lines = tuple(replace(line, principal_variation=engine.known_line(position, line)) for line in result.lines)
     result = replace(result, lines=lines, principal_variation=lines[0].principal_variation if lines else ())
     if arguments.json:
         data = asdict(result) | {"position": position.text, "mate": mate_distance(result.score)}

@@ -48,13 +48,12 @@ def _use_engine(name: str) -> None:
     from engine.search.records import SEARCH_DTYPE
     from engine.settings.limits import Limits
     from engine.settings.parameters import resolve
-    from engine.solving import known_line
 
     game = game_named(name)
     position = game.position()
     engine = Engine(name)
     engine.search(position, Limits(depth=1))
-    known_line(engine, position, Line("", 0, 0, ()))
+    engine.known_line(position, Line("", 0, 0, ()))
     engine.table_entry(position)
     engine.static_score(position)
     # What the evaluation of a finished game and the best line of a solved one need besides.

@@ -353,8 +353,6 @@ class EvaluationFitting(ABC):
     # Of a linear regression.
     unit: int = 1
     """Points of an evaluation in one point of the game's own score."""
-    largest: int = 0
-    """Most points of the game's own score."""
     solved_steps: int = 0
     """From this step (of ``engine.settings.weights.STEPS``) on, results are exact: positions are solved."""
     # Of a logistic one.

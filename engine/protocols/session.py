@@ -27,7 +27,6 @@ from engine.search.reports import Report, ReportBoard
 from engine.settings.limits import Limits
 from engine.settings.parameters import Value, resolve
 from engine.settings.whole_numbers import natural_number
-from engine.solving import known_line
 
 REPORT_INTERVAL_S = 0.01
 """How often a running search is asked for new iterations."""
@@ -244,7 +243,7 @@ class Session(ABC):
         """Compile or load everything a search needs, so that the first move does not lose time by it."""
         engine, start = Engine(self.game.name, {"hash_mb": 0}), self.game.position()
         engine.search(start, Limits(depth=1), board=ReportBoard())
-        known_line(engine, start, SearchLine("", 0, 0, ()))
+        engine.known_line(start, SearchLine("", 0, 0, ()))
         self.prepare_memory()
 
     def prepare_memory(self) -> None:
@@ -374,7 +373,7 @@ class Session(ABC):
         for number, line in enumerate(result.lines, 1):
             moves = line.principal_variation
             if self._engine is not None:
-                moves = known_line(self._engine, position, line)
+                moves = self._engine.known_line(position, line)
             if not moves:
                 continue
             shown = self._shown.get(number)

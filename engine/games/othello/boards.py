@@ -31,7 +31,6 @@ _ACROSS, _ACROSS_2 = np.uint64(1), np.uint64(2)
 _ALONG, _ALONG_2 = np.uint64(8), np.uint64(16)
 _RISING, _RISING_2 = np.uint64(9), np.uint64(18)
 _FALLING, _FALLING_2 = np.uint64(7), np.uint64(14)
-_ACROSS_4, _ALONG_4, _RISING_4, _FALLING_4 = np.uint64(4), np.uint64(32), np.uint64(36), np.uint64(28)
 
 
 def _ray(square: int, across: int, down: int) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 from engine.compiled.kernel import jit, new_record
 from engine.games.contract import EvaluationFitting
 from engine.games.othello import notation
-from engine.games.othello.boards import NONE, SQUARES, legal_squares
+from engine.games.othello.boards import NONE, legal_squares
 from engine.games.othello.evaluation import count_features, read_patterns, step_of
 from engine.games.othello.patterns import INSTANCE_STARTS, INSTANCES, LANES, weight_count, weight_numbers
 from engine.games.othello.position import PASS_SQUARE, STATE_DTYPE, STOCK, make, other_discs, own_discs
@@ -65,7 +65,6 @@ class OthelloFitting(EvaluationFitting):
     features = OTHELLO
     words = 2
     unit = A_DISC
-    largest = SQUARES
     regression = "linear"
     phases = 6
     self_play_limit = "depth=3"

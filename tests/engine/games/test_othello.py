@@ -30,7 +30,7 @@ from engine.settings.features import OTHELLO
 from engine.settings.limits import Limits
 from engine.settings.parameters import Parameter, parameters_of, resolve, to_record
 from engine.settings.weights import find_weights, weights_address
-from engine.solving import Solver, known_line
+from engine.solving import Solver
 
 GAME = game_named("othello")
 DATA = Path(__file__).parents[2] / "data"
@@ -623,7 +623,7 @@ def test_the_line_of_a_solved_position_goes_on_as_far_as_the_table_knows() -> No
         found, expected = (one.search(position, Limits(depth=20)) for one in (engine, plain))
         assert (found.move, found.score, found.nodes) == (expected.move, expected.score, expected.nodes)
         (line,) = found.lines
-        moves = known_line(engine, position, line)
+        moves = engine.known_line(position, line)
         assert moves[: len(line.principal_variation)] == line.principal_variation
         assert len(moves) > max(3, len(line.principal_variation))
         end, sign = position.copy(), 1
@@ -640,7 +640,7 @@ def test_a_line_that_is_an_estimate_ends_where_the_search_did() -> None:
         position = GAME.position(bench.text)
         for line in engine.search(position, Limits(depth=4), lines=3).lines:
             if line.score % GAME.score_unit:
-                assert known_line(engine, position, line) == line.principal_variation
+                assert engine.known_line(position, line) == line.principal_variation
 
 
 def test_windows_of_the_solver_are_bounds() -> None:
