@@ -273,7 +273,7 @@ class GameRunner(Runner):
 
         A shutdown, a batch system or the stop of a service asks all processes to end at the same moment, players too.
         """
-        return record.reason == "startup_failure" or (self._stop.is_set() and "fault" in record.detail)
+        return record.reason == "startup_failure" or ("fault" in record.detail and self._stop.is_set())
 
     def _is_disturbed(self, played: _Played) -> bool:
         """Whether the game may have come out otherwise because the process stood still for a while."""
