@@ -21,7 +21,8 @@ from arena.play.executor import GameRunner, Pauses, stopping_on_signals
 from arena.play.live import LIVE_NAME, Progress
 from arena.play.store import STORE_NAME, DamagedStore, Store
 from arena.players.processors import OFF, AffinityError
-from arena.records import GameJob, GameRecord, Outcome, Pairing
+from arena.players.programs import program_digest
+from arena.records import GameJob, GameRecord, Outcome, Pairing, PlayerSpec
 from engine.errors import UserError
 from engine.language import console
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 REMEDY = "give another folder with --out, or remove that one"
 ENGINE_IDENTITY = "engine_identity"
+PROGRAMS = "program files"
+"""The name under which a store keeps which builds of external programs played: word of the command, folder, digest."""
 SEVERAL = " + "
 """Between the identities of engines whose games a folder holds together."""
 
@@ -53,7 +56,7 @@ class RunOptions(TypedDict, total=False):
     affinity: str
     """Processors for games: ``off`` unless given, ``auto``, or a list such as ``0-3,8``."""
     accept_engine_change: bool
-    """Whether to go on with games of another engine's in the folder."""
+    """Whether to go on with games of another engine's in the folder, or of another build of a player's program."""
     stream: TextIO | None
     """Where progress is shown; standard error unless given."""
     stop: StopFlag | None
@@ -122,6 +125,9 @@ class Run:
         """Whether the stop flag has left something undone."""
         self._files = files
         self._log_folder = log
+        self._programs: dict[tuple[str, str | None], str | None] = {}
+        """Digests of the program files of external players, as far as games were asked of them."""
+        self._recorded_programs: list[list[str | None]] = []
         self._accept_engine_change = accept_engine_change
         self._pauses = Pauses()
         self._resources = ExitStack()
@@ -220,6 +226,7 @@ class Run:
                     yield None
                 elif job.key not in self.scores and job.key not in missing:
                     missing[job.key] = job
+                    self._note_programs(job)
                     yield job
 
         asked = wanted()
@@ -240,11 +247,28 @@ class Run:
             (replace(record, detail={**record.detail, **job.detail}) if job.detail else record, job.is_reproducible)
             for job, record in games
         ]
+        self._record_programs(job for job, _ in games)
         self.store.add_all(entries)
         for record, _ in entries:
             self.scores[record.key] = record.score
             self.progress.finished()
             finished(Outcome(record.key, record.pairing, record.score))
+
+    def _note_programs(self, job: GameJob) -> None:
+        """Read which builds are about to play: of one that is made anew meanwhile, the one that was started."""
+        for player in (job.first, job.second):
+            if not player.is_builtin and (program := _program_of(player)) not in self._programs:
+                self._programs[program] = program_digest(player.command, player.directory)
+
+    def _record_programs(self, jobs: Iterable[GameJob]) -> None:
+        """Record the builds that have played for the first time."""
+        known = {(program, directory) for program, directory, _ in self._recorded_programs}
+        players = (player for job in jobs for player in (job.first, job.second) if not player.is_builtin)
+        played = [program for program in dict.fromkeys(map(_program_of, players)) if program not in known]
+        new = [[*program, digest] for program in played if (digest := self._programs[program]) is not None]
+        if new:
+            self._recorded_programs += new
+            self.store.record_metadata({PROGRAMS: self._recorded_programs})
 
     def release_players(self) -> None:
         """End the players' processes and give up their memory; the next games start them anew."""
@@ -275,11 +299,18 @@ class Run:
             else:
                 self._check_same(recorded)
             self._check_engine()
+            if not self._accept_engine_change:
+                check_programs(store)
         elif len(store) or store.metadata_names():
             raise RunError(
                 f"{self.directory}: holds another run, not this {purpose.kind}; give another folder with --out"
             )
+        for program, directory, digest in store.metadata(PROGRAMS) or ():
+            now = self._programs[program, directory] = program_digest([program], directory) or digest
+            self._recorded_programs.append([program, directory, now])
         content = {key: dict(purpose.content), **purpose.more, ENGINE_IDENTITY: engine_identity()}
+        if self._recorded_programs:
+            content[PROGRAMS] = self._recorded_programs
         changed = recorded is not None and plain(recorded) != plain(purpose.content)
         store.record_metadata(content, purpose.places(store) if changed else ())
 
@@ -302,6 +333,21 @@ class Run:
             raise RunError(
                 f"{self.directory}: its games were played by engine {before}, this is engine {engine_identity()}; to "
                 "mix them all the same add --accept-engine-change, otherwise give another folder with --out"
+            )
+
+
+def _program_of(player: PlayerSpec) -> tuple[str, str | None]:
+    """An external player's program, whatever its arguments and options."""
+    return next(iter(player.command), ""), player.directory
+
+
+def check_programs(store: Store) -> None:
+    """Raise ``RunError`` if a program is another build than the one that played games that are stored."""
+    for program, directory, digest in store.metadata(PROGRAMS) or ():
+        if program_digest([program], directory) not in (None, digest):
+            raise RunError(
+                f"{store.directory}: the program {program!r} has changed since it played games there; to mix them all "
+                "the same add --accept-engine-change, otherwise give another folder with --out"
             )
 
 

@@ -84,8 +84,8 @@ def ablate(
     what such a file holds. ``folder`` keeps the games: the same call goes on with what is there, and comparisons or
     pairs may be added; without one they are in a temporary folder, as long as the result lives. ``concurrency`` is how
     many games are played at a time, ``progress`` a text stream such as ``sys.stderr`` that is told how it goes, and
-    ``accept_engine_change`` says whether to go on with games that another version of the engine played. ``cluster``
-    and ``wall_clock_on_cluster`` are as for ``play_match``.
+    ``accept_engine_change`` says whether to go on with games that another version of the engine, or of an external
+    program, played. ``cluster`` and ``wall_clock_on_cluster`` are as for ``play_match``.
 
     Raises ``UserError`` for wrong input and for a folder that holds something else.
     """

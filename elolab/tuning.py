@@ -140,9 +140,9 @@ def tune(
     one that is shipped, or a mapping of what such a file holds. ``folder`` keeps the games, and the same call goes on
     with what is there; without one they are in a temporary folder, as long as the result lives. ``concurrency`` is how
     many games are played at a time, ``progress`` a text stream such as ``sys.stderr`` that is told how it goes,
-    ``accept_engine_change`` says whether to go on with games of another version of the engine, and ``presets`` is where
-    a confirmed gain is written as a preset (``folder`` unless given). ``cluster`` and ``wall_clock_on_cluster`` are as
-    for ``play_match``. Returns a ``PlayedStudy``.
+    ``accept_engine_change`` says whether to go on with games of another version of the engine, or of an external
+    program, and ``presets`` is where a confirmed gain is written as a preset (``folder`` unless given). ``cluster`` and
+    ``wall_clock_on_cluster`` are as for ``play_match``. Returns a ``PlayedStudy``.
 
     **By a function**, ``tune(objective=..., dimensions=..., ...)``: Optuna looks for the settings for which
     ``objective(settings)`` is greatest. ``settings`` is a dictionary of parameters, which ``Engine`` and ``play_match``

@@ -38,10 +38,7 @@ def add_playing_arguments(parser: argparse.ArgumentParser, folder: str = "result
     add_cluster_arguments(parser)
     add_log_argument(parser)
     parser.add_argument("--dry-run", action="store_true", help="only say how many games, openings and how much time")
-    parser.add_argument(
-        "--accept-engine-change", action="store_true",
-        help="go on although another version of the engine, or of a player's program, began",
-    )  # fmt: skip
+    add_engine_change_argument(parser)
     parser.add_argument(
         "--search-statistics",
         "--instruments",
@@ -93,6 +90,13 @@ EXIT_CODES = (
     "because a player cannot be started as it was given, 130 if interrupted."
 )
 """For the help of every command that plays players' games and nothing else."""
+
+
+def add_engine_change_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--accept-engine-change", action="store_true",
+        help="go on although another version of the engine, or of a player's program, began",
+    )  # fmt: skip
 
 
 def add_log_argument(parser: argparse.ArgumentParser) -> None:

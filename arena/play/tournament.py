@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -20,7 +19,7 @@ from arena.play.stages import GameStage, StagePlan
 from arena.play.store import STORE_NAME, Store, StoreError
 from arena.players.registry import protocol_named
 from arena.records import GameJob, Outcome, Pairing, PlayerSpec
-from arena.run import Purpose, Run, RunError, RunOptions
+from arena.run import Purpose, Run, RunError, RunOptions, check_programs
 from arena.schedule import (
     Course,
     Withdrawal,
@@ -40,8 +39,6 @@ from engine.language import DEFAULT_LANGUAGE, columns_of, console
 
 WITHDRAWALS = "withdrawals"
 """The name under which a store keeps them."""
-PROGRAMS = "programs"
-"""The name under which a store keeps the digests of the players' programs, by player."""
 REMEDY = "give another folder with --out, another name with --event, or remove that one"
 EXIT_NOT_CONFIRMED = 3
 """A sequential test ended without accepting H1."""
@@ -144,8 +141,7 @@ def run(spec: TournamentSpec, directory: Path, **options: Unpack[RunOptions]) ->
     before stays.
     """
     plan = prepare(spec)
-    purpose = _purpose(plan, accepts_changes=options.get("accept_engine_change", False))
-    with Run(directory, purpose, **options) as run:
+    with Run(directory, _purpose(plan), **options) as run:
         _play(plan, run)
         result = replace(result_of(plan.spec, run.store), unavailable=run.unavailable)
         return replace(result, interrupted=run.stop.is_set() and result.missing > 0)
@@ -155,11 +151,13 @@ def check_folder(plan: Plan, directory: Path, *, accepts_changes: bool) -> None:
     """Raise ``UserError`` as ``run`` does if the folder belongs to another tournament; nothing is written."""
     if not (directory / STORE_NAME).is_file():
         return
-    purpose = _purpose(plan, accepts_changes=accepts_changes)
+    purpose = _purpose(plan)
     with Store(directory, read_only=True) as store:
         recorded = store.metadata(purpose.key)
         if recorded is not None and purpose.check is not None:
             purpose.check(store, recorded)
+            if not accepts_changes:
+                check_programs(store)
 
 
 def result_of(spec: TournamentSpec, store: Store, outcomes: Sequence[Outcome] | None = None) -> TournamentResult:
@@ -280,12 +278,8 @@ def _shown(
 # What a folder may hold
 
 
-def _purpose(plan: Plan, *, accepts_changes: bool) -> Purpose:
-    """The folder is for the same tournament, or less of it; without games it is for any.
-
-    With ``accepts_changes`` the players' programs may be others than they were.
-    """
-    programs = _programs(plan.spec.players)
+def _purpose(plan: Plan) -> Purpose:
+    """The folder is for the same tournament, or less of it; without games it is for any."""
 
     def check(store: Store, recorded: Any) -> None:
         if not len(store) and not withdrawals_of(store):
@@ -294,12 +288,10 @@ def _purpose(plan: Plan, *, accepts_changes: bool) -> Purpose:
         _check_extension(store.directory, before, store.metadata("openings_digest"), plan)
         _check_places(store, before, plan.spec)
         _check_undecided(store, before, plan.spec)
-        if not accepts_changes:
-            _check_programs(store, before, programs)
 
     return Purpose(
         "tournament", plan.spec.content(), plan.spec.source, check=check, key="specification",
-        places=lambda store: _places(plan, store), more={"openings_digest": plan.suite.digest, PROGRAMS: programs},
+        places=lambda store: _places(plan, store), more={"openings_digest": plan.suite.digest},
     )  # fmt: skip
 
 
@@ -316,37 +308,6 @@ def _places(plan: Plan, store: Store) -> Iterator[tuple[str, Pairing]]:
                 played[pairing.number] = Outcome(key, pairing, scores[key])
         if not course.advance(played):  # what comes next is not known yet
             return
-
-
-def _programs(players: Sequence[PlayerSpec]) -> dict[str, str]:
-    """Digests of the programs of external players, by player, as far as they lie here and can be read."""
-    from arena.players.contract import PlayerFault
-    from arena.players.process import find_program
-
-    digests = {}
-    for player in players:
-        if not player.is_builtin:
-            try:
-                with open(find_program(player.command, player.directory), "rb") as file:
-                    digests[player.name] = hashlib.file_digest(file, "sha256").hexdigest()
-            except (PlayerFault, OSError):
-                continue  # it plays on other machines, or its games will say what is wrong
-    return digests
-
-
-def _check_programs(store: Store, old: TournamentSpec, programs: Mapping[str, str]) -> None:
-    """Raise ``RunError`` if a player's program is another than the one that played the games that are stored."""
-    before = store.metadata(PROGRAMS) or {}
-    changed = [name for name, digest in programs.items() if before.get(name, digest) != digest]
-    if not changed:
-        return
-    pairings = [outcome.pairing for outcome in store.outcomes()]
-    played = {old.players[index].name for pairing in pairings for index in (pairing.first, pairing.second)}
-    for name in filter(played.__contains__, changed):
-        raise RunError(
-            f"{store.directory}: the program of the player {name!r} has changed since it played the games there; to "
-            "mix them all the same add --accept-engine-change, otherwise give another folder with --out"
-        )
 
 
 def _check_settings(directory: Path, old: TournamentSpec, old_openings: str, plan: Plan) -> None:
@@ -423,7 +384,7 @@ def holds_another(directory: Path, spec: TournamentSpec, *, accepts_changes: boo
                 return False
             before, openings = stored_tournament(store), store.metadata("openings_digest")
             if not accepts_changes:
-                _check_programs(store, before, _programs(spec.players))
+                check_programs(store)
     except RunError:
         return True
     except StoreError:  # whoever plays in it repairs it, or says what is wrong

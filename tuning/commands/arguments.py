@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from arena.commands.arguments import (
     add_affinity_argument,
     add_cluster_arguments,
+    add_engine_change_argument,
     add_log_argument,
     add_specification_argument,
     names_paragraph,
@@ -51,9 +52,7 @@ def add_playing_arguments(parser: argparse.ArgumentParser) -> None:
     add_concurrency_argument(parser)
     add_affinity_argument(parser)
     add_cluster_arguments(parser)
-    parser.add_argument(
-        "--accept-engine-change", action="store_true", help="go on although another version of the engine began"
-    )
+    add_engine_change_argument(parser)
 
 
 def folder_of(out: str | None, name: str) -> Path:

@@ -327,7 +327,7 @@ def test_games_of_a_program_are_not_taken_for_those_of_the_next_build(
     Path("mine").write_text(f"{before}# the next build\n")
     assert play("1") == (f"{folder}-2", 2)
     assert play("2") == (f"{folder}-2", 4)
-    with pytest.raises(UserError, match=r"program of the player 'mine' has changed .* add --accept-engine-change"):
+    with pytest.raises(UserError, match=r"program './mine' has changed .* add --accept-engine-change"):
         play("2", "--out", folder)
     Path("mine").write_text(before)
     assert play("2") == (folder, 4), "it is the first build again"
@@ -346,7 +346,7 @@ def test_a_program_that_could_not_be_started_may_be_mended(
         command_line._run_command(command, [*line, "--json"])
         assert json.loads(capsys.readouterr().out)["stored"] == stored
         Path("mine").write_text(text)
-    with pytest.raises(UserError, match="program of the player 'mine' has changed"):
+    with pytest.raises(UserError, match=r"program './mine' has changed"):
         command_line._run_command(command, line)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import shlex
 import shutil
 import sys
 from collections import defaultdict
@@ -17,6 +18,7 @@ from arena.play.store import STORE_NAME, Store
 from arena.players.contract import PlayerFault
 from arena.players.process import find_program
 from arena.records import GameRecord
+from arena.run import RunError
 from engine.engine import StopFlag
 from tuning.ablation.run import AblationResult, ablate
 from tuning.ablation.spec import AblationSpec, ablation_from_mapping
@@ -159,6 +161,33 @@ def test_a_folder_is_reported_on_without_the_engine(
     folder, whole = played
     monkeypatch.setattr("tuning.engine_check.make_player", None)
     assert run(spec_in(folder), folder / "out").rows == whole.rows
+
+
+def test_a_build_that_has_played_is_not_mixed_with_the_next_one(tmp_path: Path) -> None:
+    for name in ("old", "new"):
+        program = tmp_path / name
+        program.write_text(f"#!/bin/sh\nexec {shlex.join([sys.executable, '-I', '-S', MOCK_ENGINES, 'plain'])}\n")
+        program.chmod(0o755)
+    spec = ablation_from_mapping(
+        {
+            "limit": "nodes=100",
+            "pairs": PAIRS,
+            "rounds": 1,
+            "openings": suite_in(tmp_path),
+            "opening_part": "all",
+            "adjudication": {"maximum_plies": 12},
+            "engine": {"directory": str(tmp_path)},
+            "builds": {name: f"./{name}" for name in ("old", "new")},
+        },
+        str(tmp_path / "builds.toml"),
+    )
+    played = run(spec, tmp_path / "out")
+    with (tmp_path / "new").open("a") as file:
+        file.write("# the next build\n")
+    with pytest.raises(RunError, match=r"out: the program './new' has changed .* --accept-engine-change"):
+        run(spec, tmp_path / "out")
+    assert run(spec, tmp_path / "out", accept_engine_change=True).rows == played.rows
+    assert run(spec, tmp_path / "out").rows == played.rows, "that was accepted"
 
 
 @pytest.mark.parametrize(("language", "engine"), [("en", "Engine"), ("zh", "引擎")])

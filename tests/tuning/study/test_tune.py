@@ -31,7 +31,7 @@ from arena.play.live import LIVE_NAME
 from arena.play.store import STORE_NAME, Store
 from arena.player_spec import player_named
 from arena.records import GameRecord
-from arena.run import RunError
+from arena.run import PROGRAMS, RunError
 from arena.spec import spec_from_mapping
 from elolab import command_line
 from engine.compiled.identity import engine_identity
@@ -665,6 +665,12 @@ def test_options_of_an_external_engine_are_dimensions(tmp_path: Path) -> None:
     played = {values for record in records if "sets" in record.detail for values in sets_of(record)}
     assert len(played) > 3
     assert all(1 <= values[0] <= 64 for values in played)
+    with Store(tmp_path / "out") as store:  # as if the program had been built anew since then
+        ((program, directory, _),) = store.metadata(PROGRAMS)
+        store.record_metadata({PROGRAMS: [[program, directory, "another"]]})
+    with pytest.raises(RunError, match=rf"the program '{sys.executable}' has changed .* --accept-engine-change"):
+        run(path, tmp_path / "out")
+    assert outline(run(path, tmp_path / "out", accept_engine_change=True)) == outline(study_result)
 
 
 @pytest.mark.parametrize(
