@@ -95,6 +95,12 @@ class MatchTable:
         """How many different games are still to be played."""
         return self._run.missing_games(self.in_turn(matches))
 
+    def counted_games(self, matches: Sequence[Match]) -> int:
+        """How many different games there are of complete pairs."""
+        pairs = (pair for match in matches for pair in self.jobs(match))
+        keys = ({job.key for job in pair} for pair in pairs)
+        return len(set().union(*(pair for pair in keys if pair <= self._run.scores.keys())))
+
     def counts(self, match: Match) -> Pentanomial:
         """The outcomes of the match's complete pairs from the variant's view."""
         return Pentanomial.from_pairs(pair for pair in self.results(match) if pair is not None)

@@ -265,6 +265,7 @@ def ablation(folder: Path, rows: Sequence[AblationRow] | None = None, **changes:
             folder,
             1000,
             4000,
+            1000,
             False,
             tuple(rows),
             digest="d" * 32,
@@ -298,7 +299,7 @@ def ablation(folder: Path, rows: Sequence[AblationRow] | None = None, **changes:
         for one in spec.factorials if len(one.factors) == 2 for cell in ((-1, -1), (-1, 1), (1, -1), (1, 1))
     ]  # fmt: skip
     return AblationResult(
-        spec, folder, 9000, 20000, False, tuple(made), tuple(effects), tuple(cells), depth_rows_of(made),
+        spec, folder, 9000, 20000, 9000, False, tuple(made), tuple(effects), tuple(cells), depth_rows_of(made),
         digest="d" * 32,
         engine="e" * 12,
     )  # fmt: skip

@@ -14,7 +14,7 @@ from arena.play.estimates import estimated_game_seconds
 from arena.play.stages import GameStage, StagePlan
 from arena.play.store import STORE_NAME, Store
 from arena.player_spec import MAX_NAME_LENGTH
-from arena.records import Pairing
+from arena.records import Pairing, PlayerSpec
 from arena.run import Purpose, Run, RunOptions, engines_of, was_begun
 from engine.language import console
 from engine.settings.configuration import ConfigurationError
@@ -50,8 +50,12 @@ class AblationPlan:
 
     @property
     def games(self) -> int:
-        """The most games of the whole ablation."""
-        most = 2 * sum(match.pairs for match in self.matches)
+        """The most games of the whole ablation; comparisons between the same two settings have theirs in common."""
+        pairs: dict[frozenset[PlayerSpec], int] = {}
+        for match in self.matches:
+            players = frozenset((match.variant, match.reference))
+            pairs[players] = max(match.pairs, pairs.get(players, 0))
+        most = 2 * sum(pairs.values())
         return most if self.spec.max_games is None else min(most, self.spec.max_games)
 
 
@@ -64,6 +68,8 @@ class AblationResult:
     games: int
     """Games in the store."""
     planned: int
+    counted: int
+    """Games of complete pairs that the comparisons count, each once."""
     interrupted: bool
     rows: tuple[AblationRow, ...] = ()
     effects: tuple[EffectRow, ...] = ()
@@ -203,8 +209,9 @@ def ablate(spec: AblationSpec, directory: Path, **options: Unpack[RunOptions]) -
             spec.comparisons, _counted(plan, counted), table, store, spec.conditions.game
         )  # fmt: skip
         return AblationResult(
-            spec, directory, len(store), plan.games, costs is None, rows, effects, cells, _depths(spec, costs or []),
-            speeds, _plans(store, spec), store.digest(), engines_of(store), faults_of(store.ended_by(FORFEITS)),
+            spec, directory, len(store), plan.games, table.counted_games(_counted(plan, counted)), costs is None,
+            rows, effects, cells, _depths(spec, costs or []), speeds, _plans(store, spec), store.digest(),
+            engines_of(store), faults_of(store.ended_by(FORFEITS)),
         )  # fmt: skip
 
 
@@ -214,17 +221,16 @@ def plan_of_run(plan: AblationPlan, directory: Path, concurrency: int, store: St
         with Store(directory, read_only=True) as stored:
             return plan_of_run(plan, directory, concurrency, stored)
     known = 0 if store is None else len(store)
-    stage = stage_of(console("tuning")("stage.comparisons"), plan.spec.comparisons, known, plan.spec.max_games)
+    stage = stage_of(console("tuning")("stage.comparisons"), plan.spec.comparisons, known, plan.games)
     return StagePlan(plan.spec.name, directory, (stage,), concurrency)
 
 
-def stage_of(name: str, comparisons: Sequence[Comparison], stored: int, most: int | None = None) -> GameStage:
-    """The games of some comparisons as a stage of a run; they have no more than ``most`` games together."""
+def stage_of(name: str, comparisons: Sequence[Comparison], stored: int, planned: int) -> GameStage:
+    """The games of some comparisons, ``planned`` of them together, as a stage of a run."""
     games = 2 * sum(one.pairs for one in comparisons)
     seconds = sum(
         2 * one.pairs * estimated_game_seconds((one.limits, one.reference_limits or one.limits)) for one in comparisons
     )
-    planned = games if most is None else min(games, most)
     return GameStage(name, planned, seconds / max(1, games), min(stored, planned))
 
 
@@ -244,6 +250,7 @@ def play_allocated(
 
     if not run.stop.is_set():  # afterwards it is only read what the games show
         run.progress.begin(stage.games, words, done=0, is_bound=True, stage=stage.name)
+    known: set[str] = set()  # comparisons may share games
     while (wanted := allocation.next_pairs()) is not None:
         parts = [
             match.part(before, after)
@@ -251,7 +258,9 @@ def play_allocated(
             if after > before
         ]
         if not run.stop.is_set():
-            run.progress.done += 2 * sum(part.pairs for part in parts) - table.missing_games(parts)
+            keys = {job.key for job in table.in_turn(parts)} - known
+            known |= keys
+            run.progress.done += len(keys) - table.missing_games(parts)
         if not table.play(parts):
             return False, wanted
         allocation.analyse(wanted)

@@ -259,7 +259,7 @@ def _ablation_sentence(result: AblationResult, message: Catalogue) -> str:
         "ablation.summary",
         decided=len(verdicts) - verdicts.count(UNDECIDED),
         questions=len(verdicts),
-        games=sum(row.games for row in result.rows),
+        games=result.counted,
         planned=result.planned,
         found=counted([(_verdict_text(verdict, message), count) for verdict, count in found], message),
     )

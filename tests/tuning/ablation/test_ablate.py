@@ -23,6 +23,7 @@ import pytest
 from scipy import stats
 
 from arena.figures.statistics import Pentanomial
+from arena.play.live import LIVE_NAME
 from arena.play.store import STORE_NAME, Store
 from arena.records import GameRecord, Opening
 from elolab import command_line
@@ -379,6 +380,30 @@ def test_a_feature_left_out_twice_is_refused() -> None:
 
 
 # Playing
+
+
+def test_games_that_comparisons_share_are_told_once(tmp_path: Path) -> None:
+    write_openings(tmp_path)
+    features = {"features": ["quiescence", "null_move"]}
+    spec = ablation_from_mapping(
+        {
+            "limit": "nodes=60",
+            "pairs": 7,
+            "rounds": 1,
+            "openings": "twelve.epd",
+            "adjudication": {"maximum_plies": 4},
+            "nodes_to_depth": {"depth": 0},
+            "leave_one_out": [features],
+            "interactions": [features],
+        },
+        str(tmp_path / "shared.toml"),
+    )
+    ended = ablate(spec, tmp_path / "out", stream=io.StringIO())
+    assert sum(row.games for row in ended.rows) == 6 * 14
+    assert (ended.games, ended.planned, ended.counted) == (4 * 14, 4 * 14, 4 * 14)
+    assert "with 56 games, of 56 at most" in ablation_document(ended, "en").summary
+    told = json.loads((tmp_path / "out" / LIVE_NAME).read_text())
+    assert (told["done"], told["planned"]) == (56, 56)
 
 
 def test_every_comparison_plays_the_same_openings_with_colours_swapped(
