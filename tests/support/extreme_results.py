@@ -368,6 +368,7 @@ def study(folder: Path, kind: str = "usual") -> StudyResult:
     return StudyResult(
         spec, folder, rounds, 24, 2000, decision=decision, model=model, observations=observations, verdicts=verdicts,
         digest="d" * 32, engine="e" * 12, own_seconds=3.0, games_seconds=100.0,
+        games_before_validation=2000,
     )  # fmt: skip
 
 

@@ -175,7 +175,7 @@ def tuning_sentence(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> st
     if result.interrupted and not result.verdicts:
         return _sentence_so_far(result, result.decision, message)
     if not result.verdicts:
-        return message("study.nothing_better", base=spec.base_name, games=result.games)
+        return message("study.nothing_better", base=spec.base_name, games=result.games_before_validation)
     found = message("list.semicolon").join(verdict_sentence(verdict, language) for verdict in result.verdicts)
     outcome = "stopped_in_validation" if result.interrupted else "confirmed" if result.confirmed else "not_confirmed"
     return message(f"study.{outcome}", found=found)

@@ -32,6 +32,11 @@ def stage_name(number: int) -> str:
     return console("tuning")("stage.slow_validation" if number else "stage.validation")
 
 
+def games_before_validation(store: Store) -> int:
+    """The stored games of rounds and playoffs."""
+    return sum(count for series, count in _stored_by_series(store).items() if not series.startswith(VALIDATION))
+
+
 def _stored_by_series(store: Store) -> Mapping[str, int]:
     return Counter(outcome.pairing.series for outcome in store.outcomes())
 
@@ -51,7 +56,7 @@ class TuningPlan:
         """What is played at most: the tuning of so many games, then the matches that validate it."""
         spec, say = self.spec, console("tuning")
         stored = _stored_by_series(store) if store is not None else {}
-        own = sum(count for series, count in stored.items() if not series.startswith(VALIDATION))
+        own = 0 if store is None else games_before_validation(store)
         limits = spec.limit_shares.game_seconds
         study = GameStage(say("stage.study"), max(games, own), limits, own, spec.budget.seconds)
         return (study, *(

@@ -82,6 +82,8 @@ class StudyResult:
     """Games of the rounds and the playoff, at most."""
     study_games: int = 0
     """How many of these are stored."""
+    games_before_validation: int = 0
+    """Games in the store that no validation played, be it of an earlier recommendation."""
     further: tuple[Verdict, ...] = ()
     """Of validations that were asked for apart from the study, as far as they came."""
     digest: str = ""

@@ -26,7 +26,14 @@ from engine.language import console
 from engine.settings.parameters import Value
 from tuning.matches import MatchTable
 from tuning.study.model.observations import Observations
-from tuning.study.plan import TuningPlan, check_engine, prepare_tuning, purpose_of, stage_name
+from tuning.study.plan import (
+    TuningPlan,
+    check_engine,
+    games_before_validation,
+    prepare_tuning,
+    purpose_of,
+    stage_name,
+)
 from tuning.study.playoff import INTERVAL_90, Decision, decide
 from tuning.study.result import RoundEnd, RoundResult, StudyResult
 from tuning.study.rounds.budgets import Schedule
@@ -419,6 +426,7 @@ class StudyRun:
             games=len(self._store),
             planned=planned,
             study_games=planned - self._schedule.missing_games(self._state.results),
+            games_before_validation=games_before_validation(self._store),
             model=self._state.model,
             observations=self._state.observations,
             further=self._further,

@@ -514,6 +514,9 @@ def test_a_finished_study_takes_another_budget_and_keeps_its_games(
     assert grown.study_games <= 66 + 2 * 2  # and the playoff that the shorter budget had
     after = {record.key: record.pairing for record in records_in(out)}
     assert before.items() <= after.items()
+    tuned = sum(not pairing.series.startswith("validation") for pairing in after.values())
+    assert tuned < grown.games
+    assert f"after {tuned} games" in tuning_sentence(replace(grown, verdicts=()))
     assert len({pairing.place for pairing in after.values()}) == len(after)
     again = run(write_study(tmp_path, games=66, validation={"maximum_pairs": 8, "slow": "off"}), out)
     assert outline(again) == outline(grown)
