@@ -145,16 +145,26 @@ def _check_pondering(players: Sequence[PlayerSpec], where: str) -> None:
         if not player.ponder:
             continue
         limits = player.limits
-        place = f"{where}: player {player.name!r}: ponder = true, but its limit {str(limits)!r}"
-        if not limits.is_timed:
-            raise ConfigurationError(f"{place} has no time; give it a clock or a move_time, or leave ponder out")
+        place = f"{where}: player {player.name!r}"
+        if problem := pondering_problem(player):
+            raise ConfigurationError(f"{place}: {problem}")
         for other in players:
             kind = other.limits.clock_kind if other.limits.is_timed else "no"
             if limits.clock_kind != "wall" and kind != limits.clock_kind:
                 raise ConfigurationError(
-                    f"{place} is on the {limits.clock_kind} clock and {other.name!r} plays on {kind} clock; put all "
-                    "players on that clock, or leave ponder out"
+                    f"{place}: ponder = true, but its limit {str(limits)!r} is on the {limits.clock_kind} clock and "
+                    f"{other.name!r} plays on {kind} clock; put all players on that clock, or leave ponder out"
                 )
+
+
+def pondering_problem(player: PlayerSpec) -> str:
+    """Why a player cannot ponder under its own limit, whoever its opponents are; empty if it can, or is not to."""
+    if not player.ponder or player.limits.is_timed:
+        return ""
+    return (
+        f"ponder = true, but its limit {str(player.limits)!r} has no time; give it a clock or a move_time, or leave "
+        "ponder out"
+    )
 
 
 def _refuse_keys_of_another_kind(entry: Mapping[str, Any], where: str, protocol: Protocol) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from arena.commands.words.tournament import DEFAULT_LIMITS, protocol_finder
 from arena.engines_file import ENGINES_NAME, EnginesFile, engines_file, user_folder
 from arena.keys.player import keys_of
-from arena.player_spec import PlayerReader, first_that_fits
+from arena.player_spec import PlayerReader, first_that_fits, pondering_problem
 from arena.players.detect import DetectionError
 from arena.players.registry import DEFAULT_PROTOCOL, PROTOCOLS, protocol_named, protocols
 from arena.records import PlayerSpec
@@ -88,6 +88,8 @@ def _status(file: EnginesFile, name: str, game: str | None, *, check: bool) -> E
     try:
         player, game = (_player_over_some_protocol if is_unknown else player_of)(entry, game)
         problem = _missing(player) if player.command else ""
+        if "limit" in entry:  # otherwise a tournament says under which one it plays
+            problem = problem or pondering_problem(player)
         if check and not problem:
             problem = _start(player, game)
         title = "" if is_unknown else protocol_named(player.protocol).title

@@ -199,6 +199,10 @@ def test_the_command_lists_engines_and_checks_them(
         ("foo = 1", "unknown key 'foo'"),
         ("margin = -1", "margin = -1, expected a number from 0 to 3600 seconds"),
         ('options = { Hash = 3 }\nlimit = "depth=3"', ""),
+        ("ponder = true", ""),
+        ('ponder = true\nlimit = "move_time=1"', ""),
+        ('ponder = true\nlimit = "nodes=9"', "ponder = true, but its limit 'nodes=9' has no time; give it a clock or a "
+         "move_time, or leave ponder out"),
         ('commands = ["komi 0"]\nlimit = "own"', ""),
     ],
 )
