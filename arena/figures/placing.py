@@ -82,7 +82,7 @@ class KnockoutRow:
     """One player's place in a knockout."""
 
     place: int
-    """By the round reached; players who lost in the same round share a place."""
+    """By the round reached; players who lost in the same round share a place, unless one of them won the third."""
     player: str
     seed: int
     """From 1."""
@@ -278,17 +278,18 @@ def _knockout_rows(bracket: Bracket, decided: Sequence[Tie], names: Sequence[str
     rounds = len(bracket.rounds)
     for tie in decided:
         for player in tie.players:
-            if player is None:
+            if player is None or tie.for_third_place:
                 continue
-            if tie.for_third_place:
-                ends[player] = (3 if player == tie.winner else 4, round_name(tie.round - 1, rounds))
-            elif player != tie.winner:
+            if player != tie.winner:
                 ends[player] = (2 ** (rounds - 1 - tie.round) + 1, round_name(tie.round, rounds))
             elif tie is bracket.final:
                 ends[player] = (1, WON_IT)
-    if bracket.third_place is not None and bracket.third_place.reason is None:
-        for player in bracket.third_place.players:
-            ends.pop(UNKNOWN if player is None else player, None)
+    third = bracket.third_place
+    if third is not None and third.reason is None:
+        ends = {player: end for player, end in ends.items() if end[0] != 3}
+    elif third is not None and third.winner is not None:  # those who could not even play for it come behind as well
+        for player, (place, reached) in ends.items():
+            ends[player] = (4 if place == 3 and player != third.winner else place, reached)
     rows = []
     for player, (place, reached) in ends.items():
         won = sum(tie.winner == player and tie.played > 0 for tie in decided)

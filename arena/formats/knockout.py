@@ -105,9 +105,11 @@ class Tie:
 
     @property
     def loser(self) -> int | None:
-        """Who has lost; ``UNKNOWN`` until that is decided."""
+        """Who has lost; ``UNKNOWN`` until that is decided, ``None`` if nobody has won either."""
         if self.reason is None:
             return UNKNOWN
+        if self.winner is None:
+            return None
         return next((player for player in self.players if player != self.winner), None)
 
 

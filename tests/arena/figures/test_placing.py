@@ -91,6 +91,17 @@ def test_a_knockout_that_goes_on_places_only_those_who_are_out() -> None:
     assert found.rounds_played == 1
 
 
+@pytest.mark.parametrize(("absent", "places"), [([0], [1, 2, 3, 4]), ([0, 3], [1, 3, 4, 4]), ([0, 1, 2, 3], [3] * 4)])
+def test_players_of_a_semi_final_that_cannot_be_started_are_behind_the_third(
+    absent: list[int], places: list[int]
+) -> None:
+    names = [f"player {number}" for number in absent]
+    course = played(specification("knockout", 4, third_place=True), by_chance(1, 0), absent=names)
+    rows = placing(course).rows
+    assert [row.place for row in rows] == places
+    assert {row.player for row in rows[len(rows) - len(names) :]} == set(names)
+
+
 @pytest.mark.parametrize(("points", "text"), [(0, "0"), (0.5, "½"), (3.25, "3¼"), (10.75, "10¾"), (4.0, "4")])
 def test_fractions(points: float, text: str) -> None:
     assert points_text(points) == text
