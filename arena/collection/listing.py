@@ -51,19 +51,37 @@ class RunEntry:
 
 
 def run_folders(root: Path, unreadable: Callable[[OSError], None] | None = None) -> Iterator[Path]:
-    """The folders of runs, the given one or those below it, in the order of their names.
+    """The folders of runs, the given one or those below it, in the order of their names; links to folders are followed.
 
-    ``unreadable`` is told of folders that cannot be looked into.
+    A run is told once, however many links lead to it. ``unreadable`` is told of folders that cannot be looked into.
     """
     if is_run(root):
         yield root
         return
-    for folder, names, files in os.walk(root, onerror=unreadable):
+    followed, told = {root.resolve()}, set()
+    for folder, names, files in os.walk(root, onerror=unreadable, followlinks=True):
         depth = len(Path(folder).relative_to(root).parts)
         if STORE_NAME in files:
             names.clear()  # runs have no runs in them
-            yield Path(folder)
+            if (run := Path(folder).resolve()) not in told:
+                told.add(run)
+                yield Path(folder)
         names[:] = sorted(name for name in names if not name.startswith(".")) if depth < MAX_DEPTH else []
+        names[:] = [name for name in names if _leads_on(Path(folder, name), root.resolve(), followed)]
+
+
+def _leads_on(folder: Path, root: Path, followed: set[Path]) -> bool:
+    """Whether to look into a folder: not through a link to where ``root`` is, nor to what is found below it anyway."""
+    if not folder.is_symlink():
+        return True
+    target = folder.resolve()
+    if target in followed or root.is_relative_to(target):
+        return False
+    if target.is_relative_to(root):
+        inside = target.relative_to(root).parts
+        return len(inside) > MAX_DEPTH or any(name.startswith(".") for name in inside)
+    followed.add(target)
+    return True
 
 
 def is_run(folder: Path) -> bool:

@@ -8,6 +8,7 @@ import itertools
 import json
 import math
 import os
+import shutil
 import sqlite3
 import sys
 from dataclasses import replace
@@ -116,6 +117,22 @@ def test_the_last_change_is_that_of_the_log_while_a_run_goes_on(tmp_path: Path) 
     with Store(tmp_path) as store:
         store.record_metadata({"something": 1})
         assert entry_of(tmp_path, SAY).updated_at > "2020"
+
+
+def test_runs_behind_links_are_listed_once(results: Path, tmp_path: Path) -> None:
+    results, elsewhere = shutil.copytree(results, tmp_path / "results"), tmp_path / "elsewhere"
+    for copy in (elsewhere / "day" / "far", results / ".kept" / "hidden"):
+        shutil.copytree(results / "one", copy)
+    links = {
+        "linked": elsewhere, "twice": elsewhere, "part": elsewhere / "day", "again": results / "one", "self": results,
+        "up": results.parent, "kept": results / ".kept",
+    }  # fmt: skip
+    own = [folder.relative_to(results).as_posix() for folder in run_folders(results)]
+    for name, target in links.items():
+        (results / name).symlink_to(target)
+    (elsewhere / "loop").symlink_to(elsewhere)
+    found = [folder.relative_to(results).as_posix() for folder in run_folders(results)]
+    assert found == sorted([*own, "kept/hidden", "linked/day/far"])
 
 
 def test_a_damaged_run_is_listed(tmp_path: Path) -> None:
