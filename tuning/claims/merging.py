@@ -8,6 +8,7 @@ run's own store, so that it can be resumed without those folders.
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -84,9 +85,13 @@ def _part_of(
             f"{registered['digest'][:8]}, here {part.digest[:8]}); give the --game, --claims and --budget that it was "
             "asked with, or other parts with --only; where presets have changed since, it has to be asked anew"
         )
+    try:
+        rows = tuple(map(cell_row, lines))
+        amendments = tuple(_amendment(line) for line in tables["amendments"] if line["part"] == part.id)
+    except ValueError as error:
+        raise RunError(f"{folder}: its tables have no such values of {part.id} ({error}); {_remedy(folder)}") from None
     if not accept_engine_change:
-        refuse_other_engines(map(cell_row, lines), folder / "cells.csv")
-    amendments = tuple(_amendment(line) for line in tables["amendments"] if line["part"] == part.id)
+        refuse_other_engines(rows, folder / "cells.csv")
     return MergedPart(part.digest, registered["registered"], amendments, lines)
 
 
@@ -103,12 +108,23 @@ def refuse_other_engines(rows: Iterable[CellRow], where: Path) -> None:
 def _lines(folder: Path, table: str) -> list[dict[str, str]]:
     path = folder / f"{table}.csv"
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            lines = list(csv.DictReader(file))
-    except (OSError, UnicodeDecodeError):
+        text = path.read_text("utf-8")
+    except OSError:
         raise RunError(
             f"{path}: there is no such file, or none to be read; --merge takes folders that elolab claims wrote"
         ) from None
+    except UnicodeDecodeError:
+        raise RunError(f"{path}: is not whole, or no table; {_remedy(folder)}") from None
+    reader, lines = csv.DictReader(io.StringIO(text, newline=""), strict=True), []
+    try:
+        for line in reader:
+            if None in line or None in line.values():
+                raise csv.Error("more values than columns, or fewer")
+            lines.append(line)
+        if not text.endswith("\n"):
+            raise csv.Error("no end of the line")
+    except csv.Error as error:
+        raise RunError(f"{path}: line {reader.line_num} is not whole ({error}); {_remedy(folder)}") from None
     wanted = COLUMNS[table]
     if lines and not wanted <= lines[0].keys():
         missing = ", ".join(sorted(wanted - lines[0].keys()))
@@ -117,6 +133,11 @@ def _lines(folder: Path, table: str) -> list[dict[str, str]]:
             "games are there"
         )
     return lines
+
+
+def _remedy(folder: Path) -> str:
+    """What to do about a table that cannot be read."""
+    return f"copy it anew, or elolab report {folder} writes it if its games are there"
 
 
 def _amendment(line: Mapping[str, str]) -> Amendment:

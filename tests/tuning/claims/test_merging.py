@@ -148,6 +148,31 @@ def test_what_was_asked_otherwise_is_refused(
     assert [part.verdict for part in mixed.results] == [part.verdict for part in result.results]
 
 
+@pytest.mark.parametrize("cut", [1, 10, 40, 150])
+@pytest.mark.parametrize("table", ["cells", "claims"])
+def test_a_table_that_was_cut_off_is_refused(
+    ended: tuple[Path, Path, ClaimsResult], tmp_path: Path, table: str, cut: int
+) -> None:
+    path, out, _ = ended
+    kept = tables_of(out, tmp_path / "kept")
+    whole = (kept / f"{table}.csv").read_bytes()
+    (kept / f"{table}.csv").write_bytes(whole[:-cut])
+    with pytest.raises(UserError, match=rf"{table}\.csv: line \d+ is not whole .*; copy it anew, or") as told:
+        run(path, tmp_path / "new", merge=[kept])
+    assert "\n" not in str(told.value)
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_table_with_values_of_another_kind_is_refused(
+    ended: tuple[Path, Path, ClaimsResult], tmp_path: Path
+) -> None:
+    path, out, _ = ended
+    kept = tables_of(out, tmp_path / "kept")
+    rewrite(kept / "cells.csv", lambda row: {**row, "effect": "9x"})
+    with pytest.raises(UserError, match=r"kept: its tables have no such values of .*'9x'.*; copy it anew"):
+        run(path, tmp_path / "new", merge=[kept])
+
+
 def test_amendments_come_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     draw_no_figures(monkeypatch)
     first = run(write_claims(tmp_path), tmp_path / "out", ("C20a",))
