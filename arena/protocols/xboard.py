@@ -17,6 +17,8 @@ What the text leaves to whoever drives the engine:
   One that is told of a position anew gets the moves that are left as its control, and is told again at the next one.
 - **Ranks** count from 0, as on all boards of ten ranks; ``options = {ranks = 1}`` is for engines that do otherwise.
 - **Hash and threads** are the options ``memory`` and ``cores`` where the features of these names are announced.
+- **A resignation** holds whenever it comes ("resign", or a result that says so): one that comes after the engine's
+  own move counts at its next turn, if the opponent's move has not ended the game.
 - **A result** that the engine claims instead of moving is a resignation if it has lost by it. One who claims a draw
   plays by other rules, such as of fifty moves: it is told of the position by ``setboard`` as one of a new game, and
   asked again. Anything else is a fault.
@@ -102,6 +104,8 @@ _MOVE = re.compile(r"(?:move|\d+\s*\.\s*\.\.\.)\s+(\S+)")
 _RESULT = re.compile(r"(1-0|0-1|1/2-1/2)\b")
 DRAW = "1/2-1/2"
 """How engines write the result of a drawn game."""
+LOSSES = ("0-1", "1-0")
+"""The same of one that the side has lost, by side."""
 _KINDS = {"slider": "spin", "file": "string", "path": "string", "save": "button", "reset": "button"}
 """Kinds of options that differ only in how a window would show them."""
 
@@ -289,7 +293,7 @@ class XboardSession:
         """What the engine did not understand or take, since the last question."""
         self.offers_draw = False
         self.claim = ""
-        """The result that it has claimed while nothing was asked of it; some play no more moves then."""
+        """The result that it has claimed while nothing was asked of it, or that it resigns; some play no more moves."""
         self.unexpected = 0
         """Replies that nobody had asked for; they are ignored."""
         self._due: set[str] = set()
@@ -373,11 +377,15 @@ class XboardSession:
         """A move, a result or the like; before ``pong`` it is about an earlier position."""
         if "move" not in self._due or any(reply.startswith("pong") for reply in self._due):
             self.unexpected += 1
-            if _RESULT.match(line):
+            if (_RESULT.match(line) or line.startswith("resign")) and not self.claim.startswith("resign"):
                 self.claim = line
             return ""
         self.answer = line
         return self._reply("move")
+
+    def has_resigned(self, side: int) -> bool:
+        """Whether an engine that plays this side has said, while nothing was asked of it, that it resigns."""
+        return self.claim.startswith("resign") or (self.claim.startswith(LOSSES[side]) and "resign" in self.claim)
 
     def _reply(self, reply: str) -> str:
         if reply not in self._due:
@@ -499,7 +507,9 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
             *limit_commands(self.spec.limits, self.spec.watchdog_ms, moves_to_go), *opening,
         ]  # fmt: skip
         await self._converse(self._session.synchronise(*commands), deadline_ns, stop)
-        # What was claimed before this is about the game before.
+        # What was claimed before this is about the game before. Without ping, that is what has come by now.
+        if not self._session.has("ping"):
+            self._drain_unsolicited_lines()
         self._session.claim = ""
 
     async def _setting_up(self, position: str) -> list[str]:
@@ -546,11 +556,13 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         told = line[len(self._known) :]
         self._known = line
         self._drain_unsolicited_lines()
+        self._take_resignation(position.side_to_move)
         if self._plays and len(told) == 1 and not self._session.claim and not self._begins_afresh(clock):
             question = [*self._before_thinking(clock), *self._told(told)]
         else:
             if not self._begins_afresh(clock):
                 await self._tell(told, clock, stop)
+                self._take_resignation(position.side_to_move)
             if self._begins_afresh(clock):
                 await self._tell_afresh(position, clock, stop)
             question = [*self._before_thinking(clock), "go"]
@@ -562,6 +574,11 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
             elapsed_ns = await self._wait_for_move(self._session.think(*question), clock, stop, began_ns)
         self._plays = self.spec.ponder
         return await self._reply(elapsed_ns, position.side_to_move)
+
+    def _take_resignation(self, side: int) -> None:
+        """Raise ``PlayerResigned`` if the engine, which plays this side, has resigned when it was not its turn."""
+        if self._session.has_resigned(side):
+            raise PlayerResigned
 
     async def move_after_pondering(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
@@ -615,7 +632,7 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
     async def _reply(self, elapsed_ns: int, side: int) -> Reply:
         line = self._session.answer
         result = _RESULT.match(line)
-        if line.startswith("resign") or (result is not None and result.group(1) == ("0-1", "1-0")[side]):
+        if line.startswith("resign") or (result is not None and result.group(1) == LOSSES[side]):
             raise PlayerResigned
         if result is not None:
             text = f"claimed {line[:QUOTED]!r} instead of moving, but by the rules in force the game goes on"

@@ -292,6 +292,15 @@ class XboardEngine(MockEngine):
     def think_resign(self) -> None:
         say("resign {White has enough}")
 
+    def think_resigns_late(self) -> None:
+        self.make()
+        say("resign")
+        say("0-1")
+
+    def think_resigns_late_by_result(self) -> None:
+        self.make()
+        say("0-1 {White resigns}")
+
     def think_claims_loss(self) -> None:
         say("0-1 {White mates itself}")
 

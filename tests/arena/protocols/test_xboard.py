@@ -454,10 +454,22 @@ def test_a_process_for_each_game_where_the_engine_wants_it() -> None:
         run(player.close())
 
 
-@pytest.mark.parametrize("mode", ["resign", "claims_loss"])
-def test_a_resignation_is_no_fault(mode: str) -> None:
+@pytest.mark.parametrize(
+    ("mode", "moves"), [("resign", 2), ("claims_loss", 2), ("resigns_late", 4), ("resigns_late_by_result", 4)]
+)
+def test_a_resignation_is_no_fault(mode: str, moves: int) -> None:
     record = play_one(mock_spec("xboard", mode), mock_spec("ucci", name="black"))
-    assert (record.result, record.reason, record.detail, len(record.moves)) == ("0-1", "resignation", {}, 2)
+    assert (record.result, record.reason, record.detail, len(record.moves)) == ("0-1", "resignation", {}, moves)
+
+
+def test_a_resignation_is_of_the_game_in_which_it_was_said() -> None:
+    session = XboardSession()
+    assert not session.has_resigned(0)
+    for line, sides in (
+        ("1-0 {Black resigns}", [1]), ("0-1 {Black mates}", []), ("resign", [0, 1]), ("1-0 {White mates}", [0, 1]),
+    ):  # fmt: skip
+        session.receive(line)
+        assert [side for side in (0, 1) if session.has_resigned(side)] == sides, line
 
 
 def test_draws_are_agreed_over_two_protocols(tmp_path: Path) -> None:
