@@ -676,6 +676,19 @@ def test_options_of_an_external_engine_are_dimensions(tmp_path: Path) -> None:
     assert outline(run(path, tmp_path / "out", accept_engine_change=True)) == outline(study_result)
 
 
+def test_a_budget_grows_although_rounds_had_no_games(tmp_path: Path) -> None:
+    """Two settings over few openings have soon played all of them, and meet again without games."""
+    path = external_study(tmp_path, "[dimensions.Ponder]\ndefault = false\nchoices = [false, true]\n")
+    first = run(path, tmp_path / "out")
+    assert first.games < first.planned
+    path.write_text(path.read_text().replace("games = 46", "games = 120"))
+    grown = run(path, tmp_path / "out")
+    assert len(grown.rounds) > len(first.rounds)
+    assert grown.rounds[: len(first.rounds)] == first.rounds
+    path.write_text(path.read_text().replace("games = 120", "games = 46"))
+    assert len(run(path, tmp_path / "out").rounds) == len(grown.rounds)
+
+
 @pytest.mark.parametrize(
     ("dimensions", "options", "words"),
     [

@@ -55,9 +55,10 @@ class Schedule:
         before = rounds_of_legs(self._spec, legs)
         series = [outcome.pairing.series for outcome in self._store.outcomes()]
         games = self._games_allowed(sum(one == "" or one.startswith(PLAYOFF_SERIES) for one in series))
-        begun, last = begun_before(before, self._games, self._pairs_before_playoff(games))
-        leg = Leg(games, self._spec.budget.content(), begun, last, legs[-1].playoffs)
         playoff = self._store.metadata(PLAYOFF_METADATA)
+        ended = 0 if playoff is None else int(playoff[0])
+        begun, last = begun_before(before, self._games, self._pairs_before_playoff(games), ended)
+        leg = Leg(games, self._spec.budget.content(), begun, last, legs[-1].playoffs)
         more = games > legs[-1].games and len(rounds_of_legs(self._spec, (*legs, leg))) > begun
         if playoff is not None and more:
             leg, playoff = replace(leg, playoffs=leg.playoffs + 1), None
@@ -154,14 +155,17 @@ class Schedule:
         self._store.record_metadata({SECONDS_METADATA: self._spent()})
 
 
-def begun_before(rounds: Sequence[Round], games: SettingsPairGames, pairs: int) -> tuple[int, int | None]:
+def begun_before(
+    rounds: Sequence[Round], games: SettingsPairGames, pairs: int, ended: int = 0
+) -> tuple[int, int | None]:
     """How many rounds a study keeps that is to have ``pairs`` before its playoff, and how much of the last of them.
 
     A round that was begun stays whole if there is room for it, or for a part of one after it. Otherwise it ends where
-    its games end, or the budget.
+    its games end, or the budget. The first rounds, which have ``ended``, stay in any case: by games alone it cannot be
+    told, for settings that meet themselves, or meet again, play none.
     """
     begun = max(games.begun(rounds), default=-1) + 1
-    while begun:
+    while begun > ended:
         last = rounds[begun - 1]
         room = max(0, pairs - last.first_pair) // last.game_pairs
         if room >= last.settings_pairs:
@@ -170,7 +174,7 @@ def begun_before(rounds: Sequence[Round], games: SettingsPairGames, pairs: int) 
         if kept:
             return begun, kept
         begun -= 1
-    return 0, None
+    return ended, None
 
 
 def legs_of(store: Store, budget: Mapping[str, Any] | None = None) -> tuple[Leg, ...]:
