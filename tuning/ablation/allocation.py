@@ -31,12 +31,17 @@ class Allocation:
         research_questions: Sequence[ResearchQuestion],
         rule: Rule,
         max_pairs: int | None = None,
+        together: Callable[[Sequence[int]], int] = sum,
     ) -> None:
-        """``pairs`` are the most of each match; ``max_pairs`` is the most of all together, if that is less."""
+        """``pairs`` are the most of each match; ``max_pairs`` is the most of all together, if that is less.
+
+        ``together`` tells how many that are, for matches may share pairs.
+        """
         self.rule = rule
         self.pairs = [0] * len(pairs)
         """Pairs of each match that count."""
         self._analyses = [analyses_of(planned, rule.rounds) for planned in pairs]
+        self._together = together
         self._max_pairs = sum(pairs) if max_pairs is None else max_pairs
         self.research_questions = tuple(research_questions)
         self.questions = tuple(
@@ -53,7 +58,7 @@ class Allocation:
         together or, where the most of all together would be passed, none.
         """
         wanted = [self._wanted(match) for match in range(len(self.pairs))]
-        return None if wanted == self.pairs or sum(wanted) > self._max_pairs else tuple(wanted)
+        return None if wanted == self.pairs or self._together(wanted) > self._max_pairs else tuple(wanted)
 
     def _wanted(self, match: int) -> int:
         is_open = any(

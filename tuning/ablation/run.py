@@ -14,7 +14,7 @@ from arena.play.estimates import estimated_game_seconds
 from arena.play.stages import GameStage, StagePlan
 from arena.play.store import STORE_NAME, Store
 from arena.player_spec import MAX_NAME_LENGTH
-from arena.records import Pairing, PlayerSpec
+from arena.records import Pairing
 from arena.run import Purpose, Run, RunOptions, engines_of, was_begun
 from engine.language import console
 from engine.settings.configuration import ConfigurationError
@@ -50,12 +50,8 @@ class AblationPlan:
 
     @property
     def games(self) -> int:
-        """The most games of the whole ablation; comparisons between the same two settings have theirs in common."""
-        pairs: dict[frozenset[PlayerSpec], int] = {}
-        for match in self.matches:
-            players = frozenset((match.variant, match.reference))
-            pairs[players] = max(match.pairs, pairs.get(players, 0))
-        most = 2 * sum(pairs.values())
+        """The most games of the whole ablation."""
+        most = 2 * self.spec.pairs_together([match.pairs for match in self.matches])
         return most if self.spec.max_games is None else min(most, self.spec.max_games)
 
 
@@ -192,7 +188,7 @@ def ablate(spec: AblationSpec, directory: Path, **options: Unpack[RunOptions]) -
         played = PlayedComparisons(spec.comparisons, plan.matches, spec.factorials, table, spec.rule)
         allocation = Allocation(
             [match.pairs for match in plan.matches], played.research_questions(spec), spec.rule,
-            None if spec.max_games is None else spec.max_games // 2,
+            None if spec.max_games is None else spec.max_games // 2, spec.pairs_together,
         )  # fmt: skip
         planned = plan_of_run(plan, directory, run.concurrency, store)
         run.progress.announce(planned)

@@ -131,6 +131,16 @@ class AblationSpec:
         effects = sum(len(self.asked_effects(one)) for one in self.factorials)
         return effects + sum(comparison.is_question for comparison in self.comparisons)
 
+    def pairs_together(self, pairs: Sequence[int]) -> int:
+        """How many pairs there are of so many of each comparison; those between the same two players share theirs."""
+        most: dict[frozenset[Any], int] = {}
+        for one, count in zip(self.comparisons, pairs, strict=True):
+            variant = self.conditions.player(dict(one.variant), one.limits), one.ponders
+            reference = self.conditions.player(dict(one.reference), one.reference_limits or one.limits), False
+            players = frozenset((variant, reference))
+            most[players] = max(count, most.get(players, 0))
+        return sum(most.values())
+
     def asked_effects(self, factorial: Factorial) -> tuple[Effect, ...]:
         """The effects of a factorial that get a verdict: of two factors only their interaction, else all."""
         effects = factorial.design.effects
@@ -228,11 +238,12 @@ def _refuse_what_decides_nothing(spec: AblationSpec, where: str) -> None:
             f"{where}: pairs = {largest} is too few to decide anything, even if one side won them all; {least} could "
             f"decide that much, and {pairs_to_decide(50, questions, rule)} a difference of 50 Elo"
         )
-    first_analyses = sum(analyses_of(comparison.pairs, rule.rounds)[0] for comparison in spec.comparisons)
+    pairs = [comparison.pairs for comparison in spec.comparisons]
+    first_analyses = spec.pairs_together([analyses_of(planned, rule.rounds)[0] for planned in pairs])
     if spec.max_games is not None and spec.max_games < 2 * first_analyses:
         raise ConfigurationError(
             f"{where}: games = {spec.max_games} is less than the first of {rule.rounds} rounds, {2 * first_analyses} "
-            f"games; all rounds are {2 * sum(comparison.pairs for comparison in spec.comparisons)} games at most"
+            f"games; all rounds are {2 * spec.pairs_together(pairs)} games at most"
         )
 
 

@@ -393,6 +393,7 @@ def test_games_that_comparisons_share_are_told_once(tmp_path: Path) -> None:
             "openings": "twelve.epd",
             "adjudication": {"maximum_plies": 4},
             "nodes_to_depth": {"depth": 0},
+            "games": 56,
             "leave_one_out": [features],
             "interactions": [features],
         },

@@ -156,7 +156,7 @@ class Schedule:
 
 
 def begun_before(
-    rounds: Sequence[Round], games: SettingsPairGames, pairs: int, ended: int = 0
+    rounds: Sequence[Round], games: SettingsPairGames, pairs: int, ended: int
 ) -> tuple[int, int | None]:
     """How many rounds a study keeps that is to have ``pairs`` before its playoff, and how much of the last of them.
 
