@@ -1,12 +1,14 @@
 """Sentences for people, apart from the code: catalogues in English and Chinese, one pair of files a package.
 
 A catalogue is ``messages/en.toml`` and ``messages/zh.toml`` beside the modules that use it. A message is
-``str.format`` text under a key ``table.name``; both languages have the same keys and the same fields.
+``str.format`` text under a key ``table.name``; both languages have the same keys and the same fields. Words that go by
+a number stand after it as ``{games} {games:game|games}``, of one and of any other, where the language tells them apart.
 """
 
 from __future__ import annotations
 
 import functools
+import re
 import textwrap
 import tomllib
 import unicodedata
@@ -22,6 +24,8 @@ DEFAULT_LANGUAGE = "en"
 LANGUAGE_VARIABLE = "ELOLAB_LANGUAGE"
 """The environment variable that says which language is meant where ``--language`` is not given."""
 
+_NUMBER_FORMS = re.compile(r"\{(\w+):([^{}|]*)\|([^{}|]*)\}")
+
 _console_language = DEFAULT_LANGUAGE
 
 
@@ -35,7 +39,7 @@ class Catalogue:
     def __call__(self, key: str, /, **values: Any) -> str:
         """The message ``key`` with its fields filled in. Raises ``KeyError`` if there is none."""
         text = messages_of(self.package, self.language)[key]
-        return text.format(**values) if values else text
+        return in_number(text, values).format(**values) if values else text
 
     def __contains__(self, key: str) -> bool:
         return key in messages_of(self.package, self.language)
@@ -52,6 +56,11 @@ def messages_of(package: str, language: str) -> dict[str, str]:
     text = (resources.files(package) / "messages" / f"{language}.toml").read_text("utf-8")
     tables = tomllib.loads(text)
     return {f"{table}.{name}": message for table, messages in tables.items() for name, message in messages.items()}
+
+
+def in_number(text: str, values: dict[str, Any]) -> str:
+    """The text of a message with the words that go by a number chosen; its other fields are left."""
+    return _NUMBER_FORMS.sub(lambda forms: forms[2] if values[forms[1]] in (1, "1") else forms[3], text)
 
 
 def speak(language: str) -> None:

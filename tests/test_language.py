@@ -21,10 +21,22 @@ from browser import Browser
 from arena.figures.statistics import SPRT_MODELS
 from arena.play.live import Progress, Scoreboard
 from arena.reports.drawing import fonts
+from arena.reports.render import markup_messages
 from arena.reports.write import write_report
 from elolab.command_line import main
 from engine.games import GAMES
-from engine.language import LANGUAGES, clipped, columns_of, cut, game_words, messages_of, padded, speak, wrapped
+from engine.language import (
+    LANGUAGES,
+    Catalogue,
+    clipped,
+    columns_of,
+    cut,
+    game_words,
+    messages_of,
+    padded,
+    speak,
+    wrapped,
+)
 from engine.rules import REASONS, Rules
 from engine.search.records import END_REASONS
 from engine.settings.keys import Section
@@ -73,6 +85,28 @@ def test_chinese_messages_are_chinese(package: str) -> None:
         words = set(re.findall(r"[A-Za-z]{3,}", bare)) - {"Elo", "LOS", "LLR"}
         assert CHINESE.search(text) or not words, f"{key}: {text}"
         assert not re.search(r"等同|对数(?!似然比|刻度)", text), f"{key}: {text}"
+
+
+def test_words_go_by_the_number_before_them() -> None:
+    """A noun behind a number has a form for one, but in sentences that are said of several only."""
+    several = {
+        "arena fault.game_many", "arena standings.groups", "arena console.forfeits", "tuning console.forfeits",
+        "arena.collection remove.ask", "arena.reports warning.groups", "arena.reports warning.groups_anchored",
+        "arena.reports warning.versions", "arena.reports joint.split", "arena.reports format.rounds",
+    }  # fmt: skip
+    counted = re.compile(
+        r"\{(games|pairs|plies|moves|rounds|planned|most|players|openings|positions|parts|groups|runs|count)\} "
+        r"((more|planned|complete|colour-swapped) )?[a-z]+s\b"
+    )
+    assert several == {
+        f"{package} {key}"
+        for package in PACKAGES for key, text in messages_of(package, "en").items() if counted.search(text)
+    }  # fmt: skip
+    for say in (Catalogue("arena.reports"), markup_messages("arena.reports", "en")):
+        assert say("warning.missing", missing="1", planned="6") == "1 of 6 planned games has not been played."
+        assert say("warning.missing", missing="2", planned="6") == "2 of 6 planned games have not been played."
+        assert say("format.match_text", pairs=1) == "match, 1 colour-swapped pair"
+    assert Catalogue("arena.reports", "zh")("format.match_text", pairs=1).count("1") == 1
 
 
 def test_every_ending_has_a_name_and_an_explanation() -> None:

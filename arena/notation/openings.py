@@ -299,7 +299,7 @@ def _checked(game: Game, text: str, where: str, moves: Sequence[str] = ()) -> st
     except UserError as error:
         raise OpeningError(f"{where}: {error}") from None
     if ending is not None and moves:
-        raise OpeningError(f"{where}: over after {len(moves)} plies ({ending.reason}); take fewer with opening_plies")
+        raise OpeningError(f"{where}: over at ply {len(moves)} ({ending.reason}); take fewer with opening_plies")
     if ending is not None:
         raise OpeningError(f"{where}: {text!r}: the game is over there ({ending.reason}); remove the line")
     return written

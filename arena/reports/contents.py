@@ -157,11 +157,9 @@ def summary_of(
         finding = result_sentence(contents.placing, arena, shown)
     for sentence in fault_sentences(contents.tables.faults, arena, contents.language, shown, quoted):
         finding = say("report.and", finding=finding, sentence=sentence).strip()
-    pairs = contents.tables.counter.complete_pairs
-    key = "report.summary_of_one_pair" if pairs == 1 else "report.summary"
     return say(
-        key, games=number_text(len(contents.counted)), players=len(contents.spec.players), pairs=number_text(pairs),
-        finding=finding,
+        "report.summary", games=number_text(len(contents.counted)), players=len(contents.spec.players),
+        pairs=number_text(contents.tables.counter.complete_pairs), finding=finding,
     ).strip()  # fmt: skip
 
 
@@ -207,10 +205,9 @@ def warnings_of(contents: Contents) -> list[str]:
         key = "warning.missing_at_most" if is_bound else "warning.missing"
         found.append(say(key, missing=number_text(missing), planned=planned))
     if beyond := len(contents.records) - len(contents.counted):
-        found.append(say("warning.beyond_one" if beyond == 1 else "warning.beyond", games=number_text(beyond)))
+        found.append(say("warning.beyond", games=number_text(beyond)))
     if counter.single_games:
-        key = "warning.single_one" if counter.single_games == 1 else "warning.single"
-        found.append(say(key, games=number_text(counter.single_games)))
+        found.append(say("warning.single", games=number_text(counter.single_games)))
     if counter.unfinished:
         found.append(say("warning.unfinished", games=number_text(counter.unfinished)))
     if len(ratings.groups) > 1:

@@ -10,7 +10,7 @@ import functools
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from engine.language import messages_of
+from engine.language import in_number, messages_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +42,7 @@ def markup_messages(package: str, language: str) -> Callable[..., Markup]:
     from markupsafe import escape
 
     def message(key: str, /, **values: Any) -> Markup:
-        text = escape(messages_of(package, language)[key])
+        text = escape(in_number(messages_of(package, language)[key], values))
         return text.format(**values) if values else text
 
     return message

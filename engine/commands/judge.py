@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
         )  # fmt: skip
         return 0
     print("\n".join(verdict_lines(position.game, ending, rules)))
-    print(f"position {position.text} after {position.ply} moves")
+    print(f"position {position.text} {position.after_moves}")
     if extra:
         print(f"extra moves {' '.join(extra)}")
     return 0

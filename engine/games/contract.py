@@ -273,11 +273,16 @@ class Position:
         """The legal moves in protocol notation."""
         return [self.game.format_move(code) for code in self.move_codes()]
 
+    @property
+    def after_moves(self) -> str:
+        """Where the game is, in words for messages: ``after 3 moves``."""
+        return f"after {self.ply} move{'' if self.ply == 1 else 's'}"
+
     def code_of(self, move: str) -> int:
         """The kernels' number of a legal move; raises ``MoveError``."""
         codes = {self.game.format_move(code): code for code in self.move_codes()}
         if move not in codes:
-            raise MoveError(f"illegal move {move!r} after {self.ply} moves in position {self.text!r}")
+            raise MoveError(f"illegal move {move!r} {self.after_moves} in position {self.text!r}")
         return codes[move]
 
     def check_room(self) -> None:

@@ -473,5 +473,5 @@ def test_a_flag_set_from_another_thread_stops_the_game() -> None:
 def test_an_illegal_position_or_opening_is_named() -> None:
     with pytest.raises(PositionError, match="face each other"):
         play(player_settings("depth=1"), player_settings("depth=1"), position="4k4/9/9/9/9/9/9/9/9/4K4 w")
-    with pytest.raises(MoveError, match="after 1 moves"):
+    with pytest.raises(MoveError, match="after 1 move in"):
         play(player_settings("depth=1"), player_settings("depth=1"), moves=["h2h9", "a0a1"])

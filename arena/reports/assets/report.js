@@ -4,7 +4,9 @@
 
 const facts = JSON.parse(document.getElementById("facts").textContent);
 // A message of the page's language, its fields filled in.
-const say = (name, fields = {}) => facts.messages[name].replace(/\{(\w+)\}/g, (_, field) => fields[field]);
+// {games:game|games} are words that go by the number in a field, of one and of any other.
+const say = (name, fields = {}) => facts.messages[name].replace(/\{(\w+)(?::([^|}]*)\|([^}]*))?\}/g,
+  (_, field, one, others) => one === undefined ? fields[field] : String(fields[field]) === "1" ? one : others);
 const element = (id) => document.getElementById(id);
 const NO_SCORE = -32768, NO_DEPTH = 255, NO_NODES = 4294967295, MATE = 30000, MATE_FROM = 29872, REPETITION_FROM = 28872;
 const ROWS_PER_PAGE = 15, COPIED_MS = 1500, CHUNKS_KEPT = 8;

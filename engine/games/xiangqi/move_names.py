@@ -140,7 +140,7 @@ def parse_move_name(position: Position, text: str, first_rank: int = 0) -> str:
             moves = [format_move(code) for code in found]
             readings = " or ".join(f"{move} ({format_move_name(position, move, 'wxf')})" for move in moves)
             raise MoveError(f"move {text!r} may be {readings} in position {position.text!r}; write one of these")
-    raise MoveError(f"no legal move is {text!r} after {position.ply} moves in position {position.text!r}")
+    raise MoveError(f"no legal move is {text!r} {position.after_moves} in position {position.text!r}")
 
 
 def is_coordinates(text: str) -> bool:

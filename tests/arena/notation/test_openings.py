@@ -224,7 +224,7 @@ def test_a_tournament_says_how_many_plies_of_a_game_it_takes(tmp_path: Path) -> 
 def test_wrong_games_are_no_openings(tmp_path: Path) -> None:
     path = tmp_path / "mine.pgn"
     path.write_text('[FEN "4k4/R8/1R7/9/9/9/9/9/9/3K5 w"]\n1. R8+2 *')
-    with pytest.raises(UserError, match=r"mine.pgn: game 1: over after 1 plies \(checkmate\); take fewer"):
+    with pytest.raises(UserError, match=r"mine.pgn: game 1: over at ply 1 \(checkmate\); take fewer"):
         load_suite(str(path), "xiangqi")
     path.write_text("1. C2=5 C2=6 C2=4")
     with pytest.raises(UserError, match=r"mine.pgn: game 1, line 1: Red's move 2: no legal move is 'C2=4'"):

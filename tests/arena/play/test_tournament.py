@@ -584,7 +584,7 @@ def test_more_threads_than_processors_are_told_once() -> None:
     with GameRunner(1, StopFlag(), warn=told.append) as runner:
         list(runner.run(jobs))
     assert len(told) == hasattr(os, "sched_getaffinity")
-    assert all("1 games at a time with 9999 threads" in line for line in told)
+    assert all("1 game at a time with 9999 threads" in line for line in told)
 
 
 def test_games_of_two_pondering_players_take_the_room_of_two(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -285,11 +285,11 @@ def test_the_finding_of_a_match_is_that_of_its_figures(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("without_charts")
 def test_a_hole_in_a_run_that_was_made_shorter_misses_nothing(tmp_path: Path) -> None:
     spec, games = two_players([("1-0", "0-1")] * 3)
-    for pairs, missing in ((2, ""), (3, "1 of 6 planned games have not been played")):
+    for pairs, missing in ((2, ""), (3, "1 of 6 planned games has not been played")):
         write_report(tmp_path, replace(spec, pairs=pairs), games[:4] + games[5:], planned_games=6)
         text = (tmp_path / "report.md").read_text(encoding="utf-8")
         assert missing in text
-        assert ("have not been played" in text) == bool(missing)
+        assert ("been played" in text) == bool(missing)
 
 
 @pytest.mark.usefixtures("without_charts")

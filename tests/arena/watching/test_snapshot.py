@@ -123,7 +123,7 @@ def test_a_knockout_is_won_by_its_bracket_and_not_by_ratings(tmp_path: Path) -> 
     follower = RunFollower(tmp_path)
     with begun(tmp_path, spec) as store:
         store.add(record(0, "0-1"))
-        assert follower.read()["result"]["en"] == "0 of 1 rounds played"
+        assert follower.read()["result"]["en"] == "0 of 1 round played"
         store.add(record(1, "0-1"))
     result = follower.read()["result"]
     assert result["en"] == "player 0 has won the final against player 1, 1–1 (better seed)."

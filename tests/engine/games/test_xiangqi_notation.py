@@ -183,7 +183,7 @@ def test_auto_with_no_reading_says_why() -> None:
     ("moves", "ranks", "message"),
     [
         (["h2e9"], "0", "illegal move 'h2e9' after 0 moves"),
-        (["h2e2", "h2e2"], "0", "illegal move 'h2e2' after 1 moves"),
+        (["h2e2", "h2e2"], "0", "illegal move 'h2e2' after 1 move in"),
         (["h2"], "0", "cannot read move 'h2'"),
         (["j2e2"], "0", "cannot read move 'j2e2'"),
         (["h2e2", "a10a9"], "0", "move 2, 'a10a9': off the board"),

@@ -152,8 +152,7 @@ def _claims_sentence(run: ClaimsResult, message: Catalogue) -> str:
     verdicts = [result.shown_verdict for result in run.results]
     counts = [(message(f"outcome.{one}"), verdicts.count(one)) for one in (*PART_VERDICTS, UNFINISHED, SHOWN)]
     games = sum(result.games for result in run.results)
-    key = "claims.summary_of_one" if len(verdicts) == 1 else "claims.summary"
-    summary = message(key, parts=len(verdicts), games=games, found=counted(counts, message))
+    summary = message("claims.summary", parts=len(verdicts), games=games, found=counted(counts, message))
     return in_one((summary, message("claims.indicative_only")), message) if run.is_indicative else summary
 
 
