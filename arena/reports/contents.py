@@ -121,9 +121,14 @@ class Contents:
         if section == "sequential" and self.sequential is not None:
             fields["batch"] = str(self.sequential.settings.batch_pairs)
         if section == "placing" and self.placing is not None:
-            fields["rounds"] = rounds_text(self.placing, Catalogue(ARENA, self.language))
-            section = f"placing_{self.spec.format}"
+            return placing_note(self.placing, self.language)
         return self.say(f"note.{section}", **fields)
+
+
+def placing_note(placing: Placing, language: str) -> str:
+    """What the columns of a Swiss tournament's table are, or the cards of a knockout's bracket."""
+    key = "note.placing_swiss" if placing.bracket is None else "note.placing_knockout"
+    return Catalogue(REPORTS, language)(key, rounds=rounds_text(placing, Catalogue(ARENA, language)))
 
 
 def number_text(count: int) -> str:

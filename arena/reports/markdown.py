@@ -41,10 +41,9 @@ def _section(contents: Contents, section: str) -> list[str]:
     if section == "standings":
         return [note, table_markdown(tables.standings_table(contents)), _plot(contents, contents.plot("ratings"))]
     if section == "placing":
-        encounters = [] if contents.placing is None or contents.placing.bracket is None else [
-            table_markdown(tables.encounters_table(contents))
-        ]
-        return [note, *encounters, table_markdown(tables.placing_table(contents))]
+        assert contents.placing is not None
+        encounters = [] if contents.placing.bracket is None else [table_markdown(tables.encounters_table(contents))]
+        return [note, *encounters, table_markdown(tables.placing_table(contents.placing, contents.language))]
     if section == "crosstable":
         return [note, table_markdown(tables.pairings_table(contents))]
     if section == "superiority":

@@ -13,6 +13,7 @@ from arena.reports.contents import (
     ARENA,
     Contents,
     facts_of,
+    placing_note,
     repeat_command,
     sequential_facts,
     summary_of,
@@ -58,6 +59,14 @@ def html_page(contents: Contents) -> str:
         games=GamesOnPage(
             contents.spec.game, contents.spec.name, contents.games, contents.planned_games, contents.language
         ),
+    )  # fmt: skip
+
+
+def placing_html(placing: Placing, language: str) -> str:
+    """The section on the placing alone, for a page that follows a run."""
+    return render(
+        "arena.reports/placing.html.j2", language, note=placing_note(placing, language),
+        bracket=_bracket(placing, Catalogue(ARENA, language)), table=tables.placing_table(placing, language),
     )  # fmt: skip
 
 

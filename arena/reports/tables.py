@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from arena.figures.numbers import error_text, percent_text, signed
 from arena.figures.placing import (
     KnockoutRow,
+    Placing,
     SwissRow,
     points_text,
     reached_text,
@@ -21,6 +22,7 @@ from arena.figures.search_statistics import end_rows, iteration_rows, player_row
 from arena.figures.standings import mean_score_text, rating_error_text, rating_text
 from arena.reports.contents import (
     ARENA,
+    REPORTS,
     Contents,
     figure_text,
     mean_text,
@@ -79,10 +81,9 @@ def standings_table(contents: Contents) -> TextTable:
     return _table(contents.say, columns, rows)
 
 
-def placing_table(contents: Contents) -> TextTable:
+def placing_table(placing: Placing, language: str) -> TextTable:
     """Of a Swiss tournament points, tie-breaks and rounds; of a knockout the places."""
-    placing, say = contents.placing, Catalogue(ARENA, contents.language)
-    assert placing is not None
+    say, heads = Catalogue(ARENA, language), Catalogue(REPORTS, language)
     if placing.bracket is not None:
         columns: list[Column] = [
             ("#", "", NUMBER), ("player", "", TEXT), ("seed", "", NUMBER), ("reached", "", TEXT),
@@ -93,7 +94,7 @@ def placing_table(contents: Contents) -> TextTable:
              points_text(row.game_points))
             for row in placing.rows if isinstance(row, KnockoutRow)
         ]  # fmt: skip
-        return _table(contents.say, columns, places)
+        return _table(heads, columns, places)
     rounds = [(str(number + 1), "", NUMBER) for number in range(placing.rounds_played)]
     columns = [
         ("#", "", NUMBER), ("player", "", TEXT), ("points", "", NUMBER), ("buchholz", "", NUMBER),
@@ -109,7 +110,7 @@ def placing_table(contents: Contents) -> TextTable:
         )
         for row in placing.rows if isinstance(row, SwissRow)
     ]  # fmt: skip
-    return _table(contents.say, columns, rows)
+    return _table(heads, columns, rows)
 
 
 def encounters_table(contents: Contents) -> TextTable:

@@ -97,7 +97,12 @@ class FollowedRun:
         return self._figures[language].drawing if language in self._figures else 0
 
     def figures(self, language: str) -> dict[str, Any]:
-        """What was drawn last in a language; empty before that."""
+        """What was drawn last in a language, of a Swiss tournament or a knockout its placing; empty before that."""
+        placing = self._follower.placing
+        if placing is not None:
+            from arena.reports.page import placing_html
+
+            return {"html": placing_html(placing, language)}
         drawn = self._figures.get(language)
         return (drawn.data if drawn is not None else None) or {}
 

@@ -168,9 +168,10 @@ class _Routes:
         return StreamingResponse(lines(), media_type="text/event-stream", headers=HEADERS)
 
     async def figures(self, request: Request) -> Response:
-        """What was drawn last of a run that is no tournament."""
+        """What was drawn last of a run that is no tournament, or the placing of one that has one."""
         run = await self._run_of(request)
-        return JSONResponse(run.figures(self._language_of(request)), headers=HEADERS)
+        found = await run_in_threadpool(run.figures, self._language_of(request))
+        return JSONResponse(found, headers=HEADERS)
 
     async def games(self, request: Request) -> Response:
         """A page of the list of finished games."""

@@ -44,7 +44,7 @@ from typing import Any, NamedTuple
 
 from arena.collection.listing import DAMAGED, RUNNING, TOURNAMENT, UNREADABLE, live_of, state_of
 from arena.figures.faults import FORFEITS, cause_of
-from arena.figures.placing import placing_of, result_sentence
+from arena.figures.placing import Placing, placing_of, result_sentence
 from arena.figures.ratings import fit_ratings
 from arena.figures.standings import PairCounter, standing_rows
 from arena.figures.statistics import Pentanomial
@@ -165,6 +165,11 @@ class RunFollower:
     def game(self, key: str) -> GameRecord | None:
         """A stored game with its moves, by its whole key. Raises ``StoreError``."""
         return self._store.record(key)
+
+    @property
+    def placing(self) -> Placing | None:
+        """Of a Swiss tournament or a knockout, as of the last ``standings`` and ``result``."""
+        return None if self._figures is None else self._figures.placing
 
     # Games
 
@@ -377,6 +382,7 @@ class _Figures:
         self._withdrawals: tuple[Withdrawal, ...] = ()
         self._standings: list[dict[str, Any]] = []
         self._result: dict[str, str] = {}
+        self.placing: Placing | None = None
 
     def add(self, game: FinishedGame, fault: GameFault | None) -> None:
         """Count a game."""
@@ -468,7 +474,8 @@ class _Figures:
             for row in standing_rows(self._counter, ratings)
         ]  # fmt: skip
         outcomes = (Outcome(game.key, game.pairing, points_of(game.result)) for game in self._games)
-        placing = placing_of(self.spec, sorted(outcomes, key=lambda outcome: outcome.pairing.number), withdrawals)
+        in_order = sorted(outcomes, key=lambda outcome: outcome.pairing.number)
+        self.placing = placing = placing_of(self.spec, in_order, withdrawals)
         if placing is not None:
             self._result = {name: result_sentence(placing, Catalogue("arena", name)) for name in LANGUAGES}
         self._fit_seconds = time.monotonic() - now

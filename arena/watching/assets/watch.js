@@ -82,7 +82,7 @@ const watch = {
     if (isNew("games")) finished.renew();
     if (isNew("players")) finished.players(state.players);
     if (isNew("faults")) this.showFaults();
-    if (isNew("drawing", "kind")) this.loadFigures();
+    if (isNew("drawing", "kind", "standings", "result")) this.loadFigures();
     element("trouble").hidden = !state.trouble;
     setText("trouble", state.trouble);
     if (!before) begun();
@@ -179,14 +179,15 @@ const watch = {
   },
 
   async loadFigures() {
-    const { kind, drawing } = this.state, isHeavy = kind !== "" && kind !== "tournament";
+    const { kind, drawing, result } = this.state, isHeavy = kind !== "" && kind !== "tournament";
     element("drawing").hidden = !isHeavy || drawing > 0;
     if (isHeavy) setText("drawing", say("drawing"));
-    if (!isHeavy || !drawing) return;
+    const isPlacing = facts.language in result;
+    if (!isPlacing && (!isHeavy || !drawing)) return;
     const found = await (await fetch("figures?language=" + facts.language)).json();
     if (!found.html) return;
+    if (found.html !== this.figures.html) element("drawn").innerHTML = found.html; // else it stays where it was scrolled
     this.figures = found;
-    element("drawn").innerHTML = found.html;
     this.showHead();
     this.showFinding();
   },

@@ -361,6 +361,16 @@ def test_the_winner_of_a_knockout_is_named_in_both_languages(tmp_path: Path, bro
         for language, said in (("en", "player 0 has won the final"), ("zh", "player 0 在决赛中")):
             browser.open(f"{server.address}?language={language}")
             browser.until(f"document.querySelector('#finding').innerText.startsWith('{said}')")
+            shown = browser.until("document.querySelector('#drawn .bracket')?.innerText")
+            assert shown.split()[1:9] == ["1", "player", "0", "1", "2", "player", "1", "1"]
+
+
+def test_a_swiss_tournament_has_its_table(tmp_path: Path, browser: Browser) -> None:
+    with begun(tmp_path, specification(format="swiss", pairs=1, rounds=1)) as store, served(tmp_path) as server:
+        browser.open(server.address)
+        browser.until("document.querySelector('#drawn table')?.innerText.includes('Buchholz')")
+        store.add_all((played(number, "1-0" if number == 0 else "0-1"), True) for number in range(2))
+        browser.until("document.querySelector('#drawn tbody tr').innerText.split(/\\s+/).slice(-1)[0] === '2+'")
 
 
 def test_scores_are_rounded_as_in_reports(tmp_path: Path, browser: Browser) -> None:
