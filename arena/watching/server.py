@@ -238,6 +238,18 @@ def serve(runs: WatchedRuns, listening: socket.socket, language: str, host: str)
 
 
 def address_of(listening: socket.socket, host: str) -> str:
-    """Where the first page is."""
-    shown = "127.0.0.1" if host in ("", "0.0.0.0") else "::1" if host == "::" else host
+    """Where the first page is: of a host that is all of this machine's addresses, the one in its network."""
+    shown = _own_address(listening) if host in ("", "0.0.0.0", "::") else host
     return f"http://{f'[{shown}]' if ':' in shown else shown}:{listening.getsockname()[1]}/"
+
+
+def _own_address(listening: socket.socket) -> str:
+    """The address that others in the network reach this machine at; loopback where it is in none."""
+    is_ipv6 = listening.family == socket.AF_INET6
+    elsewhere, loopback = ("2001:db8::1", "::1") if is_ipv6 else ("192.0.2.1", "127.0.0.1")  # of RFC 3849, RFC 5737
+    try:
+        with socket.socket(listening.family, socket.SOCK_DGRAM) as probe:
+            probe.connect((elsewhere, 9))  # sends nothing: it only finds the way there
+            return str(probe.getsockname()[0])
+    except OSError:
+        return loopback

@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -187,6 +188,27 @@ def test_other_names_and_other_methods_are_refused(tmp_path: Path) -> None:
         for method in ("POST", "PUT", "DELETE", "OPTIONS", "TRACE"):
             assert server.get("/", method)[0] == 405, method
         assert server.get(f"/run/{server.run}/", "HEAD")[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("host", "found", "told"),
+    [("0.0.0.0", "10.0.0.7", "10.0.0.7"), ("0.0.0.0", None, "127.0.0.1"), ("127.0.0.1", "10.0.0.7", "127.0.0.1")],
+)
+def test_of_all_addresses_the_one_is_told_that_others_can_use(
+    host: str, found: str | None, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``found`` is the address of the machine in its network, if it is in one."""
+    from arena.watching.server import address_of
+
+    def connect(_: object, __: object) -> None:
+        if found is None:
+            raise OSError("Network is unreachable")
+
+    with socket.create_server((host, 0)) as listening:
+        port = listening.getsockname()[1]
+        monkeypatch.setattr(socket.socket, "connect", connect, raising=False)
+        monkeypatch.setattr(socket.socket, "getsockname", lambda one: (found if one is not listening else host, port))
+        assert address_of(listening, host) == f"http://{told}:{port}/"
 
 
 def test_what_cannot_be_read_is_told_and_the_server_goes_on(tmp_path: Path) -> None:
