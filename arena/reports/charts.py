@@ -55,6 +55,8 @@ DARK_SCORE = 85.0
 """Percent from which on a cell is so dark that its text is light."""
 NARROW_SEGMENT = 6.0
 """Percent of a bar that its count needs."""
+HALO_POINTS = 1.2
+"""Width of the rim in the ground's colour that sets an interval off from the bar below it."""
 
 
 def _say(language: str) -> Catalogue:
@@ -119,10 +121,13 @@ def pairs_chart(tables: Tables, language: str) -> Figure:
         if not row.pairs:
             continue
         score = 100 * seen.score
-        axes.errorbar(
-            [score], [place + 0.17], xerr=[[score - 100 * seen.score_low], [100 * seen.score_high - score]], fmt="o",
-            color=INK, markersize=4, linewidth=1.4, capsize=2.5, label=label, clip_on=False,
-        )  # fmt: skip
+        reach = [[score - 100 * seen.score_low], [100 * seen.score_high - score]]
+        for color, rim in ((GROUND, HALO_POINTS), (INK, 0.0)):  # no one colour stands out from all bars in every theme
+            axes.errorbar(
+                [score], [place + 0.17], xerr=reach, fmt="o", color=color, markersize=4 + 2 * rim,
+                linewidth=1.4 + 2 * rim, capsize=2.5 + rim, capthick=1 + 2 * rim, clip_on=False,
+                label=None if rim else label,
+            )  # fmt: skip
         label = None
         axes.annotate(
             str(row.pairs), (100, place), xytext=(5, 0), textcoords="offset points", va="center", color=MUTED,

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
+from matplotlib.container import ErrorbarContainer
 
 from arena.figures.standings import EndingCount
-from arena.reports.charts import endings_chart
-from arena.reports.drawing.style import svg_text
+from arena.reports.charts import endings_chart, pairs_chart
+from arena.reports.drawing.style import GROUND, INK, svg_text
 from engine.language import Catalogue
 
 READABLE = 4.5
@@ -68,6 +69,18 @@ def test_counts_on_the_bars_of_pairs_can_be_read() -> None:
         for kind in ("light", "dark"):
             colors = theme(kind)
             assert contrast(to_rgb(colors[name]), to_rgb(colors[text])) >= READABLE, (name, kind)
+
+
+def test_score_intervals_stand_out_from_the_bars_of_pairs() -> None:
+    """By a rim: ink alone is too near to some bar's colour in either theme."""
+    row = SimpleNamespace(player="A", pairs=20, LL=12, LD=1, even=2, WD=1, WW=4)
+    tables: Any = SimpleNamespace(standings=[row])
+    (axes,) = pairs_chart(tables, "en").axes
+    rim, interval = (container.lines[2][0] for container in axes.containers if isinstance(container, ErrorbarContainer))
+    assert [part.get_color()[0][:3].tolist() for part in (rim, interval)] == [[*to_rgb(GROUND)], [*to_rgb(INK)]]
+    assert rim.get_linewidth()[0] >= interval.get_linewidth()[0] + 2
+    assert rim.get_zorder() <= interval.get_zorder()
+    assert min(contrast(to_rgb(theme(kind)["ink"]), to_rgb(theme(kind)["ground"])) for kind in ("light", "dark")) > 7
 
 
 @pytest.mark.parametrize("value", [0.0, 10.0, 53.0, 60.0])
