@@ -52,6 +52,8 @@ NO_NODES = 2**32 - 1
 MANTISSA_BITS = 10
 _DIGITS = 10.0 ** np.arange(3, 19)
 """From each of these on, a time in microseconds loses one more digit."""
+TOLD_OTHERWISE = ("fault", "dialogue", "sets")
+"""Details of a game that pages do not show as they are stored: the settings (of a study) are in the players' names."""
 MAX_DETAIL = 2000
 """Characters of what else is known of a game that the page keeps; the store has it whole."""
 MAX_DIALOGUE = 16_384
@@ -314,7 +316,7 @@ class _Chunk:
             dialogue = _end_of(detail.get("dialogue", ()), min(self._room, MAX_DIALOGUE))
             self._room -= len(dialogue)
             self.header["faults"][place] = {"text": detail["fault"]["text"], "dialogue": dialogue}
-        others = {name: value for name, value in detail.items() if name not in ("fault", "dialogue")}
+        others = {name: value for name, value in detail.items() if name not in TOLD_OTHERWISE}
         if others:
             self.header["details"][place] = json.dumps(others, ensure_ascii=False)[:MAX_DETAIL]
 

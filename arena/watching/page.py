@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.notation.pgn import date_of, round_of
 from arena.records import GameRecord, Pairing
-from arena.reports.games import GamesOnPage, script_data
+from arena.reports.games import TOLD_OTHERWISE, GamesOnPage, script_data
 from arena.reports.render import render
 from engine.games import GAMES
 from engine.language import LANGUAGES, Catalogue, messages_of
@@ -107,7 +107,7 @@ def row_data(game: FinishedGame) -> dict[str, Any]:
 
 def game_data(record: GameRecord) -> dict[str, Any]:
     """A game for the board: as ``row_data``, with its opening, its moves and what happened."""
-    others = {name: value for name, value in record.detail.items() if name not in ("fault", "dialogue")}
+    others = {name: value for name, value in record.detail.items() if name not in TOLD_OTHERWISE}
     fault = record.detail.get("fault")
     return {
         "key": record.key, "number": place_name(record.pairing), "pair": record.pairing.pair,

@@ -116,6 +116,14 @@ def test_packed_games_keep_every_move() -> None:
     assert "4" not in header["details"]
 
 
+def test_what_else_is_known_of_a_game_is_told_but_not_what_the_names_of_its_players_say() -> None:
+    details: tuple[dict[str, object], ...] = ({"sets": [[2, "false"], [3, "true"]]}, {"sets": [[2], [3]], "hits": 4})
+    header, _ = unpacked(
+        chunk_of([game(place, 0, 1, 0, "0-1", "crash", detail=detail) for place, detail in enumerate(details)])
+    )
+    assert header["details"] == {"1": '{"hits": 4}'}
+
+
 def test_dialogues_are_kept_from_their_end_and_bounded_together(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = [f"{number} < line {number}" for number in range(5)]
     faulty = [game(place, 0, 1, 0, "0-1", "crash", detail=LATE | {"dialogue": lines}) for place in range(3)]
