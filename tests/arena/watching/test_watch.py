@@ -395,6 +395,26 @@ def test_a_swiss_tournament_has_its_table(tmp_path: Path, browser: Browser) -> N
         browser.until("document.querySelector('#drawn tbody tr').innerText.split(/\\s+/).slice(-1)[0] === '2+'")
 
 
+def test_words_stay_whole_on_a_telephone(tmp_path: Path, browser: Browser) -> None:
+    with begun(tmp_path, specification()) as store:
+        store.add(played(0, "1-0"))
+    with served(tmp_path) as server:
+        browser.resize(390)
+        browser.open(server.address)
+        for shown in ("#seat-near .outcome", "#finished-list tbody td"):
+            browser.until(f"document.querySelector('{shown}') !== null")
+        browser.value(
+            "document.querySelector('#seat-near').childNodes[1].textContent = 'NullDepth 3, Quiescence true (Black)';"
+            "[...document.querySelectorAll('#finished-list tbody td')].slice(0, 3)"
+            ".forEach((cell) => { cell.textContent = 'validation-00 Quiescence'; })"
+        )
+        heights = "[...document.querySelectorAll('{}')].map((one) => one.getBoundingClientRect().height)"
+        line, other = browser.value(heights.format("#seat-near .outcome, #seat-far .outcome"))
+        assert line == other
+        assert max(browser.value(heights.format("#finished-list tbody td"))) < 4 * line
+        browser.resize(1280)
+
+
 def test_scores_are_rounded_as_in_reports(tmp_path: Path, browser: Browser) -> None:
     with begun(tmp_path, specification()):
         pass
