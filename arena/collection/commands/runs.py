@@ -39,7 +39,7 @@ GAP = "  "
 
 def configure(parser: CommandParser) -> None:
     """The arguments of ``elolab runs``."""
-    actions = parser.add_subparsers(title="what to do", dest="action", metavar="")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION")
     parser.implied = (LIST, ACTIONS)
     parser.epilog = "elolab runs and elolab runs DIR stand for elolab runs list."
     one = actions.add_parser(LIST, help="list the runs below a folder")
