@@ -50,8 +50,8 @@ def configure(parser: CommandParser) -> None:
         "stop, and extends it after pairs, rounds or players were added. A Swiss tournament takes more rounds, a "
         "knockout neither rounds nor pairs, and neither of them more players. In DIR, {name} stands for the "
         "tournament's name and {identity} for the engine's.\n\n"
-        f"{PLAYER_HELP} Between PLAYERs --pairs is {DEFAULT_PAIRS}, with --rounds of a round robin or gauntlet 1, and "
-        f"--seed {DEFAULT_SEED}.\n\n{EXIT_CODES}"
+        f"{PLAYER_HELP} Without a SPEC the default of --pairs is {DEFAULT_PAIRS} (with --rounds of a round robin or "
+        f"gauntlet 1), and that of --seed {DEFAULT_SEED}.\n\n{EXIT_CODES}"
     ) + names_paragraph("tournaments")
 
 
