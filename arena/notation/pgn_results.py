@@ -42,11 +42,15 @@ class Results:
 
 
 def results_of_file(path: str, game: str, player: str | None, opponent: str | None) -> Results:
-    """The counts of a file's games from one player's view. Raises ``UserError`` if it is not clear whose."""
+    """The counts of a file's games from one player's view; the file may be compressed.
+
+    Raises ``UserError`` if it is not clear whose.
+    """
+    from arena.notation.archives.sources import unpacked
     from arena.notation.pgn import decode_text, read_results
 
     try:
-        data = Path(path).read_bytes()
+        data = unpacked(Path(path).read_bytes(), path)
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror}") from None
     games = list(read_results(decode_text(data, path), path, game))

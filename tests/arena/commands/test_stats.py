@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 from pathlib import Path
@@ -150,6 +151,14 @@ def test_foreign_games_are_pairs_only_if_their_rounds_say_so(
         assert data["pentanomial"] == [0, 0, 0, 1, 1]
     elif paired == 0:
         assert data["wdl"] == [3, 1, 0]
+
+
+def test_a_compressed_file_is_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As ``--pgnout games.pgn.gz`` writes it."""
+    path = written(tmp_path / "games.pgn", [record(0, "ann", "bob", 0, "1-0"), record(1, "bob", "ann", 0, "0-1")])
+    packed = tmp_path / "games.pgn.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert figures(capsys, "--pgn", packed) == figures(capsys, "--pgn", path)
 
 
 @pytest.mark.parametrize(
