@@ -100,7 +100,7 @@ def read_objective(data: Mapping[str, Any], where: str, game: str) -> ObjectiveS
     fixed = {**preset, **by_own_names(table.mapping("set"), f"{where}: [set]")}
     base = resolve(fixed, where, game)
     sampler = table.choice("sampler", "tpe", but=(PAIRS_SAMPLER,))
-    check_sampler(sampler, where)
+    check_sampler(sampler, where, other="tpe")
     return ObjectiveSpec(
         game=game,
         space=read_space(table, base, game, ANY_LIMITS),

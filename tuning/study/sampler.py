@@ -35,13 +35,13 @@ class SamplerError(UserError):
     """A sampler that cannot be used here; names the remedy."""
 
 
-def check_sampler(name: str, where: str) -> None:
-    """Raise ``SamplerError`` if the sampler needs a package that is not installed."""
+def check_sampler(name: str, where: str, other: str = "duel") -> None:
+    """Raise ``SamplerError`` if the sampler needs a package that is not installed; ``other`` is one that needs none."""
     for package in PACKAGES.get(name, ()):
         if find_spec(package) is None:
             raise SamplerError(
                 f"{where}: sampler = {name!r} needs the Python package {package!r}, which is not installed; "
-                f"pip install {package}, or use sampler = 'duel'"
+                f"pip install {package}, or use sampler = {other!r}"
             )
 
 
