@@ -662,7 +662,8 @@ def _read_moves(draft: _Draft, position: Position, ranks: str) -> list[str]:
             position.push(move)
         except UserError as error:
             side = position.game.side_names[number % 2]
-            written = "" if word in str(error) else f" ({word!r}, ranks from 1)"
+            base = ", ranks from 1" if first_rank else ""
+            written = "" if word in str(error) else f" ({word!r}{base})"
             raise draft.error(line, f"{side}'s move {number // 2 + 1}{written}: {error}") from None
         moves.append(move)
     return moves

@@ -280,6 +280,12 @@ def test_moves_with_ranks_from_one() -> None:
     assert moves_of(portable) == "h2e2 h9g7"
 
 
+@pytest.mark.parametrize(("ranks", "words"), [("0", r"\('A0-A9'\): "), ("1", r"\('A1-A10', ranks from 1\): ")])
+def test_an_illegal_move_is_quoted_in_the_ranks_in_which_it_was_read(ranks: str, words: str) -> None:
+    with pytest.raises(PortableGameError, match=f"Red's move 1 {words}illegal move 'a0a9'"):
+        read_all("1. A0-A9" if ranks == "0" else "1. A1-A10", ranks)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
