@@ -375,7 +375,7 @@ def test_a_tuning_by_a_function_names_what_is_wrong(arguments: dict[str, Any], w
 
 def test_the_sampler_told_instead_of_one_without_its_package_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tuning.study.sampler.find_spec", lambda name: None)
-    with pytest.raises(elolab.UserError, match="'cmaes' needs .* use sampler = 'tpe'"):
+    with pytest.raises(elolab.UserError, match=r"'cmaes' needs .* use sampler = 'tpe'"):
         elolab.tune(objective=distance, dimensions=DIMENSIONS, sampler="cmaes")
 
 
