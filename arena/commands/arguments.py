@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import re
 import sys
 import textwrap
@@ -169,6 +170,21 @@ def output_folder(out: str | None, name: str) -> Path:
 
         out = out.replace("{identity}", engine_identity())
     return Path(out.replace("{name}", name))
+
+
+def output_file(option: str, name: str) -> Path:
+    """The file that an option names to be written, before hours of work for it.
+
+    Raises ``UsageError`` if it is a folder, or would lie in a folder that is not there or takes no files.
+    """
+    path = Path(name)
+    if path.is_dir():
+        raise UsageError(f"{option} {name}: that is a folder; name a file")
+    if not path.parent.is_dir():
+        raise UsageError(f"{option} {name}: there is no folder {path.parent}")
+    if not path.exists() and not os.access(path.parent, os.W_OK):
+        raise UsageError(f"{option} {name}: no file can be written into the folder {path.parent}; name another")
+    return path
 
 
 def add_hypothesis_arguments(parser: argparse.ArgumentParser, *, always: bool) -> None:

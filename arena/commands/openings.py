@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from arena.commands.arguments import output_file
 from engine.commands.arguments import (
     UsageError,
     add_concurrency_argument,
@@ -225,8 +226,8 @@ def _balance_openings(arguments: argparse.Namespace) -> int:
 def _check_output(arguments: argparse.Namespace) -> None:
     if arguments.json and arguments.out is None:
         raise UsageError("--json and the openings would both be printed; give --out FILE for the openings")
-    if arguments.out is not None and not Path(arguments.out).parent.is_dir():
-        raise UsageError(f"--out {arguments.out}: there is no folder {Path(arguments.out).parent}")
+    if arguments.out is not None:
+        output_file("--out", arguments.out)
 
 
 def _judging(arguments: argparse.Namespace, game: Game, stop: StopFlag) -> tuple[Callable[[], Judge], str]:

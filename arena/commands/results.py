@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.colours import YELLOW, coloured
-from arena.commands.arguments import output_folder
+from arena.commands.arguments import output_file, output_folder
 from arena.commands.words.conditions import pgn_file
 from arena.files import FileError, replacing
 from engine.commands.arguments import UsageError, print_json
@@ -101,9 +101,7 @@ def _copy_of_games(directory: Path, arguments: argparse.Namespace) -> Path | Non
     """The file of ``--pgnout``. Raises ``UsageError`` if it cannot be one, or holds what this folder did not write."""
     if getattr(arguments, "pgnout", None) is None:
         return None
-    path, own = Path(pgn_file(arguments.pgnout)), _games_file(directory)
-    if path.is_dir() or not path.parent.is_dir():
-        raise UsageError(f"--pgnout {path}: {'that is' if path.is_dir() else 'there is no'} folder; name a file")
+    path, own = output_file("--pgnout", pgn_file(arguments.pgnout)), _games_file(directory)
     if path.is_file() and not (own.is_file() and _is_copy_of(directory, path)):
         raise UsageError(
             f"--pgnout {path}: holds other games, and is not added to; name another file, or remove that one"

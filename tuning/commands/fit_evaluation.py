@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from arena.commands.arguments import output_file
 from engine.commands.arguments import (
-    UsageError,
     add_game_argument,
     add_json_argument,
     add_language_argument,
@@ -129,9 +129,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     check_fit(spec)
     directory = folder_of(arguments.out, f"fit-{game.name}")
-    output = None if arguments.output is None else Path(arguments.output)
-    if output is not None and not output.parent.is_dir():
-        raise UsageError(f"fit-evaluation: --output {output}: there is no folder {output.parent}")
+    output = None if arguments.output is None else output_file("--output", arguments.output)
     if arguments.dry_run:
         return describe(plan_of_run(spec, directory, arguments.concurrency), {}, arguments)
     fitted = uninterrupted(fit_evaluation, arguments, spec, directory, output=output)
