@@ -389,9 +389,11 @@ def engines_of(store: Store) -> str:
 
 
 def plain(data: Any) -> Any:
-    """Plain data as it comes back from a store: mappings with text for keys, and lists."""
+    """Plain data as it comes back from a store: mappings with text for keys, lists, and Python's own values."""
     if isinstance(data, Mapping):
         return {str(key): plain(value) for key, value in data.items()}
+    if hasattr(data, "tolist"):  # NumPy's numbers and texts, as tables of pandas have them, and arrays
+        data = data.tolist()
     return [plain(entry) for entry in data] if isinstance(data, list | tuple) else data
 
 

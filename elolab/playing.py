@@ -186,6 +186,7 @@ def play_match(
         content["openings"] = path_text(openings, "openings", "a suite's name or file")
     if isinstance(sprt, Mapping):
         content["sprt"] = dict(sprt)
+    content = plain(content)
     spec = spec_from_mapping(content, kind, finder)
     result, tables = _played(spec, content, run_folder.path, options)
     for name, reason in result.unavailable.items():

@@ -40,8 +40,9 @@ def path_text(given: object, name: str, expected: str = "a path") -> str:
 
 def at_least_one(given: object, name: str) -> int:
     """An argument that is a whole number from 1 on. Raises ``UserError`` for anything else."""
-    if isinstance(given, int) and not isinstance(given, bool) and given >= 1:
-        return given
+    number = plain(given)
+    if isinstance(number, int) and not isinstance(number, bool) and number >= 1:
+        return number
     raise UserError(f"{name} = {given!r}, expected a whole number of at least 1")
 
 

@@ -180,7 +180,7 @@ def tune(
     if not callable(objective):
         raise UserError(f"objective = {objective!r}, expected a function")
     trials = at_least_one(trials, "trials")
-    content: dict[str, Any] = {"base": base, "set": plain(settings or {}), "sampler": sampler, "seed": seed}
+    content: dict[str, Any] = plain({"base": base, "set": settings or {}, "sampler": sampler, "seed": seed})
     if not isinstance(dimensions, Collection) or not len(dimensions):
         raise UserError(f"dimensions = {dimensions!r}, expected names of parameters, or a mapping from names to ranges")
     if isinstance(dimensions, Mapping):

@@ -10,9 +10,11 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from documents import ROOT, blocks_in
 
@@ -371,6 +373,17 @@ def test_a_tuning_by_a_function_names_what_is_wrong(arguments: dict[str, Any], w
     with pytest.raises(elolab.UserError) as raised:
         elolab.tune(**given)
     assert words in str(raised.value)
+
+
+def test_values_of_numpy_and_pandas_are_as_good_as_pythons_own(tmp_path: Path) -> None:
+    settings = {"hash_mb": np.int64(2), "null_move": np.False_}
+    numbers: dict[str, Any] = {"pairs": np.int64(1), "seed": np.int64(3), "concurrency": np.int64(1)}
+    match = elolab.play_match("default", settings, limit="depth=1", folder=tmp_path, **numbers)
+    assert match.pairs == 1
+    written = tomllib.loads((tmp_path / "specification.toml").read_text(encoding="utf-8"))
+    assert written["players"][1]["set"] == {"hash_mb": 2, "null_move": False}
+    choices = {"quiescence": {"choices": np.array(["off", "on"])}}
+    assert set(elolab.tune(objective=lambda settings: 1.0, dimensions=choices, trials=1).best) == {"quiescence"}
 
 
 def test_the_sampler_told_instead_of_one_without_its_package_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
