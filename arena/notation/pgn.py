@@ -341,9 +341,11 @@ def decode_text(data: bytes, where: str) -> str:
     """The text of a file in UTF-8, GBK (with its extension GB18030) or Big5.
 
     Most bytes are a text in GBK and in Big5 alike: Big5 it is where that gives more of the characters that games are
-    full of. Raises ``PortableGameError``.
+    full of. What is cut within a character or damaged in few places has U+FFFD there, so that no more than the game it
+    lies in is lost. Raises ``PortableGameError``.
     """
     texts = _decoded(data, "utf-8-sig") or [*_decoded(data, "gb18030"), *_decoded(data, "big5hkscs")]
+    texts = texts or _mended(data)
     if not texts:
         try:
             data.decode("gb18030")
@@ -361,6 +363,20 @@ def _decoded(data: bytes, encoding: str) -> list[str]:
         return [data.decode(encoding)]
     except UnicodeDecodeError:
         return []
+
+
+def _mended(data: bytes) -> list[str]:
+    """The text with the fewest places that are no characters, if it has few of them for all it has beyond ASCII."""
+    texts = [data.decode(encoding, "replace") for encoding in ("utf-8-sig", "gb18030", "big5hkscs")]
+    text = min(texts, key=lambda text: text.count(_NO_CHARACTER))
+    damaged = text.count(_NO_CHARACTER)
+    others = sum(not character.isascii() for character in text) - damaged
+    return [text] if damaged * LEAST_CHARACTERS <= others else []
+
+
+LEAST_CHARACTERS = 20
+"""Characters beyond ASCII for each place that is none, below which a file is rather no text in that encoding."""
+_NO_CHARACTER = "\ufffd"
 
 
 def _likelihood(text: str) -> int:

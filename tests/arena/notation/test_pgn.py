@@ -25,6 +25,7 @@ from arena.notation.pgn import (
     portable_game,
     portable_text,
     read_games,
+    try_games,
 )
 from arena.records import GameRecord, MoveRecord, Opening, Pairing
 from engine.games import game_named
@@ -258,6 +259,15 @@ def test_several_games_comments_variations_marks_and_glued_numbers() -> None:
 def test_mere_moves_in_many_spellings(text: str) -> None:
     (portable,) = read_all(text)
     assert moves_of(portable) == "h2e2 h9g7 h0g2"
+
+
+@pytest.mark.parametrize(("encoding", "damage"), [("utf-8", "车".encode()[:1]), ("gb18030", b"\xff")])
+def test_a_damaged_character_costs_no_more_than_its_game(encoding: str, damage: bytes) -> None:
+    whole = '[Red "甲"]\n[Black "乙"]\n1. 炮二平五 马8进7 2. 马二进三 1-0\n\n'.encode(encoding)
+    wrong = whole.replace("马8".encode(encoding), damage + b"8")
+    games = list(try_games(decode_text(whole + wrong + whole, "x.pgn"), "x.pgn", "xiangqi"))
+    assert [moves_of(game) for game in games if isinstance(game, PortableGame)] == ["h2e2 h9g7 h0g2"] * 2
+    assert str(games[1]).startswith("x.pgn: game 2, line 7: Black's move 1: cannot read move '\ufffd8")
 
 
 def test_a_pawns_move_is_not_taken_for_a_number() -> None:
