@@ -108,7 +108,7 @@ def user_folder() -> Path:
 def _read_cutechess(path: Path) -> dict[str, dict[str, Any]]:
     """The engines of a configuration of cutechess, as far as their keys have a meaning here."""
     try:
-        configurations = json.loads(path.read_text("utf-8"))
+        configurations = json.loads(path.read_text("utf-8-sig"))  # editors of Windows begin it with a mark
         return dict(
             _of_cutechess(configuration, f"{path}: engine {number}")
             for number, configuration in enumerate(configurations, start=1)

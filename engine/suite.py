@@ -69,7 +69,7 @@ def load_positions(path: Path, game: str) -> tuple[SuitePosition, ...]:
     contract = game_named(game)
     found: list[SuitePosition] = []
     try:
-        text = path.read_text("utf-8")
+        text = path.read_text("utf-8-sig")  # editors of Windows begin it with a mark
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise ConfigurationError(f"{path}: cannot be read: {reason}") from None

@@ -136,6 +136,12 @@ def test_engines_of_cutechess_are_read(tmp_path: Path) -> None:
             engines_file(str(path), Path()).entry("Sloppy", "")
 
 
+def test_a_mark_of_the_byte_order_is_no_part_of_the_engines_of_cutechess(tmp_path: Path) -> None:
+    path = tmp_path / "engines.json"
+    path.write_text('[{"name": "Mine", "command": "x"}]', encoding="utf-8-sig")
+    assert engines_file(str(path), Path()).entry("Mine", "")["command"] == "x"
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [

@@ -129,6 +129,13 @@ def test_the_command_prints_what_belongs_together(tmp_path: Path, capsys: pytest
     ]
 
 
+def test_a_mark_of_the_byte_order_is_no_part_of_the_first_position(tmp_path: Path) -> None:
+    path = tmp_path / "x.epd"
+    path.write_text(f'{MATE_IN_ONE}; bm b0b9; id "双车";', encoding="utf-8-sig")
+    (position,) = load_positions(path, "xiangqi")
+    assert (position.name, position.best_moves) == ("双车", ("b0b9",))
+
+
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         command_line.main(["suite", "xiangqi-tactics", "--limit", "nodes=3000", "--set", "null_move=off", "--json"])
