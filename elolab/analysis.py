@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from engine.commands.background import in_background
 from engine.engine import Engine as SearchingEngine
 from engine.engine import SearchResult, StopFlag
+from engine.errors import UserError
 from engine.games.contract import Position
 from engine.settings.limits import Limits
 from engine.settings.parameters import Value, by_own_names
@@ -41,6 +42,7 @@ class Engine:
     def __init__(
         self, game: str = "xiangqi", settings: Mapping[str, Any] | str | os.PathLike[str] | None = None
     ) -> None:
+        game = str(game)
         if settings is None or isinstance(settings, Mapping):
             overrides = by_own_names(settings or {})
         else:
@@ -81,6 +83,8 @@ class Engine:
         """
         place = self._position(position, moves)
         limits, stop = Limits.parse(limit), StopFlag()
+        if not hasattr(lines, "__index__"):
+            raise UserError(f"lines = {lines!r}, expected a whole number")
         wanted = place.game.read_moves(place, _split(search_moves), "0")
         future = in_background(partial(self._engine.search, place, limits, stop=stop, search_moves=wanted, lines=lines))
         try:
@@ -107,8 +111,15 @@ class Engine:
         self._engine.new_game()
 
     def _position(self, position: str | None, moves: Moves) -> Position:
+        if not isinstance(position, str | None):
+            raise UserError(f"position = {position!r}, expected a text, or None for the start of the game")
         return self._engine.game.position(position, _split(moves))
 
 
 def _split(moves: Moves) -> list[str]:
-    return moves.split() if isinstance(moves, str) else list(moves)
+    if isinstance(moves, str):
+        return moves.split()
+    found = list(moves) if isinstance(moves, Iterable) else [None]
+    if not all(isinstance(move, str) for move in found):
+        raise UserError(f"moves = {moves!r}, expected a list of moves, or a text with spaces between them")
+    return found

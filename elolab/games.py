@@ -14,6 +14,7 @@ from arena.play.store import Store
 from arena.play.tournament import count_of
 from arena.records import GameRecord, MoveRecord, points_of
 from arena.tournament_spec import TournamentSpec
+from elolab.runs import path_text
 from engine.errors import UserError
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ _MOVE_COLUMNS: dict[str, Any] = {
 
 
 def _loaded(source: str | os.PathLike[str], game: str) -> Iterator[_LoadedGame]:
-    path = Path(source)
+    path = Path(path_text(source, "source"))
     if path.is_dir():
         return _of_folder(path, game)
     if not path.exists():

@@ -449,9 +449,15 @@ def test_the_engine_answers_about_positions() -> None:
         lambda: elolab.Engine().search("nonsense"),
         lambda: elolab.Engine().search(moves="a0a9"),
         lambda: elolab.Engine().search(limit="many"),
+        lambda: elolab.Engine(3),
+        lambda: elolab.Engine().search(math.nan),
+        lambda: elolab.Engine().search(lines="2"),
+        lambda: elolab.Engine().legal_moves(moves=3),
+        lambda: elolab.Engine().search(search_moves=[3]),
+        lambda: elolab.load_games(3),
     ],
 )
-def test_the_engine_refuses_in_one_line(wrong: Any) -> None:
+def test_the_engine_and_tables_refuse_in_one_line(wrong: Any) -> None:
     with pytest.raises(elolab.UserError):
         wrong()
 
