@@ -14,7 +14,7 @@ from arena.play.store import Store
 from arena.play.tournament import count_of
 from arena.records import GameRecord, MoveRecord, points_of
 from arena.tournament_spec import TournamentSpec
-from elolab.runs import path_text
+from elolab.arguments import path_text
 from engine.errors import UserError
 
 if TYPE_CHECKING:

@@ -24,6 +24,7 @@ from arena.records import BUILTIN
 from arena.run import RunOptions, plain
 from arena.spec import spec_from_mapping
 from arena.tournament_spec import TournamentSpec
+from elolab.arguments import path_text
 from elolab.runs import (
     SPECIFICATION_NAME,
     FolderLike,
@@ -31,7 +32,6 @@ from elolab.runs import (
     RunFolder,
     Specification,
     kept_specification,
-    path_text,
     read_specification,
     run_options,
 )

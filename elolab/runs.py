@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
 
 from arena.run import RunOptions, plain
-from engine.errors import UserError
+from elolab.arguments import at_least_one, path_text
 from engine.settings.configuration import find_config, read_toml
 
 if TYPE_CHECKING:
@@ -29,21 +29,6 @@ Read = TypeVar("Read")
 
 SPECIFICATION_NAME = "specification.toml"
 """What a run was given as a mapping, in its folder, so that the commands can go on with it."""
-
-
-def path_text(given: object, name: str, expected: str = "a path") -> str:
-    """An argument that is a path or a name, as it was given. Raises ``UserError`` for anything else."""
-    if isinstance(given, str | os.PathLike):
-        return os.fspath(given)
-    raise UserError(f"{name} = {given!r}, expected {expected}")
-
-
-def at_least_one(given: object, name: str) -> int:
-    """An argument that is a whole number from 1 on. Raises ``UserError`` for anything else."""
-    number = plain(given)
-    if isinstance(number, int) and not isinstance(number, bool) and number >= 1:
-        return number
-    raise UserError(f"{name} = {given!r}, expected a whole number of at least 1")
 
 
 class RunFolder:

@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, overload
 
 from arena.run import plain
+from elolab.arguments import at_least_one, path_text
 from elolab.runs import (
     SPECIFICATION_NAME,
     FolderLike,
     PlayedGames,
     RunFolder,
     Specification,
-    at_least_one,
     kept_specification,
-    path_text,
     read_specification,
     run_options,
 )
