@@ -94,6 +94,7 @@ EXIT_CODES = (
 
 
 def add_engine_change_argument(parser: argparse.ArgumentParser) -> None:
+    """``--accept-engine-change``, for every command that goes on with games in a folder."""
     parser.add_argument(
         "--accept-engine-change", action="store_true",
         help="go on although another version of the engine, or of a player's program, began",

@@ -230,7 +230,7 @@ class GameRunner(Runner):
     ) -> Iterator[list[GameRecord]]:
         """See ``Runner.batches``. At most ``concurrency`` games run at a time, and as many wait.
 
-        Nothing is yielded any more once the stop flag is set.
+        Once the stop flag is set, only games that have ended are yielded, and none that a fault may have ended with it.
         """
         self._enough = enough
         source = iter(jobs)
@@ -346,6 +346,7 @@ class GameRunner(Runner):
             self._slots.release(needed)
 
     def _slots_of(self, job: GameJob) -> int:
+        """How many of the ``concurrency`` slots a game takes."""
         return min(2 if job.thinks_on_both_sides else 1, self.concurrency)
 
     def _warn_of_threads(self, job: GameJob) -> None:
