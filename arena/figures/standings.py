@@ -349,7 +349,7 @@ class TableCounter:
         ratings = fit_ratings(len(counter.players), counter.pairings(), anchors=given)
         rows = standing_rows(counter, ratings, self._effort)
         ranking = [counter.players.index(row.player) for row in rows]
-        heads = _head_to_heads(counter, ranking)
+        heads = head_to_heads(counter, ranking)
         return Tables(counter, ratings, rows, heads, _endings(self._endings), self._faults.counts())
 
 
@@ -418,7 +418,8 @@ class _Effort:
         return depth, nodes, time
 
 
-def _head_to_heads(counter: PairCounter, ranking: Sequence[int]) -> tuple[HeadToHead, ...]:
+def head_to_heads(counter: PairCounter, ranking: Sequence[int]) -> tuple[HeadToHead, ...]:
+    """Every ordered two players who met, in the order of ``ranking``, the numbers of the players in ``counter``."""
     rows = []
     for player in ranking:
         for opponent in ranking:

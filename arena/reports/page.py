@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from arena.figures.numbers import error_text, percent_text, signed
@@ -51,8 +52,7 @@ def html_page(contents: Contents) -> str:
         command=repeat_command(contents.spec, contents.language),
         tables=tables,
         players=tables.players_table(contents, code),
-        crosstable=_crosstable(contents),
-        numbered=len(contents.tables.standings) > MAX_NAMED_COLUMNS,
+        **_crosstable([row.player for row in contents.tables.standings], contents.tables.head_to_heads),
         superiority=_superiority(contents),
         bracket=_bracket(contents.placing, Catalogue(ARENA, contents.language)),
         figures=[plot for plot in contents.plots if plot.name not in ELSEWHERE],
@@ -70,18 +70,26 @@ def placing_html(placing: Placing, language: str) -> str:
     )  # fmt: skip
 
 
+def crosstable_html(names: Sequence[str], results: Iterable[HeadToHead], language: str) -> str:
+    """The section of the crosstable alone, for a page that follows a run; ``names`` are its rows and columns."""
+    return render("arena.reports/crosstable.html.j2", language, **_crosstable(names, results))
+
+
 MAX_NAMED_COLUMNS = 8
 """Players whose names head the columns of the crosstable; more have the numbers of their rows."""
 
 
-def _crosstable(contents: Contents) -> list[tuple[str, list[dict[str, Any] | None]]]:
-    """Each player and the cells of the row, ``None`` on the diagonal; an empty cell for who never met."""
-    names = [row.player for row in contents.tables.standings]
-    found = {(result.player, result.opponent): result for result in contents.tables.head_to_heads}
-    return [
+def _crosstable(names: Sequence[str], results: Iterable[HeadToHead]) -> dict[str, Any]:
+    """``crosstable``: each player and the cells of the row, ``None`` on the diagonal, an empty cell for who never met.
+
+    ``numbered`` says whether the columns are headed by numbers.
+    """
+    found = {(result.player, result.opponent): result for result in results}
+    rows = [
         (name, [None if name == other else _crosstable_cell(found.get((name, other))) for other in names])
         for name in names
     ]
+    return {"crosstable": rows, "numbered": len(rows) > MAX_NAMED_COLUMNS}
 
 
 def _crosstable_cell(result: HeadToHead | None) -> dict[str, Any]:

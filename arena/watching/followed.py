@@ -97,12 +97,17 @@ class FollowedRun:
         return self._figures[language].drawing if language in self._figures else 0
 
     def figures(self, language: str) -> dict[str, Any]:
-        """What was drawn last in a language, of a Swiss tournament or a knockout its placing; empty before that."""
+        """What was drawn last in a language, of a tournament its placing or crosstable; empty before that."""
         placing = self._follower.placing
         if placing is not None:
             from arena.reports.page import placing_html
 
             return {"html": placing_html(placing, language)}
+        results = self._follower.head_to_heads
+        if results:
+            from arena.reports.page import crosstable_html
+
+            return {"html": crosstable_html([row["player"] for row in self._state["standings"]], results, language)}
         drawn = self._figures.get(language)
         return (drawn.data if drawn is not None else None) or {}
 

@@ -46,7 +46,7 @@ from arena.collection.listing import DAMAGED, RUNNING, TOURNAMENT, UNREADABLE, l
 from arena.figures.faults import FORFEITS, cause_of
 from arena.figures.placing import Placing, placing_of, result_sentence
 from arena.figures.ratings import fit_ratings
-from arena.figures.standings import PairCounter, standing_rows
+from arena.figures.standings import HeadToHead, PairCounter, head_to_heads, standing_rows
 from arena.figures.statistics import Pentanomial
 from arena.play.live import LIVE_NAME
 from arena.play.running_elo import RunningElo
@@ -170,6 +170,11 @@ class RunFollower:
     def placing(self) -> Placing | None:
         """Of a Swiss tournament or a knockout, as of the last ``standings`` and ``result``."""
         return None if self._figures is None else self._figures.placing
+
+    @property
+    def head_to_heads(self) -> tuple[HeadToHead, ...]:
+        """Of more than two players without a placing, as of the last ``standings``; empty of other runs."""
+        return () if self._figures is None else self._figures.head_to_heads
 
     # Games
 
@@ -383,6 +388,7 @@ class _Figures:
         self._standings: list[dict[str, Any]] = []
         self._result: dict[str, str] = {}
         self.placing: Placing | None = None
+        self.head_to_heads: tuple[HeadToHead, ...] = ()
 
     def add(self, game: FinishedGame, fault: GameFault | None) -> None:
         """Count a game."""
@@ -465,19 +471,23 @@ class _Figures:
         self._fitted_games, self._fitted_at, self._withdrawals = games, now, withdrawals
         anchors = {self._counter.players.index(name): elo for name, elo in self.spec.anchors}
         ratings = fit_ratings(len(self._counter.players), self._counter.pairings(), anchors=anchors)
+        rows = standing_rows(self._counter, ratings)
         self._standings = [
             {
                 "rank": row.rank, "player": row.player, "rating": _finite(row.rating) if row.games else None,
                 "rating_error": _finite(row.rating_error) if row.games else None, "games": row.games,
                 "wins": row.wins, "draws": row.draws, "losses": row.losses, "score": row.score, "pairs": row.pairs,
             }
-            for row in standing_rows(self._counter, ratings)
+            for row in rows
         ]  # fmt: skip
         outcomes = (Outcome(game.key, game.pairing, points_of(game.result)) for game in self._games)
         in_order = sorted(outcomes, key=lambda outcome: outcome.pairing.number)
         self.placing = placing = placing_of(self.spec, in_order, withdrawals)
         if placing is not None:
             self._result = {name: result_sentence(placing, Catalogue("arena", name)) for name in LANGUAGES}
+        elif len(rows) > 2:
+            ranking = [self._counter.players.index(row.player) for row in rows]
+            self.head_to_heads = head_to_heads(self._counter, ranking)
         self._fit_seconds = time.monotonic() - now
 
 

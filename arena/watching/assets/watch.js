@@ -179,14 +179,18 @@ const watch = {
   },
 
   async loadFigures() {
-    const { kind, drawing, result } = this.state, isHeavy = kind !== "" && kind !== "tournament";
+    const { kind, drawing, result, players, games } = this.state, isHeavy = kind !== "" && kind !== "tournament";
     element("drawing").hidden = !isHeavy || drawing > 0;
     if (isHeavy) setText("drawing", say("drawing"));
-    const isPlacing = facts.language in result;
-    if (!isPlacing && (!isHeavy || !drawing)) return;
+    const isTable = facts.language in result || players.length > 2 && games > 0;
+    if (!isTable && (!isHeavy || !drawing)) return;
     const found = await (await fetch("figures?language=" + facts.language)).json();
     if (!found.html) return;
-    if (found.html !== this.figures.html) element("drawn").innerHTML = found.html; // else it stays where it was scrolled
+    if (found.html !== this.figures.html) {
+      const places = [...document.querySelectorAll("#drawn .scroll")].map((box) => box.scrollLeft);
+      element("drawn").innerHTML = found.html;
+      document.querySelectorAll("#drawn .scroll").forEach((box, number) => { box.scrollLeft = places[number] ?? 0; });
+    }
     this.figures = found;
     this.showHead();
     this.showFinding();

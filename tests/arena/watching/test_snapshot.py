@@ -107,6 +107,21 @@ def test_standings_read_bit_by_bit_are_those_of_the_report(tmp_path: Path) -> No
     assert [point[0] for point in state["curve"]["points"]] == [1, 2, 3]
 
 
+def test_of_more_than_two_players_the_pairs_are_those_of_the_report(tmp_path: Path) -> None:
+    seats = [(0, 1), (1, 0), (2, 0), (0, 2)]
+    records = [replace(record(number, result_of(number)), pairing=Pairing(number, number // 2, *pair, 0),
+                       first=f"player {pair[0]}", second=f"player {pair[1]}")
+               for number, pair in enumerate(seats)]  # fmt: skip
+    follower = RunFollower(tmp_path)
+    with begun(tmp_path, specification(players=3)) as store:
+        for added in records:
+            store.add(added)
+            follower.read()
+    tables = tables_of("xiangqi", [f"player {number}" for number in range(3)], records)
+    assert follower.head_to_heads == tables.head_to_heads
+    assert len(tables.head_to_heads) == 4
+
+
 def test_the_first_fault_is_that_of_the_schedule_whichever_game_ended_first(tmp_path: Path) -> None:
     follower = RunFollower(tmp_path)
     with begun(tmp_path, specification()) as store:

@@ -395,6 +395,23 @@ def test_a_swiss_tournament_has_its_table(tmp_path: Path, browser: Browser) -> N
         browser.until("document.querySelector('#drawn tbody tr').innerText.split(/\\s+/).slice(-1)[0] === '2+'")
 
 
+def test_a_round_robin_has_its_crosstable_which_stays_where_it_was_scrolled(tmp_path: Path, browser: Browser) -> None:
+    head, box = "document.querySelector('#drawn h2')?.innerText", "document.querySelector('#drawn .scroll')"
+    with begun(tmp_path, specification(players=9)) as store, served(tmp_path) as server:
+        browser.resize(390)
+        store.add(played(0, "1-0"))
+        browser.open(f"{server.address}?language=zh")
+        assert browser.until(head) == "交叉表"
+        browser.open(server.address)
+        assert browser.until(head) == "Crosstable"
+        assert browser.value(f"[...{box}.querySelectorAll('tbody tr')].map((row) => row.cells.length)") == [10] * 9
+        browser.value(f"{box}.scrollLeft = 80")
+        store.add(played(1, "0-1"))
+        assert browser.until("document.querySelector('#drawn .up strong').parentElement.innerText.includes('2-0-0')")
+        assert browser.value(f"{box}.scrollLeft") == 80
+        browser.resize(1280)
+
+
 def test_words_stay_whole_on_a_telephone(tmp_path: Path, browser: Browser) -> None:
     with begun(tmp_path, specification()) as store:
         store.add(played(0, "1-0"))
