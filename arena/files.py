@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +14,8 @@ from typing import IO, Any
 from engine.errors import UserError
 
 FULL_DISK_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+MAX_LINKS = 40
+"""One after another, as on Linux."""
 
 
 class FileError(UserError):
@@ -38,18 +41,18 @@ def replacing(path: Path, *, binary: bool = False, durable: bool = True) -> Iter
     """Open a new file that takes the place of ``path`` at the end, unless there is an error before.
 
     Texts are written in UTF-8 with plain line ends. ``durable`` waits until the content is on the disk. Raises
-    ``FileError``; the old file is then untouched. What is no file, such as a pipe or a terminal, is written to; a link
-    stays, and the file it leads to is replaced. What was left unfinished by processes that were killed while they
-    replaced the same file is removed.
+    ``FileError``; the old file is then untouched. What is no file, such as a pipe or a terminal, is written to, and so
+    is an open descriptor, such as ``/dev/stdout``, wherever it leads; a link stays, and the file it leads to is
+    replaced. What was left unfinished by processes that were killed while they replaced the same file is removed.
     """
     temporary = None
     try:
-        target = Path(os.path.realpath(path))
-        if target.exists() and not target.is_file() and not target.is_dir():
-            with _opened(os.open(target, os.O_WRONLY), binary) as stream:
+        if (handle := _written_to(path)) is not None:
+            with _opened(handle, binary) as stream:
                 yield stream
                 stream.flush()
             return
+        target = Path(os.path.realpath(path))
         _remove_unfinished(target)
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.{os.getpid()}.", dir=target.parent)
         with _opened(handle, binary) as stream:
@@ -68,6 +71,34 @@ def replacing(path: Path, *, binary: bool = False, durable: bool = True) -> Iter
         if temporary is not None:
             _remove(temporary)
         raise
+
+
+def descriptor_of(path: Path) -> int | None:
+    """The number of the open descriptor that ``/dev/stdout``, ``/dev/fd/3`` and their like mean, else ``None``.
+
+    Their links are not followed to the end: a file there was opened by whoever started this process, who may have
+    written to it before and do so afterwards.
+    """
+    folders = {os.path.realpath(folder) for folder in ("/dev/fd", "/proc/self/fd")}
+    for _ in range(MAX_LINKS):
+        folder = os.path.realpath(path.parent)
+        if folder in folders:
+            return int(path.name) if path.name.isascii() and path.name.isdigit() else None
+        if not path.is_symlink():
+            return None
+        path = Path(folder, os.readlink(path))
+    return None
+
+
+def _written_to(path: Path) -> int | None:
+    """A new descriptor for what is to be written to and not replaced; ``None`` for everything else."""
+    number = descriptor_of(path)
+    if number is not None:
+        for stream in (sys.stdout, sys.stderr):  # what was printed before stands before
+            stream.flush()
+        return os.dup(number)
+    is_other = path.exists() and not path.is_file() and not path.is_dir()
+    return os.open(path, os.O_WRONLY) if is_other else None
 
 
 def _remove_unfinished(target: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.figures.statistics import SPRT_MODELS
+from arena.files import descriptor_of
 from arena.players.processors import OFF, AffinityError, parse_affinity
 from arena.sequential import MAX_HYPOTHESIS, MIN_GAP, SequentialSettings
 from engine.commands.arguments import (
@@ -183,7 +184,7 @@ def output_file(option: str, name: str) -> Path:
         raise UsageError(f"{option} {name}: that is a folder; name a file")
     if not path.parent.is_dir():
         raise UsageError(f"{option} {name}: there is no folder {path.parent}")
-    if not path.exists() and not os.access(path.parent, os.W_OK):
+    if not path.exists() and (descriptor_of(path) is not None or not os.access(path.parent, os.W_OK)):
         raise UsageError(f"{option} {name}: no file can be written into the folder {path.parent}; name another")
     return path
 

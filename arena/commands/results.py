@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from arena.colours import YELLOW, coloured
 from arena.commands.arguments import output_file, output_folder
 from arena.commands.words.conditions import pgn_file
-from arena.files import FileError, replacing
+from arena.files import FileError, descriptor_of, replacing
 from engine.commands.arguments import UsageError, print_json
 from engine.errors import UserError
 from engine.language import console
@@ -102,7 +102,7 @@ def _copy_of_games(directory: Path, arguments: argparse.Namespace) -> Path | Non
     if getattr(arguments, "pgnout", None) is None:
         return None
     path, own = output_file("--pgnout", pgn_file(arguments.pgnout)), _games_file(directory)
-    if path.is_file() and not (own.is_file() and _is_copy_of(directory, path)):
+    if descriptor_of(path) is None and path.is_file() and not (own.is_file() and _is_copy_of(directory, path)):
         raise UsageError(
             f"--pgnout {path}: holds other games, and is not added to; name another file, or remove that one"
         )

@@ -414,3 +414,16 @@ def test_a_copy_of_the_games_is_renewed_after_a_stop_and_when_more_are_played(
     assert command_line.main([*words, "--pairs", "2"]) == 2
     assert "holds other games, and is not added to" in capsys.readouterr().err
     assert gzip.decompress(copy.read_bytes()) == b"mine"
+
+
+def test_a_copy_of_the_games_goes_to_standard_output_whatever_is_in_its_file(tmp_path: Path) -> None:
+    words = ["match", "default", "default", "--limit", "nodes=5", "--maxmoves", "1", "--pairs", "1"]
+    words += ["--out", str(tmp_path / "out"), "--pgnout", "/dev/stdout"]
+    with (tmp_path / "log").open("w") as log:
+        log.write("before\n")
+        log.flush()
+        run = [sys.executable, "-m", "elolab", *words]
+        subprocess.run(run, stdout=log, stderr=subprocess.DEVNULL, cwd=Path(__file__).parents[3], check=True)
+    said = (tmp_path / "log").read_text()
+    assert said.startswith("before\n")
+    assert (tmp_path / "out" / "games.pgn").read_text() in said

@@ -368,6 +368,34 @@ def test_what_is_no_file_is_written_to_and_a_link_stays(tmp_path: Path) -> None:
         replace_file(tmp_path / "missing" / "x", "")
 
 
+def test_an_open_descriptor_is_written_to_wherever_it_leads(tmp_path: Path) -> None:
+    """What was written to it before stays, and so does what comes after."""
+    log, link = tmp_path / "log", tmp_path / "link"
+    with log.open("w") as stream:
+        link.symlink_to(f"/dev/fd/{stream.fileno()}")
+        stream.write("before\n")
+        stream.flush()
+        replace_file(Path(f"/dev/fd/{stream.fileno()}"), "words\n")
+        replace_file(link, b"bytes\n")
+        stream.write("after\n")
+    assert log.read_text() == "before\nwords\nbytes\nafter\n"
+    assert {*tmp_path.iterdir()} == {log, link}
+    receive, send = os.pipe()
+    replace_file(Path(f"/proc/self/fd/{send}"), "through a pipe")
+    assert os.read(receive, 100) == b"through a pipe"
+    os.close(send)
+    with pytest.raises(FileError, match=rf"/dev/fd/{send}: cannot be written: Bad file descriptor"):
+        replace_file(Path(f"/dev/fd/{send}"), "")
+    os.close(receive)
+
+
+def test_what_is_printed_stands_before_what_is_written_to_standard_output(tmp_path: Path) -> None:
+    code = "print('first'); from arena.files import *; replace_file(Path('/dev/stdout'), 'second\\n'); print('third')"
+    with (tmp_path / "out").open("w") as out:
+        subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[3], stdout=out, check=True)
+    assert (tmp_path / "out").read_text() == "first\nsecond\nthird\n"
+
+
 KILLED_WHILE_WRITING = """
 import os, signal, sys
 from pathlib import Path
