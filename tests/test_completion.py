@@ -23,7 +23,12 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 ZSH = """\
 compdef() {{ :; }}
 _describe() {{ print -l -- ${{(P)2}}; }}
-compadd() {{ shift; (($#)) && print -l -- $@; }}
+compadd() {{
+    local ending=
+    [[ $1 == -S ]] && ending=$2 && shift 2
+    [[ $1 == -- ]] && shift
+    (($#)) && print -l -- ${{^@}}$ending
+}}
 _files() {{ print -l -- *; }}
 source {script}
 words=({words}) CURRENT=$#words PREFIX=$words[-1]
@@ -79,8 +84,10 @@ def test_commands_options_names_and_files(shell: str, folder: Path) -> None:
         name for name in available_configs("ablations") if name.startswith("null")
     }
     assert "check" in completed(folder, shell, "openings", "ch")
+    assert "check" not in completed(folder, shell, "openings", "balance", "ch")
     assert "--skip-illegal" in completed(folder, shell, "openings", "balance", "--skip")
     assert "--skip-illegal" not in completed(folder, shell, "openings", "check", "--skip")
+    assert "--directory" not in completed(folder, shell, "openings", "check", "--dir")  # of the command check
 
 
 @pytest.mark.parametrize("shell", [shell for shell in SHELLS if shell != "fish"])  # fish escapes what it offers
@@ -110,7 +117,7 @@ def test_files_are_offered_where_they_can_stand(shell: str, words: tuple[str, ..
 @pytest.mark.parametrize("shell", SHELLS)
 def test_names_are_offered_where_they_can_stand(shell: str, folder: Path) -> None:
     assert "null_move" in completed(folder, shell, "parameters", "null_")
-    assert "null_move=" in completed(folder, shell, "analyse", "--set", "null")
+    assert "null_move=" in completed(folder, shell, "analyse", "--set", "null_mo")
     assert completed(folder, shell, "suite", "x") == {"xiangqi-tactics"}
     assert completed(folder, shell, "help", "per") == {"perft"}
     assert completed(folder, shell, "solve", "--game", "") - {""} == {"othello"}
@@ -119,16 +126,22 @@ def test_names_are_offered_where_they_can_stand(shell: str, folder: Path) -> Non
     assert completed(folder, shell, "check", "--only", "hand") == {"handshake"}
 
 
-@pytest.mark.skipif("bash" not in SHELLS, reason="zsh and fish offer the names for the first value only")
-def test_names_are_offered_for_every_value_of_an_option(folder: Path) -> None:
-    """The shell takes an equals sign for a word of its own."""
-    first = ("null_move", "=", "off")
+@pytest.mark.parametrize("shell", SHELLS)
+def test_names_are_offered_for_every_value_of_an_option(shell: str, folder: Path) -> None:
+    """Bash takes an equals sign for a word of its own."""
+    first, order = ("null_move=off",), ("order=random",)
+    if shell == "bash":
+        first, order = ("null_move", "=", "off"), ("order", "=", "random")
+        assert "killers=" not in completed(folder, shell, "analyse", "--set", "null_move", "=", "kil")
     for words in (("analyse", "--set", *first), ("bench", "--depth", "3", "--set", *first, *first)):
-        assert "killers=" in completed(folder, "bash", *words, "kil")
-        assert "--set" in completed(folder, "bash", *words, "--s")
-        assert "killers=" not in completed(folder, "bash", *words[:-1], "kil")
-        assert "killers=" not in completed(folder, "bash", *words, "--depth", "kil")
-    assert "othello" in completed(folder, "bash", "match", "--openings", "order", "=", "random", "oth")
+        assert "killers=" in completed(folder, shell, *words, "kil")
+        assert "--set" in completed(folder, shell, *words, "--s")
+        assert "killers=" not in completed(folder, shell, *words, "--depth", "kil")
+    assert "othello" in completed(folder, shell, "match", "--openings", *order, "oth")
+    # Players can stand before such an option only.
+    assert "othello-ids" not in completed(folder, shell, "match", "--openings", *order, "oth")
+    assert "othello-ids" in completed(folder, shell, "match", "--openings", *order, "--pairs", "5", "oth")
+    assert not completed(folder, shell, "analyse", "--set", *first, "elolab")
 
 
 def test_nothing_is_offered_that_is_not_for_people() -> None:

@@ -207,7 +207,7 @@ def zsh_script(found: Sequence[Completion]) -> str:
 #compdef elolab
 # Completion of elolab for zsh; made by: elolab completion zsh
 _elolab() {{
-    local word=$PREFIX before=$words[CURRENT-1] at=$words[2] files= valued=
+    local word=$PREFIX before=$words[CURRENT-1] at=$words[2] files= valued= last=$((CURRENT - 1))
     local -a known names
     if ((CURRENT == 2)); then
         known=(
@@ -219,6 +219,12 @@ _elolab() {{
     if ((CURRENT > 3)); then
         case "$at $words[3]" in
             ({_paths(found)}) at="$at $words[3]" ;;
+        esac
+    fi
+    while ((last > 2)) && [[ $words[last] != --* ]]; do ((last--)); done
+    if [[ $word != -* ]]; then
+        case "$at $words[last]" in
+            ({_with_more(found)}) before=$words[last] ;;
         esac
     fi
     case "$at $before" in
@@ -237,7 +243,7 @@ _elolab() {{
     if [[ $names[1] == *= ]]; then
         ending=(-S '')
     fi
-    if ! compadd $ending -- $names || [[ -z $valued ]]; then
+    if ! compadd "$ending[@]" -- $names || [[ -z $valued ]]; then
         if [[ -n $files ]]; then
             _files
         fi
@@ -257,23 +263,48 @@ def _zsh_branch(one: Completion) -> str:
     return f"            ({shlex.quote(one.path)}) known=({options}) {offered} ;;"
 
 
+FISH_HEAD = """\
+# Completion of elolab for fish; made by: elolab completion fish
+function __elolab_at --description 'Whether the command, or it and its subcommand, are these'
+    set -l words (commandline -opc)
+    set -l last (math 1 + (count $argv))
+    test "$words[2..$last]" = "$argv"
+end
+function __elolab_values_of --description 'Whether the last option before the cursor is one of these'
+    for word in (commandline -opc)[-1..1]
+        if string match -q -- '--*' $word
+            contains -- $word $argv
+            return
+        end
+    end
+    return 1
+end"""
+
+
 def fish_script(found: Sequence[Completion]) -> str:
     """For fish from 3 on."""
-    lines = ["# Completion of elolab for fish; made by: elolab completion fish"]
+    lines = [FISH_HEAD]
     parents = {one.path.split()[0] for one in found if " " in one.path}
     for one in found:
         command, _, inner = one.path.partition(" ")
-        where = "__fish_use_subcommand" if not inner else f"__fish_seen_subcommand_from {command}"
-        lines.append(f"complete -c elolab -n {_fish(where)} -f -a {_fish(inner or command)} -d {_fish(one.summary)}")
-        here = f"__fish_seen_subcommand_from {command}"
+        where = "__fish_use_subcommand"
         if inner:
-            here += f"; and __fish_seen_subcommand_from {inner}"
+            siblings = " ".join(_inner_commands(found, command))
+            where = f"__elolab_at {command}; and not __fish_seen_subcommand_from {siblings}"
+        lines.append(f"complete -c elolab -n {_fish(where)} -f -a {_fish(inner or command)} -d {_fish(one.summary)}")
+        here = f"__elolab_at {one.path}"
         for option in one.options:
             line = f"complete -c elolab -n {_fish(here)} -l {option.name[2:]} -d {_fish(_plain(option.meaning))}"
             if option.values:
                 line += f" -a {_fish(' '.join(option.values))}"
             lines.append(line + (_fish_files(option, " -r") if option.takes_value else ""))
-        line = f"complete -c elolab -n {_fish(here)}{_fish_files(one)}"
+            if option.takes_more:
+                line = f"complete -c elolab -n {_fish(f'{here}; and __elolab_values_of {option.name}')}"
+                line += f" -a {_fish(' '.join(option.values))}" if option.values else ""
+                lines.append(line + _fish_files(option))
+        more = " ".join(option.name for option in one.options if option.takes_more)
+        alone = f"{here}; and not __elolab_values_of {more}" if more else here
+        line = f"complete -c elolab -n {_fish(alone)}{_fish_files(one)}"
         if one.names and (inner or command not in parents):
             line += f" -a {_fish(' '.join(one.names))}"
         lines.append(line)
@@ -292,6 +323,10 @@ SCRIPTS: dict[str, Callable[[Sequence[Completion]], str]] = {
 
 def _commands(found: Sequence[Completion]) -> list[str]:
     return [one.path for one in found if " " not in one.path]
+
+
+def _inner_commands(found: Sequence[Completion], command: str) -> list[str]:
+    return [one.path.split()[1] for one in found if one.path.startswith(f"{command} ")]
 
 
 def _paths(found: Sequence[Completion]) -> str:
