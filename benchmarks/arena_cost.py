@@ -21,14 +21,13 @@ import random
 import select
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from measuring import FAIRY_STOCKFISH, pin, report
+from measuring import FAIRY_STOCKFISH, add_count, parser_of, pin, report
 
 from arena.protocols.uci import go_command, position_command
 from arena.records import GameConditions, GameJob, Opening, Pairing, PlayerSpec
@@ -62,15 +61,17 @@ class Setting:
 
 def main() -> None:
     """Measure and print the ratio for each kind of program."""
-    words = [word for word in sys.argv[1:] if not word.startswith("-")]
-    repeats = int(words[0]) if words else 5
+    parser = parser_of(__doc__)
+    add_count(parser, "repeats", 5)
+    parser.add_argument("--profile", action="store_true", help="show where the time of a run goes")
+    arguments = parser.parse_args()
     processors = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     if len(processors) > 1 and shutil.which("taskset"):
         PINNED.extend(["taskset", "-c", str(processors[1])])
     pin()
     with tempfile.TemporaryDirectory() as folder:
         for setting in _settings(Path(folder)):
-            _measure(setting, Path(folder), repeats, profile="--profile" in sys.argv)
+            _measure(setting, Path(folder), arguments.repeats, profile=arguments.profile)
 
 
 def _settings(folder: Path) -> list[Setting]:

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 from local_cluster import LocalCluster  # noqa: E402
-from measuring import report  # noqa: E402
+from measuring import count_of, report  # noqa: E402
 
 from arena.cluster.dask_cluster import DaskSite  # noqa: E402
 from arena.cluster.runner import CHUNK_SECONDS  # noqa: E402
@@ -70,7 +70,7 @@ def chunk_ms(address: str) -> list[float]:
 
 
 def main() -> None:
-    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    repeats = count_of(__doc__, "repeats", 5)
     ratios: dict[int, list[float]] = {1: [], 2: []}
     with tempfile.TemporaryDirectory() as folder, LocalCluster(Path(folder)) as cluster:
         cluster.start_worker("first")

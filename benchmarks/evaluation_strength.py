@@ -8,11 +8,10 @@ with swapped colours at each limit.
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from pathlib import Path
 
-from measuring import run_elolab
+from measuring import count_of, run_elolab
 
 LIMITS = ("nodes=3000", "move_time=0.002,cpu", "move_time=0.006,cpu")
 """Of a move; the times are seconds of processor time."""
@@ -21,13 +20,13 @@ OPPONENT = 'name = "piece-square"\npreset = "default"\nset = { evaluation = "pie
 
 def main() -> None:
     """Play the matches and print what each says."""
-    pairs = sys.argv[1] if len(sys.argv) > 1 else "200"
+    pairs = count_of(__doc__, "pairs", 200)
     with tempfile.TemporaryDirectory() as folder:
         opponent = Path(folder) / "piece-square.toml"
         opponent.write_text(OPPONENT)
         for number, limit in enumerate(LIMITS):
             print(f"default against piece-square tables at {limit}:")
-            words = ["--pairs", pairs, "--limit", limit, "--out", str(Path(folder) / str(number))]
+            words = ["--pairs", str(pairs), "--limit", limit, "--out", str(Path(folder) / str(number))]
             run_elolab("match", "default", str(opponent), *words)
     print("goal: at equal time at least +50 Elo, the interval above 0")
 

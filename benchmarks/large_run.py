@@ -5,7 +5,7 @@ players, openings and keys that a round robin of eight players really has, so th
 measurement is a process of its own: seconds from its start, and the peak of its resident memory as the operating system
 counts it.
 
-    python benchmarks/large_run.py [games] [folder to keep it in]
+    python benchmarks/large_run.py [games] [folder]
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+
+from measuring import add_count, parser_of
 
 from arena.play.store import STORE_NAME, Store
 from arena.play.tournament import Plan, prepare
@@ -99,9 +101,12 @@ class Measured:
 
 def main() -> None:
     """Make the run, measure, and print every figure beside its goal."""
-    games = int(sys.argv[1]) if len(sys.argv) > 1 else GAMES
-    with _folder(sys.argv[2] if len(sys.argv) > 2 else None) as folder:
-        specification = _written(folder, "large", -(-games // GAMES_A_PAIR), nodes=1000)
+    parser = parser_of(__doc__)
+    add_count(parser, "games", GAMES)
+    parser.add_argument("folder", nargs="?", help="where the run is kept (default: it is not)")
+    arguments = parser.parse_args()
+    with _folder(arguments.folder) as folder:
+        specification = _written(folder, "large", -(-arguments.games // GAMES_A_PAIR), nodes=1000)
         run = folder / "run"
         if not (run / STORE_NAME).is_file():
             started = time.perf_counter()

@@ -11,13 +11,13 @@ and a search to depth 2 prefers another, and fairy-stockfish at 1 500 000 nodes 
 from __future__ import annotations
 
 import random
-import sys
 from pathlib import Path
 
-from measuring import UciProgram, need_fairy_stockfish
+from measuring import UciProgram, add_count, need_fairy_stockfish, parser_of
 
 from arena.play.store import Store
 from engine.engine import Engine
+from engine.errors import UserError
 from engine.games import game_named
 from engine.settings.limits import Limits
 from engine.values import MATE_BOUND
@@ -38,15 +38,21 @@ def to_ranks_from_one(move: str) -> str:
 
 def main() -> None:
     """Search positions at random until enough are found."""
+    parser = parser_of(__doc__)
+    parser.add_argument("folder", type=Path, metavar="RUN_FOLDER", help="of the stored games")
+    add_count(parser, "positions", 40)
+    arguments = parser.parse_args()
     need_fairy_stockfish()
-    folder, wanted = Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 40
     game = game_named("xiangqi")
-    with Store(folder, read_only=True) as store:
-        records = store.records()
+    try:
+        with Store(arguments.folder, read_only=True) as store:
+            records = store.records()
+    except UserError as error:
+        parser.error(str(error))
     choice = random.Random(1)
     engine, opponent = Engine("xiangqi"), UciProgram()
     found: dict[str, str] = {}
-    while len(found) < wanted:
+    while len(found) < arguments.positions:
         record = choice.choice(records)
         moves = [entry.move for entry in record.moves]
         if len(moves) < 20:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import statistics
@@ -11,6 +12,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from engine.commands.arguments import whole_number
+
 FAIRY_STOCKFISH = shutil.which("fairy-stockfish") or "/usr/games/fairy-stockfish"
 
 
@@ -19,6 +22,24 @@ def pin(processor: int = 0) -> None:
     if hasattr(os, "sched_setaffinity"):
         usable = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, {usable[processor % len(usable)]})
+
+
+def parser_of(description: str | None) -> argparse.ArgumentParser:
+    """A reader of arguments whose help is the docstring of a benchmark."""
+    return argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+
+
+def add_count(parser: argparse.ArgumentParser, name: str, default: int) -> None:
+    """A whole number, such as of repeats, that need not be given."""
+    parser.add_argument(name, nargs="?", type=whole_number(1), default=default, help=f"how many (default {default})")
+
+
+def count_of(description: str | None, name: str, default: int) -> int:
+    """The number of repeats, pairs or the like that is the only argument of a benchmark; ends with a wrong one."""
+    parser = parser_of(description)
+    add_count(parser, name, default)
+    count: int = getattr(parser.parse_args(), name)
+    return count
 
 
 def report(name: str, values: Sequence[float], unit: str, goal: str = "") -> None:

@@ -8,11 +8,10 @@ FFO 40 (20 empty squares) is the case for which others publish figures: a top en
 from __future__ import annotations
 
 import json
-import sys
 import time
 from pathlib import Path
 
-from measuring import pin, report
+from measuring import count_of, pin, report
 
 from engine.engine import StopFlag
 from engine.games import game_named
@@ -28,7 +27,7 @@ SUITE = Path(__file__).parent.parent / "tests" / "data" / "othello_ffo.json"
 
 def main() -> None:
     """Measure and print; a wrong count or score ends the program."""
-    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    repeats = count_of(__doc__, "repeats", 5)
     pin()
     game = game_named("othello")
     position = game.position()

@@ -5,10 +5,9 @@
 
 from __future__ import annotations
 
-import sys
 import time
 
-from measuring import UciProgram, need_fairy_stockfish, pin, report
+from measuring import UciProgram, count_of, need_fairy_stockfish, pin, report
 
 from engine.games import game_named
 
@@ -18,8 +17,8 @@ LEAVES = 133_312_995
 
 def main() -> None:
     """Measure and print the ratio of the speeds."""
+    repeats = count_of(__doc__, "repeats", 7)
     need_fairy_stockfish()
-    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 7
     pin()
     position = game_named("xiangqi").position()
     perft, lists = position.game.kernels.perft, position.lists

@@ -9,10 +9,9 @@ the preset speed-reference, a fixed search whose speed no better default changes
 
 from __future__ import annotations
 
-import sys
 import time
 
-from measuring import UciProgram, need_fairy_stockfish, pin, report
+from measuring import UciProgram, count_of, need_fairy_stockfish, pin, report
 
 from engine.engine import Engine
 from engine.games import game_named
@@ -27,8 +26,8 @@ THEIR_NODES = 600_000
 
 def main() -> None:
     """Measure and print the ratios of the speeds."""
+    repeats = count_of(__doc__, "repeats", 7)
     need_fairy_stockfish()
-    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 7
     pin()
     game = game_named("xiangqi")
     positions = [bench.text for bench in game.bench_positions[:4]]

@@ -10,12 +10,16 @@ naming the rows, if something escapes.
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from measuring import parser_of
+
 from engine.bench import CLOCKED, NOT_IN_THE_SIGNATURE, VARIANTS, overrides_of, searches_of
+from engine.errors import UserError
 from engine.games import GAMES
 from engine.settings.parameters import PARAMETERS, Parameter, Value, find, format_value, is_active, resolve
 
@@ -102,10 +106,19 @@ def is_noticed(mutation: Mutation) -> str | None:
     return None
 
 
+def _row(word: str) -> Parameter | None:
+    """``make bench`` gives every script here the same number of repeats; nothing is repeated in this one."""
+    try:
+        return None if word.isdigit() else find(word)
+    except UserError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def main() -> int:
     """Perturb everything, print what noticed it, and name what escapes."""
-    # `make bench` gives every script here the same number of repeats; nothing is repeated in this one.
-    rows = tuple(find(name) for name in sys.argv[1:] if not name.isdigit()) or PARAMETERS
+    parser = parser_of(__doc__)
+    parser.add_argument("rows", nargs="*", type=_row, metavar="row", help="of the table of parameters (default: all)")
+    rows = tuple(row for row in parser.parse_args().rows if row is not None) or PARAMETERS
     escaped = []
     for mutation in mutations(rows):
         seen = is_noticed(mutation)

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 
-from measuring import report
+from measuring import count_of, report
 
 POSITIONS = (
     "startpos",
@@ -61,7 +61,7 @@ class Program:
 
 def main() -> None:
     """Measure and print."""
-    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 500
+    repeats = count_of(__doc__, "repeats", 500)
     chance = random.Random(1)
     program = Program()
     latencies = []

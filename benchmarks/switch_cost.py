@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from engine_twin import make_twin
-from measuring import pin
+from measuring import count_of, pin
 
 from engine.settings.parameters import BY_NAME, resolve, to_record
 
@@ -126,7 +126,7 @@ def median_interval(values: Sequence[float], coverage: float = 0.95) -> tuple[fl
 
 def main() -> None:
     """Make both copies, run the pairs, print the cost."""
-    pairs = int(sys.argv[1]) if len(sys.argv) > 1 else PAIRS
+    pairs = count_of(__doc__, "pairs", PAIRS)
     pin()
     with tempfile.TemporaryDirectory() as name:
         base, twin = Path(name).resolve() / "base", Path(name).resolve() / "twin"

@@ -10,22 +10,24 @@ that fits: points per game against the expected, by score.
 
 from __future__ import annotations
 
+import argparse
 import os
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
+from measuring import parser_of
 from scipy.optimize import minimize_scalar
 
 from arena.notation.balance import EngineJudge, RandomPlay
 from arena.records import points_of
 from engine.engine import StopFlag
-from engine.games import GAMES, game_named
+from engine.games import GAMES
 from engine.play import CompiledGames, PlayerSettings
 from engine.rules import Adjudication, Rules
 from engine.settings.limits import Limits
 from engine.settings.parameters import resolve
+from engine.settings.whole_numbers import natural_number
 
 SCORING, PLAYING = "nodes=10000", "nodes=1000"
 PLIES = range(6, 13)
@@ -81,12 +83,25 @@ def report(game: str, games: int) -> None:
             )
 
 
+def _word(text: str) -> str | int:
+    """One of the two in any order, for ``make bench`` gives every script here a number alone."""
+    number = natural_number(text)
+    if text not in GAMES and not number:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a whole number of at least 1 nor {' or '.join(GAMES)}")
+    return number or text
+
+
 def main() -> None:
     """Fit one game's scale, or all."""
-    wanted = [word for word in sys.argv[1:] if not word.isdigit()] or list(GAMES)
-    games = next((int(word) for word in sys.argv[1:] if word.isdigit()), 4000)
-    for name in wanted:
-        report(game_named(name).name, games)
+    parser = parser_of(__doc__)
+    parser.add_argument(
+        "words", nargs="*", type=_word, metavar="|".join((*GAMES, "games")),
+        help="games whose scale is fitted (default: all), and how many of each are played (default 4000)",
+    )  # fmt: skip
+    words = parser.parse_args().words
+    games = next((word for word in words if isinstance(word, int)), 4000)
+    for name in [word for word in words if isinstance(word, str)] or GAMES:
+        report(name, games)
 
 
 if __name__ == "__main__":

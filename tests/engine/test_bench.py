@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import json
 import sys
 from collections.abc import Callable
@@ -48,6 +49,39 @@ def test_a_mutation_is_noticed_where_the_setting_acts(
     row: str, ways: tuple[tuple[str, Value], ...], seen: str | None
 ) -> None:
     assert signature_mutations.is_noticed(signature_mutations.Mutation(row, "test", ways)) == seen
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "arena_cost", "cluster_speed", "evaluation_strength", "large_run", "make_tactics", "othello_speed",
+        "perft_speed", "search_speed", "signature_mutations", "stop_latency", "switch_cost", "win_probability",
+    ],
+)  # fmt: skip
+def test_a_benchmark_explains_itself_and_refuses_words_it_does_not_know(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if name == "cluster_speed":
+        pytest.importorskip("distributed")
+    script = importlib.import_module(name)
+    monkeypatch.setattr(sys, "argv", [name, "--help"])
+    with pytest.raises(SystemExit, match="0"):
+        script.main()
+    assert script.__doc__.strip() in capsys.readouterr().out
+    monkeypatch.setattr(sys, "argv", [name, *(["folder"] if name == "make_tactics" else []), "wrong"])
+    with pytest.raises(SystemExit, match="2"):
+        script.main()
+    assert "'wrong'" in capsys.readouterr().err
+
+
+def test_the_fit_of_win_probabilities_takes_its_words_in_any_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``make bench`` gives all of them a number alone."""
+    script, asked = importlib.import_module("win_probability"), []
+    monkeypatch.setattr(script, "report", lambda *words: asked.append(words))
+    for words in ("othello 30", "30", ""):
+        monkeypatch.setattr(sys, "argv", ["win_probability", *words.split()])
+        script.main()
+    assert asked == [("othello", 30), ("xiangqi", 30), ("othello", 30), ("xiangqi", 4000), ("othello", 4000)]
 
 
 def test_a_row_that_nothing_reads_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
