@@ -9,7 +9,10 @@ legal pairings, which are compared in this order:
    nobody meets an opponent or has a bye twice;
 2. the bye as far down the ranking as possible;
 3. the least sum of squared differences of score;
-4. the least distance from upper half against lower half.
+4. the fewest encounters within one half of a group;
+5. the least sum of squared distances: from the order of the upper half against the same order of the lower half, and of
+   who floats down from the last of the own group against the first of the next;
+6. of equal sums the one whose distances are further down the ranking.
 
 A legal pairing is found whenever there is one. Among up to ``LOOKAHEAD_PLAYERS`` players a round is also paired so that
 as many further rounds as possible can be: if the cheapest pairing leaves no way to do that, the cheapest of the rounds
@@ -188,22 +191,30 @@ def pairing_costs(state: PairingState) -> list[list[int | None]]:
             if state.repeats or not state.meetings[one][other]:
                 difference = round(2 * (state.points[one] - state.points[other])) ** 2
                 places = (one - group[one], other - group[other])
-                fold = _distance_from_fold(places, sizes[state.points[one]], difference == 0)
-                cost = _ranked(state.meetings[one][other], 0, difference, fold)
+                joined = group[one] % 2 if difference == 0 else None
+                is_in_half, distance = _distance_from_fold(places, sizes[state.points[one]], joined)
+                below = players - 1 - one
+                cost = _ranked(state.meetings[one][other], 0, difference, is_in_half, distance, distance * below)
                 costs[one][other] = costs[other][one] = cost
         if players % 2 and (state.repeats or not state.byes[one]):
-            cost = _ranked(state.byes[one] + state.walkovers[one], players - 1 - one, 0, 0)
+            cost = _ranked(state.byes[one] + state.walkovers[one], players - 1 - one, 0, 0, 0, 0)
             costs[one][players] = costs[players][one] = cost
     return costs
 
 
-def _distance_from_fold(places: tuple[int, int], size: int, same_group: bool) -> int:
-    """How far two are from upper half against lower half; ``places`` are in the groups, ``size`` is of the first's.
+def _distance_from_fold(places: tuple[int, int], size: int, joined: int | None) -> tuple[bool, int]:
+    """Whether two are of one half of a group, and how far they are from upper half against lower half.
 
-    Between groups: how far from the last of the upper group against the first of the lower.
+    ``places`` are in the groups, ``size`` is of the first's. ``joined`` is how many float down to the group of both, by
+    the number of players above: 0, or 1, who meets its first. It is ``None`` between groups: how far from the last of
+    the upper group against the first of the lower.
     """
     one, other = places
-    return (other - one - size // 2) ** 2 if same_group else (size - 1 - one) ** 2 + other**2
+    if joined is None:
+        return False, (size - 1 - one) ** 2 + other**2
+    half = (size - joined) // 2
+    middle = joined + half
+    return (one < middle) == (other < middle), (other - one - half) ** 2
 
 
 def _ranked(*levels: int) -> int:

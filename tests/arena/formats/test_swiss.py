@@ -125,6 +125,75 @@ def test_eight_players_of_whom_the_better_seed_wins() -> None:
     assert third == {frozenset(couple) for couple in ((0, 1), (2, 4), (3, 5), (6, 7))}
 
 
+def paired(points: str, *met: tuple[int, int]) -> set[tuple[int, int]]:
+    """Who meets whom, of players with a digit of points each, best first, some of whom have met."""
+    players = range(len(points))
+    meetings = tuple(tuple(int((one, other) in met or (other, one) in met) for other in players) for one in players)
+    nobody = (0,) * len(points)
+    found = paired_round(PairingState(tuple(players), tuple(map(float, points)), meetings, nobody, nobody, False))
+    assert found is not None
+    return {*found.encounters, *([] if found.bye is None else [(found.bye, found.bye)])}
+
+
+@pytest.mark.parametrize(
+    ("points", "expected"),
+    [
+        # Everybody is of one group: its upper half meets its lower half in order, and the last has the bye.
+        ("11", {(0, 1)}),
+        ("1111", {(0, 2), (1, 3)}),
+        ("111111", {(0, 3), (1, 4), (2, 5)}),
+        ("1111111", {(0, 3), (1, 4), (2, 5), (6, 6)}),
+        ("1111111111", {(0, 5), (1, 6), (2, 7), (3, 8), (4, 9)}),
+        # The last of an odd group floats down, and meets the first of the next; the others fold.
+        ("111000", {(0, 1), (2, 3), (4, 5)}),
+        ("11111000", {(0, 2), (1, 3), (4, 5), (6, 7)}),
+        ("1110000000", {(0, 1), (2, 3), (4, 7), (5, 8), (6, 9)}),
+        # So does the last of an even group that somebody floats down to.
+        ("2110", {(0, 1), (2, 3)}),
+        ("21111000", {(0, 1), (2, 3), (4, 5), (6, 7)}),
+        ("21111110", {(0, 1), (2, 4), (3, 5), (6, 7)}),
+        ("2221111110", {(0, 1), (2, 3), (4, 6), (5, 7), (8, 9)}),
+        ("2111111110", {(0, 1), (2, 5), (3, 6), (4, 7), (8, 9)}),
+        # The bye comes after who floats down to its group.
+        ("1110000", {(0, 1), (2, 3), (4, 5), (6, 6)}),
+        ("100000000", {(0, 1), (2, 5), (3, 6), (4, 7), (8, 8)}),
+    ],
+)
+def test_groups_are_folded_and_who_is_left_over_floats_down(points: str, expected: set[tuple[int, int]]) -> None:
+    """By hand, as the FIDE (Dutch) System pairs where nobody has met."""
+    assert paired(points) == expected
+
+
+@pytest.mark.parametrize(
+    ("points", "met", "expected"),
+    [
+        # The lower half changes its order before anybody meets one of the own half: 0 gets the next of it.
+        ("1111", [(0, 2)], {(0, 3), (1, 2)}),
+        ("111111", [(0, 3)], {(0, 4), (1, 3), (2, 5)}),
+        ("111111", [(1, 4)], {(0, 3), (1, 5), (2, 4)}),
+        ("111111", [(0, 3), (0, 4)], {(0, 5), (1, 3), (2, 4)}),
+        ("111111", [(0, 3), (2, 5)], {(0, 4), (1, 5), (2, 3)}),
+        ("111110", [(0, 2), (0, 3)], {(0, 4), (1, 2), (3, 5)}),
+        ("111110", [(1, 3)], {(0, 2), (1, 4), (3, 5)}),
+        # Only who has met all of the lower half meets another of the upper one: 2 and 3 change places.
+        ("111111", [(2, 3), (2, 4), (2, 5)], {(0, 2), (1, 4), (3, 5)}),
+        # Who floats down meets the next of the lower group, whose others fold.
+        ("111000", [(2, 3)], {(0, 1), (2, 4), (3, 5)}),
+        ("211111", [(0, 1)], {(0, 2), (1, 4), (3, 5)}),
+        ("211111", [(0, 1), (0, 2)], {(0, 3), (1, 4), (2, 5)}),
+        # Who floats down keeps the first of the group where the others can change places.
+        ("211111", [(2, 4)], {(0, 1), (2, 5), (3, 4)}),
+        # The last but one floats down where the last has met everybody below.
+        ("11100", [(2, 3), (2, 4)], {(0, 2), (1, 3), (4, 4)}),
+    ],
+)
+def test_who_has_met_moves_as_little_as_can_be(
+    points: str, met: list[tuple[int, int]], expected: set[tuple[int, int]]
+) -> None:
+    """By hand, as the FIDE (Dutch) System tries transpositions of the lower half before exchanges between both."""
+    assert paired(points, *met) == expected
+
+
 def test_byes_go_up_from_the_bottom() -> None:
     """By hand: 0 beats 2 and 1 beats 3; of 2, 3 and 4, which has a point for its bye, 3 is last; then 2."""
     assert [bye for _, bye in better_seed_wins(5)] == [4, 3, 2]
