@@ -13,7 +13,7 @@ import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
@@ -172,6 +172,7 @@ def repair(path: Path, migrate: Callable[[sqlite3.Connection], None]) -> tuple[i
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
             raise OSError(errno.ENOSPC, "the disk is full") from None
         raise Damage(str(error)) from None
+    _fold_log(path)
     for suffix in ("-wal", "-shm"):  # of the old file, not of the new one
         path.with_name(path.name + suffix).unlink(missing_ok=True)
     os.replace(new, path)
@@ -182,10 +183,20 @@ def _log_of(path: Path) -> Path:
     return path.with_name(f"{path.name}-wal")
 
 
+def _fold_log(path: Path) -> None:
+    """Write the games of a file's log into the file, as far as can be: it is still there if somebody has the file open.
+
+    The log must be gone before another file takes the place of this one. Whatever ends between the two then leaves a
+    file that is damaged as before and lacks nothing.
+    """
+    with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(FULL)")
+
+
 def _name_for_copy(path: Path) -> Path:
-    """A name that no other file has."""
+    """A name that no other file has, nor the log of one whose copying was cut short."""
     number = 1
-    while (copy := path.with_name(f"{path.stem}-damaged-{number}{path.suffix}")).exists():
+    while (copy := path.with_name(f"{path.stem}-damaged-{number}{path.suffix}")).exists() or _log_of(copy).exists():
         number += 1
     return copy
 

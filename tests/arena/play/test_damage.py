@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import random
+import shutil
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -155,6 +157,35 @@ def test_a_damaged_file_stays_as_it_is_where_there_is_no_room_to_save_it(
         Store(tmp_path, repaired=lambda games, copy: None)
     assert (tmp_path / STORE_NAME).read_bytes() == before
     assert not [path for path in tmp_path.iterdir() if "damaged" in path.name or "new" in path.name]
+
+
+def test_a_repair_that_is_cut_short_loses_nothing_of_the_log(
+    whole: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The log of a run that was killed is still beside the file if somebody looks on, as ``elolab watch`` does."""
+
+    def cut_short(source: object, target: object) -> None:
+        raise KeyboardInterrupt
+
+    later = [record_of(number) for number in range(GAMES, GAMES + 3)]
+    (played := tmp_path / "played").mkdir()
+    (played / STORE_NAME).write_bytes(whole)
+    with Store(played) as store:
+        assert all(map(store.add, later))
+        for name in (STORE_NAME, f"{STORE_NAME}-wal"):
+            shutil.copyfile(played / name, tmp_path / name)
+    file, log = tmp_path / STORE_NAME, tmp_path / f"{STORE_NAME}-wal"
+    file.write_bytes(whole.replace(b"1007", b"1003"))
+    with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as reader, monkeypatch.context() as patch:
+        reader.execute("SELECT count(*) FROM games").fetchone()
+        patch.setattr("os.replace", cut_short)
+        with pytest.raises(KeyboardInterrupt):
+            Store(tmp_path, repaired=lambda games, copy: None)
+        assert not log.exists()
+    with Store(tmp_path, repaired=lambda games, copy: None) as store:
+        kept = store.records()
+    assert 0 < len(kept) < GAMES + 3
+    assert kept[-3:] == later
 
 
 def test_places_and_entries_that_were_changed_by_us_are_whole(tmp_path: Path) -> None:
