@@ -46,11 +46,17 @@ Block = Note | TextTable | Facts | Commands | Plot
 
 
 def table_of(
-    heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = (), sentences: Sequence[int] = ()
+    heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = (), **kinds: Sequence[int]
 ) -> TextTable:
-    """A table whose first column names the row; ``numbers`` are set to the right, ``sentences`` need room."""
-    kinds = ("sentence" if place in sentences else NUMBER if place in numbers else TEXT for place in range(len(heads)))
-    return TextTable(tuple((head, "") for head in heads), tuple(kinds), tuple(map(tuple, rows)))
+    """A table whose first column names the row; ``numbers`` are set to the right.
+
+    ``kinds`` are columns of other kinds: of ``sentence``, which needs room, ``figures_cell`` with several figures in
+    a cell, or ``whole``, in which no line is broken.
+    """
+    known = dict.fromkeys(numbers, NUMBER)
+    known |= {place: kind.replace("_", "-") for kind, places in kinds.items() for place in places}
+    of_columns = tuple(known.get(place, TEXT) for place in range(len(heads)))
+    return TextTable(tuple((head, "") for head in heads), of_columns, tuple(map(tuple, rows)))
 
 
 @dataclass(frozen=True)

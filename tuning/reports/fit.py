@@ -121,10 +121,10 @@ def _iteration_blocks(fitted: FitResult, done: Iteration, message: Catalogue) ->
     return (
         Note(message("fit.iteration", number=done.number, games=done.games, **counts)),
         table_of(heads, rows, (1, 2)),
-        table_of((message("fit.learning_curve"), *heads[1:]), curve, (0, 1, 2)),
+        table_of((message("fit.learning_curve"), *heads[1:]), curve, (1, 2)),
         *(Note(_match_text(match, message)) for match in done.matches),
         *(Note(text, warning=True) for text in _warnings(fitted, message) if done.weights == fitted.kept),
-        Note(str(done.weights)),
+        Note(message("fit.weights", path=done.weights)),
     )
 
 

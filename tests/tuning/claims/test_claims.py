@@ -558,7 +558,11 @@ def test_an_amendment_is_kept_with_its_reason_and_printed(tmp_path: Path) -> Non
     assert (amendment.games, amendment.old_digest) == (before.results[0].games, before.results[0].part.digest)
     assert run(path, out, ("C20a",)).registration.amendments == (amendment,)
     page = write_claims_report(amended).read_text("utf-8")
-    for said in ("the margin was a slip", "margin: 10.0 → 15.0", "Not every rule was fixed beforehand"):
+    date = amendment.date.replace("T", " ").partition("+")[0].rpartition(":")[0]
+    for said in (
+        "the margin was a slip", "margin: 10.0 → 15.0", "Not every rule was fixed beforehand",
+        f'<td class="whole">{date} UTC</td>',
+    ):  # fmt: skip
         assert said in page
     assert "Each rule was fixed beforehand" not in page
     rows = list(csv.DictReader((out / "amendments.csv").open(encoding="utf-8")))
@@ -595,6 +599,9 @@ def test_tables_and_report_are_written_in_both_languages(
         f"elolab claims --game xiangqi --budget quick --claims {path} --only C20a", "then (moreland)",
     ):  # fmt: skip
         assert said in english, said
+    # Of searches the columns for games are left out.
+    tables = [table for table in re.findall(r"<thead>(.*?)</thead>", english) if ">Looks<" in table]
+    assert {(">Games<" in table, ">Median-unbiased<" in table) for table in tables} == {(True, True), (False, False)}
     assert {plot.stem for plot in (out / "plots").glob("*.svg")} == {"verdicts", "C20", "C1"}
     draw_no_figures(monkeypatch)
     chinese = write_claims_report(ended, "zh").read_text("utf-8")

@@ -13,6 +13,7 @@ from scipy.optimize import minimize
 
 from arena.figures.statistics import Pentanomial
 from arena.play.store import Store
+from arena.reports.tables import NUMBER, TEXT, TextTable
 from engine.engine import Engine, StopFlag
 from engine.games import game_named
 from engine.games.contract import EvaluationFitting
@@ -254,7 +255,11 @@ def test_a_run_writes_weights_that_play(fitted: tuple[Path, FitResult]) -> None:
     assert "weights of iteration 1 are weaker than those before" in fit_text(replace(done, iterations=(weaker,)))
     beaten = replace(iteration, matches=tuple(replace(match, counts=Pentanomial((3, 0, 0, 0, 0))) for match in lost))
     assert "0.0 % of 6 games, −∞ Elo [−∞, +153.5]" in fit_text(replace(done, iterations=(beaten,)))
-    assert "who won (50 %) and the score of the game's search (50 %)" in str(fit_document(done, "en").sections[-1])
+    document = fit_document(done, "en")
+    assert "who won (50 %) and the score of the game's search (50 %)" in str(document.sections[-1])
+    # What names a row is set to the left, with its head.
+    kinds = [block.kinds for block in document.sections[0].blocks if isinstance(block, TextTable)]
+    assert kinds == [(TEXT, NUMBER, NUMBER)] * 2
 
 
 def test_the_same_command_writes_the_same_bytes_at_any_concurrency(

@@ -183,7 +183,8 @@ def _summary_table(results: Sequence[PartResult], message: Catalogue) -> TextTab
         )
         for place, result in enumerate(results)
     )  # fmt: skip
-    return table_of(heads, cells, (len(asked) + 4,), (1, *range(3, len(asked) + 3)))
+    of_cells = range(3, len(asked) + 3)
+    return table_of(heads, cells, (len(asked) + 4,), sentence=(1,), figures_cell=of_cells)
 
 
 def _column_text(result: PartResult, column: str, message: Catalogue) -> str:
@@ -249,7 +250,7 @@ def _amendments(run: ClaimsResult, message: Catalogue) -> tuple[Block, ...]:
     heads = [message(f"claims.{name}") for name in ("part", "date", "why", "changes", "digests", "seen")]
     cells = [
         (
-            one.part, one.date, one.why,
+            one.part, _minute_text(one.date), one.why,
             message("list.semicolon").join(
                 message("claims.change", path=path, old=old, new=new) for path, old, new in one.changes
             ),
@@ -258,7 +259,12 @@ def _amendments(run: ClaimsResult, message: Catalogue) -> tuple[Block, ...]:
         )
         for one in amendments
     ]  # fmt: skip
-    return (Note(message("claims.amendments"), warning=True), table_of(heads, cells, (), (2, 3)))
+    return (Note(message("claims.amendments"), warning=True), table_of(heads, cells, sentence=(2, 3), whole=(1,)))
+
+
+def _minute_text(date: str) -> str:
+    """A time as it is stored, which is UTC, to the minute."""
+    return f"{date[:16].replace('T', ' ')} UTC"
 
 
 # One claim
@@ -371,7 +377,10 @@ def _cells_table(result: PartResult, message: Catalogue) -> TextTable:
         )
         for row in result.rows
     ]  # fmt: skip
-    return table_of(heads, cells, (3, 4, 5, 6, 7, 8, 9))
+    # Searches play no games, and have no estimate that a stop could bias.
+    shown = [place for place in range(len(names)) if not cells or any(row[place] not in ("", "0") for row in cells)]
+    numbers = [new for new, place in enumerate(shown) if 3 <= place <= 9]
+    return table_of([heads[place] for place in shown], [[row[place] for place in shown] for row in cells], numbers)
 
 
 def effect_text(row: CellRow, message: Catalogue) -> str:
