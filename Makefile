@@ -43,11 +43,11 @@ check: .venv/.installed-check  ## check style and types
 	@.venv/bin/python -m ruff check .
 	@.venv/bin/python -m mypy
 
-bench: .venv/.installed  ## measure the engine and the arena (ARGUMENTS go to each script)
+bench: .venv/.installed  ## measure the speed of the engine and the arena (ARGUMENTS: repeats of each)
 	$(interpreter)
 	@.venv/bin/elolab bench
-	@set -e; for script in benchmarks/*.py; do \
-		[ -e "$$script" ] || continue; echo; echo "$$script"; .venv/bin/python "$$script" $(ARGUMENTS); \
+	@set -e; for speed in search_speed othello_speed perft_speed arena_speed arena_cost startup; do \
+		echo; echo "benchmarks/$$speed.py"; .venv/bin/python "benchmarks/$$speed.py" $(ARGUMENTS); \
 	done
 
 docs: .venv/.installed  ## write docs/claims.md and docs/keys.md, and the JSON schemas of TOML files
