@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from arena.play.estimates import depends_on_speed
 from arena.player_spec import MAX_NAME_LENGTH
 from arena.players.registry import check_player
 from arena.records import BUILTIN, GameConditions, PlayerSpec, digest_of
@@ -87,6 +88,10 @@ class Conditions:
     def own_level(self) -> bool:
         """Whether ``limit = "own"`` may be said of its players."""
         return self.external is not None and self.external.has_own_level
+
+    def unknown_speed(self, limits: Iterable[Limits]) -> tuple[str, ...]:
+        """The external engine, if the time of games at any of these limits depends on how fast it is."""
+        return () if self.external is None or not any(map(depends_on_speed, limits)) else (self.external.name,)
 
     def check_limits(self, limits: Limits, where: str) -> None:
         """Raise ``UserError`` if an external engine cannot be held to these limits; starts nothing."""

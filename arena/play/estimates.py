@@ -38,6 +38,11 @@ def estimated_move_seconds(limits: Limits) -> float:
     return min(candidates, default=OWN_SECONDS)
 
 
+def depends_on_speed(limits: Limits) -> bool:
+    """Whether a move takes a slow program longer than a fast one, so that nothing is known of one never seen."""
+    return not limits.is_timed or limits.clock_kind == "node" or limits.nodes is not None or limits.depth is not None
+
+
 def duration_text(seconds: float, *, always_hours: bool = False) -> str:
     """``0:07``, ``12:34``, ``3:04:05``; with ``always_hours``, ``0:00:07``."""
     whole = max(0, round(seconds))

@@ -7,7 +7,7 @@ plan, so that nothing is played beyond what was announced.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,13 @@ class GameStage:
     """Games of it that are there already."""
     seconds: float | None = None
     """The time that bounds it instead of a number of games."""
+    unknown_speed: tuple[str, ...] = ()
+    """Programs of which no game is stored and on whose speed the time depends, so that nothing is said of it."""
+
+    @property
+    def has_unknown_games(self) -> bool:
+        """Whether ``games`` says nothing, because nobody knows how many the time allows."""
+        return self.seconds is not None and bool(self.unknown_speed)
 
     @property
     def missing(self) -> int:
@@ -59,15 +66,21 @@ class StagePlan:
         """Games that are there already."""
         return sum(stage.stored for stage in self.stages)
 
-    def seconds_of(self, stage: GameStage) -> float:
-        """Time that what is missing of a stage may take, by the pace of the stored games or by rough figures."""
+    def seconds_of(self, stage: GameStage) -> float | None:
+        """Time that what is missing of a stage may take, by the pace of the stored games or by rough figures.
+
+        ``None`` if it depends on programs of unknown speed.
+        """
+        if stage.unknown_speed:
+            return stage.seconds if stage.missing else 0.0
         seconds = stage.missing * stage.game_seconds * self.pace / self.concurrency
         return seconds if stage.seconds is None else min(seconds, stage.seconds)
 
     @property
-    def seconds(self) -> float:
+    def seconds(self) -> float | None:
         """The same of the whole run."""
-        return sum(map(self.seconds_of, self.stages))
+        known = [seconds for seconds in map(self.seconds_of, self.stages) if seconds is not None]
+        return sum(known) if len(known) == len(self.stages) else None
 
     @functools.cached_property
     def pace(self) -> float:
@@ -85,25 +98,40 @@ class StagePlan:
             "name": self.name,
             "folder": str(self.directory),
             "at_most": self.is_bound and self.stored < self.games,
-            "games": self.games,
+            "games": None if any(stage.has_unknown_games for stage in self.stages) else self.games,
             "stored": self.stored,
             "seconds": self.seconds,
+            "unknown_speed": [*dict.fromkeys(name for stage in self.stages for name in stage.unknown_speed)],
             "stages": [
-                {"stage": one.name, "games": one.games, "stored": one.stored, "seconds": self.seconds_of(one)}
+                {
+                    "stage": one.name,
+                    "games": None if one.has_unknown_games else one.games,
+                    "stored": one.stored,
+                    "seconds": self.seconds_of(one),
+                }
                 for one in self.stages
             ],
         }
 
     def lines(self, more: Sequence[str] = ()) -> list[str]:
         """In words, a line each: all games, every stage if there are several, ``more``, and the time."""
-        say, bound = console("arena"), "_at_most" if self.data()["at_most"] else ""
-        lines = [say(f"dry_run.games{bound}", **self._shown())]
+        say, data = console("arena"), self.data()
+        kind = "_unknown" if data["games"] is None else "_at_most" if data["at_most"] else ""
+        lines = [say(f"dry_run.games{kind}", **data)]
         for stage in filter(lambda one: one.games, self.stages if len(self.stages) > 1 else ()):
-            time = duration_text(self.seconds_of(stage), always_hours=True)
-            key = "dry_run.stage_at_most" if stage.seconds is None else "dry_run.stage_in_time"
-            lines.append(say(key, stage=stage.name, games=stage.games, stored=stage.stored, time=time))
-        lines += more
-        return [*lines, say(f"dry_run.time{bound}", time=duration_text(self.seconds, always_hours=True))]
+            seconds = self.seconds_of(stage)
+            time = "" if seconds is None else duration_text(seconds, always_hours=True)
+            key = "stage_at_most" if stage.seconds is None else "stage_in_time"
+            if stage.unknown_speed:
+                key += "_unknown"
+            lines.append(say(f"dry_run.{key}", stage=stage.name, games=stage.games, stored=stage.stored, time=time))
+        return [*lines, *more, time_line(data)]
 
-    def _shown(self) -> dict[str, Any]:
-        return {"name": self.name, "games": self.games, "stored": self.stored, "folder": self.directory}
+
+def time_line(plan: Mapping[str, Any]) -> str:
+    """How long a plan, as ``StagePlan.data`` has it, may take, or why that is not known."""
+    say = console("arena")
+    if plan["seconds"] is None:
+        return say("dry_run.time_unknown", players=", ".join(plan["unknown_speed"]))
+    time = duration_text(plan["seconds"], always_hours=True)
+    return say(f"dry_run.time{'_at_most' if plan['at_most'] else ''}", time=time)

@@ -12,10 +12,10 @@ from typing import Any, Unpack
 from arena.colours import GREEN, RED
 from arena.figures.faults import FORFEITS
 from arena.notation.openings import Suite, load_suite
-from arena.play.estimates import duration_text, estimated_game_seconds
+from arena.play.estimates import depends_on_speed, estimated_game_seconds
 from arena.play.live import Scoreboard
 from arena.play.running_elo import RunningElo
-from arena.play.stages import GameStage, StagePlan
+from arena.play.stages import GameStage, StagePlan, time_line
 from arena.play.store import STORE_NAME, Store, StoreError
 from arena.players.registry import protocol_named
 from arena.records import GameJob, Outcome, Pairing, PlayerSpec
@@ -488,11 +488,19 @@ def plan_of_run(
         with Store(directory, read_only=True) as stored:
             return plan_of_run(plan, directory, concurrency, stored)
     spec = plan.spec
+    if outcomes is None:
+        outcomes = () if store is None else store.outcomes()
     result = TournamentResult(plan.games, 0, plan.games) if store is None else result_of(spec, store, outcomes)
     seconds = estimated_game_seconds([player.limits for player in spec.players])
     if any(player.ponder and player.limits.clock_kind == "wall" for player in spec.players):
         seconds *= min(2, concurrency)  # such a game takes the room of two, see ``arena.play.executor``
-    stage = GameStage(spec.name, result.planned - result.unplayable, seconds, result.stored)
+    seen = {index for outcome in outcomes for index in (outcome.pairing.first, outcome.pairing.second)}
+    unknown = tuple(
+        player.name for index, player in enumerate(spec.players)
+        if not player.is_builtin and index not in seen and depends_on_speed(player.limits)
+    )  # fmt: skip
+    games = result.planned - result.unplayable
+    stage = GameStage(spec.name, games, seconds, result.stored, unknown_speed=unknown)
     return StagePlan(spec.name, directory, (stage,), concurrency, is_bound=not format_of(spec).has_fixed_length)
 
 
@@ -529,8 +537,8 @@ def description_text(description: dict[str, Any]) -> str:
     """``describe``'s figures in words."""
     say = console("arena")
     bound = "_at_most" if description["at_most"] else ""
-    time = duration_text(description["seconds"], always_hours=True)
-    lines = [say(f"dry_run.{name}{bound}", **{**description, "time": time}) for name in ("games", "openings", "time")]
+    lines = [say(f"dry_run.{name}{bound}", **description) for name in ("games", "openings")]
+    lines.append(time_line(description))
     for player in description["players"]:
         lines.append(say("dry_run.player", **player))
     for name, reason in description["cannot_start"].items():

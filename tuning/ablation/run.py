@@ -217,8 +217,12 @@ def plan_of_run(plan: AblationPlan, directory: Path, concurrency: int, store: St
         with Store(directory, read_only=True) as stored:
             return plan_of_run(plan, directory, concurrency, stored)
     known = 0 if store is None else len(store)
-    stage = stage_of(console("tuning")("stage.comparisons"), plan.spec.comparisons, known, plan.games)
-    return StagePlan(plan.spec.name, directory, (stage,), concurrency)
+    spec = plan.spec
+    stage = stage_of(console("tuning")("stage.comparisons"), spec.comparisons, known, plan.games)
+    if not known:
+        limits = {limits for one in spec.comparisons for limits in (one.limits, one.reference_limits or one.limits)}
+        stage = replace(stage, unknown_speed=spec.conditions.unknown_speed(limits))
+    return StagePlan(spec.name, directory, (stage,), concurrency)
 
 
 def stage_of(name: str, comparisons: Sequence[Comparison], stored: int, planned: int) -> GameStage:

@@ -58,7 +58,8 @@ class TuningPlan:
         stored = _stored_by_series(store) if store is not None else {}
         own = 0 if store is None else games_before_validation(store)
         limits = spec.limit_shares.game_seconds
-        study = GameStage(say("stage.study"), max(games, own), limits, own, spec.budget.seconds)
+        unknown = () if stored else spec.conditions.unknown_speed(spec.limit_shares.limits)
+        study = GameStage(say("stage.study"), max(games, own), limits, own, spec.budget.seconds, unknown)
         return (study, *(
             self._stage_of(stage, number, stored, store)
             for number, stage in enumerate(stages_of(spec.validation, games, len(self.reserved)))
@@ -68,7 +69,8 @@ class TuningPlan:
         recommendation = 0 if store is None else len(store.metadata(VALIDATED_METADATA) or []) - 1
         games = stored.get(validation_series(number, recommendation), 0)
         seconds = estimated_game_seconds([stage.limits])
-        return GameStage(stage_name(number), max(2 * stage.pairs, games), seconds, games)
+        unknown = () if stored else self.spec.conditions.unknown_speed([stage.limits])
+        return GameStage(stage_name(number), max(2 * stage.pairs, games), seconds, games, unknown_speed=unknown)
 
 
 def prepare_tuning(spec: TuningSpec) -> TuningPlan:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.play.estimates import duration_text, estimated_game_seconds, estimated_move_seconds
+from arena.play.estimates import depends_on_speed, duration_text, estimated_game_seconds, estimated_move_seconds
 from arena.play.live import Progress, Scoreboard
 from arena.play.stages import GameStage, StagePlan
 from arena.play.store import Store
@@ -77,6 +77,35 @@ def test_what_is_missing_takes_as_long_as_the_stored_games_took(tmp_path: Path) 
     assert in_time.seconds == 1.5 + 3
     assert (plan.data()["at_most"], replace(plan, is_bound=False).data()["at_most"]) == (True, False)
     assert not replace(plan, stages=(GameStage("one", 2, 0.25, 2),)).data()["at_most"], "nothing is left to play"
+
+
+@pytest.mark.parametrize(
+    ("limit", "depends"),
+    [
+        ("nodes=9", True), ("depth=9", True), ("nodes=9,move_time=1", True), ("clock=1+0,node_clock=9", True),
+        ("move_time=1", False), ("clock=1+0", False), ("clock=1+0,cpu", False),
+    ],
+)  # fmt: skip
+def test_only_what_is_held_to_time_alone_takes_a_slow_program_no_longer(limit: str, depends: bool) -> None:
+    assert depends_on_speed(Limits.parse(limit)) == depends
+
+
+def test_of_programs_of_unknown_speed_no_time_is_told(tmp_path: Path) -> None:
+    timed, unknown = GameStage("timed", 6, 0.5), GameStage("unknown", 2, 0.5, unknown_speed=("slug",))
+    plan = StagePlan("cup", tmp_path, (timed, unknown))
+    assert [plan.seconds_of(stage) for stage in plan.stages] == [3, None]
+    assert (plan.seconds, plan.data()["unknown_speed"]) == (None, ["slug"])
+    assert plan.lines()[1:] == [
+        "- timed: at most 6 games, 0 of them stored, at most about 0:00:03",
+        "- unknown: at most 2 games, 0 of them stored",
+        "time: not known, for it depends on the speed of slug, of which no game is stored yet",
+    ]
+    in_time = StagePlan("cup", tmp_path, (replace(unknown, seconds=60),))
+    assert in_time.lines() == [
+        f"cup: as many games as there is time for, 0 of them in {tmp_path}",
+        "time: at most about 0:01:00 (hours:minutes:seconds)",
+    ]
+    assert (in_time.data()["games"], in_time.data()["stages"][0]["games"]) == (None, None)
 
 
 def test_plain_lines_every_few_seconds(tmp_path: Path) -> None:

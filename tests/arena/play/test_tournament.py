@@ -748,6 +748,22 @@ def test_a_dry_run_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "openings: 2 needed, 6 available" in capsys.readouterr().out
 
 
+def test_no_time_is_told_before_games_of_other_programs(
+    played: tuple[Path, Path, TournamentResult], tmp_path: Path
+) -> None:
+    path, out, _ = played
+    plan = prepare(load_tournament(path))
+    built_in, other = plan.spec.players, faulty_player("uci", "plain")
+    joined = replace(plan, spec=replace(plan.spec, players=(*built_in, other)))
+    assert describe(joined, out, 1)["unknown_speed"] == [other.name], "the games of the others tell nothing of it"
+    known = replace(plan, spec=replace(plan.spec, players=(other, *built_in[1:])))
+    assert describe(known, tmp_path / "none", 1)["seconds"] is None
+    assert describe(known, out, 1)["seconds"] == 0, "its games are there"
+    on_clock = replace(other, limits=Limits.parse("clock=10+0.1"))
+    timed = replace(plan, spec=replace(plan.spec, players=(on_clock, *built_in[1:])))
+    assert describe(timed, tmp_path / "none", 1)["unknown_speed"] == []
+
+
 def test_games_of_players_that_ponder_are_planned_with_the_room_of_two(tmp_path: Path) -> None:
     plain = prepare(load_tournament(write_spec(tmp_path, limit="clock=10+0.1")))
     ponders = tuple(replace(player, ponder=True) for player in plain.spec.players)

@@ -20,7 +20,7 @@ from arena.players.process import find_program
 from arena.records import GameRecord
 from arena.run import RunError
 from engine.engine import StopFlag
-from tuning.ablation.run import AblationResult, ablate
+from tuning.ablation.run import AblationResult, ablate, plan_of_run, prepare_ablation
 from tuning.ablation.spec import AblationSpec, ablation_from_mapping
 from tuning.ablation.verdicts import WORSE
 from tuning.reports.ablation import ablation_data, ablation_text, write_ablation_report
@@ -97,6 +97,13 @@ def test_an_engine_that_loses_every_game_is_worse(played: tuple[Path, AblationRe
     assert (illegal.LL, illegal.LD, illegal.even, illegal.WD, illegal.WW) == (PAIRS, 0, 0, 0, 0)
     assert illegal.verdict == WORSE
     assert (hash_size.even, hash_size.verdict != WORSE) == (PAIRS, True)
+
+
+def test_no_time_is_told_before_its_games(played: tuple[Path, AblationResult]) -> None:
+    folder, _ = played
+    plan = prepare_ablation(spec_in(folder))
+    assert plan_of_run(plan, folder / "none", 1).data()["unknown_speed"] == ["mock"]
+    assert plan_of_run(plan, folder / "out", 1).seconds is not None
 
 
 def test_games_forfeited_by_faults_are_told(played: tuple[Path, AblationResult]) -> None:

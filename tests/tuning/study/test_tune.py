@@ -43,7 +43,7 @@ from engine.settings.presets import load_preset
 from tuning.keys.study import MODELLING_SAMPLERS
 from tuning.reports.study import optimism_sentence, rounds_frame, tuning_data, tuning_sentence, write_tuning_report
 from tuning.rereading import result_in
-from tuning.study.plan import FILE_METADATA, prepare_tuning
+from tuning.study.plan import FILE_METADATA, plan_of_run, prepare_tuning
 from tuning.study.result import StudyResult
 from tuning.study.rounds.schedule import PLAYOFF_SERIES, pairs_before_playoff, rounds_of
 from tuning.study.run import MAX_VALUE, StudyRun, tune
@@ -661,7 +661,10 @@ def external_study(folder: Path, dimensions: str, options: str = "") -> Path:
 
 def test_options_of_an_external_engine_are_dimensions(tmp_path: Path) -> None:
     path = external_study(tmp_path, "[dimensions.Hash]\ndefault = 16\nlow = 1\nhigh = 64\nscale = 'log'\n")
+    plan = prepare_tuning(load_tuning(path))
+    assert plan_of_run(plan, tmp_path / "out", 1).data()["unknown_speed"] == [Path(sys.executable).name]
     study_result = run(path, tmp_path / "out")
+    assert plan_of_run(plan, tmp_path / "out", 1).seconds is not None
     records = records_in(tmp_path / "out")
     assert len(study_result.rounds) == study_result.planned_rounds
     assert {name for record in records for name in (record.first, record.second)} - {"python3 as it is"}

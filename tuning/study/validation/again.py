@@ -91,10 +91,9 @@ def validate_again(
         stage = further_stage(plan, run.store, limits, pairs, maximum_pairs, again)
         number = number_of(run.store, stage)
         games = further_games(plan, run.store, table, named, stage, number, again)
-        title = console("tuning")("stage.validation")
-        planned = GameStage(title, 2 * games.most_pairs, estimated_game_seconds([stage.limits]), stored_of(games))
+        planned = _planned(spec, stage, games.most_pairs, stored_of(games))
         run.progress.announce(StagePlan(spec.name, directory, (planned,), run.concurrency))
-        verdict = play_stage(run, games, title)
+        verdict = play_stage(run, games, planned.name)
         engine = engines_of(run.store)
         counted = games.keys(0 if verdict is None else verdict.counts.pairs)
         faults = faults_of(record for record in run.store.ended_by(FORFEITS) if record.key in counted)
@@ -143,9 +142,14 @@ def plan_of_validation(
     with Store(directory, read_only=True) as store:
         recommendation = known_recommendation(store.metadata(VALIDATED_METADATA) or [], named)
         stage = further_stage(plan, store, limits, pairs, maximum_pairs, recommendation)
-    seconds = estimated_game_seconds([stage.limits])
-    planned = GameStage(console("tuning")("stage.validation"), 2 * stage.pairs, seconds)
+    planned = _planned(plan.spec, stage, stage.pairs)
     return StagePlan(plan.spec.name, directory, (planned,), concurrency, is_bound=pairs is None)
+
+
+def _planned(spec: TuningSpec, stage: Stage, pairs: int, stored: int = 0) -> GameStage:
+    unknown = () if stored else spec.conditions.unknown_speed([stage.limits])
+    seconds = estimated_game_seconds([stage.limits])
+    return GameStage(console("tuning")("stage.validation"), 2 * pairs, seconds, stored, unknown_speed=unknown)
 
 
 def further_stage(
