@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     if result.interrupted:
         say_how_to_resume(command, directory)
         return result.exit_code
-    if not result.confirmed:
+    if not result.confirmed and arguments.json:  # otherwise it has just been printed
         print(f"elolab: {tuning_sentence(result, arguments.language)}", file=sys.stderr)
     complain_of_taken_name(result.spec, directory, result.preset)
     complain_of_faults(result.faults, result.exit_code)

@@ -994,9 +994,11 @@ def test_the_command_prints_the_outcome(
     printed = capsys.readouterr()
     assert max(map(len, printed.out.splitlines()[:-1])) <= 80
     assert printed.out.splitlines()[-2:] == [f"games digest: {study_result.digest}", str(out / "report.html")]
-    assert printed.err.count("elolab: No") == 1
+    assert " ".join((printed.out + printed.err).split()).count(tuning_sentence(study_result)) == 1
     assert command_line.main(["tune", str(path), "--out", str(out), "--json"]) == 3
-    data = json.loads(capsys.readouterr().out)
+    printed = capsys.readouterr()
+    assert printed.err.count("elolab: No") == 1, "where standard output is for programs"
+    data = json.loads(printed.out)
     assert data["games_digest"] == study_result.digest
     assert data["confirmed"] is False
 
