@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from arena.figures.numbers import signed
 from arena.figures.statistics import (
     Array,
     Pentanomial,
@@ -115,7 +116,10 @@ class SequentialRun:
     def words(self, columns: int) -> str:
         """The log-likelihood ratio and its bounds, for the live line."""
         test = self.state
-        return f"LLR {test.log_likelihood_ratio:+.2f} [{test.lower_bound:.2f}, {test.upper_bound:+.2f}]"[:columns]
+        ratio, low, high = (
+            signed(value, 2) for value in (test.log_likelihood_ratio, test.lower_bound, test.upper_bound)
+        )
+        return f"LLR {ratio} [{low}, {high}]"[:columns]
 
     def described(self) -> dict[str, Any]:
         """The state as plain data."""

@@ -243,13 +243,14 @@ def _by_objective(
 ) -> Trials:
     import pandas
 
+    from arena.figures.numbers import given_text
     from tuning.study.objective import Trial, read_objective, search
 
     spec = read_objective(content, "tune", str(game))
 
     def show(trial: Trial) -> None:
         if progress is not None:
-            print(f"trial {trial.number + 1} of {trials}: {trial.value:g}", file=progress, flush=True)
+            print(f"trial {trial.number + 1} of {trials}: {given_text(trial.value)}", file=progress, flush=True)
 
     found = search(spec, objective, trials, None if folder is None else Path(path_text(folder, "folder")), show)
     best = max(found, key=lambda trial: trial.value)

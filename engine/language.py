@@ -74,6 +74,11 @@ def console(package: str) -> Catalogue:
     return Catalogue(package, _console_language)
 
 
+def with_minus(number: str) -> str:
+    """The text of a number as people read it, with the true minus sign; what programs read keeps the hyphen."""
+    return number.replace("-", "\N{MINUS SIGN}")
+
+
 def columns_of(text: str) -> int:
     """How many columns of a terminal a text takes: Chinese characters take two."""
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)

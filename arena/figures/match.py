@@ -84,13 +84,13 @@ def figure_lines(figures: dict[str, Any], language: str = DEFAULT_LANGUAGE) -> l
 
 def _test_lines(figures: dict[str, Any], say: Catalogue) -> list[str]:
     """The figures of a sequential test."""
-    from arena.figures.numbers import percent_text
+    from arena.figures.numbers import given_text, percent_text, signed
 
-    low, high = f"{figures['lower_bound']:.3f}", f"{figures['upper_bound']:+.3f}"
+    llr, low, high = (signed(figures[name], 3) for name in ("llr", "lower_bound", "upper_bound"))
     verdict = say(f"verdict.{VERDICT_KEYS.get(figures['verdict'], 'undecided')}_short")
-    hypotheses = {name: f"{figures[name]:g}" for name in ("elo0", "elo1", "alpha", "beta")}
+    hypotheses = {name: given_text(figures[name]) for name in ("elo0", "elo1", "alpha", "beta")}
     after, los = _elo_with_interval(figures, "unbiased_", say), percent_text(figures["unbiased_los"])
-    ratio = say("match.llr_text", llr=f"{figures['llr']:+.3f}", low=low, high=high, verdict=verdict)
+    ratio = say("match.llr_text", llr=llr, low=low, high=high, verdict=verdict)
     return [
         labelled(say("match.llr"), ratio),
         labelled("", say("match.hypotheses", unit=say(f"verdict.unit_{figures['model']}"), **hypotheses)),
@@ -150,8 +150,11 @@ def match_lines(
 
 def verdict_sentence(run: SequentialRun, one: str, other: str, say: Callable[..., str]) -> str:
     """What a sequential test of ``one`` against ``other`` has shown so far; ``say`` are the messages of ``arena``."""
+    from arena.figures.numbers import given_text
+
     settings = run.settings
     return say(
         f"verdict.{VERDICT_KEYS.get(run.verdict, 'undecided')}", pairs=run.games_seen // 2, most=run.pairs, one=one,
-        other=other, unit=say(f"verdict.unit_{settings.model}"), elo0=f"{settings.elo0:g}", elo1=f"{settings.elo1:g}",
+        other=other, unit=say(f"verdict.unit_{settings.model}"), elo0=given_text(settings.elo0),
+        elo1=given_text(settings.elo1),
     )  # fmt: skip

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import math
 
+from engine.language import with_minus
+
 INFINITY = "∞"
 
 
 def signed(value: float, digits: int = 1) -> str:
     """A number with its sign, ``+12.3``; infinity as ``+∞``; zero without a sign."""
-    text = f"{value:+.{digits}f}".replace("inf", INFINITY)
-    if INFINITY in text:
-        return text.replace("-", "\N{MINUS SIGN}")
-    return text.lstrip("+-") if float(text) == 0 else text.replace("-", "\N{MINUS SIGN}")
+    text = f"{value:+.{digits}f}"
+    return text.lstrip("+-") if float(text) == 0 else with_minus(text).replace("inf", INFINITY)
+
+
+def given_text(value: float) -> str:
+    """A number as somebody gave it, without a sign before what is positive."""
+    return with_minus(f"{value:g}")
 
 
 def percent_text(share: float) -> str:

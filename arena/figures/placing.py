@@ -18,7 +18,7 @@ from arena.formats.swiss import TIE, WIN, Swiss, SwissTable, points_for, swiss_t
 from arena.records import Outcome
 from arena.schedule import FORMATS, Course, Withdrawal
 from arena.tournament_spec import TournamentSpec
-from engine.language import DEFAULT_LANGUAGE, Catalogue, columns_of, padded, wrapped
+from engine.language import DEFAULT_LANGUAGE, Catalogue, columns_of, padded, with_minus, wrapped
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -322,7 +322,7 @@ def points_text(points: float) -> str:
 
 def round_text(cell: str, say: Callable[..., str]) -> str:
     """A round of ``SwissRow``."""
-    return say("encounter.bye_short") if cell == BYE else cell.replace("-", "\N{MINUS SIGN}")
+    return say("encounter.bye_short") if cell == BYE else with_minus(cell)
 
 
 def reached_text(reached: str, say: Callable[..., str]) -> str:

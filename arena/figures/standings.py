@@ -18,11 +18,11 @@ import numpy as np
 
 from arena.figures.faults import FaultCount, FaultCounter, fault_text
 from arena.figures.names import told_apart
-from arena.figures.numbers import error_text, percent_text, signed
+from arena.figures.numbers import error_text, given_text, percent_text, signed
 from arena.figures.ratings import PairingCounts, Ratings, fit_ratings
 from arena.figures.statistics import Pentanomial, Trinomial
 from arena.records import GameRecord, GameSummary
-from engine.language import DEFAULT_LANGUAGE, Catalogue, columns_of, padded, wrapped
+from engine.language import DEFAULT_LANGUAGE, Catalogue, columns_of, padded, with_minus, wrapped
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -506,7 +506,7 @@ def rating_reference(tables: Tables, say: Callable[..., str]) -> str:
     """What ratings are relative to; ``say`` are the messages of ``arena``."""
 
     def given(anchors: Mapping[str, float]) -> str:
-        texts = [say("rating.player_given", name=name, elo=f"{elo:g}") for name, elo in anchors.items()]
+        texts = [say("rating.player_given", name=name, elo=given_text(elo)) for name, elo in anchors.items()]
         return say("rating.comma").join(texts)
 
     referred = tables.referred_anchors
@@ -519,7 +519,7 @@ def rating_text(row: Standing, tables: Tables) -> str:
     """A rating, a dash if there is none; with its sign unless anchors gave the scale a zero of its own."""
     if not row.is_rated:
         return NOTHING
-    return signed(row.rating) if not tables.is_anchored(row) else f"{row.rating:.1f}".replace("-", "\N{MINUS SIGN}")
+    return signed(row.rating) if not tables.is_anchored(row) else with_minus(f"{row.rating:.1f}")
 
 
 def rating_error_text(row: Standing, tables: Tables, say: Callable[..., str]) -> str:

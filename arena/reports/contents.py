@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from arena.figures.faults import fault_sentences
 from arena.figures.match import verdict_sentence
-from arena.figures.numbers import error_text, percent_text, signed
+from arena.figures.numbers import error_text, given_text, percent_text, signed
 from arena.figures.placing import Placing, result_sentence, rounds_text, withdrawal_text
 from arena.figures.search_statistics import SearchStatistics
 from arena.figures.standings import Tables, rating_reference
@@ -330,7 +330,7 @@ def sequential_facts(contents: Contents) -> list[tuple[str, str]]:
     test, settings = run.state, run.settings
     naive, after = run.counts.estimate(), settings.estimate(run.counts)
     one, other = (player.name for player in contents.spec.players)
-    hypotheses = {name: f"{getattr(settings, name):g}" for name in ("elo0", "elo1", "alpha", "beta")}
+    hypotheses = {name: given_text(getattr(settings, name)) for name in ("elo0", "elo1", "alpha", "beta")}
     ratio, low, high = (
         signed(value, 3) for value in (test.log_likelihood_ratio, test.lower_bound, test.upper_bound)
     )

@@ -15,10 +15,10 @@ from typing import Any
 from arena.colours import GREEN, RED, YELLOW
 from arena.figures.faults import FaultCount, fault_text
 from arena.figures.names import told_apart
-from arena.figures.numbers import percent_text, signed
+from arena.figures.numbers import given_text, percent_text, signed
 from arena.play.estimates import duration_text
 from arena.watching.board import Retraced, Span, board_lines
-from engine.language import Catalogue, clipped, columns_of, cut, game_words, padded, wrapped
+from engine.language import Catalogue, clipped, columns_of, cut, game_words, padded, with_minus, wrapped
 from engine.values import format_score
 
 Line = list[Span]
@@ -177,9 +177,9 @@ def _test_lines(state: dict[str, Any], say: Catalogue) -> list[Line]:
     if test is not None:
         verdict = say(f"verdict.{_VERDICTS[test['verdict']]}")
         colour = {"H1 accepted": GREEN, "H0 accepted": RED}.get(test["verdict"], "")
-        figures = {name: f"{test[key]:+.2f}" for name, key in
+        figures = {name: signed(test[key], 2) for name, key in
                    (("llr", "llr"), ("lower", "lower_bound"), ("upper", "upper_bound"))}  # fmt: skip
-        hypotheses = {name: f"{test[name]:g}" for name in ("elo0", "elo1")}
+        hypotheses = {name: given_text(test[name]) for name in ("elo0", "elo1")}
         lines.append([(_own(say)("terminal.test", **figures, **hypotheses) + "  ", ""), (verdict, colour)])
     return lines
 
@@ -247,7 +247,7 @@ def _game_lines(state: dict[str, Any], choice: Choice, say: Catalogue) -> list[L
     turn = _first_side(game)
     for side, name in enumerate((game["first"], game["second"])):
         own = [score for ply, score in enumerate(scores) if (turn + ply) % 2 == side and score is not None]
-        score = format_score(own[-1]) if own else ""
+        score = with_minus(format_score(own[-1])) if own else ""
         label = padded(words.side_names[side], 6)
         room = BOARD_COLUMNS - columns_of(label) - 9
         lines.append([(label, RED if side == 0 and game["game"] == "xiangqi" else ""),

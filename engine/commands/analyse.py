@@ -21,6 +21,7 @@ from engine.commands.arguments import (
 )
 from engine.commands.background import in_background
 from engine.commands.judge import verdict_lines
+from engine.language import with_minus
 from engine.settings.whole_numbers import natural_number
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"{side} to move; scores are {side}'s, {unit_of_scores(position.game)}")
         for number, line in enumerate(result.lines, 1):
             variation = " ".join(line.principal_variation)
-            print(f"{number}. {format_score(line.score):>7}  depth {line.depth:<3} {variation}")
+            print(f"{number}. {with_minus(format_score(line.score)):>7}  depth {line.depth:<3} {variation}")
         speed = f", {result.nodes / result.time_ms:.0f} thousand a second" if result.time_ms else ""
         print(f"{result.nodes} nodes in {result.time_ms / 1000:.3f} s{speed}; deepest ply {result.deepest_ply}")
     print(f"bestmove {result.move or '(none)'}")

@@ -12,6 +12,7 @@ from engine.commands.arguments import (
     overrides_of,
     print_json,
 )
+from engine.language import with_minus
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
             rate = result.nodes / max(result.cpu_seconds, 1e-9) / 1e6
             print(
                 f"{result.game} {result.variant:<9} depth {result.depth:>2} {result.nodes:>9} nodes {rate:6.2f} M/s"
-                f"  {result.score:+6d} cp  {result.position.split()[0][:24]}",
+                f"  {with_minus(f'{result.score:+6d}')} cp  {result.position.split()[0][:24]}",
                 flush=True,
             )
     if arguments.json:

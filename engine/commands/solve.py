@@ -16,6 +16,7 @@ from engine.commands.arguments import (
     print_json,
 )
 from engine.commands.background import in_background
+from engine.language import with_minus
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -59,8 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
     print(position.game.describe(position))
     print(f"{side} to move; scores are {side}'s, in discs, empty squares to the winner")
     for move, score in sorted((solution.moves or {}).items(), key=lambda pair: -pair[1]):
-        print(f"{move:<4} {score:+d}")
-    print(f"score {solution.score:+d}")
+        print(f"{move:<4} {with_minus(f'{score:+d}')}")
+    print(f"score {with_minus(f'{solution.score:+d}')}")
     print(f"bestmove {solution.best_move or '(none)'}")
     print(f"line {' '.join(solution.line) or '(none)'}")
     print(f"{solution.nodes} nodes in {seconds:.3f} s")

@@ -9,6 +9,7 @@ import pytest
 
 from elolab import command_line
 from engine.engine import Engine
+from engine.language import with_minus
 from engine.settings.configuration import ConfigurationError, find_config
 from engine.settings.limits import Limits
 from engine.suite import SuitePosition, attempt, load_positions, mean_nodes_to_depth
@@ -124,7 +125,7 @@ def test_the_command_prints_what_belongs_together(tmp_path: Path, capsys: pytest
     shown = [entry["solution"] or entry for entry in attempts]
     assert any(entry["solution"] and entry["solution"]["score"] != entry["score"] for entry in attempts)
     assert [line.split()[-6:] for line in lines[: len(shown)]] == [
-        [one["move"], format_score(one["score"]), "depth", str(one["depth"]), str(one["nodes"]), "nodes"]
+        [one["move"], with_minus(format_score(one["score"])), "depth", str(one["depth"]), str(one["nodes"]), "nodes"]
         for one in shown
     ]
 

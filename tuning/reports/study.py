@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.figures.names import told_apart
-from arena.figures.numbers import percent_text, signed
+from arena.figures.numbers import given_text, percent_text, signed
 from arena.figures.statistics import elo_of_score
 from arena.files import replace_file
 from arena.reports.contents import Plot
@@ -309,11 +309,12 @@ def _validation_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, 
     outcomes += [message("validation.further", outcome=_test_words(verdict, message)) for verdict in result.further]
     for verdict, outcome in zip(result.verdicts + result.further, outcomes, strict=True):
         test = verdict.test
-        ratio = "" if test is None else f"{test.log_likelihood_ratio:.2f}"
-        bounds = (
-            "" if test is None
-            else message("validation.between_bounds", lower=test.lower_bound, upper=test.upper_bound)
-        )  # fmt: skip
+        ratio = bounds = ""
+        if test is not None:
+            ratio, lower, upper = (
+                signed(value, 2) for value in (test.log_likelihood_ratio, test.lower_bound, test.upper_bound)
+            )
+            bounds = message("validation.between_bounds", lower=lower, upper=upper)
         rows.append(
             (
                 str(verdict.limits), signed(verdict.elo), interval_text(*verdict.interval),
@@ -329,15 +330,15 @@ def _validation_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, 
     validation = result.spec.validation
     rule = message(
         "validation.rule",
-        lower=validation.elo_lower,
-        upper=validation.elo_upper,
+        lower=given_text(validation.elo_lower),
+        upper=given_text(validation.elo_upper),
         model=message(f"elo_model.{validation.model}"),
         alpha=validation.alpha,
         beta=validation.beta,
     )
     notes = [Note(rule)]
     if validation.slow == NON_REGRESSION:
-        lower, upper = validation.hypotheses(NON_REGRESSION)
+        lower, upper = map(given_text, validation.hypotheses(NON_REGRESSION))
         rule = message("validation.rule_of_slow_test", limit=validation.slow_limits, lower=lower, upper=upper)
         notes.append(Note(rule))
     speeds = _speeds_of_validations(result.verdicts + result.further, message)

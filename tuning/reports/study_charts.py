@@ -16,7 +16,7 @@ from arena.figures.names import told_apart
 from arena.reports.drawing.fonts import chart_language
 from arena.reports.drawing.marks import draw_interval, draw_point, settle, shown_bounds
 from arena.reports.drawing.style import GRID, GROUND, INK, LOSS, MUTED, SERIES, WIN, draw_grid, new_figure, single_axes
-from engine.language import Catalogue
+from engine.language import Catalogue, with_minus
 from engine.settings.parameters import BY_NAME
 from engine.settings.reference import unit_in
 from tuning.conditions import value_text
@@ -266,7 +266,7 @@ def _contour_levels(depth: float) -> list[float]:
 def _label_contours(axes: Axes, drawn: Any) -> None:
     """Write its Elo on every line, but where that would lie upon another label or leave the picture."""
     labels = axes.clabel(
-        drawn, fmt=lambda level: f"{level:.0f}".replace("-", "\N{MINUS SIGN}"), fontsize=8, colors=INK,
+        drawn, fmt=lambda level: with_minus(f"{level:.0f}"), fontsize=8, colors=INK,
     )  # fmt: skip
     kept: list[Any] = []
     inside = axes.get_window_extent()

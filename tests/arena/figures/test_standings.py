@@ -11,7 +11,7 @@ import numpy as np
 import pandas
 import pytest
 
-from arena.figures.numbers import signed
+from arena.figures.numbers import given_text, signed
 from arena.figures.standings import (
     HeadToHead,
     PairCounter,
@@ -192,6 +192,7 @@ def test_ratings_refer_to_anchors_of_their_own_group_alone(
 
 def test_signs_are_typographic_and_zero_has_none() -> None:
     assert [signed(value) for value in (1.25, -3.0, 0.0, -0.01, math.inf)] == ["+1.2", "−3.0", "0.0", "0.0", "+∞"]
+    assert [given_text(value) for value in (5, -0.5, 0.0)] == ["5", "−0.5", "0"]
 
 
 def test_importing_is_light() -> None:

@@ -20,7 +20,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.figures.match import verdict_sentence
+from arena.figures.match import figure_lines, figures_of, verdict_sentence
 from arena.figures.statistics import Pentanomial
 from arena.play.store import STORE_NAME
 from arena.records import Outcome, Pairing
@@ -116,9 +116,18 @@ def test_a_test_of_non_regression_claims_no_superiority() -> None:
     test = SequentialRun.over(SequentialSettings(-200, -20, batch_pairs=4), 100, random_games(100, 0.33, 1))
     assert test.verdict == "H1 accepted"
     said = {name: verdict_sentence(test, "A", "B", Catalogue("arena", name)) for name in ("en", "zh")}
-    assert "the gain of A over B is -20 normalized Elo rather than -200" in said["en"]
-    assert "A 对 B 的优势更符合 -20 归一化 Elo，而不是 -200" in said["zh"]
+    assert "the gain of A over B is −20 normalized Elo rather than −200" in said["en"]
+    assert "A 对 B 的优势更符合 −20 归一化 Elo，而不是 −200" in said["zh"]
     assert not any(claim in text for text in said.values() for claim in ("stronger", "强于"))
+
+
+def test_the_figures_of_a_test_have_true_minus_signs() -> None:
+    test = SequentialRun.over(SequentialSettings(-5, 5, batch_pairs=4), 100, random_games(40, 0.1, 1))
+    lines = figure_lines(figures_of(test.counts, test.settings))
+    assert re.fullmatch(r"LLR −\d\.\d\d \[−2\.94, \+2\.94\]", test.words(79))
+    assert any("bounds [−2.944, +2.944]" in line for line in lines)
+    assert any("of −5 (H0) against 5 (H1)" in line for line in lines)
+    assert not [line for line in lines if re.search(r"(?<!\w)-\d", line)]
 
 
 # The specification

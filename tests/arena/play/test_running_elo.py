@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -46,6 +47,8 @@ def test_it_is_that_of_the_pairs_in_whatever_order_games_end() -> None:
     assert elo.estimate() == expected
     assert elo.words(79) == f"mine {expected.elo:+.1f} ± {expected.elo_error:.1f} Elo"
     assert elo.direction() == int(expected.elo_low > 0) == 0
+    mirrored = RunningElo("mine", [replace(game, score=1 - (game.score or 0)) for game in outcomes()])
+    assert mirrored.words(79) == f"mine −{expected.elo:.1f} ± {expected.elo_error:.1f} Elo"
 
 
 def test_without_pairs_and_without_an_interval() -> None:

@@ -52,6 +52,7 @@ from tuning.study.storage import STUDY_NAME, without_password
 from tuning.study.validation.again import ValidationResult, validate_again
 from tuning.study.validation.match import judge, stages_of
 from tuning.study.validation.preset import preset_text
+from tuning.study.validation.stages import validation_words
 
 ROOT = Path(__file__).parents[3]
 
@@ -1001,6 +1002,23 @@ def test_the_command_prints_the_outcome(
     data = json.loads(printed.out)
     assert data["games_digest"] == study_result.digest
     assert data["confirmed"] is False
+
+
+def test_a_validation_is_told_with_true_minus_signs(
+    played: tuple[Path, Path, StudyResult], tmp_path: Path
+) -> None:
+    _, _, study_result = played
+    spec = load_tuning(write_study(tmp_path, validation={"maximum_pairs": 6, "slow_maximum_pairs": 6}))
+    stages = stages_of(spec.validation, 46, 100)
+    verdicts = tuple(judge(spec.validation, stage, Pentanomial((2, 1, 1, 1, 0))) for stage in stages)
+    assert all(verdict.test is not None and verdict.test.log_likelihood_ratio < 0 for verdict in verdicts)
+    assert "LLR −0." in validation_words(verdicts[0], 79)
+    shown = replace(study_result, spec=spec, verdicts=verdicts)
+    report = write_tuning_report(shown, folder=tmp_path).with_name("report.md").read_text("utf-8")
+    _, validation = report.split("## Validation")
+    assert "| −2.94 to +2.94 |" in validation
+    assert "asks for −5 against 0 of the same Elo" in validation
+    assert not re.findall(r"(?<![\w−])-\d", validation + validation_words(verdicts[0], 79))
 
 
 def test_a_dry_run_plays_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from arena.figures.numbers import signed
 from arena.files import replace_file
 from arena.play.store import Store
 from arena.records import PlayerSpec
@@ -82,7 +83,8 @@ def _is_of(path: Path, spec: TuningSpec) -> bool:
 
 def preset_text(engine: str, spec: TuningSpec, values: Mapping[str, Value], verdict: Verdict) -> str:
     """The TOML: every setting that differs from the engine's defaults, and what validated it, with which ``engine``."""
-    gain = "{:+.1f} Elo [{:+.1f}, {:+.1f}]".format(verdict.elo, *verdict.interval)
+    low, high = map(signed, verdict.interval)
+    gain = f"{signed(verdict.elo)} Elo [{low}, {high}]"
     lines = [
         _heading_of(spec),
         f"# Against {spec.base_name}: {gain} over {verdict.counts.pairs} pairs",
@@ -99,7 +101,7 @@ def _preset_lines(spec: TuningSpec, values: Mapping[str, Value], verdict: Verdic
 
     complete = spec.conditions.base_values | dict(values)
     lines = [
-        f"description = {_text(f'Tuned against {spec.base_name}: {verdict.elo:+.1f} Elo at {verdict.limits}.')}",
+        f"description = {_text(f'Tuned against {spec.base_name}: {signed(verdict.elo)} Elo at {verdict.limits}.')}",
         "",
         f"[{spec.conditions.game}]",
     ]

@@ -182,7 +182,10 @@ def validation_words(verdict: Verdict, columns: int) -> str:
     message, elo, test = console("tuning"), signed(verdict.elo), verdict.test
     if test is None:
         return message("progress.validation_match", elo=elo, error=error_text(verdict.estimate.elo_error))
-    ratio = {"ratio": test.log_likelihood_ratio, "lower": test.lower_bound, "upper": test.upper_bound}
+    ratio = {
+        "ratio": signed(test.log_likelihood_ratio, 2), "lower": signed(test.lower_bound),
+        "upper": signed(test.upper_bound),
+    }  # fmt: skip
     return first_that_fits(
         columns, message("progress.validation_test", elo=elo, **ratio), message("progress.ratio", **ratio)
     )
