@@ -290,21 +290,10 @@ class Run:
         from engine.compiled.identity import engine_identity
 
         store, purpose = self.store, self.purpose
+        check_claim(store, purpose, accepts_changes=self._accept_engine_change)
         key = purpose.key or purpose.kind
         self.recorded = recorded = store.metadata(key)
         """What the folder was for before; ``None`` if it is new."""
-        if recorded is not None:
-            if purpose.check is not None:
-                purpose.check(store, recorded)
-            else:
-                self._check_same(recorded)
-            self._check_engine()
-            if not self._accept_engine_change:
-                check_programs(store)
-        elif len(store) or store.metadata_names():
-            raise RunError(
-                f"{self.directory}: holds another run, not this {purpose.kind}; give another folder with --out"
-            )
         for program, directory, digest in store.metadata(PROGRAMS) or ():
             now = self._programs[program, directory] = program_digest([program], directory) or digest
             self._recorded_programs.append([program, directory, now])
@@ -314,26 +303,52 @@ class Run:
         changed = recorded is not None and plain(recorded) != plain(purpose.content)
         store.record_metadata(content, purpose.places(store) if changed else ())
 
-    def _check_same(self, recorded: Any) -> None:
-        purpose = self.purpose
-        before, now = (without(content, purpose.lengths) for content in (recorded, plain(purpose.content)))
-        for table in purpose.growing:
-            now[table] = {key: entry for key, entry in now[table].items() if key in before[table]}
-        for path, old, new in differences(before, now):
-            raise RunError(
-                f"{self.directory}: holds another {self.purpose.kind}: {path} = {_told(old)} there, {_told(new)} "
-                f"in {self.purpose.source}; {REMEDY}"
-            )
 
-    def _check_engine(self) -> None:
-        from engine.compiled.identity import engine_identity, equivalent_identities
+def check_directory(directory: Path, purpose: Purpose, *, accepts_changes: bool) -> None:
+    """Raise ``UserError`` as a ``Run`` does that would enter the folder; nothing is written."""
+    if (directory / STORE_NAME).is_file():
+        with Store(directory, read_only=True) as store:
+            check_claim(store, purpose, accepts_changes=accepts_changes)
 
-        before = self.store.metadata(ENGINE_IDENTITY)
-        if len(self.store) and before not in equivalent_identities() and not self._accept_engine_change:
-            raise RunError(
-                f"{self.directory}: its games were played by engine {before}, this is engine {engine_identity()}; to "
-                "mix them all the same add --accept-engine-change, otherwise give another folder with --out"
-            )
+
+def check_claim(store: Store, purpose: Purpose, *, accepts_changes: bool) -> None:
+    """Raise ``RunError`` if a folder is for something else, or holds games of another engine or program.
+
+    ``accepts_changes`` is whether those may be mixed.
+    """
+    recorded = store.metadata(purpose.key or purpose.kind)
+    if recorded is not None:
+        if purpose.check is not None:
+            purpose.check(store, recorded)
+        else:
+            _check_same(store, purpose, recorded)
+        if not accepts_changes:
+            _check_engine(store)
+            check_programs(store)
+    elif len(store) or store.metadata_names():
+        raise RunError(f"{store.directory}: holds another run, not this {purpose.kind}; give another folder with --out")
+
+
+def _check_same(store: Store, purpose: Purpose, recorded: Any) -> None:
+    before, now = (without(content, purpose.lengths) for content in (recorded, plain(purpose.content)))
+    for table in purpose.growing:
+        now[table] = {key: entry for key, entry in now[table].items() if key in before[table]}
+    for path, old, new in differences(before, now):
+        raise RunError(
+            f"{store.directory}: holds another {purpose.kind}: {path} = {_told(old)} there, {_told(new)} "
+            f"in {purpose.source}; {REMEDY}"
+        )
+
+
+def _check_engine(store: Store) -> None:
+    from engine.compiled.identity import engine_identity, equivalent_identities
+
+    before = store.metadata(ENGINE_IDENTITY)
+    if len(store) and before not in equivalent_identities():
+        raise RunError(
+            f"{store.directory}: its games were played by engine {before}, this is engine {engine_identity()}; to "
+            "mix them all the same add --accept-engine-change, otherwise give another folder with --out"
+        )
 
 
 def _program_of(player: PlayerSpec) -> tuple[str, str | None]:

@@ -35,7 +35,8 @@ COPIES_METADATA = "pgn copies"
 
 def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
     """Play, resume or extend a tournament under the arguments of ``add_playing_arguments``; returns the exit code."""
-    from arena.play.tournament import check_folder, describe, description_text, prepare, resume_command, run
+    from arena.play.tournament import describe, description_text, prepare, purpose_of, resume_command, run
+    from arena.run import check_directory
     from arena.spec import with_anchors
 
     spec = with_anchors(spec, arguments.anchors)
@@ -55,7 +56,7 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
         spec = replace(spec, command=(*spec.words, "--cluster", arguments.cluster, *allowed))
     if arguments.dry_run:
         plan = prepare(spec)
-        check_folder(plan, directory, accepts_changes=arguments.accept_engine_change)
+        check_directory(directory, purpose_of(plan), accepts_changes=arguments.accept_engine_change)
         description = describe(plan, directory, arguments.concurrency)
         if arguments.json:
             print_json(description)

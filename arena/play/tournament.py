@@ -141,23 +141,10 @@ def run(spec: TournamentSpec, directory: Path, **options: Unpack[RunOptions]) ->
     before stays.
     """
     plan = prepare(spec)
-    with Run(directory, _purpose(plan), **options) as run:
+    with Run(directory, purpose_of(plan), **options) as run:
         _play(plan, run)
         result = replace(result_of(plan.spec, run.store), unavailable=run.unavailable)
         return replace(result, interrupted=run.stop.is_set() and result.missing > 0)
-
-
-def check_folder(plan: Plan, directory: Path, *, accepts_changes: bool) -> None:
-    """Raise ``UserError`` as ``run`` does if the folder belongs to another tournament; nothing is written."""
-    if not (directory / STORE_NAME).is_file():
-        return
-    purpose = _purpose(plan)
-    with Store(directory, read_only=True) as store:
-        recorded = store.metadata(purpose.key)
-        if recorded is not None and purpose.check is not None:
-            purpose.check(store, recorded)
-            if not accepts_changes:
-                check_programs(store)
 
 
 def result_of(spec: TournamentSpec, store: Store, outcomes: Sequence[Outcome] | None = None) -> TournamentResult:
@@ -278,7 +265,7 @@ def _shown(
 # What a folder may hold
 
 
-def _purpose(plan: Plan) -> Purpose:
+def purpose_of(plan: Plan) -> Purpose:
     """The folder is for the same tournament, or less of it; without games it is for any."""
 
     def check(store: Store, recorded: Any) -> None:

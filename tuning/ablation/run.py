@@ -169,6 +169,15 @@ def match_of(
     return Match(variant, reference, openings, numbers, tuple(range(len(openings))), series)
 
 
+def purpose_of(plan: AblationPlan) -> Purpose:
+    spec = plan.spec
+    content = {**spec.content(), "openings_digest": plan.suite.digest}
+    lengths = tuple(f"comparisons.{comparison.label}.pairs" for comparison in spec.comparisons)
+    source = spec.conditions.source
+    more = {FILE_METADATA: [spec.text, str(Path(source).resolve())]}
+    return Purpose("ablation", content, source, ("comparisons",), lengths, more=more)
+
+
 def ablate(spec: AblationSpec, directory: Path, **options: Unpack[RunOptions]) -> AblationResult:
     """Play what the folder lacks of an ablation and measure nodes to depth.
 
@@ -176,11 +185,7 @@ def ablate(spec: AblationSpec, directory: Path, **options: Unpack[RunOptions]) -
     stays.
     """
     plan = prepare_ablation(spec)
-    content = {**spec.content(), "openings_digest": plan.suite.digest}
-    lengths = tuple(f"comparisons.{comparison.label}.pairs" for comparison in spec.comparisons)
-    source = spec.conditions.source
-    more = {FILE_METADATA: [spec.text, str(Path(source).resolve())]}
-    purpose = Purpose("ablation", content, source, ("comparisons",), lengths, more=more)
+    purpose = purpose_of(plan)
     if not was_begun(directory, purpose, options.get("stream")):
         check_engine(spec, options.get("stream") or sys.stderr)
     with Run(directory, purpose, **options) as run:

@@ -65,12 +65,9 @@ def run_claims(
     """
     if amend is not None and not amend.strip():
         raise RunError(f"claims: --amend {amend!r}: expected the reason for the change, which is kept for good")
-    source = [spec.text, str(Path(spec.source).resolve()), spec.budget.name, list(spec.only)]
-    content = {"format": FORMAT, "game": spec.game, "budget": spec.budget.name}
     accept_engine_change = options.get("accept_engine_change", False)
     merged = read_merged(spec, merge, accept_engine_change)
-    check = _check_of(spec, directory, amend, accept_engine_change)
-    purpose = Purpose("claims", content, spec.source, check=check, more={FILE_METADATA: source})
+    purpose = purpose_of(spec, directory, amend, accept_engine_change)
     with Run(directory, purpose, **options) as run, _sitting(run, minutes) as sitting:
         keep_merged(run.store, merged)
         positions = {part.id: part.positions for part in spec.parts}
@@ -88,6 +85,14 @@ def run_claims(
             spec, directory, is_unfinished and not sitting.is_over, results, registration, run.store.digest(),
             experiments.engines, experiments.merged, faults_of(run.store.ended_by(FORFEITS)),
         )  # fmt: skip
+
+
+def purpose_of(spec: ClaimsSpec, directory: Path, amend: str | None, accept_engine_change: bool) -> Purpose:
+    """The run of some claims, which is refused a changed rule without a reason in ``amend``."""
+    source = [spec.text, str(Path(spec.source).resolve()), spec.budget.name, list(spec.only)]
+    content = {"format": FORMAT, "game": spec.game, "budget": spec.budget.name}
+    check = _check_of(spec, directory, amend, accept_engine_change)
+    return Purpose("claims", content, spec.source, check=check, more={FILE_METADATA: source})
 
 
 def _check_of(spec: ClaimsSpec, directory: Path, amend: str | None, accept_engine_change: bool) -> Any:

@@ -39,7 +39,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run, resume or extend an ablation."""
-    from tuning.ablation.run import ablate, check_engine, plan_of_run, prepare_ablation
+    from arena.run import check_directory
+    from tuning.ablation.run import ablate, check_engine, plan_of_run, prepare_ablation, purpose_of
     from tuning.ablation.spec import load_ablation
     from tuning.reports.passages import repeat_command
 
@@ -47,6 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     directory = folder_of(arguments.out, spec.name)
     if arguments.dry_run:
         plan = prepare_ablation(spec)
+        check_directory(directory, purpose_of(plan), accepts_changes=arguments.accept_engine_change)
         check_engine(spec, sys.stderr)
         figures = {
             "comparisons": len(plan.matches),

@@ -72,10 +72,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run or resume the claims of a game."""
+    from arena.run import check_directory
     from engine.settings.configuration import find_config
     from tuning.claims.courses import searches_at_most
     from tuning.claims.merging import known_before, merged_cells, read_merged
-    from tuning.claims.run import plan_of_run, run_claims
+    from tuning.claims.run import plan_of_run, purpose_of, run_claims
     from tuning.claims.spec import load_claims
     from tuning.reports.claims.report import claims_command
 
@@ -87,7 +88,10 @@ def run(arguments: argparse.Namespace) -> int:
         return print_digests(spec, arguments)
     directory = folder_of(arguments.out, spec.name)
     if arguments.dry_run:
-        read = read_merged(spec, arguments.merge, arguments.accept_engine_change)
+        accepts_changes = arguments.accept_engine_change
+        purpose = purpose_of(spec, directory, arguments.amend, accepts_changes)
+        check_directory(directory, purpose, accepts_changes=accepts_changes)
+        read = read_merged(spec, arguments.merge, accepts_changes)
         merged = {**merged_cells(spec, known_before(directory)), **merged_cells(spec, read)}
         figures = {"claims": len(spec.claims), "parts": len(spec.parts), "searches": searches_at_most(spec, merged)}
         return describe(plan_of_run(spec, directory, arguments.concurrency, merged=merged), figures, arguments)

@@ -101,10 +101,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run or resume a fit."""
+    from arena.run import check_directory
     from engine.games import game_named
     from engine.settings.limits import Limits
     from engine.settings.parameters import BY_NAME
-    from tuning.evaluation.fit import FitSpec, check_fit, fit_evaluation, fitting_of, plan_of_run
+    from engine.settings.weights import find_weights
+    from tuning.evaluation.fit import FitSpec, check_fit, fit_evaluation, fitting_of, plan_of_run, purpose_of
 
     game = game_named(arguments.game)
     fitting = fitting_of(game)
@@ -131,6 +133,8 @@ def run(arguments: argparse.Namespace) -> int:
     directory = folder_of(arguments.out, f"fit-{game.name}")
     output = None if arguments.output is None else output_file("--output", arguments.output)
     if arguments.dry_run:
+        purpose = purpose_of(spec, find_weights(spec.start, (game.name,)))
+        check_directory(directory, purpose, accepts_changes=arguments.accept_engine_change)
         return describe(plan_of_run(spec, directory, arguments.concurrency), {}, arguments)
     fitted = uninterrupted(fit_evaluation, arguments, spec, directory, output=output)
     if fitted is not None:

@@ -45,13 +45,14 @@ def run(arguments: argparse.Namespace) -> int:
     from tuning.reports.study import tuning_sentence
     from tuning.study.plan import check_engine, plan_of_run, prepare_tuning
     from tuning.study.rounds.schedule import rounds_of
-    from tuning.study.run import tune
+    from tuning.study.run import check_folder, tune
     from tuning.study.spec import load_tuning
 
     spec = load_tuning(specification_of(arguments, "tuning", "tune"))
     directory = folder_of(arguments.out, spec.name)
     if arguments.dry_run:
         plan = prepare_tuning(spec)
+        check_folder(plan, directory, accepts_changes=arguments.accept_engine_change)
         check_engine(spec, sys.stderr)
         planned = plan_of_run(plan, directory, arguments.concurrency)
         figures = {

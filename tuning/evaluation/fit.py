@@ -297,9 +297,7 @@ def fit_evaluation(
     fitting = check_fit(spec)
     start = find_weights(spec.start, (spec.game,))
     done: list[Iteration] = []
-    purpose = Purpose(
-        KIND, spec.content(start), "the command", lengths=LENGTHS, more={SPECIFICATION_METADATA: spec.as_asked()}
-    )
+    purpose = purpose_of(spec, start)
     matches = _MatchOpenings.of(spec, game_named(spec.game))
     with Run(directory, purpose, **options) as run:
         run.progress.announce(plan_of_run(spec, directory, run.concurrency, run.store))
@@ -323,6 +321,11 @@ def fit_evaluation(
         return fitted
     replace_file(output, fitted.kept.read_bytes())
     return replace(fitted, output=output)
+
+
+def purpose_of(spec: FitSpec, start: Weights) -> Purpose:
+    more = {SPECIFICATION_METADATA: spec.as_asked()}
+    return Purpose(KIND, spec.content(start), "the command", lengths=LENGTHS, more=more)
 
 
 def plan_of_run(spec: FitSpec, directory: Path, concurrency: int, store: Store | None = None) -> StagePlan:

@@ -20,8 +20,9 @@ from arena.figures.faults import FORFEITS, faults_of
 from arena.figures.numbers import signed
 from arena.play.live import first_that_fits
 from arena.play.stages import StagePlan
+from arena.play.store import STORE_NAME, Store
 from arena.records import Outcome
-from arena.run import Run, RunError, RunOptions, engines_of, was_begun
+from arena.run import Run, RunError, RunOptions, check_directory, engines_of, was_begun
 from engine.language import console
 from engine.settings.parameters import Value
 from tuning.matches import MatchTable
@@ -94,6 +95,23 @@ def play_study(spec: TuningSpec, directory: Path, **options: Unpack[RunOptions])
         )  # fmt: skip
 
 
+def check_folder(plan: TuningPlan, directory: Path, *, accepts_changes: bool) -> None:
+    """Raise ``UserError`` as ``tune`` does if the folder belongs to another run or engine; nothing is written."""
+    check_directory(directory, purpose_of(plan), accepts_changes=accepts_changes)
+    if (directory / STORE_NAME).is_file():
+        with Store(directory, read_only=True) as store:
+            _check_method(plan.spec, store)
+
+
+def _check_method(spec: TuningSpec, store: Store) -> None:
+    """Raise ``RunError`` if the run was begun by another version of the method."""
+    if spec.sampler == "duel" and len(store) and store.metadata(METHOD_METADATA) != METHOD:
+        raise RunError(
+            f"{store.directory}: was begun by another version of elolab, which paired its settings otherwise; finish "
+            "it with that version, or give another folder with --out"
+        )
+
+
 @dataclass(eq=False)
 class _RoundUnderWay:
     """A round that was laid out and whose results are not known yet."""
@@ -114,7 +132,9 @@ class StudyRun:
         self._plan, self._spec, self._run = plan, plan.spec, run
         self._store, self._progress = run.store, run.progress
         self._games = SettingsPairGames(self._spec, plan.suite, plan.openings, run)
-        self._check_method()
+        _check_method(self._spec, self._store)
+        if self._spec.sampler == "duel":
+            self._store.record_metadata({METHOD_METADATA: METHOD})
         self._schedule = Schedule(self._spec, run, self._games)
         self._state = StudyState(
             Observations(self._spec.space), len(plan.openings), limit_shares=self._spec.limit_shares
@@ -134,17 +154,6 @@ class StudyRun:
         """Whether that is so because the run was stopped."""
         self._is_stopped_early = False
         """Whether it is because little is left to gain."""
-
-    def _check_method(self) -> None:
-        """Raise ``RunError`` if the run was begun by another version of the method."""
-        if self._spec.sampler != "duel":
-            return
-        if len(self._store) and self._store.metadata(METHOD_METADATA) != METHOD:
-            raise RunError(
-                f"{self._run.directory}: was begun by another version of elolab, which paired its settings otherwise; "
-                "finish it with that version, or give another folder with --out"
-            )
-        self._store.record_metadata({METHOD_METADATA: METHOD})
 
     def _announce(self) -> None:
         """Say what is played at most, and show how far the tuning is."""

@@ -31,7 +31,7 @@ from arena.play.tournament import TournamentResult, describe, plan_of_run, playe
 from arena.players.registry import protocols
 from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
 from arena.reports.write import export
-from arena.run import RunError
+from arena.run import ENGINE_IDENTITY, RunError
 from arena.schedule import format_of, job_of
 from arena.spec import load_tournament, spec_from_mapping
 from arena.tournament_spec import TournamentSpec
@@ -774,7 +774,7 @@ def test_games_of_players_that_ponder_are_planned_with_the_room_of_two(tmp_path:
 
 
 def test_a_dry_run_refuses_what_would_be_refused(
-    played: tuple[Path, Path, TournamentResult], capsys: pytest.CaptureFixture[str]
+    played: tuple[Path, Path, TournamentResult], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path, out, _ = played
     words = ["tournament", str(path), "--out", str(out), "--dry-run"]
@@ -783,6 +783,12 @@ def test_a_dry_run_refuses_what_would_be_refused(
     assert command_line.main([*words, "--seed", "99"]) == 2
     assert "holds another tournament: seed = " in capsys.readouterr().err
     assert (out / "games.sqlite").read_bytes() == before
+    copy = tmp_path / "copy"
+    shutil.copytree(out, copy)
+    with Store(copy) as store:
+        store.record_metadata({ENGINE_IDENTITY: "0123456789ab"})
+    assert command_line.main(["tournament", str(path), "--out", str(copy), "--dry-run"]) == 2
+    assert "played by engine 0123456789ab" in capsys.readouterr().err
 
 
 def test_replay(

@@ -26,6 +26,7 @@ from arena.figures.statistics import Pentanomial
 from arena.play.live import LIVE_NAME
 from arena.play.store import STORE_NAME, Store
 from arena.records import GameRecord, Opening
+from arena.run import ENGINE_IDENTITY, PROGRAMS
 from elolab import command_line
 from engine.compiled.identity import engine_identity
 from engine.engine import Engine, StopFlag
@@ -859,6 +860,29 @@ def test_a_dry_run_plays_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[s
     )
     assert "at most 46 games" in capsys.readouterr().out
     assert not (tmp_path / "out").exists()
+
+
+def test_a_dry_run_refuses_what_would_be_refused(
+    played: tuple[Path, Path, AblationResult], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out = played[0], tmp_path / "out"
+    shutil.copytree(played[1], out)
+    words = ["ablate", str(path), "--out", str(out)]
+    assert command_line.main([*words, "--dry-run"]) == 0
+    for changed in ({ENGINE_IDENTITY: "0123456789ab"}, {PROGRAMS: [[sys.executable, None, "another"]]}):
+        with Store(out) as store:
+            before = {name: store.metadata(name) for name in changed}
+            store.record_metadata(changed)
+        refusals = []
+        for more in (["--dry-run"], []):
+            capsys.readouterr()
+            assert command_line.main([*words, *more]) == 2
+            refusals.append(capsys.readouterr().err)
+        assert refusals[0] == refusals[1].splitlines(keepends=True)[-1]
+        with Store(out) as store:
+            assert all(store.metadata(name) == value for name, value in changed.items()), "nothing was written"
+            store.record_metadata(before)
+    assert command_line.main([*words, "--dry-run"]) == 0
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")

@@ -677,6 +677,9 @@ def test_the_command_runs_plans_and_prints_digests(
     assert "96 games" in planned
     assert "parts: 5, searches of positions (not in the time below): 56\n" in planned
     assert not (tmp_path / "none").exists()
+    changed = write_claims(tmp_path, ("margin = 10", "margin = 15"))
+    assert command_line.main(["claims", "--claims", str(changed), "--dry-run", "--out", str(out)]) == 2
+    assert "--amend" in capsys.readouterr().err, "as the run would say"
     assert command_line.main([*told, "--digests"]) == 0
     printed = dict(line.split() for line in capsys.readouterr().out.splitlines())
     assert printed == {**{result.part.id: result.part.digest for result in ended.results}, "all": ended.spec.digest}

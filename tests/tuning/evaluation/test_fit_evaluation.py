@@ -631,8 +631,10 @@ def test_the_text_of_weights_is_read_back(tmp_path: Path) -> None:
     assert not table[:, FEATURES.index("corners")].any()
 
 
-def test_another_run_s_folder_is_refused(tmp_path: Path) -> None:
+def test_another_run_s_folder_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with Store(tmp_path) as store:
         store.record_metadata({"tuning": {}})
     with pytest.raises(UserError, match="holds another run"):
         run(tmp_path)
+    assert command_line.main(["fit-evaluation", "--out", str(tmp_path), "--dry-run"]) == 2
+    assert "holds another run" in capsys.readouterr().err

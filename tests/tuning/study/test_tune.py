@@ -477,16 +477,25 @@ def test_a_folder_of_a_tournament_is_refused(tmp_path: Path) -> None:
 
 
 def test_another_engine_is_refused_unless_accepted(
-    played: tuple[Path, Path, StudyResult], copied: tuple[Path, Path]
+    played: tuple[Path, Path, StudyResult], copied: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     (path, out), study_result = copied, played[2]
+    dry_run = ["tune", str(path), "--out", str(out), "--dry-run"]
+    assert command_line.main(dry_run) == 0
     with Store(out) as store:
         store.record_metadata({"engine_identity": "0123456789ab"})
         store.connection.execute("UPDATE games SET engine_identity = '0123456789ab' WHERE number < 3")
         renew_checksums(store.connection)
         store.connection.commit()
-    with pytest.raises(RunError, match=r"0123456789ab.*--accept-engine-change"):
+    with pytest.raises(RunError, match=r"0123456789ab.*--accept-engine-change") as refusal:
         run(path, out)
+    for words in (dry_run, ["validate", str(out), "--dry-run"]):
+        capsys.readouterr()
+        assert command_line.main(words) == 2
+        assert capsys.readouterr().err == f"elolab: {refusal.value}\n"
+    assert command_line.main([*dry_run, "--accept-engine-change"]) == 0
+    with Store(out) as store:
+        assert store.metadata("engine_identity") == "0123456789ab", "a dry run writes nothing"
     mixed = run(path, out, accept_engine_change=True)
     assert outline(mixed) == outline(study_result)
     assert (study_result.engine, mixed.engine) == (engine_identity(), f"{engine_identity()} + 0123456789ab")
@@ -660,7 +669,7 @@ def external_study(folder: Path, dimensions: str, options: str = "") -> Path:
     return path
 
 
-def test_options_of_an_external_engine_are_dimensions(tmp_path: Path) -> None:
+def test_options_of_an_external_engine_are_dimensions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = external_study(tmp_path, "[dimensions.Hash]\ndefault = 16\nlow = 1\nhigh = 64\nscale = 'log'\n")
     plan = prepare_tuning(load_tuning(path))
     assert plan_of_run(plan, tmp_path / "out", 1).data()["unknown_speed"] == [Path(sys.executable).name]
@@ -677,6 +686,8 @@ def test_options_of_an_external_engine_are_dimensions(tmp_path: Path) -> None:
         store.record_metadata({PROGRAMS: [[program, directory, "another"]]})
     with pytest.raises(RunError, match=rf"the program '{sys.executable}' has changed .* --accept-engine-change"):
         run(path, tmp_path / "out")
+    assert command_line.main(["tune", str(path), "--out", str(tmp_path / "out"), "--dry-run"]) == 2
+    assert "has changed since it played games there" in capsys.readouterr().err
     assert outline(run(path, tmp_path / "out", accept_engine_change=True)) == outline(study_result)
 
 

@@ -12,7 +12,7 @@ from arena.figures.faults import FORFEITS, FaultCount, faults_of
 from arena.play.estimates import estimated_game_seconds
 from arena.play.stages import GameStage, StagePlan
 from arena.play.store import STORE_NAME, Store
-from arena.run import Run, RunError, RunOptions, engines_of, store_before_run
+from arena.run import Run, RunError, RunOptions, check_directory, engines_of, store_before_run
 from engine.language import console
 from engine.settings.limits import Limits
 from engine.settings.parameters import Value
@@ -135,10 +135,12 @@ def _recommended(directory: Path, opened: Callable[[Path], Store]) -> tuple[Tuni
 
 
 def plan_of_validation(
-    directory: Path, limits: Limits | None, pairs: int | None, maximum_pairs: int | None, concurrency: int
-) -> StagePlan:
-    """What a further validation of a folder's study would consist of."""
+    directory: Path, limits: Limits | None, pairs: int | None, maximum_pairs: int | None, concurrency: int,
+    *, accepts_changes: bool,
+) -> StagePlan:  # fmt: skip
+    """What a further validation of a folder's study would consist of. Raises ``UserError`` as ``validate_again``."""
     plan, named = _recommended(directory, partial(Store, read_only=True))
+    check_directory(directory, purpose_of(plan), accepts_changes=accepts_changes)
     with Store(directory, read_only=True) as store:
         recommendation = known_recommendation(store.metadata(VALIDATED_METADATA) or [], named)
         stage = further_stage(plan, store, limits, pairs, maximum_pairs, recommendation)
