@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from arena.collection.listing import match_estimate, tournament_in
 from arena.play.store import Store
 from arena.play.tournament import count_of
-from arena.run import ENGINE_IDENTITY, differences, plain
+from arena.run import ENGINE_IDENTITY, PROGRAMS, differences, plain
 from engine.language import Catalogue, columns_of, padded
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 UNIMPORTANT = ("command", "name", "source")
 """What says how a run was asked for, not what it is."""
+DIGEST_DIGITS = 12
+"""Hexadecimal digits by which two builds of a program are told apart, as many as an engine's identity has."""
 
 
 @dataclass(frozen=True)
@@ -73,9 +75,9 @@ def compared(folder: Path) -> ComparedRun:
     """Read a run. Raises ``StoreError``."""
     with Store(folder, read_only=True) as store:
         spec = tournament_in(store)
-        identity = {"engine": store.metadata(ENGINE_IDENTITY)}
+        identity = {"engine": store.metadata(ENGINE_IDENTITY), **_builds_in(store)}
         if spec is None:
-            names = sorted(store.metadata_names() - {ENGINE_IDENTITY})
+            names = sorted(store.metadata_names() - {ENGINE_IDENTITY, PROGRAMS})
             return ComparedRun(folder, identity | {name: store.metadata(name) for name in names}, {})
         settings = identity | _settings_of(spec)
         count = count_of(spec, store)
@@ -87,6 +89,14 @@ def compared(folder: Path) -> ComparedRun:
             return ComparedRun(folder, settings, rated, (one, other))
         rated, groups = _ratings(spec, store, count)
         return ComparedRun(folder, settings, rated, (), tuple(spec.anchors), groups)
+
+
+def _builds_in(store: Store) -> dict[str, str]:
+    """The beginning of the digest of each external program that has played, under the program's name."""
+    return {
+        f"program {program}" if directory is None else f"program {program} in {directory}": digest[:DIGEST_DIGITS]
+        for program, directory, digest in store.metadata(PROGRAMS) or ()
+    }
 
 
 def _settings_of(spec: TournamentSpec) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from arena.commands.words import tournament as words_of_tournament
 from arena.play.live import LIVE_NAME
 from arena.play.store import STORE_NAME, Store
 from arena.play.tournament import run
-from arena.run import RunError
+from arena.run import PROGRAMS, RunError
 from arena.spec import spec_from_mapping
 from arena.watching.snapshot import RunFollower
 from elolab.command_line import main
@@ -157,6 +157,24 @@ def test_two_side_by_side(results: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert main(["runs", "compare", folders[0], folders[0]]) == 0
     assert "All settings are the same." in capsys.readouterr().out
     assert main(["runs", "compare", folders[0], str(results)]) == 2
+
+
+def test_builds_of_programs_are_told_apart_by_the_programs_names(
+    results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folders = [tmp_path / "tournament", tmp_path / "other", tmp_path / "ablation"]
+    for folder in folders[:2]:
+        shutil.copytree(results / "one", folder)
+    for folder, digits in zip(folders, "aba", strict=True):
+        with Store(folder) as store:
+            store.record_metadata({PROGRAMS: [["./mine", None, 64 * digits], ["yours", "/bin", 64 * "c"]]})
+    for other in folders[1:]:
+        assert main(["runs", "compare", "--json", str(folders[0]), str(other)]) == 0
+        found = {entry["key"]: entry["values"] for entry in json.loads(capsys.readouterr().out)["settings"]}
+        programs = {key: values for key, values in found.items() if "program" in key}
+        assert programs == ({"program ./mine": [12 * "a", 12 * "b"]} if other == folders[1] else {})
+    assert main(["runs", "compare", str(folders[0]), str(folders[1])]) == 0
+    assert "  program ./mine  A aaaaaaaaaaaa  B bbbbbbbbbbbb\n" in capsys.readouterr().out
 
 
 def test_pairs_and_rounds_are_compared_as_they_were_asked_for(
