@@ -306,10 +306,10 @@ class StudyRun:
         self._add_result(result)
         self._state.refit(is_last=False)
         end = self._note_end(result)
+        self._schedule.record_ended(len(self._state.results))  # before Optuna knows, whose trials stay as they are
         if not self._is_stopped:  # otherwise a sampler of Optuna's would know more of the next round than it should
             value = min(max(end.elo, -MAX_VALUE), MAX_VALUE)
             self._study.tell(result, value, {"pairs": end.pairs})
-        self._schedule.record_spent()
         if one.number == 0 and self._games_ended and self._schedule.correct_estimate(self._seconds_per_game()):
             self._announce()
         # Settings that meet themselves or meet again from the same opening play no games.

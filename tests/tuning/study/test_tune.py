@@ -704,6 +704,30 @@ def test_a_budget_grows_although_rounds_had_no_games(tmp_path: Path) -> None:
     assert len(run(path, tmp_path / "out").rounds) == len(grown.rounds)
 
 
+@pytest.mark.parametrize("games", [46, 200])
+def test_a_budget_changes_although_the_rounds_before_the_stop_had_no_games(
+    games: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are as long as they were: Optuna's study has counted the games of others that they share."""
+    path = external_study(tmp_path, "[dimensions.Ponder]\ndefault = false\nchoices = [false, true]\n")
+    path.write_text(path.read_text().replace("games = 46", "games = 80").replace("round_pairs = 4\n", ""))
+    (tmp_path / "few.epd").write_text(openings(14))
+    stop, take_up = StopFlag(), StudyRun._take_up
+
+    def take_up_and_stop(study: StudyRun, one: Any) -> None:
+        take_up(study, one)
+        if one.number == 9:
+            stop.set()
+
+    with monkeypatch.context() as patched:
+        patched.setattr(StudyRun, "_take_up", take_up_and_stop)
+        stopped = run(path, tmp_path / "out", stop=stop)
+    assert stopped.interrupted
+    assert stopped.games < 2 * sum(end.counts.pairs for end in stopped.rounds)
+    path.write_text(path.read_text().replace("games = 80", f"games = {games}"))
+    assert run(path, tmp_path / "out").rounds[:10] == stopped.rounds
+
+
 @pytest.mark.parametrize(
     ("dimensions", "options", "words"),
     [

@@ -26,6 +26,8 @@ LEGS_METADATA = "tuning budgets"
 ESTIMATES_METADATA = "tuning estimates"
 """Of runs that were begun before budgets could be changed, instead: the games that a time was taken to allow."""
 SECONDS_METADATA = "tuning seconds"
+ENDED_METADATA = "tuning rounds ended"
+"""How many rounds have ended, be it without games of their own."""
 PLAYOFF_METADATA = "tuning playoff"
 """How many rounds were played when the playoff began, and its pairs."""
 
@@ -56,7 +58,7 @@ class Schedule:
         series = [outcome.pairing.series for outcome in self._store.outcomes()]
         games = self._games_allowed(sum(one == "" or one.startswith(PLAYOFF_SERIES) for one in series))
         playoff = self._store.metadata(PLAYOFF_METADATA)
-        ended = 0 if playoff is None else int(playoff[0])
+        ended = int(self._store.metadata(ENDED_METADATA) or 0) if playoff is None else int(playoff[0])
         begun, last = begun_before(before, self._games, self._pairs_before_playoff(games), ended)
         leg = Leg(games, self._spec.budget.content(), begun, last, legs[-1].playoffs)
         more = games > legs[-1].games and len(rounds_of_legs(self._spec, (*legs, leg))) > begun
@@ -153,6 +155,11 @@ class Schedule:
     def record_spent(self) -> None:
         """Keep the time that the run has taken."""
         self._store.record_metadata({SECONDS_METADATA: self._spent()})
+
+    def record_ended(self, rounds: int) -> None:
+        """Keep how many rounds have ended, which may be fewer now than when the run was stopped, and the time."""
+        ended = max(rounds, int(self._store.metadata(ENDED_METADATA) or 0))
+        self._store.record_metadata({ENDED_METADATA: ended, SECONDS_METADATA: self._spent()})
 
 
 def begun_before(
