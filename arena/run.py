@@ -8,7 +8,7 @@ it says afterwards is read from the store.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -38,6 +38,12 @@ PROGRAMS = "program files"
 """The name under which a store keeps which builds of external programs played: word of the command, folder, digest."""
 SEVERAL = " + "
 """Between the identities of engines whose games a folder holds together."""
+
+
+OTHER_KINDS = {
+    "tuning": "a tuning", "ablation": "an ablation", "claims": "claims", "evaluation fit": "a fit of an evaluation",
+}  # fmt: skip
+"""What a run is that is no tournament, by its purpose's kind, and how error lines call it."""
 
 
 class RunError(UserError):
@@ -393,6 +399,11 @@ def was_begun(directory: Path, purpose: Purpose, stream: TextIO | None) -> bool:
         recorded = store.metadata(purpose.key or purpose.kind)
     lengths = purpose.lengths
     return recorded is not None and without(recorded, lengths) == without(plain(purpose.content), lengths)
+
+
+def kind_in(names: Container[str]) -> str:
+    """The kind of a run that is no tournament, by the names of what its store says of itself; empty of any other."""
+    return next((kind for kind in OTHER_KINDS if kind in names), "")
 
 
 def engines_of(store: Store) -> str:

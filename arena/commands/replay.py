@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``elolab replay``."""
-    parser.add_argument("directory", type=Path, metavar="DIR", help="the tournament's folder")
+    parser.add_argument("directory", type=Path, metavar="DIR", help="the folder of a tournament, match or test")
     parser.add_argument("game", metavar="GAME", help="the game's number (as in games.csv) or the beginning of its key")
     add_log_argument(parser)
     add_language_argument(parser)
@@ -55,8 +55,16 @@ def _stored_game(directory: Path, game: str) -> tuple[GameRecord, GameJob]:
     """A stored game and the job that it was. Raises ``UserError`` if there is no such game, or more than one."""
     from arena.play.store import Store
     from arena.play.tournament import stored_player, stored_tournament
+    from arena.run import OTHER_KINDS, kind_in
 
     with Store(directory, read_only=True) as store:
+        kind = kind_in(store.metadata_names())
+        if kind:
+            raise UserError(
+                f"{directory}: holds {OTHER_KINDS[kind]}, and only games of tournaments, matches and tests are played "
+                f"again one by one; elolab watch {directory} shows its games move by move, and the command that made "
+                "it plays them anew with another folder as --out"
+            )
         spec = stored_tournament(store)
         found = store.find(game)
         count = len(store)

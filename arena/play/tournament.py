@@ -19,7 +19,7 @@ from arena.play.stages import GameStage, StagePlan, time_line
 from arena.play.store import STORE_NAME, Store, StoreError
 from arena.players.registry import protocol_named
 from arena.records import GameJob, Outcome, Pairing, PlayerSpec
-from arena.run import Purpose, Run, RunError, RunOptions, check_programs
+from arena.run import OTHER_KINDS, Purpose, Run, RunError, RunOptions, check_programs, kind_in
 from arena.schedule import (
     Course,
     Withdrawal,
@@ -429,7 +429,8 @@ def stored_tournament(store: Store) -> TournamentSpec:
     """The specification that a folder's games were played to. Raises ``StoreError``."""
     content = store.metadata("specification")
     if content is None:
-        raise StoreError(f"{store.directory}: no tournament in it")
+        kind = kind_in(store.metadata_names())
+        raise StoreError(f"{store.directory}: no tournament in it{f', but {OTHER_KINDS[kind]}' if kind else ''}")
     return TournamentSpec.from_content(content)
 
 

@@ -53,6 +53,7 @@ from arena.play.running_elo import RunningElo
 from arena.play.store import STORE_NAME, Store, StoreFailure
 from arena.play.tournament import withdrawals_of
 from arena.records import GameRecord, Opening, Outcome, Pairing, points_of
+from arena.run import kind_in
 from arena.schedule import Withdrawal, format_of, planned_games
 from arena.sequential import SequentialRun
 from arena.tournament_spec import TournamentSpec
@@ -210,7 +211,7 @@ class RunFollower:
             return
         self._content = content
         if content is None:
-            state["kind"] = str(self._live.get("kind") or _kind_in(facts))
+            state["kind"] = str(self._live.get("kind") or kind_in(facts))  # which has never told its progress
             state["game"] = _game_in(facts.get(state["kind"]))
             self._figures = _Figures(None)
         else:
@@ -268,11 +269,6 @@ class RunFollower:
 
 def _count(value: object) -> int:
     return value if isinstance(value, int) else 0
-
-
-def _kind_in(facts: dict[str, Any]) -> str:
-    """The kind of a run that never told its progress."""
-    return next((kind for kind in ("tuning", "ablation", "claims", "evaluation fit") if kind in facts), "")
 
 
 def _game_in(content: Any) -> str:

@@ -26,7 +26,7 @@ from arena.figures.statistics import Pentanomial
 from arena.play.live import LIVE_NAME
 from arena.play.store import STORE_NAME, Store
 from arena.records import GameRecord, Opening
-from arena.run import ENGINE_IDENTITY, PROGRAMS
+from arena.run import ENGINE_IDENTITY, OTHER_KINDS, PROGRAMS
 from elolab import command_line
 from engine.compiled.identity import engine_identity
 from engine.engine import Engine, StopFlag
@@ -852,6 +852,24 @@ def test_the_command_prints_the_table(
     assert command_line.main(["ablate", str(path), "--out", str(out), "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert [row["label"] for row in data["comparisons"]] == [row.label for row in ended.rows]
+
+
+def test_its_games_are_not_replayed_one_by_one(
+    played: tuple[Path, Path, AblationResult], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = str(played[1])
+    assert command_line.main(["replay", out, "0"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"elolab: {out}: holds an ablation, and only games of tournaments, matches and tests")
+    assert f"elolab watch {out} shows" in said
+    assert said.count("\n") == 1
+    for kind, words in OTHER_KINDS.items():
+        with Store(tmp_path / kind) as store:
+            store.record_metadata({kind: {}})
+        assert command_line.main(["replay", str(tmp_path / kind), "0"]) == 2
+        assert f"holds {words}, and" in capsys.readouterr().err
+        assert command_line.main(["report", str(tmp_path / kind), out, "--out", str(tmp_path / "both")]) == 2
+        assert f"no tournament in it, but {words}" in capsys.readouterr().err
 
 
 def test_a_dry_run_plays_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
