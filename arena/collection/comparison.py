@@ -167,7 +167,7 @@ def _result_lines(one: ComparedRun, other: ComparedRun, say: Catalogue) -> list[
     names = list(dict.fromkeys([*one.players, *other.players]))
     if not names:
         return [say("compare.no_ratings")]
-    heads = (say("compare.player"), "A", "B", "B - A")
+    heads = (say("compare.player"), "A", "B", "B \N{MINUS SIGN} A")
     rows: list[tuple[str, ...]] = [heads]
     for name in names:
         before, now = one.players.get(name), other.players.get(name)

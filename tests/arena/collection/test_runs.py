@@ -153,6 +153,7 @@ def test_two_side_by_side(results: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert main(["runs", "compare", *folders]) == 0
     text = capsys.readouterr().out
     assert "A: Elo from the view of default against material" in text
+    assert "B − A" in text
     assert "seed" in text
     assert main(["runs", "compare", folders[0], folders[0]]) == 0
     assert "All settings are the same." in capsys.readouterr().out
@@ -225,7 +226,7 @@ def test_differences_are_told_of_ratings_on_one_scale_alone() -> None:
     assert difference(fields[0], fields[0]) == "0.0 ± 7.1"
     assert difference(fields[0], fields[1]) == "-", "other opponents have another mean"
     assert difference(fields[0], fields[2]) == "-", "so have those with other settings"
-    assert "B - A is left out (-)" in "\n".join(comparison_lines(fields[0], fields[1], SAY))
+    assert "B − A is left out (-)" in "\n".join(comparison_lines(fields[0], fields[1], SAY))
     assert "left out" not in "\n".join(comparison_lines(fields[0], fields[0], SAY))
     anchored = [replace(one, anchors=(("a", 2000.0),)) for one in fields]
     assert difference(anchored[0], anchored[1]) == "0.0 ± 7.1"
