@@ -1,19 +1,22 @@
 """That every rule was fixed beforehand, so that it can be proved: the digests of parts in the run's store.
 
 Before the first game of a part its specification (rule, measure, settings, budget, looks, margin) is kept, with the
-date and its digest. A run that is resumed with another one is refused, unless the change is to be kept as an
-*amendment*: with the reason, both texts, and how many of the part's games had been seen.
+date and its digest, and beside it what else decides its games: the values of every parameter in its engines, which
+presets leave to the defaults, and the openings that stand in the suite's file. A run that is resumed with another one
+is refused, unless the change is to be kept as an *amendment*: with the reason, both texts, and how many of the part's
+games had been seen. So is one that leaves out a part of which something is known.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from arena.notation.openings import load_suite
 from arena.play.store import Store
 from arena.run import RunError, differences, plain
 from tuning.claims.spec import ClaimsSpec, Part
@@ -23,6 +26,9 @@ AMENDMENTS = "claims amendments"
 POSITIONS_SEARCHED = "claims positions searched"
 """The names of the store's metadata."""
 NOTHING = "nothing"
+SURROUNDINGS = "surroundings"
+WITHDRAWN = "withdrawn"
+"""Of what is kept of a part: what decides its games beside its specification, and that the table has it no more."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +66,8 @@ class Registration:
     dates: Mapping[str, str]
     """When each part was registered, by its id: UTC, ISO 8601."""
     amendments: tuple[Amendment, ...]
+    withdrawn: tuple[str, ...] = ()
+    """The parts that expected something and were taken out of the table when something of them was known."""
 
     @property
     def amended_after_results(self) -> frozenset[str]:
@@ -67,47 +75,77 @@ class Registration:
         return frozenset(one.part for one in self.amendments if one.games or one.positions)
 
 
-def changed_parts(store: Store, spec: ClaimsSpec, directory: Path, amend: str | None) -> list[Part]:
-    """The parts that were registered with another rule; raises ``RunError`` if there are any and no reason is given."""
+def surroundings_of(spec: ClaimsSpec) -> dict[str, Any]:
+    """By part, what decides its games and searches and lies outside of the table of claims and its presets."""
+    openings = load_suite(spec.conditions.openings, spec.game).digest
+    return {
+        part.id: plain(
+            {
+                "openings of the suite": openings,
+                "parameters": {cell.engine: dict(cell.conditions.base_values) for cell in part.cells},
+            }
+        )
+        for part in spec.parts
+    }
+
+
+def refuse_changes(
+    store: Store, spec: ClaimsSpec, directory: Path, elsewhere: Mapping[str, AskedElsewhere],
+    surroundings: Mapping[str, Any],
+) -> None:  # fmt: skip
+    """Raise ``RunError`` if what was registered is another now, or left out; arguments as of ``register``."""
     known: dict[str, Any] = store.metadata(REGISTERED) or {}
-    changed = [part for part in spec.parts if part.id in known and known[part.id]["digest"] != part.digest]
-    if changed and amend is None:
-        raise RunError(_refusal(changed, known, spec, directory))
-    return changed
+    changes = [
+        (part.id, *change) for part in spec.parts if part.id in known
+        for change in _changes(part, known[part.id], surroundings)
+    ]  # fmt: skip
+    if changes:
+        raise RunError(_refusal(changes, spec, directory))
+    gone = _left_out(spec, known, *_seen(store, elsewhere))
+    if gone:
+        raise RunError(
+            f"{directory}: {gone[0]} was registered and something of it is known, {spec.source} has it no more; "
+            f"{_REMEDY}"
+        )
 
 
 def register(
-    store: Store, spec: ClaimsSpec, directory: Path, amend: str | None, elsewhere: Mapping[str, AskedElsewhere]
-) -> Registration:
-    """Keep the specification of each part before its first game, or check that it is the one that was kept.
+    store: Store, spec: ClaimsSpec, amend: str | None, elsewhere: Mapping[str, AskedElsewhere],
+    surroundings: Mapping[str, Any],
+) -> Registration:  # fmt: skip
+    """Keep the specification of each part before its first game, after ``refuse_changes``.
 
     ``amend`` is the reason for which changes are kept as amendments; ``elsewhere`` is what was taken over from other
-    folders, by part. Raises ``RunError`` for a change without a reason.
+    folders, ``surroundings`` those of ``surroundings_of``, both by part.
     """
-    changed = changed_parts(store, spec, directory, amend)
     known: dict[str, Any] = dict(store.metadata(REGISTERED) or {})
     amendments = list(store.metadata(AMENDMENTS) or [])
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    seen, searched = games_by_part(store), Counter(store.metadata(POSITIONS_SEARCHED) or {})
-    for name, asked in elsewhere.items():
-        seen[name] += asked.games
-        searched[name] = max(searched[name], asked.positions)
-    for part in changed:
-        old = known[part.id]
+    seen, searched = _seen(store, elsewhere)
+
+    def amended(name: str, new_digest: str, new: Any, changes: Sequence[tuple[str, Any, Any]]) -> None:
         amendments.append(
             {
-                "part": part.id, "date": now, "why": amend, "old_digest": old["digest"], "new_digest": part.digest,
-                "changes": [[path, _told(one), _told(other)] for path, one, other in _changes(part, old)],
-                "old": old["content"], "new": plain(part.content),
-                "games": seen[part.id], "positions": searched[part.id],
+                "part": name, "date": now, "why": amend, "old_digest": known[name]["digest"], "new_digest": new_digest,
+                "changes": [[path, _told(one), _told(other)] for path, one, other in changes],
+                "old": known[name]["content"], "new": new, "games": seen[name], "positions": searched[name],
             }
         )  # fmt: skip
+
+    for name in _left_out(spec, known, seen, searched):
+        amended(name, "", None, [("part", name, None)])
+        known[name] = {**known[name], WITHDRAWN: True}
     for part in spec.parts:
-        if part.id not in known or part in changed or part.id in elsewhere:
-            before = known.get(part.id)
-            date = now if part.id not in elsewhere else elsewhere[part.id].date
-            date = date if before is None else min(before["date"], date)
-            known[part.id] = {"digest": part.digest, "content": plain(part.content), "date": date}
+        before = known.get(part.id)
+        changes = [] if before is None else _changes(part, before, surroundings)
+        if changes:
+            amended(part.id, part.digest, plain(part.content), changes)
+        date = now if part.id not in elsewhere else elsewhere[part.id].date
+        known[part.id] = {
+            "digest": part.digest, "content": plain(part.content),
+            "date": date if before is None else min(before["date"], date),
+            SURROUNDINGS: surroundings[part.id],
+        }  # fmt: skip
     store.record_metadata({REGISTERED: known, AMENDMENTS: amendments})
     return Registration(
         {name: entry["date"] for name, entry in known.items()},
@@ -117,6 +155,10 @@ def register(
                 tuple((path, old, new) for path, old, new in one["changes"]), one["games"], one["positions"],
             )
             for one in amendments
+        ),
+        tuple(
+            name for name, entry in known.items()
+            if name not in spec.asked and WITHDRAWN in entry and entry["content"]["expect"] is not None
         ),
     )  # fmt: skip
 
@@ -138,21 +180,44 @@ def note_positions(store: Store, part: str, positions: int) -> None:
         store.record_metadata({POSITIONS_SEARCHED: {**counts, part: positions}})
 
 
-def _changes(part: Part, registered: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
-    return differences(registered["content"], plain(part.content))
+def _seen(store: Store, elsewhere: Mapping[str, AskedElsewhere]) -> tuple[Counter[str], Counter[str]]:
+    """Games and positions that are known of each part."""
+    seen, searched = games_by_part(store), Counter(store.metadata(POSITIONS_SEARCHED) or {})
+    for name, asked in elsewhere.items():
+        seen[name] += asked.games
+        searched[name] = max(searched[name], asked.positions)
+    return seen, searched
+
+
+def _left_out(spec: ClaimsSpec, known: Mapping[str, Any], games: Counter[str], positions: Counter[str]) -> list[str]:
+    """The parts of which something is known and that the table of claims has no more."""
+    return [
+        name for name, entry in known.items()
+        if name not in spec.asked and WITHDRAWN not in entry and (games[name] or positions[name])
+    ]  # fmt: skip
+
+
+def _changes(part: Part, registered: Mapping[str, Any], surroundings: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
+    """What is another than it was registered; a parameter that one of the two does not have yet, or no more, is not."""
+    around = differences(registered.get(SURROUNDINGS, {}), surroundings[part.id])
+    return [
+        *differences(registered["content"], plain(part.content)),
+        *(change for change in around if None not in change[1:]),
+    ]
 
 
 def _told(value: Any) -> str:
     return NOTHING if value is None else repr(value)
 
 
-def _refusal(changed: list[Part], known: Mapping[str, Any], spec: ClaimsSpec, directory: Path) -> str:
-    first = changed[0]
-    changes = _changes(first, known[first.id])
-    path, old, new = changes[0]
-    more = len(changes) - 1 + sum(len(_changes(part, known[part.id])) for part in changed[1:])
+_REMEDY = 'give another folder with --out, or keep it as an amendment with --amend "why"'
+
+
+def _refusal(changes: Sequence[tuple[str, str, Any, Any]], spec: ClaimsSpec, directory: Path) -> str:
+    part, path, old, new = changes[0]
+    more = len(changes) - 1
     others = f" (and {more} more changes)" if more > 1 else " (and 1 more change)" if more else ""
     return (
-        f"{directory}: {first.id} was registered with {path} = {_told(old)}, {spec.source} now has {_told(new)}"
-        f'{others}; give another folder with --out, or keep it as an amendment with --amend "why"'
+        f"{directory}: {part} was registered with {path} = {_told(old)}, by {spec.source} it is now {_told(new)}"
+        f"{others}; {_REMEDY}"
     )

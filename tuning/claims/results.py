@@ -211,8 +211,9 @@ class ClaimsResult:
 
     @property
     def is_fixed_beforehand(self) -> bool:
-        """Whether no rule was changed after games or searches of its part were known."""
-        return not self.registration.amended_after_results & {part.id for part in self.spec.parts}
+        """Whether no rule was changed, and no part left out, after games or searches of it were known."""
+        others = set(self.spec.asked) - {part.id for part in self.spec.parts}
+        return not self.registration.amended_after_results - others
 
     def frame(self) -> DataFrame:
         """One row a part.

@@ -40,7 +40,7 @@ from tuning.claims.courses import (
 from tuning.claims.measures import SuiteSearches
 from tuning.claims.merging import keep_merged, known_merged, merged_cells, read_merged, refuse_other_engines
 from tuning.claims.positions import PositionSuites, SuitePosition
-from tuning.claims.registration import changed_parts, note_positions, register
+from tuning.claims.registration import AskedElsewhere, note_positions, refuse_changes, register, surroundings_of
 from tuning.claims.results import CellKey, CellResult, CellRow, ClaimsResult, PartResult
 from tuning.claims.spec import COSTS, ClaimsSpec, Part
 from tuning.claims.verdicts import DEPENDS, OPEN, SHOWN, differ, stays_in_family, verdict_of_cells
@@ -70,9 +70,8 @@ def run_claims(
     purpose = purpose_of(spec, directory, amend, accept_engine_change)
     with Run(directory, purpose, **options) as run, _sitting(run, minutes) as sitting:
         keep_merged(run.store, merged)
-        positions = {part.id: part.positions for part in spec.parts}
-        elsewhere = {name: part.asked(positions.get(name, 0)) for name, part in known_merged(run.store).items()}
-        registration = register(run.store, spec, directory, amend, elsewhere)
+        registration = register(run.store, spec, amend, _elsewhere(run.store, spec), surroundings_of(spec))
+        spec = replace(spec, family=spec.family + len(registration.withdrawn))
         taken = merged_cells(spec, known_merged(run.store))
         planned = plan_of_run(spec, directory, run.concurrency, run.store, taken)
         run.progress.announce(planned)
@@ -95,6 +94,12 @@ def purpose_of(spec: ClaimsSpec, directory: Path, amend: str | None, accept_engi
     return Purpose("claims", content, spec.source, check=check, more={FILE_METADATA: source})
 
 
+def _elsewhere(store: Store, spec: ClaimsSpec) -> dict[str, AskedElsewhere]:
+    """What is known of parts from other folders."""
+    positions = {part.id: part.positions for part in spec.parts}
+    return {name: part.asked(positions.get(name, 0)) for name, part in known_merged(store).items()}
+
+
 def _check_of(spec: ClaimsSpec, directory: Path, amend: str | None, accept_engine_change: bool) -> Any:
     """What refuses a folder, before anything in it is changed."""
 
@@ -110,7 +115,8 @@ def _check_of(spec: ClaimsSpec, directory: Path, amend: str | None, accept_engin
                     f"{directory}: holds claims of {key} = {recorded[key]!r}, not {now!r}; give another folder with "
                     "--out"
                 )
-        changed_parts(store, spec, directory, amend)
+        if amend is None:
+            refuse_changes(store, spec, directory, _elsewhere(store, spec), surroundings_of(spec))
         if not accept_engine_change:
             refuse_other_engines(merged_cells(spec, known_merged(store)).values(), directory)
 

@@ -527,11 +527,60 @@ def test_a_rule_that_is_changed_after_games_is_refused(
     said = str(raised.value)
     assert "\n" not in said
     assert "C20a was registered with expect = 'better'" in said
-    assert "now has 'worse' (and" in said
+    assert "it is now 'worse' (and" in said
     assert "--amend" in said
     with Store(out, read_only=True) as store:
         assert len(store) == sum(result.games for result in ended.results)
         assert not store.metadata(AMENDMENTS)
+
+
+@pytest.mark.usefixtures("without_figures")
+@pytest.mark.parametrize("changed", ["openings of the suite", "parameters.then.evaluation_weights"])
+def test_what_lies_outside_of_the_table_is_registered_too(
+    changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Openings and weights have the same names as before, so that no rule says anything else; nor do digests."""
+    monkeypatch.chdir(tmp_path)
+    out = tmp_path / "out"
+    before = run(write_claims(tmp_path), out, ("C1a",))
+    if changed == "openings of the suite":
+        suite = tmp_path / "few.epd"
+        suite.write_text("".join(suite.read_text("utf-8").splitlines(keepends=True)[:-1]), "utf-8")
+    else:
+        weights = tmp_path / "configs" / "weights" / "xiangqi.toml"
+        weights.parent.mkdir(parents=True)
+        shipped = find_config("weights", "xiangqi").read_text("utf-8")
+        weights.write_text(re.sub(r"(phases = \[\s+\[\s*)\d+", r"\g<1>77", shipped), "utf-8")
+    path = tmp_path / "mine.toml"
+    with pytest.raises(UserError, match=re.escape(f"C1a was registered with {changed} = ")):
+        run(path, out, ("C1a",))
+    amended = run(path, out, ("C1a",), amend="another sample")
+    assert amended.results[0].part.digest == before.results[0].part.digest
+    (amendment,) = amended.registration.amendments
+    assert amendment.changes[0][0] == changed
+    assert not amended.is_fixed_beforehand
+    assert "Not every rule was fixed beforehand" in write_claims_report(amended).with_suffix(".md").read_text("utf-8")
+
+
+@pytest.mark.usefixtures("without_figures")
+def test_a_part_that_is_known_is_not_left_out_in_silence(tmp_path: Path) -> None:
+    """As it once was, which made the family smaller too; parts that are not picked are not left out."""
+    out = tmp_path / "out"
+    path = write_claims(tmp_path)
+    first = run(path, out, ("C20a", "C1b"))
+    assert run(path, out, ("C1b",)).is_fixed_beforehand
+    text = path.read_text("utf-8")
+    start, end = text.index('[[claims.parts]]\nid = "C20a"'), text.index('[[claims.parts]]\nid = "C20b"')
+    path.write_text(text[:start] + text[end:], "utf-8")
+    with pytest.raises(UserError, match=r"C20a was registered and something of it is known, .* has it no more"):
+        run(path, out, ("C1b",))
+    for _ in range(2):
+        left = run(path, out, ("C1b",), amend="it did not please")
+        assert left.spec.family == first.spec.family
+        assert [(one.part, one.games) for one in left.registration.amendments] == [("C20a", first.results[0].games)]
+        assert not left.is_fixed_beforehand
+    page = write_claims_report(left).with_suffix(".md").read_text("utf-8")
+    assert "it did not please" in page
 
 
 @pytest.fixture
