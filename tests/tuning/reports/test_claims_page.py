@@ -9,6 +9,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import pandas
 import pytest
 from small_claims import SMALL
 
@@ -86,6 +87,22 @@ def test_braces_are_filled_from_runs_by_parts(kept: Path) -> None:
     assert "| C20a | 多一层更强。 | 证实 | depth=2：+12.3 Elo [+3.0, ∞]，证实 |" in table[2]
     assert "depth=2：尚无对局" in table[2]
     assert "原文两者皆无。" in table[3]
+
+
+def test_all_tables_may_be_one_family(kept: Path) -> None:
+    """Four parts of each of two tables expect something: 0.01 is enough for the second among four, but not eight."""
+    for path in (kept / "configs/claims").glob("*.toml"):
+        path.unlink()
+    for name in ("mine", "other"):
+        (kept / f"configs/claims/{name}.toml").write_text(SMALL, "utf-8")
+    path = kept / "results/reference/claims/mine/claims.csv"
+    table = pandas.read_csv(path)
+    of_two = table["part"].isin(["C20a", "C1a"])
+    table.loc[of_two, "p_value"] = [0.003, 0.01]
+    table["family"] = of_two.map({True: "stays", False: None})
+    table.to_csv(path, index=False)
+    (kept / "docs/claims-source.md").write_text("{{all parts}} {{all own}} {{all stay}} {{all lost}}", "utf-8")
+    assert claims_page(kept, "claims.md").splitlines()[-1] == "8 2 1 C1a (mine)"
 
 
 def test_games_are_quoted_by_their_median_unbiased_effect(kept: Path, small_run: ClaimsResult) -> None:

@@ -13,11 +13,14 @@ the later by name holds.
   result; ``parts``: of all that its full budget has
 - ``{{xiangqi played}}``: parts that are answered by games; ``cells``: the places at which they are asked;
   ``decided``, ``futility``, ``complete``: those of them that have ended so
-- ``{{xiangqi games}}``: games of all kept runs
+- ``{{xiangqi games}}``: games of all kept runs; ``{{xiangqi C9b games}}``: those of a part
 - ``{{xiangqi reports}}``: links to their reports
 - ``{{xiangqi limits}}``: the limits that its full budget names
 - ``{{xiangqi C9a now play}}``: what that cell gave, with its interval: part, engine and the limit's name
 - ``{{xiangqi C9a now play verdict}}``, ``{{xiangqi C9a verdict}}``: the verdict on that cell, or on the part
+- ``{{all parts}}``: parts of all tables that expect something; ``{{all own}}``: verdicts that stay in the family of
+  their own table; ``{{all stay}}``: those that would stay if all these parts were one family; ``{{all lost}}``: the
+  parts of those that would not
 - ``{{earlier}}``: links to the reports of runs by the rules of an earlier version, which know no parts
 """
 
@@ -36,7 +39,7 @@ from engine.settings.configuration import read_toml
 from tuning.claims.courses import COMPLETE, DECIDED, FUTILITY
 from tuning.claims.results import CellRow, cell_row
 from tuning.claims.spec import STRENGTH
-from tuning.claims.verdicts import OPEN, PART_VERDICTS, SHOWN, UNFINISHED
+from tuning.claims.verdicts import OPEN, PART_VERDICTS, SHOWN, UNFINISHED, stays_in_family
 from tuning.keys.claims import ENGINES
 from tuning.reports.claims.report import quoted_effect, range_text
 from tuning.reports.document import MESSAGES
@@ -57,6 +60,7 @@ class KeptPart:
     family: str
     games: int
     cells: tuple[CellRow, ...]
+    p_value: float | None = None
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,8 @@ def read_kept_claims(root: Path, table: str) -> KeptClaims:
             own = tuple(cells.get(row["part"], ()))
             is_unfinished = row["verdict"] == OPEN and not all(cell.ended for cell in own)
             verdict = UNFINISHED if is_unfinished else row["verdict"]
-            found[row["part"]] = KeptPart(verdict, row["family"], int(row["games"]), own)
+            p_value = float(row["p_value"]) if row["p_value"] else None
+            found[row["part"]] = KeptPart(verdict, row["family"], int(row["games"]), own, p_value)
     order = [*(name for name in texts if name in found), *(name for name in found if name not in texts)]
     return KeptClaims(texts, limits, {name: found[name] for name in order}, tuple(runs))
 
@@ -113,6 +118,8 @@ def claims_page(root: Path, page: str) -> str:
         try:
             if subject == "earlier":
                 return _earlier(root, message)
+            if subject == "all":
+                return _of_all(kept, what[0], message)
             return _filled(kept[subject], what, message)
         except (KeyError, IndexError, StopIteration):
             raise UserError(f"docs/{source}: {match[0]} names nothing in {FOLDER}") from None
@@ -144,6 +151,18 @@ def _links(runs: list[str] | tuple[str, ...], message: Catalogue) -> str:
     return message("list.comma").join(f"[{run}](../{FOLDER.as_posix()}/{run}/report.md)" for run in runs)
 
 
+def _of_all(kept: Mapping[str, KeptClaims], name: str, message: Catalogue) -> str:
+    """What the parts of all tables come to as one family."""
+    parts = sum(
+        "expect" in part and part.get("only", "full") == "full" for one in kept.values() for part in one.texts.values()
+    )
+    known = {(table, part): own for table, one in sorted(kept.items()) for part, own in one.parts.items()}
+    stay = stays_in_family({f"{part} ({table})": own.p_value for (table, part), own in known.items()}, parts)
+    own_stay = [f"{part} ({table})" for (table, part), own in known.items() if own.family == "stays"]
+    lost = message("list.comma").join(one for one in own_stay if one not in stay)
+    return {"parts": str(parts), "own": str(len(own_stay)), "stay": str(len(stay)), "lost": lost}[name]
+
+
 def _filled(kept: KeptClaims, what: list[str], message: Catalogue) -> str:
     verdicts = [part.verdict for part in kept.parts.values()]
     name = what[0]
@@ -167,6 +186,8 @@ def _filled(kept: KeptClaims, what: list[str], message: Catalogue) -> str:
     if name == "games":
         return str(sum(part.games for part in kept.parts.values()))
     part, is_verdict = kept.parts[name], what[-1] == "verdict"
+    if what[1:] == ["games"]:
+        return str(part.games)
     if is_verdict and len(what) == 2:
         return message(f"outcome.{part.verdict}")
     engine, limit = what[1], " ".join(what[2 : len(what) - is_verdict])
