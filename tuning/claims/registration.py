@@ -4,7 +4,8 @@ Before the first game of a part its specification (rule, measure, settings, budg
 date and its digest, and beside it what else decides its games: the values of every parameter in its engines, which
 presets leave to the defaults, and the openings that stand in the suite's file. A run that is resumed with another one
 is refused, unless the change is to be kept as an *amendment*: with the reason, both texts, and how many of the part's
-games had been seen. So is one that leaves out a part of which something is known.
+games had been seen. So is one that leaves out a part of which something is known, or has a new one that asks of games
+or searches that are known from another part: those that the table had at the first run are kept by their digests.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 
 from arena.notation.openings import load_suite
 from arena.play.store import Store
+from arena.records import digest_of
 from arena.run import RunError, differences, plain
 from tuning.claims.spec import ClaimsSpec, Part
 
@@ -28,6 +30,8 @@ POSITIONS_SEARCHED = "claims positions searched"
 NOTHING = "nothing"
 SURROUNDINGS = "surroundings"
 WITHDRAWN = "withdrawn"
+TABLE = "claims table"
+"""The name of the store's metadata: the digests of all parts that the table had at the first run, by part."""
 """Of what is kept of a part: what decides its games beside its specification, and that the table has it no more."""
 
 
@@ -101,11 +105,18 @@ def refuse_changes(
     ]  # fmt: skip
     if changes:
         raise RunError(_refusal(changes, spec, directory))
-    gone = _left_out(spec, known, *_seen(store, elsewhere))
+    seen = _seen(store, elsewhere)
+    gone = _left_out(spec, known, *seen)
     if gone:
         raise RunError(
             f"{directory}: {gone[0]} was registered and something of it is known, {spec.source} has it no more; "
             f"{_REMEDY}"
+        )
+    late = _late(store, spec, known, *seen)
+    if late:
+        raise RunError(
+            f"{directory}: {late[0].id} of {spec.source} is a new rule for games or searches that are known from "
+            f"another part; {_REMEDY}"
         )
 
 
@@ -123,30 +134,35 @@ def register(
     now = datetime.now(UTC).isoformat(timespec="seconds")
     seen, searched = _seen(store, elsewhere)
 
-    def amended(name: str, new_digest: str, new: Any, changes: Sequence[tuple[str, Any, Any]]) -> None:
+    def amended(name: str, old: Any, new: Any, digests: tuple[str, str], changes: Sequence[Any]) -> None:
+        alike = _alike(new if old is None else old, known) | {name}
         amendments.append(
             {
-                "part": name, "date": now, "why": amend, "old_digest": known[name]["digest"], "new_digest": new_digest,
+                "part": name, "date": now, "why": amend, "old_digest": digests[0], "new_digest": digests[1],
                 "changes": [[path, _told(one), _told(other)] for path, one, other in changes],
-                "old": known[name]["content"], "new": new, "games": seen[name], "positions": searched[name],
+                "old": old, "new": new,
+                "games": max(seen[one] for one in alike), "positions": max(searched[one] for one in alike),
             }
         )  # fmt: skip
 
+    for part in _late(store, spec, known, seen, searched):
+        amended(part.id, None, plain(part.content), ("", part.digest), [("part", None, part.id)])
     for name in _left_out(spec, known, seen, searched):
-        amended(name, "", None, [("part", name, None)])
+        amended(name, known[name]["content"], None, (known[name]["digest"], ""), [("part", name, None)])
         known[name] = {**known[name], WITHDRAWN: True}
     for part in spec.parts:
         before = known.get(part.id)
         changes = [] if before is None else _changes(part, before, surroundings)
-        if changes:
-            amended(part.id, part.digest, plain(part.content), changes)
+        if before is not None and changes:
+            amended(part.id, before["content"], plain(part.content), (before["digest"], part.digest), changes)
         date = now if part.id not in elsewhere else elsewhere[part.id].date
         known[part.id] = {
             "digest": part.digest, "content": plain(part.content),
             "date": date if before is None else min(before["date"], date),
             SURROUNDINGS: surroundings[part.id],
         }  # fmt: skip
-    store.record_metadata({REGISTERED: known, AMENDMENTS: amendments})
+    table = store.metadata(TABLE) or dict(spec.asked)
+    store.record_metadata({REGISTERED: known, AMENDMENTS: amendments, TABLE: table})
     return Registration(
         {name: entry["date"] for name, entry in known.items()},
         tuple(
@@ -195,6 +211,40 @@ def _left_out(spec: ClaimsSpec, known: Mapping[str, Any], games: Counter[str], p
         name for name, entry in known.items()
         if name not in spec.asked and WITHDRAWN not in entry and (games[name] or positions[name])
     ]  # fmt: skip
+
+
+def _late(
+    store: Store, spec: ClaimsSpec, known: Mapping[str, Any], games: Counter[str], positions: Counter[str]
+) -> list[Part]:
+    """New parts that expect something of what another part has shown, and were not in the table at the first run."""
+    table = store.metadata(TABLE)
+    return [
+        part for part in spec.parts
+        if table is not None and part.id not in known and part.expect is not None
+        and table.get(part.id) != part.digest
+        and any(games[name] or positions[name] for name in _alike(plain(part.content), known))
+    ]  # fmt: skip
+
+
+def _alike(content: Mapping[str, Any], known: Mapping[str, Any]) -> set[str]:
+    """The parts that ask of the same games or searches, at one place at least, as one of that content does."""
+    own = _asked_of(content)
+    return {name for name, entry in known.items() if own & _asked_of(entry["content"])}
+
+
+def _asked_of(content: Mapping[str, Any]) -> set[str]:
+    """What decides the games or searches of each cell; either side of a comparison may be the variant."""
+    common = ("game", "seed", "openings", "adjudication", "ponder", "suite", "of", "bound")
+    return {
+        digest_of(
+            [
+                *(content.get(key) for key in common),
+                {key: value for key, value in cell.items() if key not in ("preset", "looks", "variant", "reference")},
+                sorted(digest_of(cell.get(side)) for side in ("variant", "reference")),
+            ]
+        )
+        for cell in content["cells"].values()
+    }
 
 
 def _changes(part: Part, registered: Mapping[str, Any], surroundings: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:

@@ -226,8 +226,8 @@ class ClaimsSpec:
     """The claims and parts that were picked; empty for all of the file."""
     family: int = 0
     """How many parts of the whole file expect something under this budget."""
-    asked: tuple[str, ...] = ()
-    """All parts of the whole file under this budget."""
+    asked: Mapping[str, str] = field(default_factory=dict)
+    """All parts of the whole file under this budget, with their digests."""
     text: str = field(default="", compare=False, repr=False)
     """The plain data that it was read from, as JSON."""
 
@@ -280,7 +280,7 @@ def claims_from_mapping(data: Mapping[str, Any], where: str, budget: str, only: 
         source=where,
         only=tuple(only),
         family=sum(part.expect is not None for claim in claims for part in claim.parts),
-        asked=tuple(part.id for claim in claims for part in claim.parts),
+        asked={part.id: part.digest for claim in claims for part in claim.parts},
         text=json.dumps(data, default=str),
     )
 

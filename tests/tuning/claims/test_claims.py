@@ -583,6 +583,26 @@ def test_a_part_that_is_known_is_not_left_out_in_silence(tmp_path: Path) -> None
     assert "it did not please" in page
 
 
+@pytest.mark.usefixtures("without_figures")
+def test_a_new_rule_for_known_games_is_not_fixed_beforehand(tmp_path: Path) -> None:
+    """As it once was: a part with another name and margin is told the games of the first, which were known."""
+    out = tmp_path / "out"
+    path = write_claims(tmp_path)
+    first = run(path, out, ("C20a",))
+    text = path.read_text("utf-8")
+    start, end = text.index('[[claims.parts]]\nid = "C20a"'), text.index('[[claims.parts]]\nid = "C20b"')
+    other = text[start:end].replace("C20a", "C20c").replace("margin = 10", "margin = 90")
+    path.write_text(text[:start] + text[start:end] + other + text[end:], "utf-8")
+    assert run(path, out, ("C20a", "C1b")).is_fixed_beforehand
+    with pytest.raises(UserError, match=r"C20c of .* is a new rule for games or searches that are known from another"):
+        run(path, out, ("C20c",))
+    for _ in range(2):
+        late = run(path, out, ("C20c",), amend="a wider margin")
+        assert [(one.part, one.games) for one in late.registration.amendments] == [("C20c", first.results[0].games)]
+        assert not late.is_fixed_beforehand
+    assert "a wider margin" in write_claims_report(late).with_suffix(".md").read_text("utf-8")
+
+
 @pytest.fixture
 def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     draw_no_figures(monkeypatch)
