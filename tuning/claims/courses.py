@@ -449,15 +449,8 @@ class MergedCourse:
 
     def result(self) -> CellResult:
         """What it has shown."""
-        part = self.part
-        row = replace(self._of_counts, **common_columns(self.claim, part, self.cell))
-        if part.kind in COSTS:
-            low, high = (math.log(bound) if bound > 0 else -math.inf for bound in (row.low, row.high))
-        else:
-            null = part.threshold if part.kind in OF_THRESHOLD else 0.0
-            low, high = row.low - null, row.high - null
-        turned = Rule(part.expect, part.margin, part.refuted_by).turned(low, high)
-        return CellResult(self.cell, row, CellOutcome(row.verdict, *turned))
+        row = replace(self._of_counts, **common_columns(self.claim, self.part, self.cell))
+        return CellResult(self.cell, row, outcome_of_row(self.part, row))
 
     @property
     def engine_identity(self) -> str:
@@ -482,6 +475,21 @@ class MergedCourse:
 
 
 Course = GameCourse | SearchCourse | MergedCourse
+
+
+def outcome_of_row(part: Part, row: CellRow) -> CellOutcome:
+    """What follows from a row's interval, or from its cases, by the part's rule."""
+    if part.kind in COSTS:
+        low, high = (math.log(bound) if bound > 0 else -math.inf for bound in (row.low, row.high))
+        margin = math.log1p(part.margin / 100)
+    else:
+        null = part.threshold if part.kind in OF_THRESHOLD else 0.0
+        low, high, margin = row.low - null, row.high - null, part.margin
+    rule = Rule(part.expect, margin, part.refuted_by)
+    turned = rule.turned(low, high)
+    if part.expect in OF_CASES:
+        return CellOutcome(rule.verdict_of_cases(row.hits, row.cases, row.high), *turned)
+    return CellOutcome(rule.verdict(*turned), *turned)
 
 
 def common_columns(claim: Claim, part: Part, cell: Cell) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from typing import Any
 from arena.play.store import STORE_NAME, Store
 from arena.run import RunError, plain
 from engine.compiled.identity import engine_identity, equivalent_identities
+from tuning.claims.courses import outcome_of_row
 from tuning.claims.registration import AMENDMENTS, Amendment, AskedElsewhere, is_searched_here
 from tuning.claims.results import AMENDMENT_COLUMNS, OF_SPECIFICATION, CellKey, CellRow, cell_row
 from tuning.claims.spec import STRENGTH, ClaimsSpec, Part
@@ -90,6 +91,13 @@ def _part_of(
         amendments = tuple(_amendment(line) for line in tables["amendments"] if line["part"] == part.id)
     except ValueError as error:
         raise RunError(f"{folder}: its tables have no such values of {part.id} ({error}); {_remedy(folder)}") from None
+    for row in rows:
+        verdict = outcome_of_row(part, row).verdict
+        if row.verdict != verdict:
+            raise RunError(
+                f"{folder / 'cells.csv'}: {part.id} {row.engine} {row.limit_name} is said to be {row.verdict}, but its "
+                f"figures make it {verdict}; {_remedy(folder)}"
+            )
     if not accept_engine_change:
         refuse_other_engines(rows, folder / "cells.csv")
     return MergedPart(part.digest, registered["registered"], amendments, lines)

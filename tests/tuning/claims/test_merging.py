@@ -173,6 +173,17 @@ def test_a_table_with_values_of_another_kind_is_refused(
         run(path, tmp_path / "new", merge=[kept])
 
 
+def test_a_verdict_that_does_not_follow_is_refused(ended: tuple[Path, Path, ClaimsResult], tmp_path: Path) -> None:
+    path, out, result = ended
+    kept = tables_of(out, tmp_path / "kept")
+    verdict = next(one for one in result.results if one.part.id == "C20a").rows[0].verdict
+    other = "refuted" if verdict == "confirmed" else "confirmed"
+    rewrite(kept / "cells.csv", lambda row: {**row, "verdict": other} if row["part"] == "C20a" else row)
+    said = rf"cells.csv: C20a then depth=2 is said to be {other}, but its figures make it {verdict}; copy it anew"
+    with pytest.raises(UserError, match=said):
+        run(path, tmp_path / "new", merge=[kept])
+
+
 def test_amendments_come_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     draw_no_figures(monkeypatch)
     first = run(write_claims(tmp_path), tmp_path / "out", ("C20a",))
@@ -230,7 +241,7 @@ def test_a_refused_run_changes_nothing(
 def test_what_the_run_itself_has_ended_stays_its_own(ended: tuple[Path, Path, ClaimsResult], tmp_path: Path) -> None:
     path, out, result = ended
     kept = tables_of(out, tmp_path / "kept")
-    rewrite(kept / "cells.csv", lambda row: {**row, "effect": "99", "verdict": "confirmed"})
+    rewrite(kept / "cells.csv", lambda row: {**row, "effect": "99"})
     own = tmp_path / "own"
     shutil.copytree(out, own)
     merged = run(path, own, merge=[kept])
