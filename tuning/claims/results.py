@@ -186,7 +186,7 @@ class ClaimsResult:
     """Of all parts, in the order of the file."""
     registration: Registration = field(default_factory=lambda: Registration({}, ()))
     digest: str = ""
-    """Of all games."""
+    """Of all games that the folder holds; empty if it holds none."""
     engine: str = ""
     """Identity of the engine, or of several: ``arena.run.engines_of``."""
     merged: int = 0

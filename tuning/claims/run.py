@@ -81,8 +81,9 @@ def run_claims(
         is_unfinished = not all(result.is_finished for result in results)
         run.is_interrupted = is_unfinished
         return ClaimsResult(
-            spec, directory, is_unfinished and not sitting.is_over, results, registration, run.store.digest(),
-            experiments.engines, experiments.merged, faults_of(run.store.ended_by(FORFEITS)),
+            spec, directory, is_unfinished and not sitting.is_over, results, registration,
+            run.store.digest() if len(run.store) else "", experiments.engines, experiments.merged,
+            faults_of(run.store.ended_by(FORFEITS)),
         )  # fmt: skip
 
 

@@ -129,13 +129,17 @@ def print_faults(faults: Sequence[FaultCount]) -> None:
 
 
 def print_outcome(text: str, digest: str, report: Path | None, faults: Sequence[FaultCount] = ()) -> None:
-    """Print what came of a run, what players forfeited games by, the digest of its games and where the report is."""
+    """Print what came of a run, what players forfeited games by, the digest of its games and where the report is.
+
+    ``digest`` is empty of a run that holds no games.
+    """
     print(text)
     print()
     if faults:
         print_faults(faults)
         print()
-    print(console("arena")("console.digest", digest=digest))
+    if digest:
+        print(console("arena")("console.digest", digest=digest))
     if report is not None:
         print(report)
 

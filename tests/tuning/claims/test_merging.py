@@ -84,6 +84,8 @@ def test_a_run_that_takes_all_over_plays_nothing_and_has_the_same_verdicts(
     assert merged.engine == engine_identity()
     with Store(tmp_path / "new", read_only=True) as store:
         assert not len(store)
+    # A digest of no games could be taken for that of those taken over.
+    assert not merged.digest
     # The folder knows what it took over.
     shutil.rmtree(kept)
     again = run(path, tmp_path / "new")
@@ -196,6 +198,7 @@ def test_amendments_come_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         assert not merged.is_fixed_beforehand
     page = write_claims_report(merged).read_text("utf-8")
     assert "whose games and searches another folder has" in page
+    assert "games.sqlite" not in page
     # A rule that is changed once games of it are known elsewhere was not fixed beforehand.
     write_claims(tmp_path)
     write_claims_report(run(path, tmp_path / "again", ("C20a",)))

@@ -101,7 +101,7 @@ def claims_document(run: ClaimsResult, language: str) -> Document:
         *condition_facts(spec.conditions, run.engine, message),
         (message("claims.searches"),
          message("claims.searched", positions=budget.positions, per_game=budget.positions_per_game)),
-        (message("fact.games"), message("claims.stored_games", digest=run.digest)),
+        *([(message("fact.games"), message("claims.stored_games", digest=run.digest))] if run.digest else []),
         *([(message("claims.merged"), message("claims.merged_cells", cells=run.merged))] if run.merged else []),
         (message("claims.registered"), message("claims.registered_digest", digest=spec.digest)),
     )  # fmt: skip
