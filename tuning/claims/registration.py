@@ -30,9 +30,9 @@ POSITIONS_SEARCHED = "claims positions searched"
 NOTHING = "nothing"
 SURROUNDINGS = "surroundings"
 WITHDRAWN = "withdrawn"
+"""Of what is kept of a part: what decides its games beside its specification, and that the table has it no more."""
 TABLE = "claims table"
 """The name of the store's metadata: the digests of all parts that the table had at the first run, by part."""
-"""Of what is kept of a part: what decides its games beside its specification, and that the table has it no more."""
 
 
 @dataclass(frozen=True)
