@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -37,6 +38,9 @@ class Engine:
 
     Positions are given to every method as ``position``, a text (FEN; a board and the side to move in Othello; the
     start of the game if ``None``), and ``moves`` played from there.
+
+    Threads may share an engine: it searches for one after another. A copy, also one that is sent to another process,
+    has the game and the settings, and has learned nothing.
     """
 
     def __init__(
@@ -50,6 +54,11 @@ class Engine:
 
             overrides = load_preset(os.fspath(settings), game_named(game).name)
         self._engine = SearchingEngine(game, overrides)
+        self._one_at_a_time = threading.Lock()  # compiled code writes into the engine's memory without asking
+
+    def __reduce__(self) -> tuple[type[Engine], tuple[str, dict[str, Value]]]:
+        """Made anew elsewhere: the memory of a search holds addresses of this process."""
+        return type(self), (self.game, self.settings)
 
     @property
     def game(self) -> str:
@@ -86,13 +95,16 @@ class Engine:
         if not hasattr(lines, "__index__"):
             raise UserError(f"lines = {lines!r}, expected a whole number")
         wanted = place.game.read_moves(place, _split(search_moves), "0")
-        future = in_background(partial(self._engine.search, place, limits, stop=stop, search_moves=wanted, lines=lines))
-        try:
-            return future.result()
-        except KeyboardInterrupt:
-            stop.set()
-            future.result()
-            raise
+        with self._one_at_a_time:
+            future = in_background(
+                partial(self._engine.search, place, limits, stop=stop, search_moves=wanted, lines=lines)
+            )
+            try:
+                return future.result()
+            except KeyboardInterrupt:
+                stop.set()
+                future.result()
+                raise
 
     def static_score(self, position: str | None = None, moves: Moves = ()) -> int:
         """The evaluation without any search, in the units of ``search``, from the view of the side to move."""
@@ -108,7 +120,8 @@ class Engine:
 
     def new_game(self) -> None:
         """Forget everything learned in earlier searches."""
-        self._engine.new_game()
+        with self._one_at_a_time:
+            self._engine.new_game()
 
     def _position(self, position: str | None, moves: Moves) -> Position:
         if not isinstance(position, str | None):

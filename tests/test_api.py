@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import inspect
 import io
 import math
 import os
+import pickle
 import re
 import subprocess
 import sys
+import time
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -438,6 +442,31 @@ def test_the_engine_answers_about_positions() -> None:
     assert (engine.game, engine.settings["hash_mb"]) == ("xiangqi", 1)
     engine.new_game()
     assert elolab.Engine("othello", "default").legal_moves() == ["d3", "c4", "f5", "e6"]
+
+
+def test_copies_of_an_engine_have_memory_of_their_own() -> None:
+    engine = elolab.Engine("xiangqi", {"hash_mb": 1, "null_move": False})
+    first = engine.search(limit="nodes=500")
+    for copied in (copy.copy(engine), copy.deepcopy(engine), pickle.loads(pickle.dumps(engine))):
+        assert (copied.game, copied.settings) == (engine.game, engine.settings)
+        found = copied.search(limit="nodes=500")
+        assert (found.move, found.score, found.nodes) == (first.move, first.score, first.nodes)
+
+
+def test_threads_search_one_after_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    searching, together = [], []
+
+    def search(self: Any, *_: Any, **__: Any) -> None:
+        searching.append(self)
+        together.append(len(searching))
+        time.sleep(0.02)
+        searching.pop()
+
+    monkeypatch.setattr("engine.engine.Engine.search", search)
+    engine = elolab.Engine()
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda _: engine.search(), range(4)))
+    assert together == [1, 1, 1, 1]
 
 
 @pytest.mark.parametrize(
