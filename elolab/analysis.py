@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from elolab.arguments import path_text
 from engine.commands.background import in_background
 from engine.engine import Engine as SearchingEngine
 from engine.engine import SearchResult, StopFlag
@@ -52,7 +53,8 @@ class Engine:
         else:
             from engine.games import game_named
 
-            overrides = load_preset(os.fspath(settings), game_named(game).name)
+            expected = "parameters by name, or the name or file of a preset"
+            overrides = load_preset(path_text(settings, "settings", expected), game_named(game).name)
         self._engine = SearchingEngine(game, overrides)
         self._one_at_a_time = threading.Lock()  # compiled code writes into the engine's memory without asking
 
@@ -94,7 +96,7 @@ class Engine:
         limits, stop = Limits.parse(limit), StopFlag()
         if not hasattr(lines, "__index__"):
             raise UserError(f"lines = {lines!r}, expected a whole number")
-        wanted = place.game.read_moves(place, _split(search_moves), "0")
+        wanted = place.game.read_moves(place, _split(search_moves, "search_moves"), "0")
         with self._one_at_a_time:
             future = in_background(
                 partial(self._engine.search, place, limits, stop=stop, search_moves=wanted, lines=lines)
@@ -129,10 +131,10 @@ class Engine:
         return self._engine.game.position(position, _split(moves))
 
 
-def _split(moves: Moves) -> list[str]:
+def _split(moves: Moves, name: str = "moves") -> list[str]:
     if isinstance(moves, str):
         return moves.split()
     found = list(moves) if isinstance(moves, Iterable) else [None]
     if not all(isinstance(move, str) for move in found):
-        raise UserError(f"moves = {moves!r}, expected a list of moves, or a text with spaces between them")
+        raise UserError(f"{name} = {moves!r}, expected a list of moves, or a text with spaces between them")
     return found

@@ -71,7 +71,7 @@ def load_games(source: str | os.PathLike[str], *, game: str = "xiangqi") -> Data
     """
     import pandas
 
-    table = pandas.DataFrame([loaded.row for loaded in _loaded(source, game)], columns=list(_GAME_COLUMNS))
+    table = pandas.DataFrame([loaded.row for loaded in _loaded(source, str(game))], columns=list(_GAME_COLUMNS))
     return table.astype(_GAME_COLUMNS)
 
 
@@ -103,7 +103,7 @@ def load_moves(source: str | os.PathLike[str], *, game: str = "xiangqi") -> Data
     import pandas
 
     columns: dict[str, list[Any]] = {name: [] for name in _MOVE_COLUMNS}
-    for loaded in _loaded(source, game):
+    for loaded in _loaded(source, str(game)):
         row = loaded.row
         players = tuple(row[side] for side in SIDES)
         count = len(loaded.moves)

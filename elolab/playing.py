@@ -21,10 +21,10 @@ from arena.player_spec import MAX_NAME_LENGTH, PlayerReader, name_players, playe
 from arena.players.detect import ProtocolFinder
 from arena.players.registry import protocols
 from arena.records import BUILTIN
-from arena.run import RunOptions, plain
+from arena.run import RunOptions
 from arena.spec import spec_from_mapping
 from arena.tournament_spec import TournamentSpec
-from elolab.arguments import path_text
+from elolab.arguments import path_text, specified
 from elolab.runs import (
     SPECIFICATION_NAME,
     FolderLike,
@@ -186,7 +186,7 @@ def play_match(
         content["openings"] = path_text(openings, "openings", "a suite's name or file")
     if isinstance(sprt, Mapping):
         content["sprt"] = dict(sprt)
-    content = plain(content)
+    content = specified(content)
     spec = spec_from_mapping(content, kind, finder)
     result, tables = _played(spec, content, run_folder.path, options)
     for name, reason in result.unavailable.items():
@@ -285,7 +285,7 @@ def _entry(player: Player, reader: PlayerReader) -> dict[str, Any]:
     if not isinstance(player, Mapping):
         expected = "a preset's name, a TOML file, settings, or what a table [[players]] holds"
         return player_entry(path_text(player, "player", expected), reader)
-    entry: dict[str, Any] = plain(player)
+    entry: dict[str, Any] = specified(player)
     if REFERENCE in entry:
         return dict(reader.resolved(entry, "play_match"))
     if not any(key in keys for key in entry for keys in map(keys_of, protocols())):

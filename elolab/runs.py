@@ -13,8 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
 
-from arena.run import RunOptions, plain
-from elolab.arguments import at_least_one, path_text
+from arena.run import RunOptions
+from elolab.arguments import at_least_one, cluster_or_none, path_text, specified, stream_or_none, yes_or_no
 from engine.settings.configuration import find_config, read_toml
 
 if TYPE_CHECKING:
@@ -81,13 +81,14 @@ def run_options(
     cluster: str | Executor | None = None,
     wall_clock_on_cluster: bool = False,
 ) -> RunOptions:
-    """The arguments of playing as a run takes them. Raises ``UserError`` for a concurrency below 1."""
-    concurrency = at_least_one(concurrency, "concurrency")
-    stream = cast(TextIO, _Silence()) if progress is None else progress
+    """The arguments of playing as a run takes them. Raises ``UserError`` for one that is of another kind."""
     return RunOptions(
-        concurrency=concurrency, stream=stream, accept_engine_change=accept_engine_change, cluster=cluster,
-        wall_clock_on_cluster=wall_clock_on_cluster,
-    )  # fmt: skip
+        concurrency=at_least_one(concurrency, "concurrency"),
+        stream=stream_or_none(progress, "progress") or cast(TextIO, _Silence()),
+        accept_engine_change=yes_or_no(accept_engine_change, "accept_engine_change"),
+        cluster=cluster_or_none(cluster, "cluster"),
+        wall_clock_on_cluster=yes_or_no(wall_clock_on_cluster, "wall_clock_on_cluster"),
+    )
 
 
 def read_specification(
@@ -98,7 +99,7 @@ def read_specification(
     Raises ``UserError`` with one line for the first mistake.
     """
     if isinstance(given, Mapping):
-        return read(plain(given), name)
+        return read(specified(given), name)
     expected = "a TOML file, the name of one that is shipped, or a mapping"
     path = find_config(kind, path_text(given, "specification", expected))
     return read(read_toml(path), str(path))
@@ -106,7 +107,7 @@ def read_specification(
 
 def kept_specification(given: object) -> dict[str, str]:
     """What a run was given as a mapping, as a file for its folder that its command reads; nothing of a file or name."""
-    return {SPECIFICATION_NAME: toml_text(plain(given))} if isinstance(given, Mapping) else {}
+    return {SPECIFICATION_NAME: toml_text(specified(given))} if isinstance(given, Mapping) else {}
 
 
 def toml_text(data: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, overload
 
 from arena.run import plain
-from elolab.arguments import at_least_one, path_text
+from elolab.arguments import at_least_one, path_text, stream_or_none
 from elolab.runs import (
     SPECIFICATION_NAME,
     FolderLike,
@@ -179,6 +179,7 @@ def tune(
     if not callable(objective):
         raise UserError(f"objective = {objective!r}, expected a function")
     trials = at_least_one(trials, "trials")
+    progress = stream_or_none(progress, "progress")
     content: dict[str, Any] = plain({"base": base, "set": settings or {}, "sampler": sampler, "seed": seed})
     if not isinstance(dimensions, Collection) or not len(dimensions):
         raise UserError(f"dimensions = {dimensions!r}, expected names of parameters, or a mapping from names to ranges")

@@ -407,6 +407,12 @@ def test_the_sampler_told_instead_of_one_without_its_package_is_allowed(monkeypa
         ({"concurrency": 0}, "concurrency = 0, expected a whole number of at least 1"),
         ({"concurrency": "2"}, "concurrency = '2'"),
         ({"folder": 3}, "folder = 3, expected a path"),
+        ({"folder": ""}, "folder = '', expected a path"),
+        ({"progress": True}, "progress = True, expected a text stream such as sys.stderr"),
+        ({"cluster": 4}, "cluster = 4, expected the address of a Dask scheduler"),
+        ({"cluster": "nowhere"}, "cluster = 'nowhere', expected the address of a Dask scheduler"),
+        ({"accept_engine_change": "no"}, "accept_engine_change = 'no', expected True or False"),
+        ({"wall_clock_on_cluster": 1}, "wall_clock_on_cluster = 1, expected True or False"),
     ],
 )
 def test_a_match_names_what_is_wrong(arguments: dict[str, Any], words: str) -> None:
@@ -414,6 +420,18 @@ def test_a_match_names_what_is_wrong(arguments: dict[str, Any], words: str) -> N
     with pytest.raises(elolab.UserError) as raised:
         elolab.play_match(**given)
     assert words in str(raised.value)
+
+
+def test_restricted_moves_are_named_as_they_were_given() -> None:
+    with pytest.raises(elolab.UserError, match="search_moves = None, expected a list of moves"):
+        elolab.Engine().search(search_moves=None)  # type: ignore[arg-type]
+
+
+def test_a_program_is_given_as_a_path_too(tmp_path: Path) -> None:
+    program = tmp_path / "nothing there"
+    for command in (program, [program]):
+        with pytest.raises(elolab.UserError, match="nothing there"):
+            elolab.play_match({"name": "mine", "protocol": "uci", "command": command}, "default", pairs=1)
 
 
 def test_a_specification_of_a_wrong_kind_is_named() -> None:
@@ -483,7 +501,10 @@ def test_threads_search_one_after_another(monkeypatch: pytest.MonkeyPatch) -> No
         lambda: elolab.Engine().search(lines="2"),
         lambda: elolab.Engine().legal_moves(moves=3),
         lambda: elolab.Engine().search(search_moves=[3]),
+        lambda: elolab.Engine(settings=["null_move"]),
+        lambda: elolab.Engine(settings=""),
         lambda: elolab.load_games(3),
+        lambda: elolab.load_games(__file__, game=None),
     ],
 )
 def test_the_engine_and_tables_refuse_in_one_line(wrong: Any) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import math
 import os
-import re
 import sys
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from arena.cluster.address import is_scheduler_address
 from arena.figures.statistics import SPRT_MODELS
 from arena.files import descriptor_of
 from arena.players.processors import OFF, AffinityError, parse_affinity
@@ -79,7 +79,7 @@ def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _scheduler(text: str) -> str:
-    if not re.fullmatch(r"(tcp|tls)://(\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):\d{1,5}", text):
+    if not is_scheduler_address(text):
         raise argparse.ArgumentTypeError(
             f"{text!r} is not the address of a Dask scheduler, such as tcp://192.168.1.5:8786"
         )
