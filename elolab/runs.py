@@ -35,6 +35,7 @@ class RunFolder:
     """The folder of a run: the one that was asked for, or a temporary one that is gone when nobody holds this."""
 
     def __init__(self, folder: FolderLike | None) -> None:
+        self.is_temporary = folder is None
         if folder is not None:
             self.path = Path(path_text(folder, "folder"))
             return
@@ -65,6 +66,12 @@ class PlayedGames:
         from elolab.games import load_moves
 
         return load_moves(self.folder)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What goes to another process: with the games of a temporary folder, which is gone there."""
+        if self._run_folder.is_temporary and self.folder.exists():
+            self.games, self.moves  # noqa: B018 - what was read once is kept
+        return self.__dict__
 
 
 class _Silence(io.TextIOBase):

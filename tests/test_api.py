@@ -156,6 +156,19 @@ def test_a_temporary_folder_goes_with_its_result() -> None:
     assert not folder.exists()
 
 
+def test_a_result_from_another_process_has_its_games() -> None:
+    played = elolab.play_match("default", "default", limit=LIMIT, pairs=1)
+    folder, sent = played.folder, pickle.dumps(played)
+    del played
+    gc.collect()
+    assert not folder.exists()
+    received = pickle.loads(sent)
+    assert len(received.games) == 2
+    assert set(received.moves.key) == set(received.games.key)
+    with pytest.raises(elolab.UserError, match=re.escape(str(folder))):
+        received.write_report()
+
+
 def test_a_folder_keeps_the_games_and_is_extended(tmp_path: Path) -> None:
     given = {"limit": LIMIT, "folder": tmp_path / "match", "seed": 3}
     one = elolab.play_match("default", {"null_move": False}, pairs=1, **given)
