@@ -14,6 +14,7 @@ import uuid
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -495,6 +496,8 @@ def _has(job: GameJob, players: Collection[str]) -> bool:
 
 
 def _described(error: BaseException) -> str:
+    if isinstance(error, BrokenProcessPool):
+        return 'a process of it ended (in a script, what starts it belongs under if __name__ == "__main__":)'
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 

@@ -8,7 +8,8 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import CancelledError, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -289,6 +290,18 @@ def test_wall_clocks_are_refused_unless_allowed() -> None:
     for limit in ("move_time=0.01,cpu", "move_time=0.01,node_clock=10000"):
         with ClusterRunner(Threads("one", play=made_up), StopFlag()) as runner:
             assert len(list(runner.run(jobs_of(2, limit)))) == 2
+
+
+def test_a_script_without_its_main_part_is_told_so() -> None:
+    """Its processes run the script anew as they start, and end at once."""
+
+    class Broken(ThreadPoolExecutor):
+        def submit(self, *_: Any, **__: Any) -> Future[Any]:
+            raise BrokenProcessPool("A process in the process pool was terminated abruptly")
+
+    told = pytest.raises(ClusterError, match='belongs under if __name__ == "__main__":')
+    with ClusterRunner(ExecutorSite(Broken(), 1), StopFlag()) as runner, told:
+        list(runner.run(jobs_of(2)))
 
 
 def test_weights_travel_with_the_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
