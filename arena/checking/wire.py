@@ -59,7 +59,8 @@ class Wire:
         while not lines or not is_answer(lines[-1]):
             line = await self.hear(deadline_ns)
             if line is None:
-                raise Failed("failure.no_answer", awaited=awaited, seconds=f"{ms / 1000:g}")
+                key = "failure.no_answer" if self.process.dialogue.last_received() else "failure.silent"
+                raise Failed(key, awaited=awaited, seconds=f"{ms / 1000:g}")
             lines.append(line)
         return list(lines)
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 LogDialogue = Callable[[str, Sequence[str], int], DialogueSink | None]
 """From a player's name, its command and the number of its process."""
+QUOTED = 80
+"""Characters of an engine's line that the text of a fault repeats."""
 LATE_ANSWER_MS = 250
 """How long after its deadline a thinking engine is given to obey a stop, before it is taken to hang."""
 
@@ -148,7 +150,7 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
             await self._handshake(deadline_ns)
         except DeadlinePassed:
             waited = f"{self.spec.start_timeout_ms / 1000:g} s"
-            text = f"did not complete the {self.protocol_name} handshake within {waited}"
+            text = f"did not complete the {self.protocol_name} handshake within {waited} ({self._heard()})"
             raise await self._failed("startup_failure", text) from None
         except ProcessEnded:
             raise await self._failed("startup_failure", f"ended during the {self.protocol_name} handshake") from None
@@ -239,7 +241,7 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
             while not session.is_idle:
                 session.receive((await process.read_reply(self.search_replies, deadline_ns, stop)).rstrip("\r\n"))
         except DeadlinePassed:
-            raise await self._overdue(clock) from None
+            raise await self._overdue(clock, began_ns) from None
         except ProcessEnded:
             raise await self._failed("crash", "ended while it should have moved") from None
         except GameStopped:
@@ -257,17 +259,23 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
             times.append(self.spec.limits.move_time_ms)
         return min(times) + self.spec.margin_ms
 
-    async def _overdue(self, clock: PlayerClock | None) -> PlayerFault:
+    async def _overdue(self, clock: PlayerClock | None, began_ns: int) -> PlayerFault:
         """The engine is stopped: late if it obeys, hanging if it does not."""
         waited = f"{self._allowance_ms(clock) / 1000:g} s"
+        heard = self._heard(began_ns)
         answered = await self._halt()
         if not self.spec.limits.is_timed:
-            return await self._failed("no_answer", f"gave no move within {waited}, the watchdog's deadline")
+            return await self._failed("no_answer", f"gave no move within {waited}, the watchdog's deadline ({heard})")
         if answered:
             late = f"had not moved after {waited}, its time and the margin, until stopped"
             return await self._failed("time_forfeit", late)
-        late = f"had not moved after {waited}, its time and the margin, and ignored stop"
+        late = f"had not moved after {waited}, its time and the margin, and ignored stop ({heard})"
         return await self._failed("no_answer", late)
+
+    def _heard(self, since_ns: int = 0) -> str:
+        """What the engine has said last, for the text of a fault: a word of it may be misspelt, or not flushed."""
+        last = self._process.dialogue.last_received(since_ns) if self._process is not None else ""
+        return f"it last said {last[:QUOTED]!r}" if last else "it said nothing"
 
     async def _failed(self, reason: str, text: str) -> PlayerFault:
         """End the process, and say how it ended where it did so by itself."""

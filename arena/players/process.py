@@ -137,6 +137,10 @@ class Dialogue:
             kept += 1
         return lines[len(lines) - kept :]
 
+    def last_received(self, since_ns: int = 0) -> str:
+        """The last line of the engine since a moment of ``time.monotonic_ns``, begun or ended; empty without one."""
+        return next((text for at_ns, _, text in reversed(self._received_lines()) if at_ns >= since_ns), "")
+
     def _received_lines(self) -> list[tuple[int, str, str]]:
         """The last lines of the engine, each with the time of its end; one without an end is the last of them."""
         lines: list[tuple[int, str, str]] = []

@@ -311,9 +311,9 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
         await self._running().end()
         return False
 
-    async def _overdue(self, clock: PlayerClock | None) -> PlayerFault:
+    async def _overdue(self, clock: PlayerClock | None, began_ns: int) -> PlayerFault:
         if not self.spec.limits.is_timed:
-            return await super()._overdue(clock)
+            return await super()._overdue(clock, began_ns)
         waited = f"{self._allowance_ms(clock) / 1000:g} s"
         return await self._failed("time_forfeit", f"had not moved after {waited}, its time and the margin")
 

@@ -667,10 +667,10 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
             )
         return await super()._failed(reason, text)
 
-    async def _overdue(self, clock: PlayerClock | None) -> PlayerFault:
+    async def _overdue(self, clock: PlayerClock | None, began_ns: int) -> PlayerFault:
         """As for any engine, but that one may not know ``?``, and then is late as others are."""
         if not self.spec.limits.is_timed:
-            return await super()._overdue(clock)
+            return await super()._overdue(clock, began_ns)
         waited = f"{self._allowance_ms(clock) / 1000:g} s"
         until = ", until told to" if await self._halt() else ""
         return await self._failed("time_forfeit", f"had not moved after {waited}, its time and the margin{until}")

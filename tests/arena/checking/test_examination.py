@@ -28,7 +28,7 @@ IMPATIENT = {"timeout_ms": 400, "stop_ms": 300, "ending_ms": 300}
 
 def patience(check: str, says: str) -> dict[str, int]:
     """Little where something will not come, which has to be waited for in vain; the start only if it is that."""
-    if says not in ("no_answer", "lingers"):
+    if says not in ("no_answer", "silent", "lingers"):
         return {}
     return IMPATIENT | ({"start_ms": 1_000} if check in ("handshake", "ready") else {})
 
@@ -93,7 +93,7 @@ def test_a_program_over_nboard_that_says_the_same_whatever_it_was_told_fails_tha
 
 VICES = [
     ("uci", "exits_at_start", "handshake", "ended"),
-    ("uci", "silent", "handshake", "no_answer"),
+    ("uci", "silent", "handshake", "silent"),
     ("uci", "never_ready", "ready", "no_answer"),
     ("uci", "nameless", "name", "no_name"),
     ("uci", "announces_nonsense", "options", "option_default"),
@@ -182,7 +182,7 @@ def other_mock(program: str, *words: str, **changes: Any) -> CheckSettings:
     ("mode", "check", "says"),
     [
         ("exit_at_start", "handshake", "ended"),
-        ("silent", "handshake", "no_answer"),
+        ("silent", "handshake", "silent"),
         ("exit", "start_position", "ended"),
         ("segfault", "start_position", "ended"),
         ("illegal", "start_position", "illegal_move"),
@@ -228,7 +228,7 @@ def test_so_do_those_of_players_over_ucci_and_xboard(protocol: str, mode: str, c
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("protocol", "mode", "check", "says"), [
-    ("gtp", "silent", "handshake", "no_answer"),
+    ("gtp", "silent", "handshake", "silent"),
     ("gtp", "wrong_size", "start_position", "refused"),
     ("gtp", "exit", "start_position", "ended"),
     ("gtp", "illegal", "start_position", "illegal_move"),

@@ -527,7 +527,8 @@ def test_a_player_said_to_speak_another_protocol_is_told_which(tmp_path: Path, m
     )
     ended = play(path, tmp_path / "out")
     assert ended.unavailable == {
-        "mine": "mine: did not complete the UCI handshake within 0.1 s; it answers over UCCI: give protocol = \"ucci\""
+        "mine": "mine: did not complete the UCI handshake within 0.1 s (it said nothing); "
+        'it answers over UCCI: give protocol = "ucci"'
     }
     assert (ended.stored, ended.exit_code) == (2, 1)
 

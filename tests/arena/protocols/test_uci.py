@@ -456,7 +456,7 @@ def test_an_answer_too_many_is_not_taken_for_the_next(make: Callable[..., UciPla
     ("spec", "text"),
     [
         (mock_spec("exit_at_start"), "code 3; its last words: cannot find my network file"),
-        (mock_spec("silent", start_timeout_ms=300), "did not complete the UCI handshake within 0.3 s"),
+        (mock_spec("silent", start_timeout_ms=300), r"the UCI handshake within 0\.3 s \(it said nothing\)"),
         (mock_spec(command=("no-such-engine",)), "no such program"),
         (mock_spec(options=(("Hsh", "1"),)), "did you mean 'Hash'"),
         (mock_spec(options=(("Hash", "0"),)), "expected 1 to 1024"),
