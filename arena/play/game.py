@@ -376,7 +376,9 @@ class _GameInProgress:
             said = f"answered {reply.said[:QUOTED]!r}" if reply.said else f"played {reply.move!r}"
             if reply.reading:
                 said += f" ({reply.reading})"
-            raise PlayerFault("illegal_move", f"{player.name}: {said}: {error}") from None
+            is_again = len(self.moves) > 1 and reply.move == self.moves[-2].move
+            hint = "; that was its move before: it may have answered that search twice, or late" if is_again else ""
+            raise PlayerFault("illegal_move", f"{player.name}: {said}: {error}{hint}") from None
         self.line.append(reply.move)
         self.draw_offers[side] = reply.offers_draw
         # A move that comes too late is kept: the record then shows how long it took.

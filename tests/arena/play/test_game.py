@@ -277,6 +277,14 @@ def test_an_illegal_move_loses_and_the_player_is_closed() -> None:
     assert (first.closed, second.closed) == (1, 0)
 
 
+def test_an_answer_that_came_twice_is_told_from_other_illegal_moves() -> None:
+    hint = "; that was its move before: it may have answered that search twice, or late"
+    for moves, is_again in ((["a0a1", "a0a1"], True), (["a0a1", "a0a2"], False)):
+        record = play_fakes(FakePlayer("nodes=1", moves, [0, 0]), FakePlayer("nodes=1", BLACK, [0]))
+        assert (record.reason, len(record.moves)) == ("illegal_move", 2)
+        assert record.detail["fault"]["text"].endswith(hint) == is_again
+
+
 # --- Faults of external engines ---------------------------------------------------------------------------------------
 
 def test_a_crash_while_the_opponent_thinks_is_noticed_at_the_next_move(play: PlayJob) -> None:
