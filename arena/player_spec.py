@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
@@ -335,6 +336,9 @@ def _read_player_file(word: str, engines: EnginesFile) -> tuple[Path, dict[str, 
     except ConfigurationError as error:
         if os.sep in word:
             found = "that is a folder" if Path(word).is_dir() else "no such file"
+            program, _, words = word.partition(" ")
+            if words and Path(program).is_file():
+                found += f"; with arguments it is --engine cmd={program} args={shlex.quote(words)}"
             raise ConfigurationError(f"player {word!r}: {found}; a player is {PLAYER_KINDS}") from None
         raise ConfigurationError(f"{error}{_other_meaning(word, engines)}") from None
     try:

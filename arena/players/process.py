@@ -659,7 +659,10 @@ def find_program(command: Sequence[str], directory: str | None) -> str:
     if os.path.isdir(path):
         raise PlayerFault("startup_failure", f"cannot start {program!r}: it is a folder; give the program in it")
     if not os.path.isfile(path):
-        raise PlayerFault("startup_failure", f"cannot start {program!r}: no such file")
+        alone = program.split()[0]
+        holds_arguments = alone != program and os.path.isfile(os.path.join(directory or "", alone))
+        hint = f"; if {alone!r} is meant, give its arguments as words of their own" if holds_arguments else ""
+        raise PlayerFault("startup_failure", f"cannot start {program!r}: no such file{hint}")
     if not os.access(path, os.X_OK):
         raise PlayerFault("startup_failure", f"cannot start {program!r}: it is not executable (chmod +x {path})")
     _check_first_line(program, path)
