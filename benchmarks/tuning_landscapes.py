@@ -41,6 +41,7 @@ from numpy.typing import NDArray
 
 from arena.figures.statistics import NATURAL_TO_ELO
 from engine.settings.parameters import Value
+from tuning.keys.study import SAMPLERS
 from tuning.study.model.fitting import fit
 from tuning.study.model.importance import importances
 from tuning.study.model.maxima import combinations, expected_remaining_gain, maximum, sampled_starts
@@ -462,8 +463,7 @@ METHODS: dict[str, Method] = {
     "spsa-textbook": spsa_textbook,
     "spsa-automatic": spsa_automatic,
     "spsa-model": spsa_model,
-    **{f"{name}-{pick}": of_optuna(name, pick) for name in ("tpe", "cmaes", "gp", "qmc", "random")
-       for pick in ("best", "model")},
+    **{f"{name}-{pick}": of_optuna(name, pick) for name in SAMPLERS[1:] for pick in ("best", "model")},
 }  # fmt: skip
 HEADS = ("largest", "covered", "worse", "default", "s")
 

@@ -125,7 +125,9 @@ class ReproducibleSampler(BaseSampler):
                 return GPSampler(seed=seed, n_startup_trials=self._startup_trials, deterministic_objective=False)
             if self._name == "qmc":
                 return _NumberedQuasiMonteCarlo(number, trial_seed(self._seed, 0), seed)
-            return RandomSampler(seed=seed)
+            if self._name == "random":
+                return RandomSampler(seed=seed)
+        raise ValueError(f"no sampler {self._name!r}")
 
 
 def _recorded_suggestion(trial: FrozenTrial, name: str) -> dict[str, Any]:

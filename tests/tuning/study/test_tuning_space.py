@@ -13,6 +13,7 @@ from engine.settings.configuration import Table
 from engine.settings.limits import Limits
 from engine.settings.parameters import BY_NAME, resolve
 from tuning.conditions import describe, short_name, why_without_effect
+from tuning.keys.study import SAMPLERS
 from tuning.keys.study import STUDY as STUDY_KEYS
 from tuning.study.sampler import ReproducibleSampler, SamplerError, check_sampler, distribution_of, suggest
 from tuning.study.space import Dimension, Space, read_options, read_space
@@ -214,7 +215,8 @@ def test_choices_of_different_kinds_have_a_default_of_either() -> None:
 # Samplers
 
 
-OTHERS = ("tpe", "cmaes", "gp", "random", "qmc")
+OTHERS = SAMPLERS[1:]
+"""Those of Optuna: all but our own."""
 
 
 def mixed_space() -> Space:
@@ -287,6 +289,11 @@ def test_a_trial_recorded_in_part_is_completed_as_it_would_have_been(sampler: st
     for dimension in mixed_space().dimensions:
         suggest(reopened, dimension)
     assert reopened.params == whole[-1]
+
+
+def test_a_sampler_that_nothing_makes_is_no_other() -> None:
+    with pytest.raises(ValueError, match="no sampler 'grid'"):
+        run_trials(new_study("grid"), 1)
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
