@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -171,15 +171,7 @@ def read_adjudication(table: Table, game: str) -> Adjudication:
     if not contract.score_unit and section.value("solved_empties", 0) != 0:
         able = " and ".join(name for name in GAMES if game_named(name).score_unit)
         raise section.error("solved_empties", f"0 in {game}, whose endgames cannot be solved; the key is for {able}")
-    return Adjudication(
-        resign_score=section.whole("resign_score", default.resign_score),
-        resign_moves=section.whole("resign_moves", default.resign_moves),
-        draw_score=section.whole("draw_score", default.draw_score),
-        draw_moves=section.whole("draw_moves", default.draw_moves),
-        draw_after_ply=section.whole("draw_after_ply", default.draw_after_ply),
-        maximum_plies=section.whole("maximum_plies", default.maximum_plies),
-        solved_empties=section.whole("solved_empties", default.solved_empties),
-    )
+    return Adjudication(**{name: section.whole(name, value) for name, value in asdict(default).items()})
 
 
 def read_search_statistics(table: Table) -> SearchStatisticsSettings | None:
