@@ -85,6 +85,15 @@ def test_the_key_is_the_digest_of_what_decides_the_game() -> None:
         )  # fmt: skip
 
 
+def test_what_decides_games_may_grow_without_new_keys_for_those_that_do_not_use_it() -> None:
+    """Otherwise a run of other people's engines would play all of its games again after an update."""
+    entries = [{"name": name, "protocol": "uci", "command": f"./{name}"} for name in "ab"]
+    data = {"pairs": 1, "limit": "nodes=100", "players": entries, "openings": "made up"}
+    spec = spec_from_mapping(data, "cup.toml")
+    keys = [job_of(spec, SUITE, pairing).key for pairing in schedule(spec)]
+    assert keys == ["c9dd1e446cfde75dea1fbf23e8ddd31c", "a56d4687ed27047dba1bf1adba361a4d"]
+
+
 def test_a_pairing_never_plays_an_opening_twice() -> None:
     spec = specification(pairs=21)
     with pytest.raises(UserError, match=r"cup.toml: pairs = 21 needs 21 different openings.*has 20"):
