@@ -74,11 +74,9 @@ def test_the_key_is_the_digest_of_what_decides_the_game() -> None:
     spec = specification()
     for pairing in schedule(spec)[:4]:
         job = job_of(spec, SUITE, pairing)
-        adjudication = asdict(job.adjudication)
-        assert adjudication.pop("solved_empties") == 0  # of games that use it alone: it came later
         assert job.key == digest_of(
             {
-                "game": job.game, "rules": asdict(job.rules), "adjudication": adjudication,
+                "game": job.game, "rules": asdict(job.rules), "adjudication": job.adjudication.content(),
                 "first": job.first.content(), "second": job.second.content(),
                 "opening": [job.opening.position, list(job.opening.moves)], "pair": job.pairing.pair, "seed": job.seed,
             }
