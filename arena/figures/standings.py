@@ -252,6 +252,11 @@ class Tables:
             return "mean"
         return "given" if all(self.is_anchored(row) for row in self.standings if row.is_rated) else "partly"
 
+    @property
+    def separate_groups(self) -> int:
+        """How many groups there are whose ratings do not compare; of a player without a rating nothing does."""
+        return len({row.group for row in self.standings if row.is_rated})
+
     def is_anchored(self, row: Standing) -> bool:
         """Whether a rating is relative to anchors rather than to the mean of the player's group."""
         return not self.anchors.keys().isdisjoint(self._names(self.ratings.groups[row.group - 1]))
@@ -473,8 +478,8 @@ def _standings_lines(tables: Tables, say: Catalogue) -> list[str]:
             single=counter.single_games),
         *wrapped(say("standings.note", reference=rating_reference(tables, say)), TEXT_WIDTH - 1),
     ]
-    if len(tables.ratings.groups) > 1:
-        lines.append(say("standings.groups", groups=len(tables.ratings.groups)))
+    if tables.separate_groups > 1:
+        lines.append(say("standings.groups", groups=tables.separate_groups))
     lines.append("")
     widths = [max([2, *(len(str(getattr(row, name))) for row in tables.standings)]) for name in PENTANOMIAL_COLUMNS]
     heads = ("LL", "LD", "=", "WD", "WW")

@@ -171,7 +171,7 @@ def summary_of(
 def _leader_sentence(contents: Contents, say: Callable[..., str], shown: Callable[[str], str]) -> str:
     """One sentence with the main finding."""
     rows = contents.tables.standings
-    if not contents.records or len(rows) < 2 or len(contents.tables.ratings.groups) > 1:
+    if not contents.records or len(rows) < 2 or contents.tables.separate_groups > 1:
         return ""
     if len(rows) == 2 and not contents.tables.anchors:
         return _match_sentence(contents.tables, say, shown)
@@ -197,7 +197,7 @@ def _match_sentence(tables: Tables, say: Callable[..., str], shown: Callable[[st
 
 def warnings_of(contents: Contents) -> list[str]:
     """What a reader must know before trusting the numbers."""
-    counter, ratings, say = contents.tables.counter, contents.tables.ratings, contents.say
+    counter, say = contents.tables.counter, contents.say
     found = list(contents.notes)
     arena = Catalogue(ARENA, contents.language)
     if contents.placing is not None:
@@ -215,9 +215,9 @@ def warnings_of(contents: Contents) -> list[str]:
         found.append(say("warning.single", games=number_text(counter.single_games)))
     if counter.unfinished:
         found.append(say("warning.unfinished", games=number_text(counter.unfinished)))
-    if len(ratings.groups) > 1:
-        key = "warning.groups_anchored" if ratings.anchors else "warning.groups"
-        found.append(say(key, groups=len(ratings.groups)))
+    if (groups := contents.tables.separate_groups) > 1:
+        key = "warning.groups_anchored" if contents.tables.anchors else "warning.groups"
+        found.append(say(key, groups=groups))
     if len(identities := _identities(contents)) > 1:
         found.append(say("warning.versions", count=len(identities), identities=say("fact.comma").join(identities)))
     return found
