@@ -417,6 +417,13 @@ def test_other_spellings_are_answered_with_the_right_one(
     assert error.count("\n") == 1
 
 
+@pytest.mark.parametrize("words", ["match default fenon", "tune first", "ablate first", "claims", "report x"])
+def test_an_empty_name_is_not_the_current_folder(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A variable of the shell that is not set would have results written over whatever is there."""
+    assert command_line.main([*words.split(), "--out", ""]) == 2
+    assert "argument --out: '' names no folder; give one" in capsys.readouterr().err
+
+
 CHECKED_FOR_EVER = "--fen 3k5/9/9/9/9/9/9/9/9/R3K4_w --moves a0a9 d9d8 a9a8 d8d9 a8a9 d9d8 a9a8 d8d9 a8a9"
 
 

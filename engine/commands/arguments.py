@@ -341,7 +341,14 @@ def _language(text: str) -> str:
 
 def add_output_argument(parser: argparse.ArgumentParser, default: str = "results/<name of the spec>") -> None:
     """``--out DIR``."""
-    parser.add_argument("--out", metavar="DIR", help=f"folder to write to (default {default})")
+    parser.add_argument("--out", type=_folder, metavar="DIR", help=f"folder to write to (default {default})")
+
+
+def _folder(text: str) -> str:
+    """An empty text would be the current folder; it comes from a variable of the shell that is not set."""
+    if not text:
+        raise argparse.ArgumentTypeError("'' names no folder; give one, . for the current one, or leave --out out")
+    return text
 
 
 def add_seed_argument(parser: argparse.ArgumentParser, default: int | None = None) -> None:
