@@ -63,6 +63,8 @@ class PlayedMatch(PlayedGames):
     """Games that the match consists of; those up to its end, if a sequential test has ended it."""
     interrupted: bool
     """Whether Ctrl-C ended it early; with the same ``folder`` the same call goes on."""
+    forfeits: int
+    """Games that a player lost by a fault, such as a crash or an illegal move; ``faults`` says who, and why."""
     pairs: int
     """Complete pairs of games with colours swapped."""
     pentanomial: tuple[int, ...]
@@ -101,6 +103,8 @@ class PlayedTournament(PlayedGames):
     """How many of them are played."""
     interrupted: bool
     """Whether Ctrl-C ended it early; with the same ``folder`` the same call goes on."""
+    forfeits: int
+    """Games that a player lost by a fault, such as a crash or an illegal move; ``faults`` says who, and why."""
     unavailable: dict[str, str]
     """Players that could not be started, and why; their games were not played."""
     standings: DataFrame = field(repr=False)
@@ -198,6 +202,7 @@ def play_match(
         b=other,
         planned=result.planned,
         interrupted=result.interrupted,
+        forfeits=sum(fault.games for fault in tables.faults),
         pairs=figures["pairs"],
         pentanomial=tuple(tables.counter.between(0, 1).pentanomial().counts),
         figures=figures,
@@ -241,6 +246,7 @@ def play_tournament(
         planned=result.planned,
         stored=result.stored,
         interrupted=result.interrupted,
+        forfeits=sum(fault.games for fault in tables.faults),
         unavailable=result.unavailable,
         standings=tables.standings_frame(),
         crosstable=tables.crosstable_frame(),

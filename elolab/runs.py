@@ -9,6 +9,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Mapping
+from dataclasses import astuple, fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
@@ -44,7 +45,7 @@ class RunFolder:
 
 
 class PlayedGames:
-    """What every run with games has: ``folder``, and the games in it as tables, read when they are first asked for."""
+    """What every run with games has: ``folder``, and what is in it as tables, read when they are first asked for."""
 
     _run_folder: RunFolder
 
@@ -67,10 +68,26 @@ class PlayedGames:
 
         return load_moves(self.folder)
 
+    @cached_property
+    def faults(self) -> DataFrame:
+        """What players forfeited games by, the most frequent first; no row if nobody did.
+
+        Columns: ``player``, ``reason`` (``crash``, ``no_answer``, ``illegal_move`` or ``time_forfeit``), ``games``,
+        ``number`` (the first of them, as in ``games``), ``text`` (what happened there).
+        """
+        import pandas
+
+        from arena.figures.faults import FaultCount, faults_of
+        from arena.play.store import Store
+
+        with Store(self.folder, read_only=True) as store:
+            found = faults_of(store.iterate())
+        return pandas.DataFrame(map(astuple, found), columns=[column.name for column in fields(FaultCount)])
+
     def __getstate__(self) -> dict[str, Any]:
         """What goes to another process: with the games of a temporary folder, which is gone there."""
         if self._run_folder.is_temporary and self.folder.exists():
-            self.games, self.moves  # noqa: B018 - what was read once is kept
+            self.games, self.moves, self.faults  # noqa: B018 - what was read once is kept
         return self.__dict__
 
 

@@ -156,6 +156,22 @@ def test_a_temporary_folder_goes_with_its_result() -> None:
     assert not folder.exists()
 
 
+def test_games_forfeited_by_faults_are_told(match: elolab.PlayedMatch) -> None:
+    mock = [sys.executable, "-I", "-S", ROOT / "tests" / "support" / "mock_engines.py", "exit", "at=1"]
+    mine = {"name": "mine", "protocol": "uci", "command": mock}
+    played = elolab.play_match(mine, "default", limit=LIMIT, pairs=1)
+    assert played.forfeits == 2
+    assert "forfeits=2" in repr(played)
+    [fault] = played.faults.to_dict("records")
+    assert (fault["player"], fault["reason"], fault["games"], fault["number"]) == ("mine", "crash", 2, 0)
+    assert "assertion failed: alpha < beta" in fault["text"]
+    players = [mine, {"name": "default"}]
+    assert elolab.play_tournament({"limit": LIMIT, "pairs": 1, "players": players}).forfeits == 2
+    assert match.forfeits == 0
+    assert list(match.faults.columns) == ["player", "reason", "games", "number", "text"]
+    assert match.faults.empty
+
+
 def test_a_result_from_another_process_has_its_games() -> None:
     played = elolab.play_match("default", "default", limit=LIMIT, pairs=1)
     folder, sent = played.folder, pickle.dumps(played)
