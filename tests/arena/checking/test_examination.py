@@ -91,6 +91,12 @@ def test_a_program_over_nboard_that_says_the_same_whatever_it_was_told_fails_tha
     }
 
 
+def test_a_second_answer_is_told_before_what_comes_of_it() -> None:
+    names = [check.name for check in CHECKS]
+    taken_for_the_next = ("told_moves", "described", "only_move", "long_game", "stalemate", "moves_to_go")
+    assert all(names.index("single_answer") < names.index(name) for name in taken_for_the_next)
+
+
 VICES = [
     ("uci", "exits_at_start", "handshake", "ended"),
     ("uci", "silent", "handshake", "silent"),
