@@ -2,8 +2,8 @@
 
 Their values are equal (``tests/engine/search/test_search.py``), and so should their strength be: a driver that loses
 here is handicapped by something else than its way of searching. The games are played through ``elolab tournament``. At
-commit 58bb844, Elo with half of its 95 % interval: principal variation search against alpha-beta +4.1 +- 11.1, against
-MTD(f) +6.9 +- 14.3, MTD(f) against alpha-beta +8.1 +- 14.1.
+commit 58bb844, Elo with half of its 95 % interval: principal variation search against alpha-beta +4.1 ± 11.1, against
+MTD(f) +6.9 ± 14.3, MTD(f) against alpha-beta +8.1 ± 14.1.
 
     python benchmarks/equal_depth.py
 """
