@@ -27,6 +27,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_log_argument(parser)
     add_language_argument(parser)
     add_json_argument(parser)
+    parser.epilog = (
+        "Exit code: 0 if the game came out the same, move by move, 1 if not, as games on a clock and those of programs "
+        "often do, or if it could not be played, 130 if interrupted."
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

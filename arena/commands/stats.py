@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     source.add_argument(
         "--wdl", type=count, nargs=3, metavar=("WINS", "DRAWS", "LOSSES"), help="unpaired games, in this order"
     )
-    source.add_argument("--pgn", metavar="FILE", help="games of two players")
+    source.add_argument("--pgn", metavar="FILE", help="a file of games")
     parser.add_argument("--player", metavar="NAME", help="PGN: whose view (default: who moves first in the first game)")
     parser.add_argument("--opponent", metavar="NAME", help="PGN: against whom, where there are more than two players")
     add_hypothesis_arguments(parser, always=False)

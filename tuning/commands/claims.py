@@ -49,7 +49,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--minutes", metavar="N", type=whole_number(1), help="end this sitting after so many minutes; it can be resumed"
     )
     parser.add_argument(
-        "--amend", metavar="WHY", help="keep a rule that was changed since it was registered as an amendment"
+        "--amend", metavar="WHY",
+        help="keep what is another than when it was registered (a rule, openings, weights, defaults, the parts asked) as "
+        "an amendment",
     )
     parser.add_argument(
         "--merge", metavar="DIR", nargs="+", type=Path, default=[],
