@@ -50,8 +50,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--amend", metavar="WHY",
-        help="keep what is another than when it was registered (a rule, openings, weights, defaults, the parts asked) as "
-        "an amendment",
+        help="keep what is another than when it was registered (a rule, openings, weights, defaults, the parts asked) "
+        "as an amendment",
     )
     parser.add_argument(
         "--merge", metavar="DIR", nargs="+", type=Path, default=[],

@@ -54,8 +54,8 @@ def configure(parser: CommandParser) -> None:
     two.add_argument("folders", nargs=2, metavar="DIR", type=Path, help="a run's folder")
     two.epilog = (
         "Tells the settings that differ, also the builds of programs, and the players' Elo side by side with the "
-        "difference of the two runs, as of independent games; - where the ratings are not relative to the same: another opponent, other anchors, or, "
-        "without anchors, other players or players with other settings."
+        "difference of the two runs, as of independent games; - where the ratings are not relative to the same: "
+        "another opponent, other anchors, or, without anchors, other players or players with other settings."
     )
     some = actions.add_parser(REMOVE, help="remove runs")
     some.add_argument("folders", nargs="+", metavar="DIR", type=Path, help="a run's folder")
