@@ -6,6 +6,7 @@ not confirmed, or a sequential test did not accept H1; 130 interrupted; 141 the 
 
 from __future__ import annotations
 
+import codecs
 import errno
 import os
 import signal
@@ -30,6 +31,9 @@ OUTPUT_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EBADF)
 
 TRACEBACK_VARIABLE = "ELOLAB_TRACEBACK"
 """When this environment variable is set, errors keep their traceback."""
+
+IN_PLACE_OF_UNICODE = "elolab.in_place_of_unicode"
+"""What an output does whose encoding lacks a character, by the name that ``codecs`` knows it by."""
 
 
 @dataclass(frozen=True)
@@ -236,14 +240,24 @@ def _flush_or_discard(stream: TextIO) -> None:
 
 
 def _prepare_streams() -> None:
-    """Replace closed streams, and let a terminal without Unicode show escapes in place of what it lacks.
+    """Replace closed streams, and let an output without Unicode show something in place of what it lacks.
 
     Writing to a closed standard output stays an error: what was asked for would be lost.
     """
+    codecs.register_error(IN_PLACE_OF_UNICODE, _in_place_of)
     for name, access in (("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY)):
         if getattr(sys, name) is None:
             nowhere = os.open(os.devnull, access)
             setattr(sys, name, open(nowhere, "w", encoding="utf-8"))  # noqa: SIM115 (lives as long as the process)
         reconfigure = getattr(getattr(sys, name), "reconfigure", None)
         if reconfigure is not None:
-            reconfigure(errors="backslashreplace")
+            reconfigure(errors=IN_PLACE_OF_UNICODE)
+
+
+def _in_place_of(error: UnicodeError) -> tuple[str, int]:
+    """A hyphen for a minus sign, so that numbers stay numbers and columns line up; for the rest escapes as in JSON."""
+    import json
+
+    assert isinstance(error, UnicodeEncodeError)
+    lacking = error.object[error.start : error.end]
+    return "".join("-" if sign == "\N{MINUS SIGN}" else json.dumps(sign)[1:-1] for sign in lacking), error.end
