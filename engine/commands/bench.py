@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the benchmark; the last line is ``Bench: N``."""
     from dataclasses import asdict
 
-    from engine.bench import DEFAULT, GIVEN, searches, searches_under, signature, speed
+    from engine.bench import CLOCKED, DEFAULT, GIVEN, VARIANTS, searches, searches_under, signature, speed
     from engine.games import GAMES
 
     is_given = arguments.preset is not None or bool(arguments.assignments)
@@ -43,14 +43,15 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.game = arguments.game or DEFAULT_GAME
     games = GAMES if arguments.game is None else (game_of(arguments).name,)
     timed = GIVEN if is_given else DEFAULT
+    width = max(map(len, (GIVEN,) if is_given else (*VARIANTS, *CLOCKED)))
     results = []
     for result in searches_under(games[0], overrides_of(arguments)) if is_given else searches(games):
         results.append(result)
         if not arguments.json:
             rate = result.nodes / max(result.cpu_seconds, 1e-9) / 1e6
             print(
-                f"{result.game} {result.variant:<9} depth {result.depth:>2} {result.nodes:>9} nodes {rate:6.2f} M/s"
-                f"  {with_minus(f'{result.score:+6d}')} cp  {result.position.split()[0][:24]}",
+                f"{result.game} {result.variant:<{width}} depth {result.depth:>2} {result.nodes:>9} nodes "
+                f"{rate:6.2f} M/s  {with_minus(f'{result.score:+6d}')} cp  {result.position.split()[0][:24]}",
                 flush=True,
             )
     if arguments.json:

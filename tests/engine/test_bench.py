@@ -179,6 +179,19 @@ def test_given_settings_are_searched_alone(capsys: pytest.CaptureFixture[str]) -
     assert "no section [othello]" in capsys.readouterr().err
 
 
+def test_the_columns_of_all_variants_line_up(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    search = bench.BenchSearch("othello", "default", "------ X", 10, 10225, -12, 0.5, False)
+    variants = (*bench.VARIANTS, *bench.CLOCKED)
+    found = [dataclasses.replace(search, variant=variant) for variant in variants]
+    monkeypatch.setattr(bench, "searches", lambda games: iter(found))
+    assert command_line.main(["bench", "--game", "othello"]) == 0
+    lines = capsys.readouterr().out.splitlines()[: len(found)]
+    assert [line[8:].startswith(variant) for line, variant in zip(lines, variants, strict=True)] == [True] * len(found)
+    assert len({line.index(" depth 10     10225 nodes") for line in lines}) == len({len(line) for line in lines}) == 1
+
+
 @pytest.mark.slow
 def test_the_signature_notices_every_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["signature_mutations.py"])
