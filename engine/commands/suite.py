@@ -16,7 +16,9 @@ from engine.commands.arguments import (
     search_limits_of,
 )
 from engine.commands.background import in_background
-from engine.language import with_minus
+from engine.language import cut, padded, with_minus
+
+NAME_COLUMNS = 16
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
             verdict = "solved" if found.solved else "missed"
             shown = found.solution or found
             print(
-                f"{verdict} {entry.name:<16.16} {shown.move or '-':<6} {with_minus(format_score(shown.score)):>7} "
+                f"{verdict} {padded(cut(entry.name, NAME_COLUMNS), NAME_COLUMNS)} {shown.move or '-':<6} "
+                f"{with_minus(format_score(shown.score)):>7} "
                 f"depth {shown.depth:>2} {shown.nodes:>10} nodes", flush=True,
             )  # fmt: skip
     solved = [found for found in attempts if found.solved]

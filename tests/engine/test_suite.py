@@ -9,7 +9,7 @@ import pytest
 
 from elolab import command_line
 from engine.engine import Engine
-from engine.language import with_minus
+from engine.language import columns_of, with_minus
 from engine.settings.configuration import ConfigurationError, find_config
 from engine.settings.limits import Limits
 from engine.suite import SuitePosition, attempt, load_positions, mean_nodes_to_depth
@@ -128,6 +128,14 @@ def test_the_command_prints_what_belongs_together(tmp_path: Path, capsys: pytest
         [one["move"], with_minus(format_score(one["score"])), "depth", str(one["depth"]), str(one["nodes"]), "nodes"]
         for one in shown
     ]
+
+
+def test_columns_line_up_after_names_in_chinese(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("双车", "中炮对屏风马，十六回合", "two 双车双车双车双车", "plain")
+    (tmp_path / "x.epd").write_text("".join(f'{MATE_IN_ONE}; bm b0b9; id "{name}";\n' for name in names), "utf-8")
+    assert command_line.main(["suite", str(tmp_path / "x.epd"), "--depth", "1"]) == 0
+    lines = capsys.readouterr().out.splitlines()[3 : 3 + len(names)]
+    assert [columns_of(line.partition(" b0b9 ")[0]) for line in lines] == [len("solved ") + 16] * len(names)
 
 
 def test_a_mark_of_the_byte_order_is_no_part_of_the_first_position(tmp_path: Path) -> None:
