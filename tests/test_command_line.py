@@ -478,6 +478,27 @@ TWO_ROOKS = "--fen 3k5/9/9/9/9/9/9/R8/R8/5K3_w"
 
 
 @pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--moves h2e9", None),
+        ("--moves h2e2 --ranks 1", "h1e1"),
+        ("--moves h3e3 H3E3 --ranks 1", "h2e2"),
+        ("--moves h2e9 --ranks auto", "h1e8"),
+        ("--moves h0g2 --ranks 1", None),  # it is off the board, which is told in the ranks given
+        ("--game othello --moves D3 D3 --ranks 1", None),
+    ],
+)
+def test_an_illegal_move_in_other_ranks_says_how_it_was_read(
+    words: str, said: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command_line.main(["judge", *words.split()]) == 2
+    told = capsys.readouterr().err
+    ranks = words.rpartition(" ")[2]
+    assert (f"read with --ranks {ranks} and told in ranks 0-9\n" in told) == (said is not None)
+    assert said is None or f"illegal move '{said}' after" in told
+
+
+@pytest.mark.parametrize(
     ("words", "moves"),
     [
         ("--search-moves h2e2 b2e2", {"h2e2", "b2e2"}),

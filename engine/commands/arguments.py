@@ -242,6 +242,8 @@ def add_position_arguments(parser: argparse.ArgumentParser) -> None:
 
 def position_of(arguments: argparse.Namespace, *, with_moves: bool = True) -> Position:
     """The position that the arguments describe; raises ``UserError`` if it or a move is not legal."""
+    from engine.games.contract import MoveError
+
     game = game_of(arguments)
     for option in ("fen", "board"):
         if getattr(arguments, option, None) is not None and option != game.position_option:
@@ -255,7 +257,13 @@ def position_of(arguments: argparse.Namespace, *, with_moves: bool = True) -> Po
     if not with_moves:
         return game.position(text)
     moves = [word for given in arguments.moves for word in given.split()]
-    return game.position(text, moves, arguments.ranks)
+    try:
+        return game.position(text, moves, arguments.ranks)
+    except MoveError as error:
+        named = str(error).partition("illegal move '")[2].partition("'")[0]
+        if arguments.ranks == "0" or not named or named in map(str.lower, moves):
+            raise
+        raise MoveError(f"{error}, read with --ranks {arguments.ranks} and told in ranks 0-9") from None
 
 
 def _game_with_option(option: str) -> str | None:
