@@ -315,6 +315,17 @@ def test_a_missing_value_is_one_line_that_names_the_option() -> None:
         parsed(add_position_arguments, "--fen")
 
 
+def test_a_value_taken_for_an_option_is_told_how_to_give() -> None:
+    board = "-" * 27 + "OX------XO" + "-" * 27 + "X"
+    with pytest.raises(UsageError) as error:
+        parsed(add_position_arguments, "--board", board)
+    assert "expected one argument; a value that begins with - is given as --board=VALUE; elolab" in str(error.value)
+    assert parsed(add_position_arguments, f"--board={board}").board == board
+    for words in (("--board",), ("--board", "--fen", "x"), ("--board", "--fen=x")):
+        with pytest.raises(UsageError, match="argument --board: expected one argument; elolab fake --help"):
+            parsed(add_position_arguments, *words)
+
+
 def test_limit_is_read_by_the_one_grammar() -> None:
     assert parsed(add_limit_argument, "--limit", "clock=10+0.1").limit == Limits(clock_ms=10_000, increment_ms=100)
     assert parsed(add_limit_argument, default="nodes=1000").limit == Limits(nodes=1000)

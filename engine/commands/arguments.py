@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import itertools
 import json
 import math
 import os
@@ -59,6 +60,9 @@ WORDS_OF_MATCHES = {
 """Words of cutechess-cli and fastchess, which the commands that play take, and what says the same in a TOML file."""
 MATCH_COMMANDS = "elolab match, sprt and tournament"
 
+_ONE_ARGUMENT = ": expected one argument"
+"""What ``argparse`` says where an option has no value."""
+
 
 class UsageError(UserError):
     """A command line that cannot be read; the message names the command, the argument and what would be right."""
@@ -88,6 +92,7 @@ class CommandParser(argparse.ArgumentParser):
         """What else is wrong with arguments that were read one by one, told together with unknown ones."""
         self.implied: tuple[str, Collection[str]] | None = None
         """The subcommand that is meant where none is named, and all of them."""
+        self._words: list[str] = []
 
     def parse_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Any = None
@@ -97,6 +102,7 @@ class CommandParser(argparse.ArgumentParser):
         if self.implied is not None and words[:1] not in (["-h"], ["--help"]):
             meant, names = self.implied
             words = words if words and words[0] in names else [meant, *words]
+        self._words = words
         arguments, extra = self.parse_known_args(words, namespace)
         mistakes = dict.fromkeys(mistake for check in self.checks for mistake in check(arguments))
         if extra:
@@ -128,9 +134,21 @@ class CommandParser(argparse.ArgumentParser):
         near = near or difflib.get_close_matches(spelt, options, 1, 0.5)
         return f" (did you mean {near[0]}?)" if near else ""
 
+    def _hyphen_hint(self, names: Sequence[str]) -> str:
+        """How to give an option a value that was taken for another option, as a board that begins with an empty square.
+
+        Nothing where there is no value, or what follows is an option.
+        """
+        for option, value in itertools.pairwise(self._words):
+            if option in names and value.startswith("-") and value.partition("=")[0] not in self._option_string_actions:
+                return f"; a value that begins with - is given as {option}=VALUE"
+        return ""
+
     def error(self, message: str) -> NoReturn:
         """Raise ``UsageError`` with the command's name and where to find help."""
         command = self.prog.removeprefix("elolab ")
+        if message.endswith(_ONE_ARGUMENT):
+            message += self._hyphen_hint(message.removeprefix("argument ").partition(":")[0].split("/"))
         raise UsageError(f"{command}: {message}; {self.prog} --help explains the arguments")
 
 
