@@ -548,6 +548,13 @@ def test_moves_to_search_in_no_ranks_or_in_both_are_told(
     assert message in capsys.readouterr().err
 
 
+def test_the_columns_of_ten_lines_line_up(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command_line.main(["analyse", "--depth", "2", "--multipv", "10"]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if "  depth 2 " in line]
+    assert [line.partition(".")[0] for line in lines] == [f"{number:>2}" for number in range(1, 11)]
+    assert len({line.index("  depth 2 ") for line in lines}) == 1
+
+
 def test_a_preset_decides_what_is_analysed(capsys: pytest.CaptureFixture[str]) -> None:
     def nodes(*words: str) -> int:
         assert command_line.main(["analyse", "--depth", "4", "--json", *words]) == 0

@@ -79,9 +79,10 @@ def run(arguments: argparse.Namespace) -> int:
         print("\n".join(verdict_lines(position.game, ending, rules)))
     if ending is None or result.lines:
         print(f"{side} to move; scores are {side}'s, {unit_of_scores(position.game)}")
+        digits = len(str(len(result.lines)))
         for number, line in enumerate(result.lines, 1):
             variation = " ".join(line.principal_variation)
-            print(f"{number}. {with_minus(format_score(line.score)):>7}  depth {line.depth:<3} {variation}")
+            print(f"{number:>{digits}}. {with_minus(format_score(line.score)):>7}  depth {line.depth:<3} {variation}")
         speed = f", {result.nodes / result.time_ms:.0f} thousand a second" if result.time_ms else ""
         print(f"{result.nodes} nodes in {result.time_ms / 1000:.3f} s{speed}; deepest ply {result.deepest_ply}")
     print(f"bestmove {result.move or '(none)'}")
