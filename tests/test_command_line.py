@@ -326,6 +326,13 @@ def test_a_value_taken_for_an_option_is_told_how_to_give() -> None:
             parsed(add_position_arguments, *words)
 
 
+def test_numbers_are_read_with_the_minus_sign_that_is_printed() -> None:
+    assert overrides("--set", "lmr_base=−50", "tempo=3") == overrides("--set", "lmr_base=-50", "tempo=3")
+    assert parsed(lambda parser: parser.add_argument("--elo0", type=float), "--elo0", "−2.5").elo0 == -2.5
+    # In what is no number it stays.
+    assert parsed(add_position_arguments, "--moves", "−a", "炮8−1").moves == ["−a", "炮8−1"]
+
+
 def test_limit_is_read_by_the_one_grammar() -> None:
     assert parsed(add_limit_argument, "--limit", "clock=10+0.1").limit == Limits(clock_ms=10_000, increment_ms=100)
     assert parsed(add_limit_argument, default="nodes=1000").limit == Limits(nodes=1000)

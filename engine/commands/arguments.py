@@ -8,6 +8,7 @@ import itertools
 import json
 import math
 import os
+import re
 import sys
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -60,6 +61,8 @@ WORDS_OF_MATCHES = {
 """Words of cutechess-cli and fastchess, which the commands that play take, and what says the same in a TOML file."""
 MATCH_COMMANDS = "elolab match, sprt and tournament"
 
+_TRUE_MINUS = re.compile("(^|=)\N{MINUS SIGN}(?=[.0-9])")
+"""Before a number that is given as it was printed."""
 _ONE_ARGUMENT = ": expected one argument"
 """What ``argparse`` says where an option has no value."""
 
@@ -98,7 +101,7 @@ class CommandParser(argparse.ArgumentParser):
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> Any:
         """Read the words; raises ``UsageError`` where ``argparse`` would exit."""
-        words = list(sys.argv[1:] if args is None else args)
+        words = [_TRUE_MINUS.sub(r"\1-", word) for word in (sys.argv[1:] if args is None else args)]
         if self.implied is not None and words[:1] not in (["-h"], ["--help"]):
             meant, names = self.implied
             words = words if words and words[0] in names else [meant, *words]
