@@ -170,6 +170,7 @@ def match_of(
 
 
 def purpose_of(plan: AblationPlan) -> Purpose:
+    """The folder is for the same comparisons, which may have more or fewer pairs; others may be added."""
     spec = plan.spec
     content = {**spec.content(), "openings_digest": plan.suite.digest}
     lengths = tuple(f"comparisons.{comparison.label}.pairs" for comparison in spec.comparisons)

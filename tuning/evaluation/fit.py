@@ -324,6 +324,7 @@ def fit_evaluation(
 
 
 def purpose_of(spec: FitSpec, start: Weights) -> Purpose:
+    """The folder is for the same fit from the weights ``start``; only what ``LENGTHS`` names may differ."""
     more = {SPECIFICATION_METADATA: spec.as_asked()}
     return Purpose(KIND, spec.content(start), "the command", lengths=LENGTHS, more=more)
 

@@ -128,6 +128,7 @@ def check_engine(spec: TuningSpec, stream: TextIO) -> None:
 
 
 def purpose_of(plan: TuningPlan) -> Purpose:
+    """The folder is for the same study; only what ``LENGTHS`` names may differ, and keys that have no effect in it."""
     spec = plan.spec
     source = spec.conditions.source
     content = {**spec.content(), "openings_digest": plan.suite.digest}
