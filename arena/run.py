@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypedDict
 from arena.files import replace_file
 from arena.play.executor import GameRunner, Pauses, stopping_on_signals
 from arena.play.live import LIVE_NAME, Progress
-from arena.play.store import STORE_NAME, DamagedStore, Store
+from arena.play.store import STORE_NAME, DamagedStore, Store, check_place
 from arena.players.processors import OFF, AffinityError
 from arena.players.programs import program_digest
 from arena.records import GameJob, GameRecord, Outcome, Pairing, PlayerSpec
@@ -311,10 +311,15 @@ class Run:
 
 
 def check_directory(directory: Path, purpose: Purpose, *, accepts_changes: bool) -> None:
-    """Raise ``UserError`` as a ``Run`` does that would enter the folder; nothing is written."""
-    if (directory / STORE_NAME).is_file():
-        with Store(directory, read_only=True) as store:
-            check_claim(store, purpose, accepts_changes=accepts_changes)
+    """Raise ``UserError`` as a ``Run`` does that would enter the folder; nothing is written.
+
+    Not for a folder in use: how far it is can be asked meanwhile.
+    """
+    if not (directory / STORE_NAME).is_file():
+        check_place(directory)
+        return
+    with Store(directory, read_only=True) as store:
+        check_claim(store, purpose, accepts_changes=accepts_changes)
 
 
 def check_claim(store: Store, purpose: Purpose, *, accepts_changes: bool) -> None:

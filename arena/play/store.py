@@ -488,13 +488,26 @@ def _record_of(row: tuple[Any, ...]) -> GameRecord:
     return record
 
 
+def check_place(directory: Path) -> None:
+    """Raise ``StoreError`` if a writer could not make the folder, should it be missing; nothing is written."""
+    there = next(path for path in (directory, *directory.parents) if os.path.lexists(path))
+    if not there.is_dir():
+        raise _cannot_make(directory, f"a file {'of that name' if there == directory else there} is in the way")
+    if there != directory and not os.access(there, os.W_OK):
+        raise _cannot_make(directory, os.strerror(errno.EACCES))
+
+
 def _made(directory: Path) -> Path:
+    check_place(directory)
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        reason = "a file of that name is in the way" if isinstance(error, FileExistsError) else error.strerror
-        raise StoreError(f"{directory}: cannot make the folder: {reason}; give another one with --out") from None
+        raise _cannot_make(directory, error.strerror) from None
     return directory
+
+
+def _cannot_make(directory: Path, reason: str) -> StoreError:
+    return StoreError(f"{directory}: cannot make the folder: {reason}; give another one with --out")
 
 
 def is_in_use(directory: Path) -> bool:

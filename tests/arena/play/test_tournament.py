@@ -792,6 +792,22 @@ def test_a_dry_run_refuses_what_would_be_refused(
     assert "played by engine 0123456789ab" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", ["file", "file/inside", "link", "link/inside"])
+def test_a_folder_that_cannot_be_made_is_refused_by_the_dry_run_too(
+    name: str, played: tuple[Path, Path, TournamentResult], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    words = ["tournament", str(played[0]), "--out", str(tmp_path / name)]
+    told = []
+    for more in ([], ["--dry-run"]):
+        assert command_line.main([*words, *more]) == 2
+        told.append(capsys.readouterr().err.splitlines()[-1])
+    assert told[0] == told[1]
+    in_the_way = "of that name" if name in ("file", "link") else tmp_path / name.partition("/")[0]
+    assert f"{tmp_path / name}: cannot make the folder: a file {in_the_way} is in the way" in told[0]
+
+
 def test_replay(
     played: tuple[Path, Path, TournamentResult], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
