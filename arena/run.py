@@ -337,7 +337,9 @@ def check_claim(store: Store, purpose: Purpose, *, accepts_changes: bool) -> Non
             _check_engine(store)
             check_programs(store)
     elif len(store) or store.metadata_names():
-        raise RunError(f"{store.directory}: holds another run, not this {purpose.kind}; give another folder with --out")
+        held = OTHER_KINDS.get(kind_in(store.metadata_names()), "another run")
+        asked = OTHER_KINDS.get(purpose.kind, f"this {purpose.kind}")
+        raise RunError(f"{store.directory}: holds {held}, not {asked}; give another folder with --out")
 
 
 def _check_same(store: Store, purpose: Purpose, recorded: Any) -> None:

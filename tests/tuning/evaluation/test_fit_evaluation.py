@@ -634,7 +634,7 @@ def test_the_text_of_weights_is_read_back(tmp_path: Path) -> None:
 def test_another_run_s_folder_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with Store(tmp_path) as store:
         store.record_metadata({"tuning": {}})
-    with pytest.raises(UserError, match="holds another run"):
+    with pytest.raises(UserError, match="holds a tuning, not a fit of an evaluation;"):
         run(tmp_path)
     assert command_line.main(["fit-evaluation", "--out", str(tmp_path), "--dry-run"]) == 2
-    assert "holds another run" in capsys.readouterr().err
+    assert "holds a tuning, not a fit of an evaluation;" in capsys.readouterr().err
