@@ -133,9 +133,10 @@ def register(
     amendments = list(store.metadata(AMENDMENTS) or [])
     now = datetime.now(UTC).isoformat(timespec="seconds")
     seen, searched = _seen(store, elsewhere)
+    taken = _taken_over(spec, known, seen, searched)
 
     def amended(name: str, old: Any, new: Any, digests: tuple[str, str], changes: Sequence[Any]) -> None:
-        alike = _alike(new if old is None else old, known) | {name}
+        alike = _alike(new if old is None else old, {**taken, **known}) | {name}
         amendments.append(
             {
                 "part": name, "date": now, "why": amend, "old_digest": digests[0], "new_digest": digests[1],
@@ -217,13 +218,26 @@ def _late(
     store: Store, spec: ClaimsSpec, known: Mapping[str, Any], games: Counter[str], positions: Counter[str]
 ) -> list[Part]:
     """New parts that expect something of what another part has shown, and were not in the table at the first run."""
-    table = store.metadata(TABLE)
+    table, taken = store.metadata(TABLE), _taken_over(spec, known, games, positions)
     return [
         part for part in spec.parts
         if table is not None and part.id not in known and part.expect is not None
         and table.get(part.id) != part.digest
-        and any(games[name] or positions[name] for name in _alike(plain(part.content), known))
+        and any(
+            games[name] or positions[name]
+            for name in _alike(plain(part.content), known if part.id in taken else {**taken, **known})
+        )
     ]  # fmt: skip
+
+
+def _taken_over(
+    spec: ClaimsSpec, known: Mapping[str, Any], games: Counter[str], positions: Counter[str]
+) -> dict[str, Any]:
+    """New parts that were asked in other folders, whose runs have seen to it that their rules came before."""
+    return {
+        part.id: {"content": plain(part.content)} for part in spec.parts
+        if part.id not in known and (games[part.id] or positions[part.id])
+    }  # fmt: skip
 
 
 def _alike(content: Mapping[str, Any], known: Mapping[str, Any]) -> set[str]:

@@ -38,7 +38,14 @@ from tuning.claims.courses import (
     series_of,
 )
 from tuning.claims.measures import SuiteSearches
-from tuning.claims.merging import keep_merged, known_merged, merged_cells, read_merged, refuse_other_engines
+from tuning.claims.merging import (
+    MergedPart,
+    keep_merged,
+    known_merged,
+    merged_cells,
+    read_merged,
+    refuse_other_engines,
+)
 from tuning.claims.positions import PositionSuites, SuitePosition
 from tuning.claims.registration import AskedElsewhere, note_positions, refuse_changes, register, surroundings_of
 from tuning.claims.results import CellKey, CellResult, CellRow, ClaimsResult, PartResult
@@ -67,12 +74,13 @@ def run_claims(
         raise RunError(f"claims: --amend {amend!r}: expected the reason for the change, which is kept for good")
     accept_engine_change = options.get("accept_engine_change", False)
     merged = read_merged(spec, merge, accept_engine_change)
-    purpose = purpose_of(spec, directory, amend, accept_engine_change)
+    purpose = purpose_of(spec, directory, amend, merged, accept_engine_change)
     with Run(directory, purpose, **options) as run, _sitting(run, minutes) as sitting:
         keep_merged(run.store, merged)
-        registration = register(run.store, spec, amend, _elsewhere(run.store, spec), surroundings_of(spec))
+        known = known_merged(run.store)
+        registration = register(run.store, spec, amend, _elsewhere(spec, known), surroundings_of(spec))
         spec = replace(spec, family=spec.family + len(registration.withdrawn))
-        taken = merged_cells(spec, known_merged(run.store))
+        taken = merged_cells(spec, known)
         planned = plan_of_run(spec, directory, run.concurrency, run.store, taken)
         run.progress.announce(planned)
         experiments = Experiments(spec, run, taken)
@@ -87,21 +95,28 @@ def run_claims(
         )  # fmt: skip
 
 
-def purpose_of(spec: ClaimsSpec, directory: Path, amend: str | None, accept_engine_change: bool) -> Purpose:
-    """The run of some claims, which is refused a changed rule without a reason in ``amend``."""
+def purpose_of(
+    spec: ClaimsSpec, directory: Path, amend: str | None, merged: Mapping[str, MergedPart], accept_engine_change: bool
+) -> Purpose:
+    """The run of some claims, which is refused a changed rule without a reason in ``amend``.
+
+    ``merged`` is what it is about to take over, by part.
+    """
     source = [spec.text, str(Path(spec.source).resolve()), spec.budget.name, list(spec.only)]
     content = {"format": FORMAT, "game": spec.game, "budget": spec.budget.name}
-    check = _check_of(spec, directory, amend, accept_engine_change)
+    check = _check_of(spec, directory, amend, merged, accept_engine_change)
     return Purpose("claims", content, spec.source, check=check, more={FILE_METADATA: source})
 
 
-def _elsewhere(store: Store, spec: ClaimsSpec) -> dict[str, AskedElsewhere]:
+def _elsewhere(spec: ClaimsSpec, merged: Mapping[str, MergedPart]) -> dict[str, AskedElsewhere]:
     """What is known of parts from other folders."""
     positions = {part.id: part.positions for part in spec.parts}
-    return {name: part.asked(positions.get(name, 0)) for name, part in known_merged(store).items()}
+    return {name: part.asked(positions.get(name, 0)) for name, part in merged.items()}
 
 
-def _check_of(spec: ClaimsSpec, directory: Path, amend: str | None, accept_engine_change: bool) -> Any:
+def _check_of(
+    spec: ClaimsSpec, directory: Path, amend: str | None, merged: Mapping[str, MergedPart], accept_engine_change: bool
+) -> Any:
     """What refuses a folder, before anything in it is changed."""
 
     def check(store: Store, recorded: Any) -> None:
@@ -117,7 +132,8 @@ def _check_of(spec: ClaimsSpec, directory: Path, amend: str | None, accept_engin
                     "--out"
                 )
         if amend is None:
-            refuse_changes(store, spec, directory, _elsewhere(store, spec), surroundings_of(spec))
+            elsewhere = _elsewhere(spec, {**merged, **known_merged(store)})
+            refuse_changes(store, spec, directory, elsewhere, surroundings_of(spec))
         if not accept_engine_change:
             refuse_other_engines(merged_cells(spec, known_merged(store)).values(), directory)
 

@@ -91,9 +91,9 @@ def run(arguments: argparse.Namespace) -> int:
     directory = folder_of(arguments.out, spec.name)
     if arguments.dry_run:
         accepts_changes = arguments.accept_engine_change
-        purpose = purpose_of(spec, directory, arguments.amend, accepts_changes)
-        check_directory(directory, purpose, accepts_changes=accepts_changes)
         read = read_merged(spec, arguments.merge, accepts_changes)
+        purpose = purpose_of(spec, directory, arguments.amend, read, accepts_changes)
+        check_directory(directory, purpose, accepts_changes=accepts_changes)
         merged = {**merged_cells(spec, known_before(directory)), **merged_cells(spec, read)}
         figures = {"claims": len(spec.claims), "parts": len(spec.parts), "searches": searches_at_most(spec, merged)}
         return describe(plan_of_run(spec, directory, arguments.concurrency, merged=merged), figures, arguments)

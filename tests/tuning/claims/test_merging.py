@@ -224,6 +224,40 @@ def test_an_amendment_knows_of_positions_that_were_searched_elsewhere(
     assert not changed.is_fixed_beforehand
 
 
+def test_a_new_rule_does_not_come_together_with_what_it_asks_of(
+    ended: tuple[Path, Path, ClaimsResult], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Games of other folders are known before they are taken over."""
+    _, out, result = ended
+    kept, path = tables_of(out, tmp_path / "kept"), write_claims(tmp_path)
+    run(path, tmp_path / "new", ("C1b",), stop=stopped())
+    games = next(one.games for one in result.results if one.part.id == "C20a")
+    text = path.read_text("utf-8")
+    start, end = text.index('[[claims.parts]]\nid = "C20a"'), text.index('[[claims.parts]]\nid = "C20b"')
+    other = text[start:end].replace("C20a", "C20c").replace("margin = 10", "margin = 90")
+    path.write_text(text[:end] + other + text[end:], "utf-8")
+    told = ["claims", "--claims", str(path), "--out", str(tmp_path / "new"), "--only", "C20a", "C20c"]
+    for more in (["--dry-run"], []):
+        assert command_line.main([*told, "--merge", str(kept), *more]) == 2
+        assert "C20c of " in (said := capsys.readouterr().err)
+        assert "is a new rule for games or searches that are known from another part" in said
+    late = run(path, tmp_path / "new", ("C20a", "C20c"), merge=[kept], amend="wider", stop=stopped())
+    assert [(one.part, one.games) for one in late.registration.amendments] == [("C20c", games)]
+    assert not late.is_fixed_beforehand
+    # What is taken over from where its own rule came first is not late, as often as it is.
+    (tmp_path / "both").mkdir()
+    first = run(path, tmp_path / "both" / "out", ("C20a", "C20c"))
+    assert first.is_fixed_beforehand
+    write_claims_report(first)
+    write_claims(tmp_path)
+    run(path, tmp_path / "last", ("C1b",), stop=stopped())
+    path.write_text(text[:end] + other + text[end:], "utf-8")
+    for _ in range(2):
+        assert run(
+            path, tmp_path / "last", ("C20a", "C20c"), merge=[tmp_path / "both" / "out"], stop=stopped()
+        ).is_fixed_beforehand
+
+
 def test_a_refused_run_changes_nothing(
     ended: tuple[Path, Path, ClaimsResult], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
