@@ -506,7 +506,7 @@ def _made(directory: Path) -> Path:
     return directory
 
 
-def _cannot_make(directory: Path, reason: str) -> StoreError:
+def _cannot_make(directory: Path, reason: str | None) -> StoreError:
     return StoreError(f"{directory}: cannot make the folder: {reason}; give another one with --out")
 
 
