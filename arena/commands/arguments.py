@@ -164,7 +164,7 @@ def _anchor(text: str) -> tuple[str, float]:
 
 
 def output_folder(out: str | None, name: str) -> Path:
-    """The folder of ``--out``, or the default, for the tournament of that name."""
+    """The folder of ``--out``, in which ``{name}`` and ``{identity}`` stand for the run's name and the engine's."""
     if out is None:
         return Path("results") / name
     if "{identity}" in out:

@@ -7,14 +7,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.commands.arguments import specification_of
+from arena.commands.arguments import output_folder, specification_of
 from engine.commands.arguments import print_json
 from engine.language import Catalogue
 from tuning.commands.arguments import (
     complain_of_faults,
     configure_with_specification,
     describe,
-    folder_of,
     print_outcome,
     report_written,
     say_how_to_resume,
@@ -45,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     from tuning.reports.passages import repeat_command
 
     spec = load_ablation(specification_of(arguments, "ablations", "ablate"))
-    directory = folder_of(arguments.out, spec.name)
+    directory = output_folder(arguments.out, spec.name)
     if arguments.dry_run:
         plan = prepare_ablation(spec)
         check_directory(directory, purpose_of(plan), accepts_changes=arguments.accept_engine_change)

@@ -55,17 +55,6 @@ def add_playing_arguments(parser: argparse.ArgumentParser) -> None:
     add_engine_change_argument(parser)
 
 
-def folder_of(out: str | None, name: str) -> Path:
-    """``--out``, in which ``{name}`` and ``{identity}`` stand for the run's name and the engine's."""
-    if out is None:
-        return Path("results") / name
-    if "{identity}" in out:
-        from engine.compiled.identity import engine_identity
-
-        out = out.replace("{identity}", engine_identity())
-    return Path(out.replace("{name}", name))
-
-
 def uninterrupted(run: Callable[..., Any], arguments: argparse.Namespace, *given: Any, **named: Any) -> Any:
     """What ``run`` returns, given the arguments of playing too, or ``None`` after a second Ctrl-C."""
     played = {

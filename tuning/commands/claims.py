@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from arena.commands.arguments import output_folder
 from engine.commands.arguments import (
     UsageError,
     add_game_argument,
@@ -20,7 +21,6 @@ from tuning.commands.arguments import (
     add_playing_arguments,
     complain_of_faults,
     describe,
-    folder_of,
     print_outcome,
     report_written,
     say_how_to_resume,
@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"claims: --claims {arguments.claims} is for {spec.conditions.game}, not {arguments.game}")
     if arguments.digests:
         return print_digests(spec, arguments)
-    directory = folder_of(arguments.out, spec.name)
+    directory = output_folder(arguments.out, spec.name)
     if arguments.dry_run:
         accepts_changes = arguments.accept_engine_change
         read = read_merged(spec, arguments.merge, accepts_changes)

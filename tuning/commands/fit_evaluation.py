@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.commands.arguments import output_file
+from arena.commands.arguments import output_file, output_folder
 from engine.commands.arguments import (
     add_game_argument,
     add_json_argument,
@@ -19,7 +19,6 @@ from engine.commands.arguments import (
 from tuning.commands.arguments import (
     add_playing_arguments,
     describe,
-    folder_of,
     print_outcome,
     report_written,
     say_how_to_resume,
@@ -130,7 +129,7 @@ def run(arguments: argparse.Namespace) -> int:
         score_limits=arguments.score_limit,
     )
     check_fit(spec)
-    directory = folder_of(arguments.out, f"fit-{game.name}")
+    directory = output_folder(arguments.out, f"fit-{game.name}")
     output = None if arguments.output is None else output_file("--output", arguments.output)
     if arguments.dry_run:
         purpose = purpose_of(spec, find_weights(spec.start, (game.name,)))

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.commands.arguments import specification_of
+from arena.commands.arguments import output_folder, specification_of
 from engine.commands.arguments import print_json
 from tuning.commands.arguments import (
     complain,
@@ -15,7 +15,6 @@ from tuning.commands.arguments import (
     complain_of_taken_name,
     configure_with_specification,
     describe,
-    folder_of,
     print_outcome,
     report_written,
     say_how_to_resume,
@@ -49,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     from tuning.study.spec import load_tuning
 
     spec = load_tuning(specification_of(arguments, "tuning", "tune"))
-    directory = folder_of(arguments.out, spec.name)
+    directory = output_folder(arguments.out, spec.name)
     if arguments.dry_run:
         plan = prepare_tuning(spec)
         check_folder(plan, directory, accepts_changes=arguments.accept_engine_change)
