@@ -55,6 +55,8 @@ class StagePlan:
     concurrency: int = 1
     is_bound: bool = True
     """Whether fewer games may be enough."""
+    paced_by: StagePlan | None = None
+    """Of a folder's other games, whose pace holds for these too."""
 
     @property
     def games(self) -> int:
@@ -85,6 +87,8 @@ class StagePlan:
     @functools.cached_property
     def pace(self) -> float:
         """How many times the rough figures the games took that the folder holds; 1 if it holds none."""
+        if self.paced_by is not None:
+            return self.paced_by.pace
         expected = sum(stage.stored * stage.game_seconds for stage in self.stages)
         if not expected or not (self.directory / STORE_NAME).is_file():
             return 1.0

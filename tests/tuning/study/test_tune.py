@@ -46,10 +46,10 @@ from tuning.rereading import result_in
 from tuning.study.plan import FILE_METADATA, plan_of_run, prepare_tuning
 from tuning.study.result import StudyResult
 from tuning.study.rounds.schedule import PLAYOFF_SERIES, pairs_before_playoff, rounds_of
-from tuning.study.run import MAX_VALUE, StudyRun, tune
+from tuning.study.run import MAX_VALUE, RECOMMENDATION_METADATA, StudyRun, tune
 from tuning.study.spec import load_tuning
 from tuning.study.storage import STUDY_NAME, without_password
-from tuning.study.validation.again import ValidationResult, validate_again
+from tuning.study.validation.again import ValidationResult, plan_of_validation, validate_again
 from tuning.study.validation.match import judge, stages_of
 from tuning.study.validation.preset import preset_text
 from tuning.study.validation.stages import validation_words
@@ -675,6 +675,12 @@ def test_options_of_an_external_engine_are_dimensions(tmp_path: Path, capsys: py
     assert plan_of_run(plan, tmp_path / "out", 1).data()["unknown_speed"] == [Path(sys.executable).name]
     study_result = run(path, tmp_path / "out")
     assert plan_of_run(plan, tmp_path / "out", 1).seconds is not None
+    shutil.copytree(tmp_path / "out", tmp_path / "copy")
+    with Store(tmp_path / "copy") as store:
+        store.record_metadata({RECOMMENDATION_METADATA: [32]})
+    validation = plan_of_validation(tmp_path / "copy", None, 3, None, 1, accepts_changes=False)
+    assert validation.pace == plan_of_run(plan, tmp_path / "copy", 1).pace != 1, "the study's games tell its speed"
+    assert validation.seconds is not None
     records = records_in(tmp_path / "out")
     assert len(study_result.rounds) == study_result.planned_rounds
     assert {name for record in records for name in (record.first, record.second)} - {"python3 as it is"}
@@ -835,6 +841,13 @@ def test_a_recommendation_is_validated_again_from_its_folder(
     assert all(is_reserved_for_validation(record.opening) for record in again)
     assert command_line.main(["validate", out, "--limit", "nodes=200", "--pairs", "4"]) == 0
     assert len(records_in(folder / "out")) == study_result.games + 8
+    capsys.readouterr()
+    for pairs, missing in ((6, 4), (3, 0)):  # a dry run counts what is there, and knows how long the others took
+        words = ["validate", out, "--limit", "nodes=200", "--pairs", str(pairs), "--dry-run", "--json"]
+        assert command_line.main(words) == 0
+        planned = json.loads(capsys.readouterr().out)
+        assert (planned["games"], planned["games"] - planned["stored"]) == (2 * pairs, missing)
+        assert (planned["seconds"] > 0) == (missing > 0)
     assert command_line.main(["validate", out, "--pairs", "100000", "--dry-run"]) == 2
     assert "--pairs 100000 needs as many different openings" in capsys.readouterr().err
 

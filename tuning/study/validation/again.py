@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Unpack
@@ -17,14 +17,15 @@ from engine.language import console
 from engine.settings.limits import Limits
 from engine.settings.parameters import Value
 from tuning.matches import MatchTable
-from tuning.study.plan import FILE_METADATA, TuningPlan, prepare_tuning, purpose_of
+from tuning.study.plan import FILE_METADATA, TuningPlan, plan_of_run, prepare_tuning, purpose_of
 from tuning.study.run import RECOMMENDATION_METADATA
 from tuning.study.spec import TuningSpec
-from tuning.study.validation.match import VALIDATED_METADATA, Stage, Verdict
+from tuning.study.validation.match import VALIDATED_METADATA, Stage, Verdict, validation_series
 from tuning.study.validation.preset import write_preset
 from tuning.study.validation.stages import (
     further_games,
     games_to_validate,
+    known_number,
     known_recommendation,
     number_of,
     own_validations,
@@ -91,9 +92,9 @@ def validate_again(
         stage = further_stage(plan, run.store, limits, pairs, maximum_pairs, again)
         number = number_of(run.store, stage)
         games = further_games(plan, run.store, table, named, stage, number, again)
-        planned = _planned(spec, stage, games.most_pairs, stored_of(games))
-        run.progress.announce(StagePlan(spec.name, directory, (planned,), run.concurrency))
-        verdict = play_stage(run, games, planned.name)
+        planned = _planned(plan, directory, run.concurrency, stage, games.most_pairs, stored_of(games))
+        run.progress.announce(planned)
+        verdict = play_stage(run, games, planned.stages[0].name)
         engine = engines_of(run.store)
         counted = games.keys(0 if verdict is None else verdict.counts.pairs)
         faults = faults_of(record for record in run.store.ended_by(FORFEITS) if record.key in counted)
@@ -144,14 +145,18 @@ def plan_of_validation(
     with Store(directory, read_only=True) as store:
         recommendation = known_recommendation(store.metadata(VALIDATED_METADATA) or [], named)
         stage = further_stage(plan, store, limits, pairs, maximum_pairs, recommendation)
-    planned = _planned(plan.spec, stage, stage.pairs)
-    return StagePlan(plan.spec.name, directory, (planned,), concurrency, is_bound=pairs is None)
+        series = validation_series(known_number(store, stage), recommendation)
+        stored = sum(outcome.pairing.series == series for outcome in store.outcomes())
+    planned = _planned(plan, directory, concurrency, stage, stage.pairs, min(stored, 2 * stage.pairs))
+    return replace(planned, is_bound=pairs is None)
 
 
-def _planned(spec: TuningSpec, stage: Stage, pairs: int, stored: int = 0) -> GameStage:
-    unknown = () if stored else spec.conditions.unknown_speed([stage.limits])
+def _planned(plan: TuningPlan, directory: Path, concurrency: int, stage: Stage, pairs: int, stored: int) -> StagePlan:
+    """The plan of a further validation, whose time the games of the study foretell."""
     seconds = estimated_game_seconds([stage.limits])
-    return GameStage(console("tuning")("stage.validation"), 2 * pairs, seconds, stored, unknown_speed=unknown)
+    games = GameStage(console("tuning")("stage.validation"), 2 * pairs, seconds, stored)
+    study = plan_of_run(plan, directory, concurrency)
+    return StagePlan(plan.spec.name, directory, (games,), concurrency, paced_by=study)
 
 
 def further_stage(

@@ -167,14 +167,18 @@ def with_speed(verdict: Verdict, games: ValidationGames, store: Store) -> Verdic
 
 def number_of(store: Store, stage: Stage) -> int:
     """Which of the folder's validations a further one is; those of the study itself come first. Its length is kept."""
-    wanted = [str(stage.limits), stage.kind]
-    known = store.metadata(VALIDATIONS_METADATA) or []
-    if wanted not in known:
-        known.append(wanted)
-    number = MAX_STAGES + int(known.index(wanted))
+    number, known = known_number(store, stage), store.metadata(VALIDATIONS_METADATA) or []
+    if number == MAX_STAGES + len(known):
+        known.append([str(stage.limits), stage.kind])
     lengths = {**(store.metadata(LENGTHS_METADATA) or {}), str(number): stage.pairs}
     store.record_metadata({VALIDATIONS_METADATA: known, LENGTHS_METADATA: lengths})
     return number
+
+
+def known_number(store: Store, stage: Stage) -> int:
+    """The same, or what a new one would be; nothing is recorded."""
+    wanted, known = [str(stage.limits), stage.kind], store.metadata(VALIDATIONS_METADATA) or []
+    return MAX_STAGES + (int(known.index(wanted)) if wanted in known else len(known))
 
 
 def validation_words(verdict: Verdict, columns: int) -> str:
