@@ -11,12 +11,13 @@ command is given again.
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 import tempfile
 from pathlib import Path
 
-from measuring import run_elolab
+from measuring import parser_of, run_elolab
+
+from engine.commands.arguments import whole_number
 
 HEAD = """
 name = "former-default"
@@ -29,30 +30,40 @@ resign_score = 1000
 resign_moves = 4
 maximum_plies = 300
 """
+# Python looks for modules in the folder in which it is started with -m, before all others.
 PLAYER = """
 [[players]]
 name = "{name}"
 protocol = "uci"
-command = '''{command}'''
+command = ['{python}', "-m", "elolab", "engine", "--protocol", "uci"]
+directory = '{checkout}'
 limit = "move_time=0.05"
 margin = 2.0
 """
 
 
+def checkout_of(text: str) -> Path:
+    """A folder with a version of elolab in it: from any other one, the version of this script would play."""
+    folder = Path(text).resolve()
+    if not (folder / "elolab" / "__main__.py").is_file():
+        raise argparse.ArgumentTypeError(f"{text!r} is no checkout of elolab")
+    return folder
+
+
 def main() -> None:
     """Play the match and print the standings."""
     here = Path(__file__).resolve().parent.parent
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("before", type=Path, help="checkout of the earlier version")
-    parser.add_argument("--after", type=Path, default=here, help="checkout of the later version (default: this one)")
-    parser.add_argument("--pairs", type=int, default=1000, help="pairs of games (default: 1000)")
-    parser.add_argument("--out", help="folder to keep the games in (default: they are thrown away)")
+    parser = parser_of(__doc__)
+    parser.add_argument("before", type=checkout_of, metavar="BEFORE", help="checkout of the earlier version")
+    parser.add_argument(
+        "--after", type=checkout_of, default=here, metavar="AFTER", help="of the later version (default: this one)"
+    )
+    parser.add_argument("--pairs", type=whole_number(1), default=1000, help="pairs of games (default: 1000)")
+    parser.add_argument("--out", metavar="FOLDER", help="where the games are kept (default: they are not)")
     arguments = parser.parse_args()
-    players = {"default": arguments.after.resolve(), "former": arguments.before.resolve()}
     specification = HEAD.format(pairs=arguments.pairs)
-    for name, checkout in players.items():
-        program = ["env", f"PYTHONPATH={checkout}", sys.executable, "-m", "elolab", "engine", "--protocol", "uci"]
-        specification += PLAYER.format(name=name, command=shlex.join(program))
+    for name, checkout in (("default", arguments.after), ("former", arguments.before)):
+        specification += PLAYER.format(name=name, python=sys.executable, checkout=checkout)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "former_default.toml"
         path.write_text(specification)

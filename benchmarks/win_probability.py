@@ -84,7 +84,7 @@ def report(game: str, games: int) -> None:
 
 
 def _word(text: str) -> str | int:
-    """One of the two in any order, for ``make bench`` gives every script here a number alone."""
+    """The name of a game, or a number of games: either may be left out."""
     number = natural_number(text)
     if text not in GAMES and not number:
         raise argparse.ArgumentTypeError(f"{text!r} is neither a whole number of at least 1 nor {' or '.join(GAMES)}")

@@ -54,8 +54,9 @@ def test_a_mutation_is_noticed_where_the_setting_acts(
 @pytest.mark.parametrize(
     "name",
     [
-        "arena_cost", "cluster_speed", "evaluation_strength", "large_run", "make_tactics", "othello_speed",
-        "perft_speed", "search_speed", "signature_mutations", "stop_latency", "switch_cost", "win_probability",
+        "arena_cost", "cluster_speed", "evaluation_strength", "former_default", "large_run", "make_tactics",
+        "othello_speed", "perft_speed", "search_speed", "signature_mutations", "stop_latency", "switch_cost",
+        "win_probability",
     ],
 )  # fmt: skip
 def test_a_benchmark_explains_itself_and_refuses_words_it_does_not_know(
@@ -75,7 +76,7 @@ def test_a_benchmark_explains_itself_and_refuses_words_it_does_not_know(
 
 
 def test_the_fit_of_win_probabilities_takes_its_words_in_any_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    """``make bench`` gives all of them a number alone."""
+    """A game, a number of games, both or none."""
     script, asked = importlib.import_module("win_probability"), []
     monkeypatch.setattr(script, "report", lambda *words: asked.append(words))
     for words in ("othello 30", "30", ""):
