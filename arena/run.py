@@ -38,8 +38,6 @@ PROGRAMS = "program files"
 """The name under which a store keeps which builds of external programs played: word of the command, folder, digest."""
 SEVERAL = " + "
 """Between the identities of engines whose games a folder holds together."""
-
-
 OTHER_KINDS = {
     "tuning": "a tuning", "ablation": "an ablation", "claims": "claims", "evaluation fit": "a fit of an evaluation",
 }  # fmt: skip
@@ -296,7 +294,7 @@ class Run:
         from engine.compiled.identity import engine_identity
 
         store, purpose = self.store, self.purpose
-        check_claim(store, purpose, accepts_changes=self._accept_engine_change)
+        check_store(store, purpose, accepts_changes=self._accept_engine_change)
         key = purpose.key or purpose.kind
         self.recorded = recorded = store.metadata(key)
         """What the folder was for before; ``None`` if it is new."""
@@ -319,10 +317,10 @@ def check_directory(directory: Path, purpose: Purpose, *, accepts_changes: bool)
         check_place(directory)
         return
     with Store(directory, read_only=True) as store:
-        check_claim(store, purpose, accepts_changes=accepts_changes)
+        check_store(store, purpose, accepts_changes=accepts_changes)
 
 
-def check_claim(store: Store, purpose: Purpose, *, accepts_changes: bool) -> None:
+def check_store(store: Store, purpose: Purpose, *, accepts_changes: bool) -> None:
     """Raise ``RunError`` if a folder is for something else, or holds games of another engine or program.
 
     ``accepts_changes`` is whether those may be mixed.
