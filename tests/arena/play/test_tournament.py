@@ -417,6 +417,9 @@ def test_the_runner_reads_jobs_just_ahead_and_yields_every_record(
 
 def test_games_that_end_soon_after_each_other_come_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executor, "TOGETHER_SECONDS", 3600.0)
+    # One game is seen to end at a time, also where the next has ended before anybody looks.
+    wait = executor.wait
+    monkeypatch.setattr(executor, "wait", lambda pending, *rest: wait(pending[:1], *rest))
     _, jobs = some_jobs(tmp_path)
     with GameRunner(1, StopFlag()) as runner:
         batches = [[record.key for record in batch] for batch in runner.batches(jobs)]
