@@ -24,7 +24,6 @@ from tuning.ablation.run import match_of
 from tuning.ablation.verdicts import EffectEstimate, match_elo_estimate, match_estimate, reach_of_t
 from tuning.claims.measures import (
     CONVERGED_MISSES,
-    MATE_SPAN,
     RATIO_UNITS,
     REACHED_END,
     Counted,
@@ -238,7 +237,8 @@ def sides_of(part: Part, cell: Cell) -> dict[str, tuple[dict[str, Value], Limits
     variant, limits = dict(cell.variant), cell.limits
     if part.kind == "mates":
         deepest = limits.depth or 0
-        return {f"{depth:03d}": (variant, Limits(depth=depth)) for depth in range(deepest - MATE_SPAN, deepest + 1)}
+        first = deepest - part.further_plies
+        return {f"{depth:03d}": (variant, Limits(depth=depth)) for depth in range(first, deepest + 1)}
     if part.kind == "exact":
         solved = Limits(depth=_plies_to_end(cell))
         return {"variant": (variant, limits), "solved": (variant | {"endgame_empties": 60}, solved)}

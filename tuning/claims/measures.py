@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from engine.engine import Engine, SearchResult, StopFlag
     from engine.games.contract import Position
 
-MATE_SPAN = 3
-"""Plies between the depth at which mates are looked for and the deepest search that must agree."""
+FURTHER_PLIES = 3
+"""Plies between the depth at which mates are looked for and the deepest search that must agree, unless a part says."""
 NULL_CUTOFF_SAMPLING = SearchStatisticsSettings(null_cutoff_interval=50, null_cutoff_nodes=20_000)
 """Denser than in games, for there are few searches."""
 _NORMAL = NormalDist()
@@ -173,6 +173,11 @@ def _of_null(data: Mapping[str, Any], table: str, column: str, low: int = 0, hig
     return sum(int(row[place]) for key, row in data[table].items() if low <= int(key) < high)
 
 
+def _researches(data: Mapping[str, Any]) -> int:
+    """Searches of the root that were repeated after a miss: one for each miss, the first of an iteration or not."""
+    return int(data["counters"]["fails_low"] + data["counters"]["fails_high"])
+
+
 def _of_iterations(data: Mapping[str, Any], column: str) -> int:
     """Over the iterations that have one before them."""
     place, before = ITERATION_COLUMNS.index(column), ITERATION_COLUMNS.index("nodes_before")
@@ -181,6 +186,9 @@ def _of_iterations(data: Mapping[str, Any], column: str) -> int:
 
 SHARES: dict[str, Callable[[Mapping[str, Any], int], tuple[int, int]]] = {
     "windows_missed": lambda data, _: (data["counters"]["windows_missed"], data["counters"]["windows"]),
+    "researches_missed": lambda data, _: (
+        _researches(data) - data["counters"]["windows_missed"], _researches(data),
+    ),
     "verifications_failed": lambda data, low: (
         _of_null(data, "null_by_material", "refuted", low), _of_null(data, "null_by_material", "verified", low),
     ),

@@ -25,7 +25,7 @@ from engine.settings.presets import load_preset
 from tuning.ablation.settings import settings_of
 from tuning.ablation.spec import Comparison, Factorial, ablation_from_mapping
 from tuning.ablation.verdicts import ERROR_RATE, analyses_of
-from tuning.claims.measures import CONVERGED_MISSES, MATE_SPAN, MOVE_CHANGES
+from tuning.claims.measures import CONVERGED_MISSES, FURTHER_PLIES, MOVE_CHANGES
 from tuning.conditions import Conditions, read_conditions
 from tuning.keys.ablation import MAX_MARGIN
 from tuning.keys.claims import (
@@ -64,6 +64,7 @@ SEARCHED = tuple(kind for kind in EXPECTED if kind not in STRENGTH)
 KINDS_OF_KEYS = {
     "variant": ("elo", *(kind for kind in SEARCHED if kind not in OF_FACTORS)), "reference": COMPARED,
     "factors": OF_FACTORS, "ponder": ("elo",), "suite": SEARCHED, "threshold": OF_THRESHOLD, "of": OF_COUNTS,
+    "further_plies": ("mates",),
 }  # fmt: skip
 """The kinds of measure that use a key; with the others it is refused."""
 DIRECTIONS = ("better", "worse", "less", "more", "below", "above")
@@ -147,6 +148,8 @@ class Part:
     """Where its positions come from, one of ``tuning.keys.claims.SUITES``."""
     where: str
     """What searches of a position must have counted, of ``tuning.claims.measures.CONDITIONS``; empty for all."""
+    further_plies: int
+    """Of mates, how many plies beyond the depth at which it is found a mate has to stay."""
     positions: int
     """How many are searched; 0 of games."""
     cells: tuple[Cell, ...]
@@ -419,6 +422,8 @@ class _Reader:
         where = table.choice("where") if "where" in table else ""
         if where:
             content["where"] = where
+        if "further_plies" in table:
+            content["further_plies"] = _further_plies(table)
         positions = 0 if kind in STRENGTH else max(2, round(self.budget.positions * table.number("weight")))
         if positions:
             content |= {
@@ -428,7 +433,8 @@ class _Reader:
             }
         return Part(
             name, _translations(table, "claim"), kind, expect, margin, content["refuted_by"], content["threshold"],
-            content["of"], content["bound"], table.choice("suite"), where, positions, cells, not_asked, content,
+            content["of"], content["bound"], table.choice("suite"), where, _further_plies(table), positions, cells,
+            not_asked, content,
         )  # fmt: skip
 
     def _refuse_wrong(self, table: Table, kind: str, expect: str | None, margin: float) -> None:
@@ -496,10 +502,11 @@ class _Reader:
             )
         if limits.depth is None and kind in (*COSTS, "differing", "mates"):
             raise ConfigurationError(f"{where}: limit {name} = {limit!r}, expected a depth, for kind = {kind!r}")
-        if kind == "mates" and limits.depth is not None and limits.depth <= MATE_SPAN:
+        further_plies = _further_plies(table)
+        if kind == "mates" and limits.depth is not None and limits.depth <= further_plies:
             raise ConfigurationError(
-                f"{where}: limit {name} = {limit!r}, expected a depth of more than {MATE_SPAN} plies, for mates are "
-                f"looked for {MATE_SPAN} plies before it"
+                f"{where}: limit {name} = {limit!r}, expected a depth of more than {further_plies} plies, for mates "
+                f"are looked for {further_plies} plies before it"
             )
         if kind in OF_COUNTS and table.choice("of") == MOVE_CHANGES and (
             limits.clock_ms is None or not limits.nanoseconds_per_node
@@ -628,6 +635,10 @@ def _expected(table: Table, kind: str) -> str | None:
         return None
     others = {word for words in EXPECTED.values() for word in words if word not in EXPECTED[kind]}
     return str(table.choice("expect", but=others))
+
+
+def _further_plies(table: Table) -> int:
+    return table.whole("further_plies") if "further_plies" in table else FURTHER_PLIES
 
 
 def _not_asked(table: Table) -> dict[str, dict[str, str]]:

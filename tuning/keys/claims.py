@@ -103,6 +103,7 @@ PART = _part.section(
     _part.choice("only", BUDGETS, "full", Default.COMPUTED),
     _part.choice("of", SHARE_NAMES, "first_move_cutoffs", Default.COMPUTED),
     _part.whole("bound", 0, 100_000, 400, 0),
+    _part.whole("further_plies", 1, 20, 4, Default.COMPUTED, unit="plies"),
     _part.choice("suite", SUITES, SUITES[1], SUITES[0]),
     _part.choice("where", tuple(CONDITIONS), "windows_missed", Default.COMPUTED),
     _part.text("then", "moreland", Default.COMPUTED),

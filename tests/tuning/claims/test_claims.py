@@ -34,6 +34,7 @@ from tuning.claims.courses import (
     SearchCourse,
     game_seconds,
     games_at_most,
+    sides_of,
 )
 from tuning.claims.measures import Searched
 from tuning.claims.positions import SuitePosition
@@ -94,6 +95,16 @@ def test_a_digest_is_of_what_decides_and_of_nothing_else(tmp_path: Path) -> None
         assert {name for name, digest in digests(change).items() if digest != before[name]} == parts, change
 
 
+def test_mates_are_followed_over_as_many_depths_as_the_part_says(tmp_path: Path) -> None:
+    found = {}
+    for further in ("", "further_plies = 3\n", "further_plies = 4\n"):
+        change = ('limits = ["mate"]', further + 'limits = ["depth=6"]')
+        part = load_claims(write_claims(tmp_path, change), "quick", ["C1c"]).parts[0]
+        found[further] = [limits.depth for _, limits in sides_of(part, part.cells[0]).values()], part.digest
+    assert [depths for depths, _ in found.values()] == [[3, 4, 5, 6], [3, 4, 5, 6], [2, 3, 4, 5, 6]]
+    assert len({digest for _, digest in found.values()}) == 3
+
+
 def test_claims_and_parts_are_picked_by_id(tmp_path: Path) -> None:
     path = write_claims(tmp_path)
     assert [part.id for part in load_claims(path, "quick", ["C1", "C20b"]).parts] == ["C20b", "C1a", "C1b", "C1c"]
@@ -116,6 +127,7 @@ def test_claims_and_parts_are_picked_by_id(tmp_path: Path) -> None:
         (('kind = "mates"', 'kind = "mate"'), ["kind = 'mate'", "'mates'"]),
         (('limits = ["mate"]', 'limits = ["mat"]'), ["C1c", "no limit 'mat'", "'mate'"]),
         (('limits = ["mate"]', 'limits = ["depth=3"]'), ["C1c", "more than 3 plies"]),
+        (('limits = ["mate"]', 'further_plies = 4\nlimits = ["depth=4"]'), ["C1c", "more than 4 plies"]),
         (('limits = ["mate"]', 'limits = ["play"]'), ["C1c", "expected a depth"]),
         (('limits = ["mate"]', 'limits = ["nods=3"]'), ["C1c", "'nods=3'"]),
         (('kind = "mates"\nexpect = "same"\nsuite = "last"\nlimits = ["mate"]',
@@ -137,6 +149,7 @@ def test_claims_and_parts_are_picked_by_id(tmp_path: Path) -> None:
         (("rounds = 2", "rounds = 2\nweights = { lon = 0.5 }"), ["[weights]", "no limit 'lon'", "'long'"]),
         (("rounds = 2", "rounds = 2\nweights = { long = 0 }"), ["[weights]", "long = 0"]),
         (('expect = "less"', 'expect = "less"\nlooks = 1'), ["C1a", "looks = 1", "plays no games"]),
+        (('expect = "less"', 'expect = "less"\nfurther_plies = 4'), ["C1a", "further_plies", "kind = 'nodes'"]),
         (("margin = 10", "looks = 0"), ["C20a", "looks = 0"]),
         (('of = "windows_missed"', 'of = "windows_missed"\nwhere = "windows_missed"'), ["C1b", "takes all positions"]),
         (('expect = "less"', 'expect = "less"\nwhere = "windows_missed"'), ["C1a", "no aspiration window"]),

@@ -15,6 +15,7 @@ from arena.notation.openings import load_suite
 from arena.play.store import Store
 from arena.records import Opening
 from engine.engine import Engine, StopFlag
+from engine.games import game_named
 from engine.search_statistics import END_COLUMNS, NULL_COLUMNS
 from engine.settings.limits import Limits
 from engine.settings.parameters import resolve
@@ -120,6 +121,26 @@ def test_games_of_like_positions_are_worth_one_position_each() -> None:
                       + [3] * 3)  # fmt: skip
     assert thrice.error == pytest.approx(once.error)
     assert share_of("windows_missed", windows(*(one for one in counts for _ in range(3))), range(12)).error < once.error
+
+
+def test_re_searches_that_miss_again_are_those_after_the_first_of_an_iteration(tmp_path: Path) -> None:
+    """By the definition: where both bounds are reopened none can; one side alone is followed by the other at most."""
+    openings = [Opening(bench.text) for bench in game_named("xiangqi").bench_positions[:6]]
+    with Store(tmp_path) as store:
+        searches = SuiteSearches("xiangqi", store, 1, StopFlag())
+        found = {}
+        for way in ("full", "one_sided"):
+            values = resolve({"aspiration": way, "aspiration_window": 1, "stop_on_mate": False}, game="xiangqi")
+            rows = searches.search(values, Limits(depth=6), openings, Counted("researches_missed", 0))
+            missed = searches.search(values, Limits(depth=6), openings, Counted("windows_missed", 0))
+            assert rows is not None
+            assert missed is not None
+            found[way] = rows
+            # Every miss is searched again, so that all re-searches but those of first misses are what missed again.
+            assert [row.cases - row.hits for row in rows] == [row.hits for row in missed]
+    assert sum(row.cases for row in found["full"]) > 0
+    assert not any(row.hits for row in found["full"])
+    assert any(row.hits for row in found["one_sided"])
 
 
 def test_shares_are_ratios_of_sums() -> None:
