@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import tomllib
+import unicodedata
 from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -38,6 +40,9 @@ KIND_NAMES = {
     "suites": "suite of positions",
     "weights": "file of evaluation weights",
 }
+
+_ASCII = dict(zip("“”‘’−–—、。【】", "\"\"''---,.[]", strict=True))
+"""What is meant by characters that Chinese keyboards and printed pages have; the wide forms are known to Unicode."""
 
 _DECLARED: Any = object()
 """Stands for the default that a key's declaration gives."""
@@ -110,15 +115,42 @@ def available_configs(kind: str) -> list[str]:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The content of a TOML file. Raises ``ConfigurationError`` naming the file and the line."""
+    """The content of a TOML file. Raises ``ConfigurationError`` naming the file, the line and the usual remedy."""
+    text = ""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))  # editors of Windows begin it with a mark
+        text = path.read_text(encoding="utf-8-sig")  # editors of Windows begin it with a mark
+        return tomllib.loads(text)
     except OSError as error:
         raise ConfigurationError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{path}: not UTF-8 text (byte {error.start})") from None
+        raise ConfigurationError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
     except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(f"{path}: not valid TOML: {error}") from None
+        raise ConfigurationError(f"{path}: not valid TOML: {error}{_toml_remedy(text, str(error))}") from None
+
+
+def _toml_remedy(text: str, error: str) -> str:
+    """What to write instead, by what stands where TOML gave up; empty where that says nothing."""
+    place = re.search(r"at line (\d+), column (\d+)", error)
+    if place is None:
+        return ""
+    line, column = text.split("\n")[int(place[1]) - 1], int(place[2]) - 1
+    if "\\" in error:
+        return "; between single quotation marks, as in 'C:\\mine', a backslash is a character like others"
+    for found in re.finditer(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'|#.*|([^\x00-\x7f])', line):
+        character = found[1]
+        if character is None:  # a text or a comment, which may hold any
+            continue
+        if character.isalpha():
+            whole = next(word[0] for word in re.finditer(r"[\w-]+", line) if word.end() > found.start())
+            return f'; what has other letters than English ones stands in quotation marks: "{whole}"'
+        meant = _ASCII.get(character) or unicodedata.normalize("NFKC", character)
+        remedy = f"write {meant!r}" if meant.isascii() else "take it out"
+        return f"; {character!r} may not stand there: {remedy}"
+    word = re.match(r"[A-Za-z][^\s,#\]}]*", line[column:])
+    if "Invalid value" not in error or word is None:
+        return ""
+    lower = word[0].lower()
+    return f"; write {lower}" if lower in ("true", "false") else f'; texts stand in quotation marks: "{word[0]}"'
 
 
 class Table:

@@ -215,7 +215,16 @@ def test_missing_pairs() -> None:
     [
         (b"pairs = ", "not valid TOML: Invalid value"),
         (b"pairs = 1\nlimit = nodes", "not valid TOML.*line 2"),
-        (b"\xff\xfe", "not UTF-8"),
+        (b"\xff\xfe", "not UTF-8 text .*; save it as UTF-8"),
+        ("name = “象棋”".encode(), r"line 1, column 8\); '“' may not stand there: write '\"'$"),
+        ("pairs ＝ 1".encode(), "'＝' may not stand there: write '='"),
+        ("name = '，' # ，\nset = { a = 1， b = 2 }".encode(), "'，' may not stand there: write ','"),
+        ("seed = −3".encode(), "'−' may not stand there: write '-'"),
+        ("[anchors]\nmy鱼-2 = 2000".encode(), 'line 2.*stands in quotation marks: "my鱼-2"'),
+        (b"limit = nodes=100 # fast", 'texts stand in quotation marks: "nodes=100"$'),
+        (b"set = { null_move = False }", "; write false$"),
+        (b'command = "C:\\engines\\mine"', "between single quotation marks"),
+        (b"pairs = 007", r"column 10\)$"),
     ],
 )
 def test_files_that_are_not_toml(tmp_path: Path, content: bytes, words: str) -> None:
