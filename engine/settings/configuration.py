@@ -58,6 +58,15 @@ def nearest(name: str, candidates: Iterable[str]) -> str:
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
+def _home(name: str, section: Section) -> str:
+    """``"; it is a key of [x]"`` for a key of a table below ``section``, or an empty text."""
+    for key in section.keys:
+        if key.section is not None and name in set(key.section):
+            head = f"[[{key.name}]]" if TABLES in key.kinds else f"[{key.name}]"
+            return f"; it is a key of {head}"
+    return ""
+
+
 def shipped_folder() -> Path:
     """The folder ``configs`` that is installed beside the package ``engine``.
 
@@ -170,8 +179,11 @@ class Table:
         self._data = data
         for key in data:
             if knows_all and key not in section:
-                hint = nearest(str(key), section) or f"; expected one of {', '.join(section)}"
+                hint = _home(str(key), section) or nearest(str(key), section)
+                hint = hint or f"; expected one of {', '.join(section)}"
                 raise ConfigurationError(f"{where}: unknown key {key!r}{hint}")
+        if knows_all:
+            self._refuse_strayed_keys()
 
     def __contains__(self, key: str) -> bool:
         return key in self._data
@@ -260,6 +272,21 @@ class Table:
         if not isinstance(value, list) or not value:
             raise self.error(key, expected)
         return value
+
+    def _refuse_strayed_keys(self) -> None:
+        """Raise ``ConfigurationError`` for a key of this table in one below it: what follows a head belongs to that."""
+        for name, value in self._data.items():
+            below = self.section[name].section
+            for entry in value if isinstance(value, list) else [value]:
+                if below is None or not isinstance(entry, Mapping):
+                    continue
+                for key in entry:
+                    if key not in below and key in self.section:
+                        head = f"[[{name}]]" if isinstance(value, list) else f"[{name}]"
+                        raise ConfigurationError(
+                            f"{self.where}: {key} stands below {head}, so it is part of that table; write it above the "
+                            "first table"
+                        )
 
     def _declared(self, key: str, kind: str) -> Key:
         """The declaration of a key that is read as what it is declared as."""

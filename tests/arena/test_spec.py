@@ -210,6 +210,19 @@ def test_missing_pairs() -> None:
         spec_from_mapping({"limit": "depth=1", "players": [{}, {"name": "x"}]}, "cup.toml")
 
 
+def test_a_key_in_another_table_than_its_own_is_told_where_it_belongs(tmp_path: Path) -> None:
+    path, players = tmp_path / "cup.toml", '[[players]]\nname = "default"\n[[players]]\npreset = "material"\n'
+    for text, words in [
+        (f'limit = "depth=1"\n{players}pairs = 5\n', r"cup\.toml: pairs stands below \[\[players\]\], .*above"),
+        (f'pairs = 1\nlimit = "depth=1"\n[rules]\nseed = 5\n{players}', r"cup\.toml: seed stands below \[rules\], "),
+        (f'pairs = 1\nlimit = "depth=1"\nwatchdog = 5\n{players}', r"'watchdog'; it is a key of \[\[players\]\]$"),
+        (f'pairs = 1\nlimit = "depth=1"\nmove_limit = 5\n{players}', r"'move_limit'; it is a key of \[rules\]$"),
+    ]:
+        path.write_text(text)
+        with pytest.raises(UserError, match=words):
+            load_tournament(path)
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
