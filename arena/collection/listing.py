@@ -171,7 +171,9 @@ def _scores_words(spec: TournamentSpec, scoreboard: Scoreboard, say: Catalogue) 
     shown = [entry for entry in ranked if entry[0] in challengers] if challengers else ranked[:1]
     key = "list.challenger" if challengers else "list.leader"
     return say("list.challengers").join(
-        say(key, name=name, score=f"{100 * tally.share:.1f}", games=tally.games) for name, tally in shown if tally.games
+        say(key, name=name, score=f"{100 * tally.share:.1f}", games=tally.games)
+        for name, tally in shown
+        if tally.share is not None
     )
 
 

@@ -52,9 +52,9 @@ class Tally:
         return self.wins + self.draws + self.losses
 
     @property
-    def share(self) -> float:
-        """Points a game; one half without games."""
-        return (self.wins + self.draws / 2) / self.games if self.games else 0.5
+    def share(self) -> float | None:
+        """Points a game; ``None`` without games."""
+        return (self.wins + self.draws / 2) / self.games if self.games else None
 
     def add(self, points: float) -> None:
         """Count a game of 1, 1/2 or 0 points."""
@@ -82,8 +82,10 @@ class Scoreboard:
             self.tallies[second].add(1 - score)
 
     def ranked(self) -> list[tuple[str, Tally]]:
-        """Names and tallies, best share first."""
-        return sorted(zip(self.names, self.tallies, strict=True), key=lambda entry: -entry[1].share)
+        """Names and tallies, best share first, and last of all who has no games."""
+        shares = [-1.0 if tally.share is None else tally.share for tally in self.tallies]
+        order = sorted(range(len(shares)), key=lambda player: -shares[player])
+        return [(self.names[player], self.tallies[player]) for player in order]
 
     def leaders(self, columns: int) -> str:
         """Names and shares of the best, of a gauntlet of its challengers, as many as there is room for."""
@@ -91,8 +93,8 @@ class Scoreboard:
         for name, tally in self.ranked():
             if self.challengers and name not in self.challengers:
                 continue
-            more = f"  {name} {100 * tally.share:.1f} %"
-            if not tally.games or len(text) + len(more) > columns:
+            more = "" if tally.share is None else f"  {name} {100 * tally.share:.1f} %"
+            if not more or len(text) + len(more) > columns:
                 break
             text += more
         return text.strip()
@@ -114,9 +116,9 @@ class Scoreboard:
         short = dict(zip(self.names, told_apart(self.names, width), strict=True))
         for name, tally in self.ranked():
             shown = padded(short[name], width)
+            share = "    –" if tally.share is None else f"{100 * tally.share:>5.1f} %"
             lines.append(
-                f"  {shown}  {tally.games:>6}  {tally.wins:>5}  {tally.draws:>5}  {tally.losses:>5}  "
-                f"{100 * tally.share:>5.1f} %"
+                f"  {shown}  {tally.games:>6}  {tally.wins:>5}  {tally.draws:>5}  {tally.losses:>5}  {share}"
             )
         return lines
 

@@ -132,6 +132,16 @@ def test_plain_lines_every_few_seconds(tmp_path: Path) -> None:
     assert (live["planned"], live["done"], live["standings"][0]["player"]) == (100, 26, "Ann")
 
 
+def test_a_player_without_games_has_no_score_and_comes_last() -> None:
+    scoreboard = Scoreboard(["Ann", "Bob", "Cid"])
+    scoreboard.add(1, 2, 1.0)
+    assert scoreboard.leaders(79) == "Bob 100.0 %  Cid 0.0 %"
+    assert scoreboard.lines()[-1].split() == ["Ann", "0", "0", "0", "0", "–"]
+    drawn = Scoreboard(["Ann", "Bob", "Cid"])
+    drawn.add(1, 2, 0.5)
+    assert [name for name, _ in drawn.ranked()] == ["Bob", "Cid", "Ann"]
+
+
 def test_a_terminal_line_renews_itself_and_fits() -> None:
     stream, watch = Terminal(), Watch()
     names = [f"a player with a long name {number}" for number in range(9)]
