@@ -1,7 +1,7 @@
 """A file of engines that tournaments share: named tables, each of what a table [[players]] holds.
 
-Tournaments name it (``engines = "engines.toml"``); otherwise it is ``engines.toml`` beside them, or else in the user's
-folder of configurations. The configurations of cutechess (``engines.json``) are read too.
+Tournaments name it (``engines = "engines.toml"``); otherwise it is ``engines.toml`` beside them, or else in the current
+folder, or in the user's folder of configurations. The configurations of cutechess (``engines.json``) are read too.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _located(entry: Mapping[str, Any], command: Sequence[str] | None, folder: Pa
 def engines_file(given: str | None, folder: Path) -> EnginesFile:
     """The file that is given, or the default one of specifications in ``folder``; raises ``ConfigurationError``."""
     if given is None:
-        places = (folder / ENGINES_NAME, user_folder() / ENGINES_NAME)
+        places = (folder / ENGINES_NAME, Path(ENGINES_NAME), user_folder() / ENGINES_NAME)
         return EnginesFile(next((path for path in places if path.is_file()), None))
     path = Path(beside_or_here(given, str(folder / "-")))
     if not path.is_file():

@@ -69,6 +69,15 @@ def test_a_player_refers_to_an_engine_and_overrides_what_it_names(tmp_path: Path
     assert (other.name, str(other.limits), other.options) == ("other", "nodes=9", (("Hash", "64"), ("Ponder", "false")))
 
 
+def test_a_tournament_elsewhere_knows_the_engines_of_the_current_folder(tmp_path: Path) -> None:
+    """A folder of tournaments needs no copy of the file; one beside the tournament, or named there, comes first."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    Path("engines.toml").write_text('[mine]\nprotocol = "uci"\ncommand = "./mine --slow"\n')
+    assert cup(elsewhere).players[0].command == ("./mine", "--slow")
+    assert cup(tmp_path / "cups").players[0].command == (str(tmp_path / "cups" / "bin" / "mine"), "--fast")
+
+
 def test_the_file_is_the_one_that_is_named_or_beside_or_the_users(tmp_path: Path) -> None:
     here, configuration = tmp_path / "here", tmp_path / "configuration" / "elolab"
     with pytest.raises(UserError, match=r"no file of engines; write engines\.toml with a table \[mine\]"):
