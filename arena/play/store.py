@@ -99,7 +99,7 @@ class Store:
             if not (directory / STORE_NAME).is_file():
                 raise StoreError(f"{directory}: no games in it (there is no {STORE_NAME})")
         else:
-            self._lock = FolderLock(_made(directory) / LOCK_NAME)
+            self._lock = FolderLock(made_folder(directory) / LOCK_NAME)
         try:
             self.connection = self._opened(read_only)
         except BaseException:
@@ -497,7 +497,8 @@ def check_place(directory: Path) -> None:
         raise _cannot_make(directory, os.strerror(errno.EACCES))
 
 
-def _made(directory: Path) -> Path:
+def made_folder(directory: Path) -> Path:
+    """The folder of ``--out``, made if it is missing. Raises ``StoreError`` if it cannot be."""
     check_place(directory)
     try:
         directory.mkdir(parents=True, exist_ok=True)

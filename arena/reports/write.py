@@ -14,7 +14,7 @@ from arena.figures.search_statistics import SearchStatisticsCounter
 from arena.figures.standings import HeadToHead, Standing, TableCounter, Tables, csv_text, tables_of
 from arena.files import replace_file, replacing
 from arena.notation.pgn import GameWriter
-from arena.play.store import STORE_NAME, Store
+from arena.play.store import STORE_NAME, Store, made_folder
 from arena.play.tournament import withdrawals_of
 from arena.records import GameRecord, GameSummary, Outcome, games_digest
 from arena.reports.contents import Contents
@@ -51,11 +51,10 @@ class Exports:
 
 
 def folder_beside_runs(directory: Path) -> Path:
-    """A folder for a report, made if it is missing. Raises ``UserError`` if it holds a run of its own."""
+    """A folder for a report, made if it is missing. Raises ``UserError`` if it holds a run or cannot be made."""
     if (directory / STORE_NAME).exists():
         raise UserError(f"{directory}: holds a run of its own; give another folder with --out")
-    directory.mkdir(parents=True, exist_ok=True)
-    return directory
+    return made_folder(directory)
 
 
 def export(

@@ -190,3 +190,9 @@ def test_what_cannot_be_joined_is_refused_in_one_line(tmp_path: Path, capsys: py
     two = run(tmp_path / "two", specification(("bb", "ccc")), BC)
     with pytest.raises(UserError, match="holds a run of its own"):
         export(join([one, two]), tmp_path / "one")
+    (tmp_path / "file").touch()
+    for runs, out in (([one], "file"), ([one, two], "file"), ([one], "file/below")):
+        assert command_line.main(["report", *runs, "--out", str(tmp_path / out)]) == 2
+        error = capsys.readouterr().err
+        assert f"{tmp_path / out}: cannot make the folder: a file " in error
+        assert error.endswith("is in the way; give another one with --out\n")
