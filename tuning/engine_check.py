@@ -123,6 +123,8 @@ async def _announced_by(spec: PlayerSpec, game: str) -> Mapping[str, Option] | N
 
 def _normal(option: Option, value: str) -> str:
     """A value so that values that mean the same are equal."""
+    if option.kind == "button":
+        return value or "false"  # none announces a default, and nobody has pressed it
     if option.kind == "spin" and value.lstrip("+-").isdigit():
         return str(int(value))
     return "" if value == "<empty>" else value

@@ -29,6 +29,8 @@ class Option:
             if value.lower() not in words:
                 raise self._fault(value, "expected true or false")
             return words[value.lower()]
+        if self.kind == "button":
+            return "false" if value.lower() in ("false", "off", "0") else "true"
         if self.kind == "spin":
             if not re.fullmatch(r"[+-]?\d+", value):
                 raise self._fault(value, "expected a whole number")
@@ -44,6 +46,10 @@ class Option:
             expected = ", ".join(self.choices) if len(self.choices) <= 12 else f"one of its {len(self.choices)} choices"
             raise self._fault(value, f"expected {expected}{hint}")
         return value
+
+    def is_told(self, value: str) -> bool:
+        """Whether the engine is told of the value: a button that is off is one that nobody presses."""
+        return self.kind != "button" or self.check(value) == "true"
 
     def command(self, value: str) -> str:
         """The line that sets the option; raises ``PlayerFault`` as ``check`` does."""

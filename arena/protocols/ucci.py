@@ -136,7 +136,8 @@ def option_commands(options: Sequence[tuple[str, str]], announced: Mapping[str, 
         option = announced.get(name.lower(), None if announced else Option(name, "string"))
         if option is None:
             raise unknown_option(name, announced)
-        commands.append(option_command(option, value))
+        if option.is_told(value):
+            commands.append(option_command(option, value))
     return commands
 
 

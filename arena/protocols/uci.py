@@ -211,7 +211,8 @@ def option_commands(options: Sequence[tuple[str, str]], announced: Mapping[str, 
     for name, value in wanted:
         option = announced.get(name.lower())
         if option is not None:
-            commands.append(option.command(str(value)))
+            if option.is_told(str(value)):
+                commands.append(option.command(str(value)))
         elif name.lower() not in OFF_WHERE_ABSENT or str(value).lower() not in ("false", "off", "0"):
             raise unknown_option(name, announced)
     return commands

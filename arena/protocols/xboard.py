@@ -212,7 +212,8 @@ def option_commands(
     for name, value in options:
         key = name.lower()
         if key in announced:
-            commands.append(option_command(announced[key], value))
+            if announced[key].is_told(value):
+                commands.append(option_command(announced[key], value))
         elif key in known:
             commands.append(f"{key} {known[key].check(value)}")
         elif key != RANKS_OPTION:

@@ -203,6 +203,7 @@ def checked(**changes: Any) -> str:
         ({"option": "Hahs", "values": [1]}, "option 'Hahs' is not one of the engine's; did you mean 'Hash'?"),
         ({"option": "Hash", "values": [1, 2000]}, "option Hash = '2000': expected 1 to 1024"),
         ({"option": "Ponder", "values": ["maybe"]}, "option Ponder = 'maybe': expected true or false"),
+        ({"option": "Clear Hash", "values": [False]}, "both sides are the same, for the engine's own default is Clear"),
         ({"option": "hash", "values": [16]}, "both sides are the same, for the engine's own default is hash 16"),
         ({"option": "Hash", "values": ["+7"], "reference": 7}, "both sides are the same"),
     ],

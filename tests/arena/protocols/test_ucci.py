@@ -86,6 +86,8 @@ def test_options_are_sent_in_the_protocol_s_own_words() -> None:
         "setoption hashsize 32", "setoption style risky", "setoption newgame", "setoption promotion true",
     ]  # fmt: skip
     assert option_commands((("hidden", "7"),), {}) == ["setoption hidden 7"]
+    assert option_commands((("newgame", "true"),), introduced().options) == ["setoption newgame"]
+    assert option_commands((("newgame", "false"),), introduced().options) == []
 
 
 @pytest.mark.parametrize(

@@ -264,6 +264,12 @@ def test_options_the_engine_would_not_take(name: str, value: str, text: str) -> 
     assert caught.value.reason == "startup_failure"
 
 
+def test_a_button_that_is_off_is_not_pressed() -> None:
+    options = introduced().options
+    for value, told in (("true", ["setoption name Clear Hash"]), ("false", []), ("off", [])):
+        assert option_commands((("clear hash", value),), options, "xiangqi")[1:] == told
+
+
 def test_switching_off_what_an_old_engine_does_not_have_is_no_error() -> None:
     commands = option_commands((("Use NNUE", "false"),), introduced().options, "xiangqi")
     assert commands == ["setoption name UCI_Variant value xiangqi"]

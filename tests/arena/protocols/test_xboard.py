@@ -99,6 +99,7 @@ def test_options() -> None:
     assert option_commands(tuple(wanted.items()), session.options, session.features) == [
         "option Style=risky", "option Own Book=0", "option Clear", "memory 64", "cores 2",
     ]  # fmt: skip
+    assert option_commands((("clear", "false"),), session.options, session.features) == []
 
 
 @pytest.mark.parametrize(
