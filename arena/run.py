@@ -313,8 +313,8 @@ def check_directory(directory: Path, purpose: Purpose, *, accepts_changes: bool)
 
     Not for a folder in use: how far it is can be asked meanwhile.
     """
+    check_place(directory)
     if not (directory / STORE_NAME).is_file():
-        check_place(directory)
         return
     with Store(directory, read_only=True) as store:
         check_store(store, purpose, accepts_changes=accepts_changes)

@@ -489,12 +489,34 @@ def _record_of(row: tuple[Any, ...]) -> GameRecord:
 
 
 def check_place(directory: Path) -> None:
-    """Raise ``StoreError`` if a writer could not make the folder, should it be missing; nothing is written."""
+    """Raise ``StoreError`` if a writer could not make the folder, or its files in it; nothing is written."""
     there = next(path for path in (directory, *directory.parents) if os.path.lexists(path))
     if not there.is_dir():
         raise _cannot_make(directory, f"a file {'of that name' if there == directory else there} is in the way")
-    if there != directory and not os.access(there, os.W_OK):
-        raise _cannot_make(directory, os.strerror(errno.EACCES))
+    if there != directory:
+        if not os.access(there, os.W_OK):
+            raise _cannot_make(directory, os.strerror(errno.EACCES))
+        return
+    for path in (directory / LOCK_NAME, directory / STORE_NAME):
+        if os.path.lexists(path) and not path.is_file() and not _may_be_made(path):
+            raise StoreError(f"{path}: {_kind_of(path)} is in the way; remove it, or give another folder with --out")
+    for path in (directory, directory / LOCK_NAME, directory / STORE_NAME):
+        if path.exists() and not os.access(path, os.W_OK):
+            raise StoreError(
+                f"{path}: cannot be written to: {os.strerror(errno.EACCES)}; change its permissions, or give another "
+                "folder with --out"
+            )
+
+
+def _kind_of(path: Path) -> str:
+    if path.is_dir():
+        return "a folder of that name"
+    return "something of that name that is no file" if path.exists() else "a link of that name that leads nowhere"
+
+
+def _may_be_made(link: Path) -> bool:
+    """Whether a link leads to nothing but a place where there may be a file."""
+    return not link.exists() and os.access(Path(os.path.realpath(link)).parent, os.W_OK)
 
 
 def made_folder(directory: Path) -> Path:

@@ -15,7 +15,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from faulty_players import player as faulty_player
 from arena.play import executor
 from arena.play.damage import renew_checksums
 from arena.play.executor import GameRunner, Pauses, stopping_on_signals
-from arena.play.store import STORE_NAME, Store, StoreFailure
+from arena.play.store import LOCK_NAME, STORE_NAME, Store, StoreFailure
 from arena.play.tournament import TournamentResult, describe, plan_of_run, players_in, prepare, run
 from arena.players.registry import protocols
 from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
@@ -809,6 +809,55 @@ def test_a_folder_that_cannot_be_made_is_refused_by_the_dry_run_too(
     assert told[0] == told[1]
     in_the_way = "of that name" if name in ("file", "link") else tmp_path / name.partition("/")[0]
     assert f"{tmp_path / name}: cannot make the folder: a file {in_the_way} is in the way" in told[0]
+
+
+@pytest.mark.parametrize("file", [STORE_NAME, LOCK_NAME])
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [
+        (Path.mkdir, "a folder of that name"),
+        (os.mkfifo, "something of that name that is no file"),
+        (lambda path: path.symlink_to("/nowhere/inside"), "a link of that name that leads nowhere"),
+    ],
+)
+def test_what_is_in_the_place_of_a_file_is_refused_by_the_dry_run_too(
+    make: Callable[[Path], None], kind: str, file: str,
+    played: tuple[Path, Path, TournamentResult], tmp_path: Path, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    make(tmp_path / file)
+    for more in ([], ["--dry-run"]):
+        assert command_line.main(["tournament", str(played[0]), "--out", str(tmp_path), *more]) == 2
+        assert capsys.readouterr().err.splitlines()[-1] == (
+            f"elolab: {tmp_path / file}: {kind} is in the way; remove it, or give another folder with --out"
+        )
+    assert [path.name for path in tmp_path.iterdir()] == [file]
+
+
+@pytest.mark.parametrize("name", ["", STORE_NAME, LOCK_NAME])
+def test_what_cannot_be_written_to_is_refused_by_the_dry_run_too(
+    name: str, played: tuple[Path, Path, TournamentResult], tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    path, out, _ = played
+    copy = tmp_path / "copy"
+    shutil.copytree(out, copy)
+    words = ["tournament", str(path), "--out", str(copy)]
+    monkeypatch.setattr("arena.play.store.os.access", lambda path, mode: path != copy / name)  # as the superuser may
+    for more in ([], ["--dry-run"]):
+        assert command_line.main([*words, *more]) == 2
+        assert f"{copy / name}: cannot be written to: Permission denied; change its" in capsys.readouterr().err
+
+
+def test_a_link_to_a_file_that_is_yet_to_be_made_is_followed(
+    played: tuple[Path, Path, TournamentResult], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / STORE_NAME).symlink_to(tmp_path / "elsewhere.sqlite")
+    words = ["tournament", str(played[0]), "--out", str(out)]
+    for more in (["--dry-run"], []):
+        assert command_line.main([*words, *more]) == 0
+    assert (tmp_path / "elsewhere.sqlite").is_file()
 
 
 def test_replay(
