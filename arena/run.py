@@ -311,7 +311,7 @@ class Run:
 def check_directory(directory: Path, purpose: Purpose, *, accepts_changes: bool) -> None:
     """Raise ``UserError`` as a ``Run`` does that would enter the folder; nothing is written.
 
-    Not for a folder in use: how far it is can be asked meanwhile.
+    Not for a folder in use: how far it is can be asked meanwhile (``arena.play.store.user_of`` tells).
     """
     check_place(directory)
     if not (directory / STORE_NAME).is_file():

@@ -62,6 +62,7 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
             print_json(description)
         else:
             print(description_text(description))
+        complain_if_in_use(directory)
         return 0
     try:
         result = run(
@@ -174,6 +175,16 @@ def finishing() -> Iterator[None]:
 def complain(key: str, **values: Any) -> None:
     """Say something on standard error."""
     print(coloured(f"elolab: {console('arena')(key, **values)}", YELLOW, sys.stderr), file=sys.stderr)
+
+
+def complain_if_in_use(directory: Path) -> None:
+    """Say on standard error, after a dry run, that the run itself would have to wait, if it would."""
+    from arena.play.store import user_of
+
+    process = user_of(directory)
+    if process is not None:
+        sys.stdout.flush()
+        complain("console.in_use", folder=directory, process=process)
 
 
 def _written(directory: Path, language: str) -> tuple[Exports, FileError | None]:

@@ -535,15 +535,20 @@ def _cannot_make(directory: Path, reason: str | None) -> StoreError:
 
 def is_in_use(directory: Path) -> bool:
     """Whether somebody writes to the folder's store."""
+    return user_of(directory) is not None
+
+
+def user_of(directory: Path) -> str | None:
+    """The number of the process that writes to the folder's store, or ``unknown``; ``None`` if nobody does."""
     try:
         handle = os.open(directory / LOCK_NAME, os.O_RDONLY)
     except OSError:  # no lock was ever taken, or nobody may write there
-        return False
+        return None
     try:
         # Askers share it: of each other they see nothing, and NFS gives others only to who may write.
-        return not _locked(handle, is_shared=True)
+        return None if _locked(handle, is_shared=True) else _holder(handle)
     except OSError:  # a file system without locks, where nobody has one
-        return False
+        return None
     finally:
         os.close(handle)
 
@@ -572,10 +577,10 @@ class FolderLock:
                 "folder on a local disk with --out"
             ) from None
         if not is_mine:
-            holder = _content(self._handle)
+            holder = _holder(self._handle)
             os.close(self._handle)
             raise StoreError(
-                f"{path.parent}: in use by another elolab (process {holder or 'unknown'}); wait for it to end, stop "
+                f"{path.parent}: in use by another elolab (process {holder}); wait for it to end, stop "
                 "it, or give another folder with --out"
             )
         try:
@@ -591,11 +596,12 @@ class FolderLock:
             self._handle = -1
 
 
-def _content(handle: int) -> str:
+def _holder(handle: int) -> str:
+    """The process that has the lock, as it wrote into the file."""
     try:
-        return os.read(handle, 20).decode("ascii", "replace").strip()
+        return os.read(handle, 20).decode("ascii", "replace").strip() or "unknown"
     except OSError:  # Windows also keeps readers out
-        return ""
+        return "unknown"
 
 
 def _locked(handle: int, *, is_shared: bool = False) -> bool:

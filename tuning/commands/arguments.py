@@ -17,7 +17,7 @@ from arena.commands.arguments import (
     add_specification_argument,
     names_paragraph,
 )
-from arena.commands.results import after_outcome, file_error, finishing
+from arena.commands.results import after_outcome, complain_if_in_use, file_error, finishing
 from arena.files import FileError
 from engine.commands.arguments import (
     add_concurrency_argument,
@@ -154,6 +154,7 @@ def describe(plan: StagePlan, figures: Mapping[str, int], arguments: argparse.Na
         print_json({**plan.data(), **figures})
     else:
         print("\n".join(plan.lines([figures_text(figures)] if figures else [])))
+    complain_if_in_use(plan.directory)
     return 0
 
 

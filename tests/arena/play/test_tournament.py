@@ -795,6 +795,20 @@ def test_a_dry_run_refuses_what_would_be_refused(
     assert "played by engine 0123456789ab" in capsys.readouterr().err
 
 
+def test_a_dry_run_says_that_the_folder_is_in_use(
+    played: tuple[Path, Path, TournamentResult], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out, _ = played
+    words = ["tournament", str(path), "--out", str(out), "--dry-run"]
+    with Store(out):
+        assert command_line.main(words) == 0
+        shown = capsys.readouterr()
+        assert "cup: 12 games, 12 of them in" in shown.out
+        assert f"elolab: {out} is in use by another elolab (process {os.getpid()}); the run itself can" in shown.err
+    assert command_line.main(words) == 0
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize("name", ["file", "file/inside", "link", "link/inside"])
 def test_a_folder_that_cannot_be_made_is_refused_by_the_dry_run_too(
     name: str, played: tuple[Path, Path, TournamentResult], tmp_path: Path, capsys: pytest.CaptureFixture[str]

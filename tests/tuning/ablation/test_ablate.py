@@ -880,6 +880,17 @@ def test_a_dry_run_plays_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert not (tmp_path / "out").exists()
 
 
+def test_a_dry_run_says_that_the_folder_is_in_use(
+    played: tuple[Path, Path, AblationResult], capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["ablate", str(played[0]), "--out", str(played[1]), "--dry-run", "--json"]
+    with Store(played[1]):
+        assert command_line.main(words) == 0
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)["folder"] == str(played[1])
+    assert f"elolab: {played[1]} is in use by another elolab (process {os.getpid()})" in shown.err
+
+
 def test_a_dry_run_refuses_what_would_be_refused(
     played: tuple[Path, Path, AblationResult], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
