@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from elolab.arguments import naming_arguments
 from elolab.runs import (
     SPECIFICATION_NAME,
     FolderLike,
@@ -68,6 +69,7 @@ class PlayedAblation(PlayedGames):
         return write_ablation_report(self._result)
 
 
+@naming_arguments("folder")
 def ablate(
     specification: Specification,
     *,

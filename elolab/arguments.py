@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import os
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TextIO
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ParamSpec, TextIO, TypeVar
 
 from arena.cluster.address import is_scheduler_address
 from arena.run import plain
@@ -12,6 +14,48 @@ from engine.errors import UserError
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+
+Given = ParamSpec("Given")
+Returned = TypeVar("Returned")
+
+_ARGUMENTS = tuple(
+    (re.compile(pattern), text)
+    for pattern, text in (
+        (r", another name with --event\b", ""),  # which decides the folder where none is given; here nothing does
+        (r"\bwith --out\b", "with {folder}=..."),
+        (r"\badd --accept-engine-change\b", "add accept_engine_change=True"),
+        (r"\bwith --wall-clock-on-cluster\b", "with wall_clock_on_cluster=True"),
+        (r"^--cluster\b", "cluster"),
+        (r"\badd --game (\w+)", r'add game="\1"'),
+        (r"\bit is --engine cmd=(\S+) args=.+(?=; a player is)", r'it is {{"command": ["\1", ...]}}'),
+        (r"\bsay --engine cmd=(\S+)", r'say {{"command": "\1"}}'),
+        (r"\bsay --engine conf=(\S+) or --engine preset=\S+", r'say {{"engine": "\1"}} or {{"preset": "\1"}}'),
+    )
+)
+"""Options as remedies name them, and the arguments that mean the same. What was given is quoted elsewhere in a line."""
+
+
+def naming_arguments(folder: str) -> Callable[[Callable[Given, Returned]], Callable[Given, Returned]]:
+    """A decorator of functions whose errors would else name options of commands; ``folder`` is for ``--out``."""
+
+    def decorated(function: Callable[Given, Returned]) -> Callable[Given, Returned]:
+        @functools.wraps(function)
+        def called(*given: Given.args, **named: Given.kwargs) -> Returned:
+            try:
+                return function(*given, **named)
+            except UserError as error:
+                error.args = (_with_arguments(str(error), folder),)
+                raise
+
+        return called
+
+    return decorated
+
+
+def _with_arguments(text: str, folder: str) -> str:
+    for pattern, argument in _ARGUMENTS:
+        text = pattern.sub(argument.format(folder=folder), text)
+    return text
 
 
 def specified(data: Any) -> Any:

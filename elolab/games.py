@@ -14,7 +14,7 @@ from arena.play.store import Store
 from arena.play.tournament import count_of
 from arena.records import GameRecord, MoveRecord, points_of
 from arena.tournament_spec import TournamentSpec
-from elolab.arguments import path_text
+from elolab.arguments import naming_arguments, path_text
 from engine.errors import UserError
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ class _LoadedGame:
     """The moves in protocol notation."""
 
 
+@naming_arguments("source")
 def load_games(source: str | os.PathLike[str], *, game: str = "xiangqi") -> DataFrame:
     """The games of a run's folder, or of a PGN file, as a table with one row a game, in the order of the schedule.
 
@@ -75,6 +76,7 @@ def load_games(source: str | os.PathLike[str], *, game: str = "xiangqi") -> Data
     return table.astype(_GAME_COLUMNS)
 
 
+@naming_arguments("source")
 def load_moves(source: str | os.PathLike[str], *, game: str = "xiangqi") -> DataFrame:
     """The moves of a run's folder, or of a PGN file, as a table with one row a move, with what its player said of it.
 

@@ -24,7 +24,7 @@ from arena.records import BUILTIN
 from arena.run import RunOptions
 from arena.spec import spec_from_mapping
 from arena.tournament_spec import TournamentSpec
-from elolab.arguments import path_text, specified
+from elolab.arguments import naming_arguments, path_text, specified
 from elolab.runs import (
     SPECIFICATION_NAME,
     FolderLike,
@@ -129,6 +129,7 @@ class PlayedTournament(PlayedGames):
         return _written_report(self.folder)
 
 
+@naming_arguments("folder")
 def play_match(
     a: Player,
     b: Player,
@@ -213,6 +214,7 @@ def play_match(
     )
 
 
+@naming_arguments("folder")
 def play_tournament(
     specification: Specification,
     *,

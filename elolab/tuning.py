@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, overload
 
 from arena.run import plain
-from elolab.arguments import at_least_one, path_text, stream_or_none
+from elolab.arguments import at_least_one, naming_arguments, path_text, stream_or_none
 from elolab.runs import (
     SPECIFICATION_NAME,
     FolderLike,
@@ -114,6 +114,7 @@ def tune(
 ) -> Trials: ...
 
 
+@naming_arguments("folder")
 def tune(
     specification: Specification | None = None,
     *,

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from documents import ROOT, blocks_in
 
 import elolab
 from arena.play.store import Store
+from arena.players.registry import protocol_named
 from elolab import command_line
 
 LIMIT = "nodes=60"
@@ -228,6 +230,54 @@ def test_wrong_input_is_one_line(arguments: dict[str, Any], words: str) -> None:
         elolab.play_match(**{"a": "default", "b": "no-null-move", "limit": LIMIT, "pairs": 1} | arguments)
     assert words in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def test_remedies_name_arguments_and_not_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder, program, name = tmp_path / "match", tmp_path / "program", str(tmp_path / "program")
+    program.touch()
+    Path("engines.toml").write_text('[default]\ncommand = "other"\n')
+    given = {"a": "default", "b": "no-null-move", "limit": LIMIT, "pairs": 1, "folder": folder}
+
+    def remedy(call: Callable[..., Any], *positional: Any, **named: Any) -> str:
+        with pytest.raises(elolab.UserError) as raised:
+            call(*positional, **named)
+        return str(raised.value)
+
+    assert 'say {"engine": "default"} or {"preset": "default"}' in remedy(elolab.play_match, **given)
+    Path("engines.toml").unlink()
+    elolab.play_match(**given)
+    other = remedy(elolab.play_match, **given | {"seed": 2})
+    assert other.endswith("; give another folder with folder=..., or remove that one")
+    questions = {"limit": LIMIT, "pairs": 20, "leave_one_out": [{"features": ["null_move"]}]}
+    assert "not an ablation; give another folder with folder=..." in remedy(elolab.ablate, questions, folder=folder)
+    study = {"limit": LIMIT, "budget": {"games": 400}, "dimensions": {"lmr_divisor": {}}}
+    assert "not a tuning; give another folder with folder=..." in remedy(elolab.tune, study, folder=folder)
+    with Store(folder) as store:
+        store.record_metadata({"engine_identity": "0123456789ab"})
+        assert "stop it, or give another folder with folder=..." in remedy(elolab.play_match, **given)
+    changed = remedy(elolab.play_match, **given)
+    assert "all the same add accept_engine_change=True, otherwise give another folder with folder=..." in changed
+    (folder / "games.sqlite").write_bytes(b"no database" * 500)
+    assert "give another folder with source=..." in remedy(elolab.load_games, folder)
+
+    with_words = remedy(elolab.play_match, **given | {"a": f"{name} --threads 1", "folder": None})
+    assert f'with arguments it is {{"command": ["{name}", ...]}}; a player is' in with_words
+    monkeypatch.setattr("arena.player_spec.is_installed", lambda word: word == "qqqq")
+    installed = remedy(elolab.play_match, **given | {"a": "qqqq"})
+    assert installed.endswith('if the program of that name is meant, say {"command": "qqqq"}')
+    with ThreadPoolExecutor(1) as pool:
+        on_cluster = given | {"limit": "move_time=0.01", "cluster": pool, "folder": tmp_path / "cluster"}
+        assert remedy(elolab.play_match, **on_cluster).endswith("or allow it with wall_clock_on_cluster=True")
+    monkeypatch.setattr("arena.players.detect.greet", lambda *given: (protocol_named("gtp"), ""))
+    assert 'add game="othello" (in a file' in remedy(elolab.play_match, {"command": ["x"]}, "default", limit=LIMIT)
+
+
+def test_what_was_given_is_quoted_as_it_was(tmp_path: Path) -> None:
+    player = {"name": "other", "protocol": "uci", "command": ["no-such-program", "--out", "--cluster"]}
+    with pytest.raises(elolab.UserError, match="no-such-program") as raised:
+        elolab.play_match(player, "default", limit=LIMIT, pairs=1)
+    assert "=..." not in str(raised.value)
 
 
 def test_a_tournament_of_a_mapping_and_of_a_file(tmp_path: Path) -> None:
