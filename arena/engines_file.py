@@ -15,6 +15,7 @@ from typing import Any
 
 from arena.keys.player import ANY_PLAYER, DESCRIPTION, RESTARTS, command_of
 from engine.settings.configuration import ConfigurationError, Table, nearest, read_toml
+from engine.settings.toml_values import told_value
 
 ENGINES_NAME = "engines.toml"
 
@@ -36,7 +37,8 @@ class EnginesFile:
         for name, table in tables.items():
             if not isinstance(table, dict):
                 raise ConfigurationError(
-                    f"{self.path}: {name} = {table!r}, expected tables of engines such as [mine] with command = ..."
+                    f"{self.path}: {name} = {told_value(table)}, expected tables of engines such as [mine] with "
+                    "command = ..."
                 )
         return tables
 
@@ -140,5 +142,5 @@ def _of_cutechess(configuration: Mapping[str, Any], where: str) -> tuple[str, di
 def _name_of(named: Mapping[str, Any], where: str) -> str:
     name = named["name"]
     if not isinstance(name, str):
-        raise ConfigurationError(f"{where}: name = {name!r}, expected a text")
+        raise ConfigurationError(f"{where}: name = {told_value(name)}, expected a text")
     return name

@@ -35,6 +35,7 @@ from engine.settings.configuration import (
 from engine.settings.limits import GRAMMAR, OWN_LEVEL, Limits
 from engine.settings.parameters import by_own_names, resolve
 from engine.settings.presets import load_preset, preset_name
+from engine.settings.toml_values import told_value
 
 MAX_NAME_LENGTH = 60
 
@@ -61,7 +62,7 @@ class PlayerReader:
     def read(self, entry: object, where: str) -> PlayerSpec:
         """The player that a table describes. Raises ``UserError`` with one line for the first mistake."""
         if not isinstance(entry, Mapping):
-            raise ConfigurationError(f"{where}: {entry!r} is not a table; expected [[players]]")
+            raise ConfigurationError(f"{where}: {told_value(entry)} is not a table; expected [[players]]")
         entry = self.resolved(entry, where)
         if isinstance(entry.get("name"), str) and entry["name"].isprintable():
             where = f"{where} ({entry['name']})"
@@ -103,7 +104,7 @@ class PlayerReader:
         name = entry.get("protocol", DEFAULT_PROTOCOL)
         if name not in PROTOCOLS:
             expected = EXPECTED_PROTOCOLS + nearest(str(name), PROTOCOLS)
-            raise ConfigurationError(f"{where}: protocol = {name!r}, expected {expected}")
+            raise ConfigurationError(f"{where}: protocol = {told_value(name)}, expected {expected}")
         return protocol_named(name)
 
 

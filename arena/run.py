@@ -25,6 +25,7 @@ from arena.players.programs import program_digest
 from arena.records import GameJob, GameRecord, Outcome, Pairing, PlayerSpec
 from engine.errors import UserError
 from engine.language import console
+from engine.settings.toml_values import told_value
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -346,7 +347,7 @@ def _check_same(store: Store, purpose: Purpose, recorded: Any) -> None:
         now[table] = {key: entry for key, entry in now[table].items() if key in before[table]}
     for path, old, new in differences(before, now):
         raise RunError(
-            f"{store.directory}: holds another {purpose.kind}: {path} = {_told(old)} there, {_told(new)} "
+            f"{store.directory}: holds another {purpose.kind}: {path} = {told_setting(old)} there, {told_setting(new)} "
             f"in {purpose.source}; {REMEDY}"
         )
 
@@ -439,9 +440,9 @@ def without(content: Mapping[str, Any], paths: Iterable[str]) -> dict[str, Any]:
     return left
 
 
-def _told(value: Any) -> str:
+def told_setting(value: Any) -> str:
     """A setting as an error line has it; one that is left out is not recorded."""
-    return "not set" if value is None else repr(value)
+    return "not set" if value is None else told_value(value)
 
 
 def differences(before: Any, now: Any, path: str = "") -> list[tuple[str, Any, Any]]:

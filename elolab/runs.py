@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import shutil
 import tempfile
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
 from arena.run import RunOptions
 from elolab.arguments import at_least_one, cluster_or_none, path_text, specified, stream_or_none, yes_or_no
 from engine.settings.configuration import find_config, read_toml
+from engine.settings.toml_values import toml_key, toml_lines
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -139,23 +139,10 @@ def toml_text(data: Mapping[str, Any]) -> str:
     lines, tables = [], []
     for key, value in data.items():
         if isinstance(value, Mapping):
-            tables += ["", f"[{_toml_value(key)}]", *_toml_lines(value)]
+            tables += ["", f"[{toml_key(key)}]", *toml_lines(value)]
         elif isinstance(value, list) and value and all(isinstance(entry, Mapping) for entry in value):
             for entry in value:
-                tables += ["", f"[[{_toml_value(key)}]]", *_toml_lines(entry)]
+                tables += ["", f"[[{toml_key(key)}]]", *toml_lines(entry)]
         else:
-            lines += _toml_lines({key: value})
+            lines += toml_lines({key: value})
     return "\n".join([*lines, *tables]).lstrip("\n") + "\n"
-
-
-def _toml_lines(table: Mapping[str, Any]) -> list[str]:
-    return [f"{_toml_value(key)} = {_toml_value(value)}" for key, value in table.items()]
-
-
-def _toml_value(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(_toml_lines(value)) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_toml_value, value)) + "]"
-    # Texts, whole numbers, true and false are written alike in JSON and TOML.
-    return repr(value) if isinstance(value, float) else json.dumps(value, ensure_ascii=False)

@@ -19,6 +19,7 @@ from arena.records import PlayerSpec
 from engine.settings.configuration import ConfigurationError, Table, nearest
 from engine.settings.limits import Limits
 from engine.settings.parameters import Value
+from engine.settings.toml_values import told_value
 from tuning.keys.conditions import BUILD_PROGRAM, ENGINE_TABLES
 
 BUILD = "build"
@@ -97,11 +98,11 @@ class ExternalEngine:
         if isinstance(value, float):
             value = str(value)
         if not isinstance(value, bool | int | str) or "\n" in f"{name}{value}":
-            raise ConfigurationError(f"{where}: {name} = {value!r}, expected a text, number, true or false")
+            raise ConfigurationError(f"{where}: {name} = {told_value(value)}, expected a text, number, true or false")
         if self.has_builds and name == BUILD and value not in self.build_names:
             expected = " or ".join(map(repr, self.build_names))
             raise ConfigurationError(
-                f"{where}: build = {value!r}, expected {expected}{nearest(str(value), self.build_names)}"
+                f"{where}: build = {told_value(value)}, expected {expected}{nearest(str(value), self.build_names)}"
             )
         if self.is_option(name):
             self._check_option(name, where)
@@ -194,7 +195,9 @@ def read_external(table: Table, game: str, limits: Limits) -> ExternalEngine:
     common: dict[str, Any] = {**table.mapping("engine"), "protocol": protocol.name}
     options = common.pop("options", {}) if protocol.has_options else {}
     if not isinstance(options, Mapping):
-        raise ConfigurationError(f"{table.where}: [engine]: options = {options!r}, expected a table of name = value")
+        raise ConfigurationError(
+            f"{table.where}: [engine]: options = {told_value(options)}, expected a table of name = value"
+        )
     name = common.pop("name", "")
     if "builds" in table:
         builds = tuple(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from arena.records import Outcome, Pairing
 from arena.tournament_spec import TournamentSpec
+from engine.settings.toml_values import told_value
 
 
 class Format(ABC):
@@ -60,7 +61,7 @@ class Format(ABC):
         """
         for key in self.keys:
             if getattr(old, key) != getattr(new, key):
-                yield key, repr(getattr(old, key)), repr(getattr(new, key))
+                yield key, told_value(getattr(old, key)), told_value(getattr(new, key))
         if not self.decides_on_the_way:
             return
         before, now = ([player.name for player in spec.players] for spec in (old, new))

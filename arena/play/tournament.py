@@ -19,7 +19,7 @@ from arena.play.stages import GameStage, StagePlan, time_line
 from arena.play.store import STORE_NAME, Store, StoreError
 from arena.players.registry import protocol_named
 from arena.records import GameJob, Outcome, Pairing, PlayerSpec
-from arena.run import OTHER_KINDS, Purpose, Run, RunError, RunOptions, check_programs, kind_in
+from arena.run import OTHER_KINDS, Purpose, Run, RunError, RunOptions, check_programs, kind_in, told_setting
 from arena.schedule import (
     Course,
     Withdrawal,
@@ -304,8 +304,8 @@ def _check_settings(directory: Path, old: TournamentSpec, old_openings: str, pla
     for key in before:
         if before[key] != now[key]:
             raise RunError(
-                f"{directory}: holds another tournament: {key} = {before[key]!r} there, {now[key]!r} in {new.source}; "
-                f"{REMEDY}"
+                f"{directory}: holds another tournament: {key} = {told_setting(before[key])} there, "
+                f"{told_setting(now[key])} in {new.source}; {REMEDY}"
             )
     if old_openings != plan.suite.digest:
         raise RunError(
@@ -409,7 +409,7 @@ def _common_content(spec: TournamentSpec) -> dict[str, Any]:
 
 def _difference_text(old: PlayerSpec, new: PlayerSpec) -> str:
     name, before, now = first_difference(old, new)
-    return f"played with {name} = {before!r}, now {now!r}"
+    return f"played with {name} = {told_setting(before)}, now {told_setting(now)}"
 
 
 def first_difference(old: PlayerSpec, new: PlayerSpec) -> tuple[str, Any, Any]:

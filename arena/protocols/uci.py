@@ -33,6 +33,7 @@ from arena.players.registry import Greeting, Protocol
 from engine.settings.configuration import ConfigurationError
 from engine.settings.keys import VALUE, Default, Section, Topic
 from engine.settings.limits import Limits
+from engine.settings.toml_values import told_value
 from engine.values import BAN_BOUND, MATE, MAX_PLY
 
 if TYPE_CHECKING:
@@ -264,7 +265,9 @@ def _written(table: Table, name: str, value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if not isinstance(value, str | int | float) or "\n" in f"{name}{value}":
-        raise ConfigurationError(f"{table.where}: options: {name} = {value!r}, expected a text, number, true or false")
+        raise ConfigurationError(
+            f"{table.where}: options: {name} = {told_value(value)}, expected a text, number, true or false"
+        )
     return str(value)
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from engine.errors import UserError
 from engine.settings.keys import CHOICE, NUMBER, SWITCH, TABLE, TABLES, TEXT, WHOLE, Default, Key, Section
+from engine.settings.toml_values import told_value
 
 SUFFIXES = {
     "engines": (".toml",),
@@ -173,7 +174,7 @@ class Table:
     def __init__(self, data: object, where: str, section: Section, *, knows_all: bool = True) -> None:
         """``knows_all`` is false where others read the rest of the table."""
         if not isinstance(data, Mapping):
-            raise ConfigurationError(f"{where}: {data!r} is not a table of key = value")
+            raise ConfigurationError(f"{where}: {told_value(data)} is not a table of key = value")
         self.where = where
         self.section = section
         self._data = data
@@ -192,7 +193,7 @@ class Table:
         """The error to raise for the value of ``key``; ``expected`` says what would be right."""
         if key not in self._data:
             return ConfigurationError(f"{self.where}: {key} is missing, expected {expected}")
-        return ConfigurationError(f"{self.where}: {key} = {self._data[key]!r}, expected {expected}")
+        return ConfigurationError(f"{self.where}: {key} = {told_value(self._data[key])}, expected {expected}")
 
     def value(self, key: str, default: Any = _DECLARED, expected: str = "a value") -> Any:
         """The value as it stands."""

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import UserError
+from engine.settings.toml_values import told_value
 from engine.settings.weights import pinned, weights_address
 
 Value = bool | int | str
@@ -95,15 +96,15 @@ class Parameter:
                 return words[value.lower()]
             if isinstance(value, bool) or (isinstance(value, int) and value in (0, 1)):
                 return bool(value)
-            raise ParameterError(f"{said} = {value!r}, expected on or off")
+            raise ParameterError(f"{said} = {told_value(value)}, expected on or off")
         if self.kind == "choice":
             if isinstance(value, str) and value in self.legal:
                 return value
             near = difflib.get_close_matches(str(value), self.legal, 1, 0.5)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
-            raise ParameterError(f"{said} = {value!r}, expected one of {', '.join(self.legal)}{hint}")
+            raise ParameterError(f"{said} = {told_value(value)}, expected one of {', '.join(self.legal)}{hint}")
         if self.kind == "weights":
-            expected = f"{said} = {value!r}, expected a file of weights"
+            expected = f"{said} = {told_value(value)}, expected a file of weights"
             if not isinstance(value, str) or not value:
                 raise ParameterError(expected)
             try:
@@ -115,7 +116,7 @@ class Parameter:
             with contextlib.suppress(ValueError):
                 value = int(value)
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
-            raise ParameterError(f"{said} = {value!r}, expected a whole number from {low} to {high}")
+            raise ParameterError(f"{said} = {told_value(value)}, expected a whole number from {low} to {high}")
         return int(value)
 
     def encode(self, value: Value) -> int:

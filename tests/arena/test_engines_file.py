@@ -155,8 +155,8 @@ def test_a_mark_of_the_byte_order_is_no_part_of_the_engines_of_cutechess(tmp_pat
     ("name", "text", "message"),
     [
         ("engines.toml", "[bad]\ncommand = 3", "engine 'bad': command = 3, expected the engine's program"),
-        ("engines.toml", "[bad]\ncommand = true", "engine 'bad': command = True, expected"),
-        ("engines.toml", "[bad]\ncommand = { a = 1 }", "engine 'bad': command = {'a': 1}, expected"),
+        ("engines.toml", "[bad]\ncommand = true", "engine 'bad': command = true, expected"),
+        ("engines.toml", "[bad]\ncommand = { a = 1 }", "engine 'bad': command = {a = 1}, expected"),
         ("engines.toml", "[bad]\ncommand = 'x'\nname = 3", "engine 'bad': name = 3, expected a text"),
         ("engines.toml", "[bad]\ncommand = 'x'\ndirectory = 3", "engine 'bad': directory = 3, expected a folder"),
         ("engines.json", '[{"name": "a", "command": 4}]', "engine 'a': command = 4, expected"),

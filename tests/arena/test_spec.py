@@ -130,7 +130,7 @@ def test_the_identity_of_players_over_gtp_and_nboard_is_what_it_was() -> None:
     [
         ({"piars": 3}, ["some/cup.toml", "'piars'", "'pairs'"]),
         ({"pairs": 0}, ["pairs = 0", "from 1"]),
-        ({"pairs": True}, ["pairs = True", "whole number"]),
+        ({"pairs": True}, ["pairs = true", "whole number"]),
         ({"pairs": "3"}, ["pairs = '3'", "whole number"]),
         ({"game": "xiangki"}, ["game = 'xiangki'", "'xiangqi'"]),
         ({"format": "swis"}, ["format = 'swis'", "'round_robin'", "'swiss'"]),
@@ -146,7 +146,7 @@ def test_the_identity_of_players_over_gtp_and_nboard_is_what_it_was() -> None:
         ({"format": "knockout", "seeding": "rating"}, ["seeding = 'rating'", "'order' or 'random'"]),
         ({"format": "knockout", "tiebreak": "armageddon"}, ["tiebreak = 'armageddon'", "'seed' or 'coin'"]),
         ({"format": "knockout", "tiebreak_pairs": -1}, ["tiebreak_pairs = -1", "from 0"]),
-        ({"format": "knockout", "third_place": True}, ["third_place = True", "2 players", "four"]),
+        ({"format": "knockout", "third_place": True}, ["third_place = true", "2 players", "four"]),
         ({"limit": "node=100"}, ["node=100", "nodes=1000"]),
         ({"name": "../up"}, ["name = '../up'", "letters"]),
         ({"seed": -1}, ["seed = -1"]),

@@ -12,6 +12,7 @@ from engine.settings.keys import Section
 from engine.settings.limits import Limits
 from engine.settings.parameters import Parameter, Value, find, find_all, format_value, parameters_of, resolve
 from engine.settings.presets import load_preset, preset_name
+from engine.settings.toml_values import told_value
 from tuning.ablation.levels import Level, level_of
 from tuning.conditions import Conditions, value_text, why_without_effect
 from tuning.external_engine import BUILD, ExternalEngine, placeholders_of
@@ -244,7 +245,7 @@ def _pairs_of_values(
     """The two values of each setting; raises ``ConfigurationError`` with its name if there are not two."""
     for word, levels in given.items():
         if not isinstance(levels, list) or len(levels) != 2:
-            raise ConfigurationError(f"{where}: {names[word]} = {levels!r}, expected a list of two values")
+            raise ConfigurationError(f"{where}: {names[word]} = {told_value(levels)}, expected a list of two values")
     return [(word, (levels[0], levels[1])) for word, levels in given.items()]
 
 

@@ -21,6 +21,7 @@ from arena.notation.openings import load_suite
 from arena.play.store import Store
 from arena.records import digest_of
 from arena.run import RunError, differences, plain
+from engine.settings.toml_values import told_value
 from tuning.claims.spec import ClaimsSpec, Part
 
 REGISTERED = "claims registered"
@@ -271,7 +272,7 @@ def _changes(part: Part, registered: Mapping[str, Any], surroundings: Mapping[st
 
 
 def _told(value: Any) -> str:
-    return NOTHING if value is None else repr(value)
+    return NOTHING if value is None else told_value(value)
 
 
 _REMEDY = 'give another folder with --out, or keep it as an amendment with --amend "why"'

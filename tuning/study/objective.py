@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.files import replace_file
 from arena.play.store import LOCK_NAME, STORE_NAME, FolderLock
-from arena.run import differences, plain
+from arena.run import differences, plain, told_setting
 from engine.errors import UserError
 from engine.settings.configuration import Table
 from engine.settings.limits import Limits
@@ -217,6 +217,7 @@ def _kept(spec: ObjectiveSpec, file: Path) -> list[Trial]:
         raise UserError(f"{file}: no trials that can be read ({error}); give another folder, or remove it") from None
     for path, old, new in differences(recorded, plain(spec.content())):
         raise UserError(
-            f"{file}: holds trials of another search: {path} = {old!r} there, {new!r} now; give another folder"
+            f"{file}: holds trials of another search: {path} = {told_setting(old)} there, {told_setting(new)} now; "
+            "give another folder"
         )
     return trials

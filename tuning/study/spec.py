@@ -15,6 +15,7 @@ from engine.errors import UserError
 from engine.settings.configuration import ConfigurationError, Table, read_toml
 from engine.settings.limits import OWN_LEVEL, Limits
 from engine.settings.parameters import Value
+from engine.settings.toml_values import told_value
 from tuning.conditions import Conditions, read_conditions, read_limits
 from tuning.external_engine import BUILD, ExternalEngine
 from tuning.keys.study import MODELLING_SAMPLERS, NON_REGRESSION, SAMPLERS, SECONDS, STUDY
@@ -221,7 +222,8 @@ def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
     if idle is not None:
         budget = " and a budget in games" if idle == "round_pairs" else ""
         raise ConfigurationError(
-            f"{where}: {idle} = {data[idle]!r} has no effect with sampler = {spec.sampler!r}{budget}; leave it out"
+            f"{where}: {idle} = {told_value(data[idle])} has no effect with sampler = {spec.sampler!r}{budget}; leave "
+            "it out"
         )
     return spec
 

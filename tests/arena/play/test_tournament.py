@@ -340,9 +340,9 @@ def test_the_rounds_of_a_player_that_cannot_start_are_lost_and_stay_so(
         ("swiss", {"pairs": 2}, ["pairs = 1 there, 2 in"]),
         ("knockout", {"pairs": 2, "extra": KEYS["knockout"][:-1] + "0"}, ["tiebreak_pairs = 1 there, 0 in"]),
         ("swiss", {"extra": 'format = "swiss"\nrounds = 2'}, ["longer tournament: 3 rounds there, 2 in"]),
-        ("swiss", {"extra": 'format = "swiss"\nrounds = 3\nrepeats = true'}, ["repeats = False there, True in"]),
+        ("swiss", {"extra": 'format = "swiss"\nrounds = 3\nrepeats = true'}, ["repeats = false there, true in"]),
         ("swiss", {"extra": 'format = "round_robin"'}, ["format = 'swiss' there, 'round_robin' in"]),
-        ("knockout", {"extra": 'format = "knockout"\ntiebreak_pairs = 1'}, ["third_place = True there, False in"]),
+        ("knockout", {"extra": 'format = "knockout"\ntiebreak_pairs = 1'}, ["third_place = true there, false in"]),
     ],
 )
 def test_what_rounds_depend_on_cannot_change(

@@ -622,6 +622,18 @@ def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("without_figures")
+def test_an_amendment_says_switches_as_the_file_does(tmp_path: Path) -> None:
+    out, before = tmp_path / "out", ('aspiration = "full" }\nreference', 'history = false }\nreference')
+    run(write_claims(tmp_path, before), out, ("C1a",))
+    path = write_claims(tmp_path, before, ("history = false", "history = true"))
+    with pytest.raises(UserError, match=r"history = false, by .* it is now true"):
+        run(path, out, ("C1a",))
+    amended = run(path, out, ("C1a",), amend="a slip")
+    assert {change[1:] for change in amended.registration.amendments[0].changes} == {("false", "true")}
+    assert "history: false → true" in write_claims_report(amended).read_text("utf-8")
+
+
+@pytest.mark.usefixtures("without_figures")
 def test_an_amendment_is_kept_with_its_reason_and_printed(tmp_path: Path) -> None:
     out = tmp_path / "out"
     before = run(write_claims(tmp_path), out, ("C20a",))

@@ -1,0 +1,35 @@
+"""Values as TOML writes them, in files and in what people are told of a file's values."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import date, time
+from typing import Any
+
+
+def toml_value(value: Any) -> str:
+    """Plain data as TOML has it; anything else, which no file can hold, as Python has it."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(toml_lines(value)) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(toml_value, value)) + "]"
+    if isinstance(value, str | bool):  # written alike in JSON and TOML
+        return json.dumps(value, ensure_ascii=False)
+    return value.isoformat() if isinstance(value, date | time) else repr(value)
+
+
+def toml_lines(table: Mapping[Any, Any]) -> list[str]:
+    """The keys of a table with their values."""
+    return [f"{toml_key(str(key))} = {toml_value(value)}" for key, value in table.items()]
+
+
+def toml_key(key: str) -> str:
+    """A key, in quotation marks where it needs them."""
+    return key if re.fullmatch("[A-Za-z0-9_-]+", key) else toml_value(key)
+
+
+def told_value(value: Any) -> str:
+    """The same in a line of an error, where a text has the quotation marks of all that is quoted there."""
+    return repr(value) if isinstance(value, str) else toml_value(value)
