@@ -156,9 +156,10 @@ def _figure_lines(
         faults = [line for text in faults for line in wrapped(text, columns)]
     else:
         faults, workers = [clipped(text, columns) for text in faults[:FEW]], workers[: FEW + 1]
-    others = len(test) + len(faults) + len(workers) + 3
+    outcomes: list[Line] = [[(line, "")] for line in outcome]
+    others = sum(len(part) + 1 for part in (test, outcomes, faults, workers) if part)
     standings = _standings_lines(state, say, None if room is None else max(2, room - others))
-    parts = [test, standings, [[(line, "")] for line in outcome], [[(line, YELLOW)] for line in faults], workers]
+    parts = [test, standings, outcomes, [[(line, YELLOW)] for line in faults], workers]
     lines = [line for part in parts if part for line in [*part, []]]
     return [_fitted(line, columns) for line in lines][: room if room is not None else len(lines)]
 

@@ -90,6 +90,15 @@ def test_what_a_screen_of_usual_size_says() -> None:
         assert said in text, said
 
 
+@pytest.mark.parametrize("left_out", [(), ("faults",), ("faults", "workers"), ("faults", "workers", "match", "test")])
+def test_standings_that_go_on_fill_the_room_above_the_keys(left_out: tuple[str, ...]) -> None:
+    sections = {name: [] if name in ("faults", "workers") else None for name in left_out}
+    *above, keys = text_of(screen(state(**sections, running=[]), [], Choice(), "en", 80, 24)).splitlines()
+    assert "q: quit" in keys
+    assert above[-1] != ""
+    assert "more players" in "".join(above)
+
+
 @pytest.mark.parametrize(("results", "said"), [
     (("1-0", "0-1"), "Elo +∞ [−636.4, +∞]  LOS 84.3 %  pairs 1"),
     (("0-1", "1-0"), "Elo −∞ [−∞, +636.4]  LOS 15.7 %  pairs 1"),
