@@ -27,6 +27,7 @@ compadd() {{
     local ending=
     [[ $1 == -S ]] && ending=$2 && shift 2
     [[ $1 == -- ]] && shift
+    set -- ${{(M)@:#$PREFIX*}}
     (($#)) && print -l -- ${{^@}}$ending
 }}
 _files() {{ print -l -- *; }}
@@ -142,6 +143,17 @@ def test_names_are_offered_for_every_value_of_an_option(shell: str, folder: Path
     assert "othello-ids" not in completed(folder, shell, "match", "--openings", *order, "oth")
     assert "othello-ids" in completed(folder, shell, "match", "--openings", *order, "--pairs", "5", "oth")
     assert not completed(folder, shell, "analyse", "--set", *first, "elolab")
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_files_are_offered_for_a_value_where_no_name_fits(shell: str, folder: Path) -> None:
+    """The folder's files begin as names of presets do."""
+    assert completed(folder, shell, "analyse", "--preset", "el") == {
+        name for name in available_configs("engines") if name.startswith("el")
+    }
+    assert completed(folder, shell, "match", "--openings", "order=random", "") >= {"othello", "xiangqi"}
+    assert f"elolab.{shell}" not in completed(folder, shell, "match", "--openings", "order=random", "")
+    assert f"elolab.{shell}" in completed(folder, shell, "analyse", "--preset", "elolab")
 
 
 def test_nothing_is_offered_that_is_not_for_people() -> None:

@@ -278,6 +278,16 @@ function __elolab_values_of --description 'Whether the last option before the cu
         end
     end
     return 1
+end
+function __elolab_names_or_files --description 'These names, or files where none of them fits'
+    set -l word (string replace -r -- '^--[^=]*=' '' (commandline -ct))
+    for name in $argv
+        if string match -q -- "$word*" $name
+            printf '%s\\n' $argv
+            return
+        end
+    end
+    __fish_complete_path $word
 end"""
 
 
@@ -295,25 +305,30 @@ def fish_script(found: Sequence[Completion]) -> str:
         here = f"__elolab_at {one.path}"
         for option in one.options:
             line = f"complete -c elolab -n {_fish(here)} -l {option.name[2:]} -d {_fish(_plain(option.meaning))}"
-            if option.values:
-                line += f" -a {_fish(' '.join(option.values))}"
-            lines.append(line + (_fish_files(option, " -r") if option.takes_value else ""))
+            lines.append(line + (f" -r{_fish_values(option)}" if option.takes_value else ""))
             if option.takes_more:
                 line = f"complete -c elolab -n {_fish(f'{here}; and __elolab_values_of {option.name}')}"
-                line += f" -a {_fish(' '.join(option.values))}" if option.values else ""
-                lines.append(line + _fish_files(option))
+                lines.append(line + _fish_values(option))
         more = " ".join(option.name for option in one.options if option.takes_more)
         alone = f"{here}; and not __elolab_values_of {more}" if more else here
-        line = f"complete -c elolab -n {_fish(alone)}{_fish_files(one)}"
+        line = f"complete -c elolab -n {_fish(alone)}{_fish_files(one.takes_files)}"
         if one.names and (inner or command not in parents):
             line += f" -a {_fish(' '.join(one.names))}"
         lines.append(line)
     return "\n".join(lines) + "\n"
 
 
-def _fish_files(place: Option | Completion, required: str = "") -> str:
+def _fish_values(option: Option) -> str:
+    """What an option's value may be."""
+    if not option.values:
+        return _fish_files(option.takes_files)
+    names = " ".join(option.values)
+    return _fish_files(False) + f" -a {_fish(f'(__elolab_names_or_files {names})' if option.takes_files else names)}"
+
+
+def _fish_files(are_offered: bool) -> str:
     """Whether files are offered; the first is stronger than the second of another line, as of a command above."""
-    return f"{required} -F" if place.takes_files else f"{required} -f"
+    return " -F" if are_offered else " -f"
 
 
 SCRIPTS: dict[str, Callable[[Sequence[Completion]], str]] = {
