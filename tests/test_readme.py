@@ -11,6 +11,7 @@ from documents import ROOT, blocks_in, commands_in, files_in, in_chinese, links_
 
 from arena.engines_file import ENGINES_NAME, engines_file
 from arena.player_spec import player_named
+from engine.language import columns_of
 from tuning.ablation.spec import load_ablation
 from tuning.study.spec import load_tuning
 
@@ -18,13 +19,14 @@ PAGE = "README.md"
 EACH_PAGE = pytest.mark.parametrize("page", [PAGE, in_chinese(PAGE)])
 MAX_LINES = 150
 MAX_COLUMNS = 120
+"""Of a terminal, in which a Chinese character takes two."""
 
 
 @EACH_PAGE
 def test_it_is_short(page: str) -> None:
     lines = text_of(page).splitlines()
     assert len(lines) <= MAX_LINES
-    assert [line for line in lines if len(line) > MAX_COLUMNS] == []
+    assert [line for line in lines if columns_of(line) > MAX_COLUMNS] == []
 
 
 @EACH_PAGE
