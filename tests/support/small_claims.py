@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from engine.settings.configuration import find_config
 from tuning.claims.results import ClaimsResult
 from tuning.claims.run import run_claims
 from tuning.claims.spec import load_claims
@@ -123,6 +125,14 @@ def write_claims(folder: Path, *changes: tuple[str, str]) -> Path:
     path = folder / "mine.toml"
     path.write_text(text, "utf-8")
     return path
+
+
+def change_weights(folder: Path) -> None:
+    """Let other evaluation weights have the name of the shipped ones where that is the current folder."""
+    weights = folder / "configs" / "weights" / "xiangqi.toml"
+    weights.parent.mkdir(parents=True)
+    shipped = find_config("weights", "xiangqi").read_text("utf-8")
+    weights.write_text(re.sub(r"(phases = \[\s+\[\s*)\d+", r"\g<1>77", shipped), "utf-8")
 
 
 def run(path: Path, out: Path, only: tuple[str, ...] = (), **options: Any) -> ClaimsResult:

@@ -1,8 +1,9 @@
 """Cells that have ended in other folders of results, of whatever machine, taken over instead of being asked again.
 
 What a cell shows is a pure function of its games and searches, and these of its settings and its seed. So the rows of
-``cells.csv`` stand for the games of other folders, where the rule of the part has the same digest; they are kept in the
-run's own store, so that it can be resumed without those folders.
+``cells.csv`` stand for the games of other folders, where the rule of the part has the same digest, and the openings,
+weights and defaults are the same by ``surroundings.json``; they are kept in the run's own store, so that it can be
+resumed without those folders.
 """
 
 from __future__ import annotations
@@ -18,8 +19,16 @@ from typing import Any
 from arena.play.store import STORE_NAME, Store
 from arena.run import RunError, plain
 from engine.compiled.identity import engine_identity, equivalent_identities
+from engine.settings.toml_values import told_value
 from tuning.claims.courses import outcome_of_row
-from tuning.claims.registration import AMENDMENTS, Amendment, AskedElsewhere, is_searched_here
+from tuning.claims.registration import (
+    AMENDMENTS,
+    Amendment,
+    AskedElsewhere,
+    changed_surroundings,
+    is_searched_here,
+    surroundings_of,
+)
 from tuning.claims.results import AMENDMENT_COLUMNS, OF_SPECIFICATION, CellKey, CellRow, cell_row
 from tuning.claims.spec import STRENGTH, ClaimsSpec, Part
 
@@ -29,6 +38,7 @@ COLUMNS = {
     "amendments": frozenset(AMENDMENT_COLUMNS),
 }  # fmt: skip
 """By table, the columns that are needed of it."""
+SURROUNDINGS_FILE = "surroundings.json"
 MERGED = "claims merged"
 """The name of the store's metadata: by part, its digest, when it was registered, and the lines of its cells."""
 
@@ -59,15 +69,18 @@ class MergedPart:
 def read_merged(spec: ClaimsSpec, folders: Sequence[Path], accept_engine_change: bool = False) -> dict[str, MergedPart]:
     """The cells that have ended in some folders, by part; of two of the same, the one of the folder named first.
 
-    Raises ``RunError`` if a folder holds no results, a part was asked there by another rule, or, unless that is
-    accepted, by another engine.
+    Raises ``RunError`` if a folder holds no results, a part was asked there by another rule, with other openings,
+    weights or defaults, or, unless that is accepted, by another engine.
     """
     found: dict[str, MergedPart] = {}
+    here = surroundings_of(spec) if folders else {}
     for folder in folders:
         tables = {table: _lines(folder, table) for table in COLUMNS}
+        there = _surroundings_in(folder)
         for part in spec.parts:
             own = _part_of(part, folder, tables, accept_engine_change)
             if own is not None:
+                _refuse_other_surroundings(part, folder, there, here)
                 found[part.id] = own if part.id not in found else _joined(found[part.id], own)
     return found
 
@@ -101,6 +114,36 @@ def _part_of(
     if not accept_engine_change:
         refuse_other_engines(rows, folder / "cells.csv")
     return MergedPart(part.digest, registered["registered"], amendments, lines)
+
+
+def surroundings_text(surroundings: Mapping[str, Any]) -> str:
+    """What a folder keeps beside its tables: surroundings, each once, and the place of its own by part."""
+    different: list[Any] = []
+    for one in surroundings.values():
+        if one not in different:
+            different.append(one)
+    parts = {name: different.index(one) for name, one in surroundings.items()}
+    return json.dumps({"parts": parts, "surroundings": different}, ensure_ascii=False, indent=1) + "\n"
+
+
+def _surroundings_in(folder: Path) -> dict[str, Any]:
+    """What was registered in a folder, by part; nothing if its tables are of a version that did not write it."""
+    path = folder / SURROUNDINGS_FILE
+    try:
+        content = json.loads(path.read_text("utf-8"))
+        return {name: dict(content["surroundings"][place]) for name, place in content["parts"].items()}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError):
+        raise RunError(f"{path}: is not whole, or cannot be read; {_remedy(folder)}") from None
+
+
+def _refuse_other_surroundings(part: Part, folder: Path, there: Mapping[str, Any], here: Mapping[str, Any]) -> None:
+    for name, before, now in changed_surroundings(there.get(part.id, {}), here[part.id]):
+        raise RunError(
+            f"{folder}: {part.id} was asked with {name} = {told_value(before)}, here it is {told_value(now)}; take "
+            "over what was asked with the same openings, weights and defaults, or name other parts with --only"
+        )
 
 
 def refuse_other_engines(rows: Iterable[CellRow], where: Path) -> None:

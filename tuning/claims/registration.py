@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -73,6 +73,8 @@ class Registration:
     amendments: tuple[Amendment, ...]
     withdrawn: tuple[str, ...] = ()
     """The parts that expected something and were taken out of the table when something of them was known."""
+    surroundings: Mapping[str, Any] = field(default_factory=dict)
+    """What else decides games and searches, as it was registered, by the id of the part: ``surroundings_of``."""
 
     @property
     def amended_after_results(self) -> frozenset[str]:
@@ -178,6 +180,7 @@ def register(
             name for name, entry in known.items()
             if name not in spec.asked and WITHDRAWN in entry and entry["content"]["expect"] is not None
         ),
+        {name: entry[SURROUNDINGS] for name, entry in known.items() if SURROUNDINGS in entry},
     )  # fmt: skip
 
 
@@ -263,12 +266,16 @@ def _asked_of(content: Mapping[str, Any]) -> set[str]:
 
 
 def _changes(part: Part, registered: Mapping[str, Any], surroundings: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
-    """What is another than it was registered; a parameter that one of the two does not have yet, or no more, is not."""
-    around = differences(registered.get(SURROUNDINGS, {}), surroundings[part.id])
+    """What is another than it was registered."""
     return [
         *differences(registered["content"], plain(part.content)),
-        *(change for change in around if None not in change[1:]),
+        *changed_surroundings(registered.get(SURROUNDINGS, {}), surroundings[part.id]),
     ]
+
+
+def changed_surroundings(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
+    """Where the surroundings of a part differ, but for parameters that one of the two does not have."""
+    return [change for change in differences(before, now) if None not in change[1:]]
 
 
 def _told(value: Any) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
-from small_claims import draw_no_figures, figures, run, write_claims
+from small_claims import change_weights, draw_no_figures, figures, run, write_claims
 
 from arena.figures.faults import FaultCount
 from arena.figures.statistics import Pentanomial, elo_of_score, score_of_elo
@@ -560,10 +560,7 @@ def test_what_lies_outside_of_the_table_is_registered_too(
         suite = tmp_path / "few.epd"
         suite.write_text("".join(suite.read_text("utf-8").splitlines(keepends=True)[:-1]), "utf-8")
     else:
-        weights = tmp_path / "configs" / "weights" / "xiangqi.toml"
-        weights.parent.mkdir(parents=True)
-        shipped = find_config("weights", "xiangqi").read_text("utf-8")
-        weights.write_text(re.sub(r"(phases = \[\s+\[\s*)\d+", r"\g<1>77", shipped), "utf-8")
+        change_weights(tmp_path)
     path = tmp_path / "mine.toml"
     with pytest.raises(UserError, match=re.escape(f"C1a was registered with {changed} = ")):
         run(path, out, ("C1a",))

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from small_claims import draw_no_figures, figures, run, write_claims
+from small_claims import change_weights, draw_no_figures, figures, run, write_claims
 
 from arena.play.store import Store
 from elolab import command_line
@@ -172,6 +172,53 @@ def test_a_table_with_values_of_another_kind_is_refused(
     kept = tables_of(out, tmp_path / "kept")
     rewrite(kept / "cells.csv", lambda row: {**row, "effect": "9x"})
     with pytest.raises(UserError, match=r"kept: its tables have no such values of .*'9x'.*; copy it anew"):
+        run(path, tmp_path / "new", merge=[kept])
+
+
+@pytest.mark.parametrize("changed", ["openings of the suite", "parameters.then.evaluation_weights"])
+def test_other_openings_and_weights_are_refused(
+    changed: str, ended: tuple[Path, Path, ClaimsResult], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    """They have the same names, so that no rule has another digest."""
+    monkeypatch.chdir(tmp_path)
+    path, kept = write_claims(tmp_path), tables_of(ended[1], tmp_path / "kept")
+    older, new = tables_of(ended[1], tmp_path / "older"), tmp_path / "new"
+    shutil.copy(ended[1] / "surroundings.json", kept)
+    told = ["claims", "--claims", str(path), "--only", "C1a", "C1b", "--out", str(new), "--merge"]
+    assert command_line.main([*told, str(kept), "--dry-run"]) == 0
+    if changed == "openings of the suite":
+        suite = tmp_path / "few.epd"
+        suite.write_text("".join(suite.read_text("utf-8").splitlines(keepends=True)[:-1]), "utf-8")
+    else:
+        change_weights(tmp_path)
+    for more in (["--dry-run"], [], ["--amend", "why"], ["--accept-engine-change"]):
+        capsys.readouterr()
+        assert command_line.main([*told, str(older), str(kept), *more]) == 2
+        [line] = capsys.readouterr().err.splitlines()
+        assert line.startswith(f"elolab: {kept}: C1a was asked with {changed} = '")
+        assert line.endswith("'; take over what was asked with the same openings, weights and defaults, or name other "
+                             "parts with --only")  # fmt: skip
+    assert not new.exists()
+    # Older folders do not say what they were.
+    assert run(path, new, ("C1a", "C1b"), merge=[older], stop=stopped()).merged > 0
+
+
+def test_surroundings_go_with_what_is_taken_over(ended: tuple[Path, Path, ClaimsResult], tmp_path: Path) -> None:
+    path, out, _ = ended
+    merged = run(path, tmp_path / "new", merge=[out], stop=stopped())
+    write_claims_report(merged)
+    assert (tmp_path / "new" / "surroundings.json").read_bytes() == (out / "surroundings.json").read_bytes()
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"parts": {"C1a": 7}, "surroundings": []}', '{"parts": {"C1a": 0}}'])
+def test_surroundings_that_are_not_whole_are_refused(
+    content: str, ended: tuple[Path, Path, ClaimsResult], tmp_path: Path
+) -> None:
+    path, out, _ = ended
+    kept = tables_of(out, tmp_path / "kept")
+    (kept / "surroundings.json").write_text(content)
+    with pytest.raises(UserError, match=r"surroundings\.json: is not whole, or cannot be read; copy it anew, or"):
         run(path, tmp_path / "new", merge=[kept])
 
 

@@ -21,6 +21,7 @@ from arena.reports.tables import TextTable
 from engine.language import DEFAULT_LANGUAGE, Catalogue
 from tuning.ablation.verdicts import ERROR_RATE, POWER
 from tuning.claims.measures import RATIO_UNITS
+from tuning.claims.merging import SURROUNDINGS_FILE, surroundings_text
 from tuning.claims.results import AMENDMENT_COLUMNS, PART_COLUMNS, SEARCH_COLUMNS, CellRow, ClaimsResult, PartResult
 from tuning.claims.spec import OF_THRESHOLD, ClaimsSpec, Part
 from tuning.claims.verdicts import DEPENDS, EQUIVALENT, NON_INFERIOR, PART_VERDICTS, SHOWN, UNFINISHED
@@ -49,7 +50,7 @@ COMPRESSED = {"searches": "searches.csv.gz"}
 
 
 def write_claims_report(run: ClaimsResult, language: str = DEFAULT_LANGUAGE, folder: Path | None = None) -> Path:
-    """Write the tables (CSV), their data dictionary, report.md, the plots and report.html; returns the last's path.
+    """Write the tables, their data dictionary, the surroundings, report.md, plots and report.html; returns its path.
 
     They are written into ``folder``, or else the run's.
     """
@@ -59,6 +60,7 @@ def write_claims_report(run: ClaimsResult, language: str = DEFAULT_LANGUAGE, fol
         replace_file(folder / f"{name}.csv", partial(table.to_csv, index=False))
     replace_file(folder / "amendments.csv", _csv(AMENDMENT_COLUMNS, _amendment_rows(run)))
     replace_file(folder / "columns.csv", data_dictionary(language))
+    replace_file(folder / SURROUNDINGS_FILE, surroundings_text(run.registration.surroundings))
     searches = run.searches_frame().to_csv(index=False, lineterminator="\n")
     replace_file(folder / COMPRESSED["searches"], gzip.compress(searches.encode(), mtime=0))
     return write_document(folder, claims_document(run, language), run.faults)
