@@ -20,7 +20,7 @@ from arena.files import replace_file
 from arena.play.executor import GameRunner, Pauses, stopping_on_signals
 from arena.play.live import LIVE_NAME, Progress
 from arena.play.store import STORE_NAME, DamagedStore, Store, check_place
-from arena.players.processors import OFF, AffinityError
+from arena.players.processors import OFF, AffinityError, shares
 from arena.players.programs import program_digest
 from arena.records import GameJob, GameRecord, Outcome, Pairing, PlayerSpec
 from engine.errors import UserError
@@ -138,6 +138,7 @@ class Run:
         self._resources = ExitStack()
 
     def __enter__(self) -> Run:
+        check_options(self.threads, self._cluster, self._affinity, self._log_folder)
         with ExitStack() as resources:
             self.store = resources.enter_context(Store(self.directory, repaired=self._tell_of_repair))
             self._claim()
@@ -164,22 +165,15 @@ class Run:
             from arena.play.dialogue_log import DialogueLog
 
             log = DialogueLog(Path(self._log_folder), self.progress.remark)
-        try:
-            return GameRunner(
-                self.threads, self.stop, tick=self.tick, affinity=self._affinity, warn=self.progress.remark,
-                pauses=self._pauses, log=log,
-            )  # fmt: skip
-        except AffinityError as error:
-            raise RunError(str(error)) from None
+        return GameRunner(
+            self.threads, self.stop, tick=self.tick, affinity=self._affinity, warn=self.progress.remark,
+            pauses=self._pauses, log=log,
+        )  # fmt: skip
 
     def _make_cluster_runner(self, cluster: str | Executor) -> Runner:
         from arena.cluster.contract import ExecutorSite, Site
         from arena.cluster.runner import ClusterRunner
 
-        if self._log_folder is not None:
-            raise RunError("--log keeps dialogues of this machine only; leave it out, or play without --cluster")
-        if self._affinity != OFF:
-            raise RunError("--affinity is of this machine's processors; leave it out, or play without --cluster")
         site: Site
         if isinstance(cluster, str):
             from arena.cluster.dask_cluster import DaskSite
@@ -307,6 +301,22 @@ class Run:
             content[PROGRAMS] = self._recorded_programs
         changed = recorded is not None and plain(recorded) != plain(purpose.content)
         store.record_metadata(content, purpose.places(store) if changed else ())
+
+
+def check_options(concurrency: int, cluster: str | Executor | None, affinity: str, log: str | None) -> None:
+    """Raise ``UserError`` for options of a ``Run`` that it could not be played with; nothing is started or written."""
+    if cluster is not None and log is not None:
+        raise RunError("--log keeps dialogues of this machine only; leave it out, or play without --cluster")
+    if cluster is not None and affinity != OFF:
+        raise RunError("--affinity is of this machine's processors; leave it out, or play without --cluster")
+    if log is not None:
+        from arena.play.dialogue_log import check_log_folder
+
+        check_log_folder(Path(log))
+    try:
+        shares(affinity, concurrency)
+    except AffinityError as error:
+        raise RunError(str(error)) from None
 
 
 def check_directory(directory: Path, purpose: Purpose, *, accepts_changes: bool) -> None:

@@ -36,7 +36,7 @@ COPIES_METADATA = "pgn copies"
 def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
     """Play, resume or extend a tournament under the arguments of ``add_playing_arguments``; returns the exit code."""
     from arena.play.tournament import describe, description_text, prepare, purpose_of, resume_command, run
-    from arena.run import check_directory
+    from arena.run import check_directory, check_options
     from arena.spec import with_anchors
 
     spec = with_anchors(spec, arguments.anchors)
@@ -55,6 +55,7 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
         allowed = ["--wall-clock-on-cluster"] if arguments.wall_clock_on_cluster else []
         spec = replace(spec, command=(*spec.words, "--cluster", arguments.cluster, *allowed))
     if arguments.dry_run:
+        check_options(arguments.concurrency, arguments.cluster, arguments.affinity, arguments.log)
         plan = prepare(spec)
         check_directory(directory, purpose_of(plan), accepts_changes=arguments.accept_engine_change)
         description = describe(plan, directory, arguments.concurrency)

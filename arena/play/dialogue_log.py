@@ -23,9 +23,23 @@ from arena.files import FULL_DISK_ERRORS, FileError
 from arena.records import digest_of
 from engine.language import console
 
+IN_THE_WAY = "a file of that name is in the way"
 MAX_STEM_BYTES = 200
 MAX_BEGUN_BYTES = 65_536
 """Of a line without an end, after which it is written all the same."""
+
+
+def check_log_folder(folder: Path) -> None:
+    """Raise ``FileError`` if there could be no dialogues in the folder; nothing is written."""
+    there = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
+    if not there.is_dir():
+        raise _cannot_keep(folder, IN_THE_WAY if there == folder else os.strerror(errno.ENOTDIR))
+    if not os.access(there, os.W_OK):
+        raise _cannot_keep(folder, os.strerror(errno.EACCES))
+
+
+def _cannot_keep(folder: Path, reason: str) -> FileError:
+    return FileError(f"{folder}: dialogues cannot be kept there: {reason}; give another folder with --log")
 
 
 class DialogueLog:
@@ -42,10 +56,7 @@ class DialogueLog:
             with tempfile.TemporaryFile(dir=folder):
                 pass
         except OSError as error:
-            reason = "a file of that name is in the way" if isinstance(error, FileExistsError) else _reason(error)
-            raise FileError(
-                f"{folder}: dialogues cannot be kept there: {reason}; give another folder with --log"
-            ) from None
+            raise _cannot_keep(folder, IN_THE_WAY if isinstance(error, FileExistsError) else _reason(error)) from None
 
     def begin(self, player: str, command: Sequence[str], process_id: int) -> DialogueFile | None:
         """The file for the dialogue with a process that has just started; ``None`` once the log has failed."""

@@ -70,8 +70,6 @@ def run_claims(
     are folders whose ended cells are taken over. Raises ``UserError`` if the folder belongs to another run, or a rule
     is another than was registered, or ``amend`` is blank.
     """
-    if amend is not None and not amend.strip():
-        raise RunError(f"claims: --amend {amend!r}: expected the reason for the change, which is kept for good")
     accept_engine_change = options.get("accept_engine_change", False)
     merged = read_merged(spec, merge, accept_engine_change)
     purpose = purpose_of(spec, directory, amend, merged, accept_engine_change)
@@ -100,8 +98,10 @@ def purpose_of(
 ) -> Purpose:
     """The run of some claims, which is refused a changed rule without a reason in ``amend``.
 
-    ``merged`` is what it is about to take over, by part.
+    ``merged`` is what it is about to take over, by part. Raises ``RunError`` if the reason is blank.
     """
+    if amend is not None and not amend.strip():
+        raise RunError(f"claims: --amend {amend!r}: expected the reason for the change, which is kept for good")
     source = [spec.text, str(Path(spec.source).resolve()), spec.budget.name, list(spec.only)]
     content = {"format": FORMAT, "game": spec.game, "budget": spec.budget.name}
     check = _check_of(spec, directory, amend, merged, accept_engine_change)

@@ -149,7 +149,13 @@ def report_written(write: Callable[[], Path]) -> Iterator[Path | None]:
 
 
 def describe(plan: StagePlan, figures: Mapping[str, int], arguments: argparse.Namespace) -> int:
-    """Print what a run would do, for ``--dry-run``; ``figures`` are what it consists of beside games."""
+    """Print what a run would do, for ``--dry-run``; ``figures`` are what it consists of beside games.
+
+    Raises ``UserError`` for options that it could not be played with.
+    """
+    from arena.run import check_options
+
+    check_options(arguments.concurrency, arguments.cluster, arguments.affinity, getattr(arguments, "log", None))
     if arguments.json:
         print_json({**plan.data(), **figures})
     else:

@@ -105,7 +105,15 @@ def run(arguments: argparse.Namespace) -> int:
     from engine.settings.limits import Limits
     from engine.settings.parameters import BY_NAME
     from engine.settings.weights import find_weights
-    from tuning.evaluation.fit import FitSpec, check_fit, fit_evaluation, fitting_of, plan_of_run, purpose_of
+    from tuning.evaluation.fit import (
+        FitSpec,
+        check_fit,
+        check_openings,
+        fit_evaluation,
+        fitting_of,
+        plan_of_run,
+        purpose_of,
+    )
 
     game = game_named(arguments.game)
     fitting = fitting_of(game)
@@ -134,6 +142,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.dry_run:
         purpose = purpose_of(spec, find_weights(spec.start, (game.name,)))
         check_directory(directory, purpose, accepts_changes=arguments.accept_engine_change)
+        check_openings(spec)
         return describe(plan_of_run(spec, directory, arguments.concurrency), {}, arguments)
     fitted = uninterrupted(fit_evaluation, arguments, spec, directory, output=output)
     if fitted is not None:

@@ -323,6 +323,13 @@ def fit_evaluation(
     return replace(fitted, output=output)
 
 
+def check_openings(spec: FitSpec) -> None:
+    """Raise ``RunError`` if there are too few openings for the matches."""
+    from engine.games import game_named
+
+    _MatchOpenings.of(spec, game_named(spec.game))
+
+
 def purpose_of(spec: FitSpec, start: Weights) -> Purpose:
     """The folder is for the same fit from the weights ``start``; only what ``LENGTHS`` names may differ."""
     more = {SPECIFICATION_METADATA: spec.as_asked()}

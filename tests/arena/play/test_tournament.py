@@ -795,6 +795,31 @@ def test_a_dry_run_refuses_what_would_be_refused(
     assert "played by engine 0123456789ab" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--affinity", "auto", "--concurrency", "1000"], "affinity = auto: "),
+        (["--log", "FILE"], "dialogues cannot be kept there: a file of that name is in the way; give another"),
+        (["--log", "FILE/inside"], "dialogues cannot be kept there: Not a directory; give another folder with --log"),
+        (["--log", "log", "--cluster", "tcp://127.0.0.1:1"], "--log keeps dialogues of this machine only"),
+        (["--affinity", "auto", "--cluster", "tcp://127.0.0.1:1"], "--affinity is of this machine's processors"),
+    ],
+)
+def test_options_that_a_run_refuses_are_refused_by_the_dry_run_too(
+    options: list[str], words: str, played: tuple[Path, Path, TournamentResult], tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    (tmp_path / "FILE").touch()
+    out, told = tmp_path / "out", []
+    given = [str(tmp_path / word) if word.startswith("FILE") else word for word in options]
+    for more in ([], ["--dry-run"]):
+        assert command_line.main(["tournament", str(played[0]), "--out", str(out), *given, *more]) in (1, 2)
+        told.append(capsys.readouterr().err.splitlines()[-1])
+    assert told[0] == told[1]
+    assert words in told[0]
+    assert not out.exists()
+
+
 def test_a_dry_run_says_that_the_folder_is_in_use(
     played: tuple[Path, Path, TournamentResult], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -898,6 +898,8 @@ def test_a_dry_run_refuses_what_would_be_refused(
     shutil.copytree(played[1], out)
     words = ["ablate", str(path), "--out", str(out)]
     assert command_line.main([*words, "--dry-run"]) == 0
+    assert command_line.main([*words, "--dry-run", "--log", str(path)]) == 1
+    assert "dialogues cannot be kept there" in capsys.readouterr().err
     for changed in ({ENGINE_IDENTITY: "0123456789ab"}, {PROGRAMS: [[sys.executable, None, "another"]]}):
         with Store(out) as store:
             before = {name: store.metadata(name) for name in changed}

@@ -640,6 +640,7 @@ def test_an_amendment_is_kept_with_its_reason_and_printed(tmp_path: Path) -> Non
     for blank in ("", " \t"):
         with pytest.raises(UserError, match=r"--amend .*: expected the reason"):
             run(path, out, ("C20a",), amend=blank)
+    assert command_line.main(["claims", "--claims", str(path), "--out", str(out), "--amend", " ", "--dry-run"]) == 2
     amended = run(path, out, ("C20a",), amend="the margin was a slip")
     assert not amended.is_fixed_beforehand
     (amendment,) = amended.registration.amendments

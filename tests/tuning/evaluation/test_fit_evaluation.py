@@ -613,10 +613,11 @@ def test_what_cannot_be_done_is_refused_in_one_line(
     words: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert command_line.main(["fit-evaluation", *words]) == 2
-    shown = capsys.readouterr().err
-    assert said in shown
-    assert len([line for line in shown.splitlines() if line.startswith("elolab:")]) == 1
+    for more in ([], ["--dry-run"]):
+        assert command_line.main(["fit-evaluation", *words, *more]) == 2
+        shown = capsys.readouterr().err
+        assert said in shown
+        assert len([line for line in shown.splitlines() if line.startswith("elolab:")]) == 1
 
 
 def test_the_text_of_weights_is_read_back(tmp_path: Path) -> None:
