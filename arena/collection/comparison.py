@@ -13,6 +13,7 @@ from arena.play.store import Store
 from arena.play.tournament import count_of
 from arena.run import ENGINE_IDENTITY, PROGRAMS, differences, plain
 from engine.language import Catalogue, columns_of, padded
+from engine.settings.toml_values import toml_value
 
 if TYPE_CHECKING:
     from arena.tournament_spec import TournamentSpec
@@ -160,7 +161,9 @@ def comparison_lines(one: ComparedRun, other: ComparedRun, say: Catalogue) -> li
 def _setting_words(value: Any, say: Catalogue) -> str:
     if isinstance(value, Mapping):  # such as a player that the other run lacks
         return say("compare.there")
-    return say("compare.none") if value is None else str(value)
+    if value is None:
+        return say("compare.none")
+    return value if isinstance(value, str) else toml_value(value)
 
 
 def _result_lines(one: ComparedRun, other: ComparedRun, say: Catalogue) -> list[str]:

@@ -22,6 +22,7 @@ from arena.spec import with_anchors
 from arena.tournament_spec import TournamentSpec
 from engine.errors import UserError
 from engine.language import DEFAULT_LANGUAGE, Catalogue
+from engine.settings.toml_values import told_value
 
 FORMAT = "joint"
 """What stands for the format of a report over several runs."""
@@ -173,11 +174,16 @@ def _notes_on_splits(joined: Sequence[Sequence[_Appearance]]) -> list[JoinNote]:
             one, other, *_ = several
             key, before, now = first_difference(one.player, other.player)
             fields = {
-                "name": name, "count": len(several), "key": key, "before": repr(before), "folder": one.run.folder,
-                "now": repr(now), "other_folder": other.run.folder,
+                "name": name, "count": len(several), "key": key, "before": _told(before), "folder": one.run.folder,
+                "now": _told(now), "other_folder": other.run.folder,
             }  # fmt: skip
             notes.append(("joint.split", fields))
     return notes
+
+
+def _told(value: Any) -> str:
+    """A setting as files have it; the other version of elolab may not know it."""
+    return "-" if value is None else told_value(value)
 
 
 def _settings(one: _Appearance) -> str:

@@ -160,6 +160,17 @@ def test_two_side_by_side(results: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert main(["runs", "compare", folders[0], str(results)]) == 2
 
 
+def test_switches_that_differ_are_said_as_files_have_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    others = ({"name": "other", "set": {"null_move": value}} for value in (True, False))
+    folders = [str(play(tmp_path / name, 1, players=[{"name": "default"}, other]))
+               for name, other in zip("ab", others, strict=True)]  # fmt: skip
+    assert main(["runs", "compare", *folders]) == 0
+    assert "  players.other.parameters.null_move  A true  B false\n" in capsys.readouterr().out
+    assert main(["report", *folders, "--out", str(tmp_path / "both"), "--json"]) == 0
+    report = (tmp_path / "both" / "report.md").read_text("utf-8")
+    assert f"null_move = true in {folders[0]}, false in {folders[1]}" in report
+
+
 def test_builds_of_programs_are_told_apart_by_the_programs_names(
     results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
