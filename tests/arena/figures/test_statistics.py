@@ -106,6 +106,15 @@ def test_one_outcome_only_still_has_an_interval_that_shrinks() -> None:
     assert drawn.los == 0.5
 
 
+@pytest.mark.parametrize("pairs", [1, 2, 7, 150])
+def test_pairs_that_all_came_out_alike_have_the_exact_binomial_interval(pairs: int) -> None:
+    """By scipy (Clopper and Pearson): all won; all even, another outcome lies half as far away."""
+    low = stats.binomtest(pairs, pairs).proportion_ci(0.95, "exact").low
+    won, even = (Pentanomial(counts).estimate() for counts in ((0, 0, 0, 0, pairs), (0, 0, pairs, 0, 0)))
+    assert (won.score_low, won.score_high) == pytest.approx((low, 1), abs=1e-12)
+    assert (even.score_low, even.score_high) == pytest.approx((low / 2, 1 - low / 2), abs=1e-12)
+
+
 @given(COUNTS)
 def test_the_opponents_view_mirrors_the_players(counts: tuple[int, int, int, int, int]) -> None:
     mine, theirs = Pentanomial(counts).estimate(), Pentanomial(counts[::-1]).estimate()
@@ -149,6 +158,12 @@ def test_bounds_and_verdicts() -> None:
     assert sequential_test(Pentanomial((50, 400, 2000, 900, 200)), 0, 5).verdict == "upper accepted"
     assert sequential_test(Pentanomial((200, 900, 2000, 400, 50)), 0, 5).verdict == "lower accepted"
     assert sequential_test(Trinomial(900, 900, 400), 0, 5).verdict == "upper accepted"
+
+
+def test_each_bound_has_the_error_of_its_own_hypothesis() -> None:
+    """A loose ``beta`` brings the lower bound near; Wald's formula by hand."""
+    test = sequential_test(GOLDEN, 0, 2, alpha=0.01, beta=0.2)
+    assert (test.lower_bound, test.upper_bound) == pytest.approx((-1.599388, 4.382027), abs=1e-6)
 
 
 def test_from_pairs_counts_by_points() -> None:
