@@ -70,6 +70,74 @@ def test_joint_fit_is_scipys_maximum() -> None:
     assert error == pytest.approx(1.96 * math.sqrt(contrast @ inverse @ contrast), rel=1e-3)
 
 
+def test_the_covariance_is_whites_with_every_pairing_s_own_dispersion() -> None:
+    """All of it from its definition: second differences of the posterior, and loops over the pairs."""
+    optimize = pytest.importorskip("scipy.optimize")
+    pairings = [
+        _pairing(0, 1, np.array([[6, 1, 9], [0, 2, 1], [14, 2, 5]]), np.array([[0, 0, 3], [1, 0, 1]])),
+        _pairing(0, 2, np.array([[1, 1, 0], [2, 3, 0], [9, 4, 20]])),
+        _pairing(1, 2, np.array([[0, 0, 0], [0, 0, 0], [0, 0, 0]]), np.array([[3, 1, 0], [2, 0, 2]])),
+    ]
+    fit = fit_ratings(3, pairings)
+
+    def chances(point: np.ndarray, pairing: PairingCounts) -> np.ndarray:
+        """Of loss, draw and win of ``first``: row 0 where it moves first, row 1 where it does not."""
+        gaps = point[pairing.first] - point[pairing.second] + np.array([1, -1]) * point[3]
+        weights = np.exp([[-gap / 2, point[4], gap / 2] for gap in gaps])
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+    def negative(point: np.ndarray, shares: list[list[float]]) -> float:
+        deviations = [RATING_PRIOR_DEVIATION] * 3 + [ADVANTAGE_PRIOR_DEVIATION, DRAW_PRIOR_DEVIATION]
+        value = float((point**2 / 2 / np.square(deviations)).sum())
+        for pairing, share in zip(pairings, shares, strict=True):
+            value -= float(np.array(share) @ (pairing.outcomes() * np.log(chances(point, pairing))).sum(axis=1))
+        return value
+
+    def information(shares: list[list[float]]) -> np.ndarray:
+        """Of games that count so often, by central differences of 0.01."""
+        steps = np.eye(5) * 0.01
+
+        def second(a: np.ndarray, b: np.ndarray) -> float:
+            signs = [(one, other) for one in (1, -1) for other in (1, -1)]
+            return sum(one * other * negative(mode + one * a + other * b, shares) for one, other in signs) / 4e-4
+
+        return np.array([[second(a, b) for b in steps] for a in steps])
+
+    alike = [[1.0, 1.0]] * 3
+    mode = optimize.minimize(negative, np.zeros(5), args=(alike,), method="BFGS", options={"gtol": 1e-9}).x
+    surprises, expectations, pairs = np.zeros((3, 3))
+    for place, pairing in enumerate(pairings):
+        both = chances(mode, pairing)
+        means = both @ [0, 0.5, 1]
+        for row in range(3):
+            for column in range(3):
+                times = pairing.pairs[row][column]
+                pairs[place] += times
+                surprises[place] += times * ((row + column) / 2 - means.sum()) ** 2
+        expectations[place] = pairs[place] * (both @ [0, 0.25, 1] - means**2).sum()
+    assert surprises.sum() > 2
+    left = (pairs.sum() - 3) / pairs.sum()  # of the freedom of all pairs: less two ratings and the advantage
+    mean = expectations.sum() / pairs.sum()
+    common = (surprises.sum() + 20 * mean) / (expectations.sum() * left + 20 * mean)
+    assert fit.dispersion == pytest.approx(common, rel=1e-4)
+    shares = []
+    for place, pairing in enumerate(pairings):
+        own = common
+        if pairs[place]:
+            each = expectations[place] / pairs[place]
+            own = (surprises[place] + 20 * each * common) / (expectations[place] * left + 20 * each)
+        loose = np.sum(pairing.single, axis=1)
+        shares.append([float((own * pairs[place] + one) / (pairs[place] + one)) for one in loose])
+    inverse = np.linalg.inv(information(alike))
+    covariance = inverse @ information(shares) @ inverse
+    unit = fit.first_move_advantage / mode[3]
+    assert fit.first_move_error == pytest.approx(1.959964 * unit * math.sqrt(covariance[3, 3]), rel=1e-3)
+    for one, other in ((0, 1), (0, 2), (1, 2)):
+        contrast = np.eye(5)[one] - np.eye(5)[other]
+        error = 1.959964 * unit * math.sqrt(contrast @ covariance @ contrast)
+        assert fit.difference(one, other)[1] == pytest.approx(error, rel=1e-3)
+
+
 def test_a_fit_of_many_games_ends() -> None:
     # Found among 50 000 games: no step changes the posterior's last digits to the better, nor is one small enough.
     tables = (

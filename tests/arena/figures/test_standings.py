@@ -86,6 +86,29 @@ def test_a_game_counted_twice_does_not_make_a_pair() -> None:
     assert (counter.complete_pairs, counter.single_games) == (0, 2)
 
 
+def test_a_third_game_of_a_pair_stands_alone() -> None:
+    games = [game(0, 1, 0, "1-0"), game(1, 0, 0, "0-1"), game(0, 1, 0, "0-1"), game(1, 0, 0, "1/2-1/2")]
+    counter = tables_of("xiangqi", NAMES, games).counter
+    assert counter.between(0, 1).pentanomial().counts == (0, 0, 0, 0, 1)
+    assert counter.between(0, 1).outcomes().tolist() == [[1, 0, 1], [0, 1, 1]]
+    assert (counter.complete_pairs, counter.single_games) == (1, 2)
+
+
+@pytest.mark.parametrize(("side", "moves", "is_first"), [
+    ("w", (), True), ("w", ("h2e2",), False), ("w", ("h2e2", "h9g7"), True), ("b", (), False), ("b", ("h9g7",), True),
+])  # fmt: skip
+def test_a_move_is_its_movers_whoever_is_to_move_after_the_opening(
+    side: str, moves: tuple[str, ...], is_first: bool
+) -> None:
+    spent = [(9, 900, 8.0), (2, 50, 1.0), (7, 100, 6.0)]
+    thought = tuple(MoveRecord("a0a1", 1, *one) for one in spent)
+    record = replace(game(0, 1, 0, "1-0"), opening=Opening(START[:-1] + side, moves, ""), moves=thought)
+    rows = tables_of("xiangqi", NAMES, [record]).standings_frame().set_index("player")
+    means = rows[["mean_depth", "mean_nodes", "mean_time_ms"]]
+    assert means.loc["alpha" if is_first else "beta"].tolist() == [8, 500, 7]
+    assert means.loc["beta" if is_first else "alpha"].tolist() == [2, 50, 1]
+
+
 def test_standings_rows() -> None:
     table = tables_of("xiangqi", NAMES, sample()).standings_frame().set_index("player")
     assert table.loc["alpha", ["points", "games", "wins", "draws", "losses"]].tolist() == [3.5, 6, 3, 1, 2]
@@ -108,6 +131,16 @@ def test_crosstable_mirrors() -> None:
     assert mine["from_pairs"]
     assert not table.loc[("alpha", "gamma"), "from_pairs"]
     assert not table[["elo", "elo_error", "los"]].isna().any().any()
+
+
+def test_elo_of_two_players_is_of_their_pairs_alone() -> None:
+    """alpha's pairs against beta are 1 and 3/4, by scipy's t of one degree; the lost single game is in the score."""
+    stats = pytest.importorskip("scipy.stats")
+    table = tables_of("xiangqi", NAMES, sample()).crosstable_frame().set_index(["player", "opponent"])
+    row = table.loc["alpha", "beta"]
+    assert row["elo"] == pytest.approx(400 * math.log10(0.875 / 0.125))
+    assert row["los"] == pytest.approx(stats.t.cdf(3, 1))
+    assert (row["elo_low"], row["elo_high"], row["pairs_ratio"]) == (-math.inf, math.inf, math.inf)
 
 
 def test_endings_are_counted_by_result() -> None:
