@@ -49,10 +49,12 @@ def played(
     stored: dict[str, float] | None = None,
     at_most: int | None = None,
     absent: Iterable[str] = (),
+    absent_from: int = 0,
 ) -> Course:
     """The course of a tournament whose games end in random order.
 
-    ``stored`` are results by key, and gets those of the games played; after ``at_most`` games it is stopped.
+    ``stored`` are results by key, and gets those of the games played; after ``at_most`` games it is stopped. Players
+    that are ``absent`` cannot be started from that round on.
     """
     course = Course(spec, order_of(spec))
     stored = {} if stored is None else stored
@@ -63,7 +65,8 @@ def played(
         if arrival is not None:
             arrival.shuffle(missing)
         for pairing, key in missing:
-            gone = [names[player] for player in (pairing.first, pairing.second) if names[player] in absent]
+            both = (names[pairing.first], names[pairing.second])
+            gone = [name for name in both if name in absent and pairing.round >= absent_from]
             for name in gone:
                 course.withdraw(Withdrawal(name, pairing.round, "it was not there"))
             if gone:

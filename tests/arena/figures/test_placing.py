@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import csv
 from collections import defaultdict
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from arena.figures.placing import KnockoutRow, Placing, SwissRow, placing_lines, placing_of, points_text
-from arena.records import GameRecord, MoveRecord, Opening
+from arena.figures.placing import (
+    KnockoutRow,
+    Placing,
+    SwissRow,
+    placing_lines,
+    placing_of,
+    points_text,
+    result_sentence,
+)
+from arena.records import GameRecord, MoveRecord, Opening, Outcome
 from arena.reports.write import write_report
 from arena.schedule import Course
-from engine.language import LANGUAGES, columns_of
-from tests.support.fake_tournament import by_chance, played, specification
+from engine.language import LANGUAGES, Catalogue, columns_of
+from tests.support.fake_tournament import by_chance, order_of, played, specification
 
 
 def placing(course: Course) -> Placing:
@@ -26,9 +33,15 @@ def placing(course: Course) -> Placing:
     return found
 
 
-@given(st.integers(3, 9), st.integers(0, 10**6), st.sampled_from([[], ["player 1"]]))
-def test_points_and_tie_breaks_follow_from_the_encounters(players: int, salt: int, absent: list[str]) -> None:
-    found = placing(played(specification("swiss", players, 2), by_chance(salt, 70), absent=absent))
+@given(st.integers(3, 9), st.integers(0, 10**6), st.sampled_from([[], ["player 1"]]), st.sampled_from([0, 1]))
+@example(5, 44, ["player 1"], 1)  # who won the direct encounter is before who has more points of games
+@example(5, 0, ["player 1"], 1)  # who dropped out has points; three are tied, two of whom have not met
+@example(6, 1, [], 0)  # three are tied, all of whom have met
+def test_points_and_tie_breaks_follow_from_the_encounters(
+    players: int, salt: int, absent: list[str], absent_from: int
+) -> None:
+    course = played(specification("swiss", players, 2), by_chance(salt, 70), absent=absent, absent_from=absent_from)
+    found = placing(course)
     points: dict[str, float] = defaultdict(float)
     games: dict[str, float] = defaultdict(float)
     met: dict[str, list[tuple[str, float]]] = defaultdict(list)
@@ -57,11 +70,12 @@ def test_points_and_tie_breaks_follow_from_the_encounters(players: int, salt: in
         for row in rows
     ]
     assert ranks == sorted(ranks)
-    for one, other in pairwise(rows):
-        same = [row for row in rows if (row.points, row.buchholz, row.sonneborn_berger) == ranks_of(one)]
-        if ranks_of(one) == ranks_of(other) and len(same) == 2:
-            between = [won for name, won in met[one.player] if name == other.player]
-            assert one.direct_encounter == (between[0] if between else None)
+    for one in rows:
+        tied_with = [row.player for row in rows if ranks_of(row) == ranks_of(one)]
+        pairs = [(name, other) for name in tied_with for other in tied_with if name != other]
+        have_met = all(other in (opponent for opponent, _ in met[name]) for name, other in pairs)
+        direct = sum(won for other, won in met[one.player] if other in tied_with)
+        assert one.direct_encounter == (direct if have_met and len(tied_with) > 1 else None)
 
 
 def ranks_of(row: SwissRow) -> tuple[float, float, float]:
@@ -100,6 +114,34 @@ def test_players_of_a_semi_final_that_cannot_be_started_are_behind_the_third(
     rows = placing(course).rows
     assert [row.place for row in rows] == places
     assert {row.player for row in rows[len(rows) - len(names) :]} == set(names)
+
+
+def test_who_won_the_final_is_told_with_the_points_of_the_final() -> None:
+    """The lower one of the bracket wins it: 2-0, after semi-finals of 1½-½."""
+    strength = [1, 3, 0, 2]
+    course = Course(spec := specification("knockout", 4, third_place=True), order_of(spec))
+    while not course.is_over:
+        points = {
+            game.number: float(strength[game.first] > strength[game.second]) if game.number % 2 or game.round else 0.5
+            for game in course.batch
+        }
+        course.advance({game.number: Outcome("played", game, points[game.number]) for game in course.batch})
+    found = placing(course)
+    assert [(row.player, row.opponent) for row in found.encounters[-1:]] == [("player 3", "player 1")]
+    sentence = result_sentence(found, Catalogue("arena", "en"))
+    assert sentence == "player 1 has won the final against player 3, 2–0."
+    rows = [row for row in found.rows if isinstance(row, KnockoutRow)]
+    assert [(row.player, row.encounters_won, row.game_points) for row in rows] == [
+        ("player 1", 2, 3.5), ("player 3", 1, 1.5), ("player 0", 1, 2.5), ("player 2", 0, 0.5),
+    ]  # fmt: skip
+
+
+def test_an_encounter_that_was_not_played_is_none_that_was_won() -> None:
+    """player 0 has a bye and player 3's walkover in the semi-final, and wins the final."""
+    course = played(specification("knockout", 5), lambda key: 0.5, absent=["player 3"], absent_from=1)
+    rows = {row.player: row for row in placing(course).rows if isinstance(row, KnockoutRow)}
+    assert (rows["player 0"].reached, rows["player 0"].encounters_won) == ("winner", 1)
+    assert (rows["player 3"].reached, rows["player 3"].encounters_won) == ("semi_finals", 1)
 
 
 @pytest.mark.parametrize(("points", "text"), [(0, "0"), (0.5, "½"), (3.25, "3¼"), (10.75, "10¾"), (4.0, "4")])

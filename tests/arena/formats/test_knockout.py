@@ -110,6 +110,27 @@ def test_sudden_death(tiebreak_pairs: int, winning_pair: int, games: int, reason
     assert planned_games(spec) == 2 * (2 + tiebreak_pairs)
 
 
+def test_every_round_has_pairs_of_its_own_sudden_death_included() -> None:
+    course = with_results(specification("knockout", 4, 2, tiebreak_pairs=3), lambda game: 0.5)
+    assert [sorted({one.pairing.pair for one in course.results if one.pairing.round == round}) for round in (0, 1)] == [
+        [0, 1, 2, 3, 4], [5, 6, 7, 8, 9],
+    ]  # fmt: skip
+
+
+def test_the_better_seed_is_that_of_the_draw_not_of_the_file() -> None:
+    spec = specification("knockout", 2, seeding="random", seed=4)
+    assert seeds_of(spec) == (1, 0)
+    assert final_bracket(with_results(spec, lambda game: 0.5)).final.winner == 1
+
+
+def test_the_coin_is_thrown_for_names_whoever_stands_first() -> None:
+    for seed in range(8):
+        spec = specification("knockout", 2, tiebreak="coin", seed=seed)
+        turned = replace(spec, players=spec.players[::-1])
+        one, other = (final_bracket(with_results(way, lambda game: 0.5)).final.winner for way in (spec, turned))
+        assert {one, other} == {0, 1}
+
+
 def test_the_coin_falls_by_the_random_seed_and_for_no_side() -> None:
     winners = []
     for seed in range(40):
