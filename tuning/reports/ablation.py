@@ -25,7 +25,6 @@ from tuning.ablation.verdicts import (
     POWER,
     UNDECIDED,
     WORSE,
-    Rule,
     detectable_elo,
     pairs_for_equivalence,
 )
@@ -61,6 +60,7 @@ if TYPE_CHECKING:
     from tuning.ablation.levels import CurvePoint
     from tuning.ablation.rows import AblationRow, EffectRow
     from tuning.ablation.run import AblationResult
+    from tuning.ablation.spec import AblationSpec
     from tuning.ablation.speed import SpeedRow
 
 
@@ -103,7 +103,7 @@ def ablation_document(result: AblationResult, language: str) -> Document:
     played = (Facts(_ablation_facts(result, message)), _sides_table(result.rows, message))
     command = repeat_command("ablate", spec.conditions, result.directory, message.language)
     sections += [
-        Section("verdicts", message("section.verdicts"), (Note(_rule_note(spec.rule, message)),)),
+        Section("verdicts", message("section.verdicts"), (Note(_rule_note(spec, message)),)),
         Section("conditions", message("section.conditions"), played),
         Section("repeat", message("section.repeat"), (Commands((command,)),)),
     ]
@@ -301,10 +301,11 @@ def _pair_deviation(rows: Sequence[AblationRow]) -> float:
     return math.sqrt(squares / max(1, pairs)) or 0.01
 
 
-def _rule_note(rule: Rule, message: Catalogue) -> str:
+def _rule_note(spec: AblationSpec, message: Catalogue) -> str:
+    rule = spec.rule
     error = 100 * rule.error_rate
     if rule.margin_elo:
-        equivalence = pairs_for_equivalence(1, rule)
+        equivalence = pairs_for_equivalence(spec.questions, rule)  # as everything here that is still needed
         verdicts = message(
             "ablation.rule_of_equivalence", margin=rule.margin_elo, equivalence=equivalence, error=error
         )

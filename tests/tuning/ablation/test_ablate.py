@@ -17,6 +17,7 @@ import time
 import zlib
 from dataclasses import replace
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import pytest
@@ -785,6 +786,16 @@ def games_on(page: str) -> list[int]:
     assert index
     numbers: list[int] = json.loads(zlib.decompress(base64.b64decode(index.group(1))))["games"]["number"]
     return numbers
+
+
+def test_an_equivalence_takes_as_many_pairs_as_so_many_questions_do(played: tuple[Path, Path, AblationResult]) -> None:
+    """Of four questions, by hand: 0.0125 two-sided, and 10 % of misses at each of the margins 5 Elo away."""
+    _, _, ended = played
+    assert (ended.spec.questions, ended.spec.rule.rounds) == (4, 1)
+    level = NormalDist().inv_cdf(1 - 0.0125 / 2) + NormalDist().inv_cdf(0.9)
+    pairs = math.ceil((level * 0.3 / (1 / (1 + 10 ** (-5 / 400)) - 0.5)) ** 2)
+    told = next(str(section) for section in ablation_document(ended, "en").sections if section.name == "verdicts")
+    assert f"(which takes about {pairs} pairs)" in told
 
 
 @pytest.mark.parametrize(("language", "said"), [("en", "equivalent"), ("zh", "等效")])

@@ -10,7 +10,7 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
 
@@ -19,6 +19,7 @@ from allocation_simulation import beside_equal_split, false_difference_rate, sim
 from arena.figures.statistics import Pentanomial, elo_of_score, score_of_elo
 from tuning.ablation.allocation import Allocation, ResearchQuestion
 from tuning.ablation.factorial import GENERATORS, contrast_estimate, design_of
+from tuning.ablation.rows import judgements_of
 from tuning.ablation.verdicts import (
     BETTER,
     EQUIVALENT,
@@ -110,6 +111,16 @@ def test_a_match_won_outright_has_a_finite_error() -> None:
     assert math.isinf(match_estimate(Pentanomial((0, 0, 1, 0, 0)), 5.0).error)
 
 
+def test_the_error_of_a_match_is_that_of_the_mean_with_two_outcomes_more() -> None:
+    """scipy's standard error of the mean, but for one pair won and one lost outright in the sum of squares."""
+    counts = (1, 3, 9, 4, 2)
+    scores = np.repeat(np.linspace(0, 1, 5), counts)
+    estimate = match_estimate(Pentanomial(counts), 5.0)
+    assert estimate.value == pytest.approx(scores.mean())
+    assert estimate.error**2 == pytest.approx(stats.sem(scores) ** 2 + 0.5 / 18 / 19)
+    assert estimate.degrees == 18
+
+
 # Verdicts
 
 
@@ -135,6 +146,13 @@ def test_a_difference_makes_the_next_easier_but_an_equivalence_does_not() -> Non
     assert judged([middling, question(5, 10)], Rule()) == (UNDECIDED, UNDECIDED)
     assert judged([middling, question(50, 10)], Rule()) == (BETTER, BETTER)
     assert judged([middling, question(0, 1)], Rule()) == (UNDECIDED, EQUIVALENT)
+
+
+def test_a_difference_does_not_make_an_equivalence_easier_either() -> None:
+    near = question(0, 5 / 2.5)  # 2.5 standard errors from both margins: enough for one question, too few for five
+    assert judged([near], Rule()) == (EQUIVALENT,)
+    found = judged([near, *[question(500, 10)] * 4], Rule())
+    assert found == (UNDECIDED, *[BETTER] * 4)
 
 
 def test_verdicts_stay() -> None:
@@ -192,6 +210,36 @@ def test_an_open_question_says_what_it_would_need() -> None:
     total = needed + 400
     level = NormalDist().inv_cdf(1 - 0.05 / 4 / 2) + NormalDist().inv_cdf(0.8)
     assert total == pytest.approx((level * 0.015 * 20 / (score_of_elo(15) - 0.5)) ** 2, rel=0.01)
+
+
+def test_at_an_interim_analysis_it_needs_what_is_left_by_the_final_bound() -> None:
+    """By what pairs vary like so far, not as if all planned ones had been played."""
+    estimate = EffectEstimate(score_of_elo(15), 0.015, 99, 0.5, score_of_elo(-5), score_of_elo(5))
+    needed = pairs_still_needed(Question(estimate, (100, 200, 400), 1), 4, Rule())
+    level = critical_values((100, 200, 400), 0.05 / 4 / 2)[-1] + NormalDist().inv_cdf(0.8)
+    assert needed == math.ceil((level * 0.015 * 10 / (score_of_elo(15) - 0.5)) ** 2) - 100
+
+
+def test_judgements_are_in_elo_and_of_all_questions_together() -> None:
+    """Of the middle one of three questions; bounds by scipy's multivariate normal distribution, needs by hand."""
+    outcomes = np.array([[2, 3, 1, 2, 2, 3] * 20] * 3)
+    allocation = allocate(outcomes, Rule(margin_elo=20.0, rounds=2), 3 * 60)
+    assert allocation.pairs == [60] * 3
+    judgement = judgements_of(allocation)[1]
+    rate = 0.05 / 3 / 2
+    first = stats.norm.isf(2 * stats.norm.sf(stats.norm.isf(rate / 2) * math.sqrt(2)))
+    within = stats.multivariate_normal([0, 0], [[1, math.sqrt(0.5)], [math.sqrt(0.5), 1]])
+    final = optimize.brentq(lambda bound: 1 - within.cdf([first, bound]) - rate, 1, 5, xtol=1e-4)
+    scores = np.repeat([0.25, 0.5, 0.75], [10, 30, 20])
+    error = math.sqrt(stats.sem(scores) ** 2 + 0.5 / 59 / 60)
+    reach = error * stats.t.isf(stats.norm.sf(first), 59)
+    bounds = [elo_of_score(float(scores.mean()) + side * reach) for side in (-1, 1)]
+    assert (judgement.low, judgement.high) == pytest.approx(bounds, rel=0.02)
+    assert judgement.verdict == UNDECIDED
+    distance = scores.mean() - 0.5
+    assert distance > score_of_elo(20.0) - scores.mean()
+    pairs = ((final + stats.norm.ppf(0.8)) * error * math.sqrt(60) / distance) ** 2 - 60
+    assert judgement.games_needed == pytest.approx(2 * pairs, rel=0.02)
 
 
 def test_matches_that_cancel_each_other_would_need_no_number_of_games() -> None:
@@ -296,6 +344,29 @@ def test_questions_that_share_matches_keep_them_going() -> None:
     assert allocation.pairs[0] == 25
     assert allocation.pairs[1] == allocation.pairs[2] > 25
     assert sorted(set(seen)) == [0, *range(25, allocation.pairs[1] + 1, 25)]
+
+
+def test_who_was_given_up_stays_so_with_the_pairs_of_then_though_a_match_of_it_goes_on() -> None:
+    """Not even once another is decided, with whose share of the error it would have had a chance."""
+    seen: list[int] = []
+
+    def futile_at_first(pairs: int) -> EffectEstimate:
+        seen.append(pairs)
+        value, error = (8.0, 40.0) if pairs == 50 else (500.0, 1.0)
+        return estimate_in_elo(value, error if pairs else math.inf, 1000, 5.0)
+
+    def open_to_the_end(pairs: int) -> EffectEstimate:
+        return estimate_in_elo(15.0, 50 / math.sqrt(pairs) if pairs else math.inf, 1000, 5.0)
+
+    allocation = Allocation(
+        [100, 100], [ResearchQuestion((0, 1), futile_at_first), ResearchQuestion((1,), open_to_the_end)], Rule(rounds=2)
+    )
+    while (wanted := allocation.next_pairs()) is not None:
+        allocation.analyse(wanted)
+    assert allocation.pairs == [50, 100]
+    assert set(seen) == {0, 50}
+    assert (allocation.questions[0].verdict, allocation.given_up[0]) == (UNDECIDED, True)
+    assert allocation.why_ended(0, 100) == "futility"
 
 
 def test_without_effects_false_differences_are_rare() -> None:
