@@ -222,6 +222,20 @@ def test_there_may_be_no_legal_pairing_left() -> None:
     assert paired_round(PairingState((3,), (0.0,), ((0,),), (0,), (0,), False)) is None
 
 
+def test_who_could_not_be_started_gets_nothing_and_the_opponent_a_walkover() -> None:
+    """player 0 meets 3, 1 meets 4, 2 meets 5; then three players are left."""
+    spec = specification("swiss", 6, rounds=2)
+    course = played(spec, lambda key: 1.0, absent=["player 0", "player 1", "player 4"], at_most=2)
+    assert course.results
+    table = swiss_table(spec, course.results)
+    assert table.points == (0, 0, 0.5, 1, 0, 0.5)
+    assert table.out == {0, 1, 4}
+    state = table.state(spec)
+    assert (state.ranking, state.walkovers, state.byes) == ((3, 2, 5), (1, 0, 0), (0, 0, 0))
+    assert paired_round(state) == PairedRound([(3, 2)], 5)
+    assert course.games == 6 + 2
+
+
 def test_a_win_without_playing_counts_as_a_bye() -> None:
     """The last of three has won against somebody who was not there: the next bye is another's."""
     state = PairingState((0, 1, 2), (1.0, 1.0, 1.0), ((0,) * 3,) * 3, (0, 0, 0), (0, 0, 1), False)

@@ -13,6 +13,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,10 @@ from hypothesis import strategies as st
 
 from arena.figures.match import figure_lines, figures_of, verdict_sentence
 from arena.figures.statistics import Pentanomial
-from arena.play.store import STORE_NAME
-from arena.records import Outcome, Pairing
-from arena.schedule import format_of, games_that_count
+from arena.play.store import STORE_NAME, Store
+from arena.play.tournament import result_of
+from arena.records import GameRecord, Opening, Outcome, Pairing
+from arena.schedule import format_of, games_that_count, sequential_run
 from arena.sequential import SequentialRun, SequentialSettings
 from arena.spec import spec_from_mapping
 from arena.tournament_spec import TournamentSpec
@@ -110,6 +112,36 @@ def test_the_last_pair_has_an_interim_analysis_too_and_games_without_result_make
     unfinished = [Outcome("x", games[0].pairing, None), *games[1:]]
     run = SequentialRun.over(SequentialSettings(0, 1), 18, unfinished)
     assert (run.games_seen, run.counts.pairs) == (36, 17)
+
+
+def test_interim_analyses_come_by_the_schedule_though_a_game_had_no_result() -> None:
+    """The fourth pair of the schedule is the third that counts: it is not the fifth that is waited for."""
+    games = outcomes_of([(1.0, 1.0)] * 3 + [(1.0, 0.5)] * 9)
+    games[0] = Outcome("x", games[0].pairing, None)
+    run = SequentialRun.over(SequentialSettings(0, 200, alpha=0.4, beta=0.4, batch_pairs=4), 12, games)
+    assert (run.stopped_after, run.counts.counts) == (8, (0, 0, 0, 1, 2))
+
+
+def test_the_final_analysis_of_a_test_made_shorter_is_where_it_was() -> None:
+    """Twelve pairs were there before it was to have ten: these are all looked at once, after the twelfth."""
+    spec = replace(specification(pairs=10), sprt=SequentialSettings(0, 5, batch_pairs=100))
+    run = sequential_run(spec, random_games(12, 0.4, 1))
+    assert run is not None
+    assert (run.pairs, run.counts.pairs, games_that_count(spec, random_games(12, 0.4, 1))) == (12, 12, 24)
+
+
+def test_a_game_forfeited_beyond_the_end_of_a_test_is_not_one_of_it(tmp_path: Path) -> None:
+    spec = replace(specification(pairs=20), sprt=SequentialSettings(0, 200, alpha=0.4, beta=0.4, batch_pairs=4))
+    names = [player.name for player in spec.players]
+    with Store(tmp_path) as store:
+        for outcome in outcomes_of([(1.0, 1.0)] * 6):
+            place = outcome.pairing
+            store.add(GameRecord(
+                outcome.key, place, names[place.first], names[place.second], Opening("-", (), ""), (),
+                "1-0" if place.first == 0 else "0-1", "time_forfeit" if place.number in (3, 9) else "checkmate", "0",
+            ))  # fmt: skip
+        result = result_of(spec, store)
+    assert (result.planned, result.stored, result.forfeits) == (8, 8, 1)
 
 
 def test_a_test_of_non_regression_claims_no_superiority() -> None:

@@ -6,6 +6,7 @@ import io
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from tuning.rereading import result_in
 from tuning.study.plan import prepare_tuning
 from tuning.study.run import tune
 from tuning.study.spec import TuningSpec, load_tuning, tuning_from_mapping, tuning_from_text
-from tuning.study.validation.match import Verdict, judge, stages_of
+from tuning.study.validation.match import Looks, Stage, Verdict, judge, stages_of
 
 STUDY = {"game": "xiangqi", "limit": "nodes=1000", "budget": {"games": 8000}, "parameters": ["null_depth"]}
 
@@ -56,6 +57,34 @@ def test_only_an_accepted_upper_hypothesis_passes(counts: tuple[int, ...], verdi
     logistic = study(model="logistic", slow_elo_lower=-8, slow_elo_upper=1, alpha=0.01)
     test = verdict_of(logistic, *counts).test
     assert test == sequential_test(Pentanomial(counts), -8, 1, "logistic", 0.01, 0.05)  # type: ignore[arg-type]
+
+
+def test_a_match_that_was_stopped_is_not_passed_whatever_it_shows() -> None:
+    validation = study().validation
+    for stage in (stages_of(validation, 8000, 10_000)[0], Stage(validation.limits, "fixed", 5000)):
+        found = judge(validation, stage, Pentanomial((0, 0, 10, 500, 2000)))
+        assert [found.passed, replace(found, unfinished_of=5000).passed] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "elo_upper", "decided_after", "pairs"), [(2, 5, None, 110), (2, 5, 50, 50), (4, 100, None, 25)]
+)
+def test_all_games_are_there_but_those_after_the_verdict_do_not_count(
+    outcome: int, elo_upper: int, decided_after: int | None, pairs: int
+) -> None:
+    """Even pairs decide nothing, unless a verdict had fallen; won ones decide at the first look."""
+    spec = study(elo_upper=elo_upper)
+    table = SimpleNamespace(
+        missing_games=lambda matches: 0,
+        counts=lambda match: Pentanomial(tuple(len(match) * (place == outcome) for place in range(5))),  # type: ignore[arg-type]
+    )
+    stage = Stage(spec.validation.limits, "sprt", 110)
+    games = SimpleNamespace(spec=spec, table=table, stage=stage, most_pairs=110, match=lambda pairs: pairs)
+    looks = Looks(games, decided_after)  # type: ignore[arg-type]
+    looks.take_up()
+    verdict = looks.verdict(is_complete=True)
+    assert verdict is not None
+    assert (looks.is_over, verdict.counts.pairs, verdict.passed) == (True, pairs, outcome == 4)
 
 
 def test_undecided_is_said_not_to_be_validated() -> None:
