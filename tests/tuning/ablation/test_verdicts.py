@@ -18,7 +18,7 @@ from allocation_simulation import beside_equal_split, false_difference_rate, sim
 
 from arena.figures.statistics import Pentanomial, elo_of_score, score_of_elo
 from tuning.ablation.allocation import Allocation, ResearchQuestion
-from tuning.ablation.factorial import GENERATORS, contrast_estimate, design_of
+from tuning.ablation.factorial import GENERATORS, cell_weights, contrast_estimate, design_of
 from tuning.ablation.rows import judgements_of
 from tuning.ablation.verdicts import (
     BETTER,
@@ -402,7 +402,12 @@ def test_effects_are_found_where_strengths_add_up(factors: int, fraction: int) -
     for effect in design.effects:
         found = sum(weight * elo for weight, elo in zip(effect.weights, shown, strict=True))
         assert found == pytest.approx(sizes[effect.factors], abs=1e-9)
-    assert len({cell for match in design.matches for cell in match}) == 2**factors // fraction
+    cells = {cell for match in design.matches for cell in match}
+    assert len(cells) == 2**factors // fraction
+    lowest = strength(min(cells))
+    for cell in cells if fraction == 1 else ():
+        above = sum(weight * elo for weight, elo in zip(cell_weights(design, cell), shown, strict=True))
+        assert above == pytest.approx(strength(cell) - lowest, abs=1e-9)
 
 
 def test_two_factors_are_played_along_the_sides_of_the_square() -> None:
