@@ -149,8 +149,19 @@ def test_foreign_games_are_pairs_only_if_their_rounds_say_so(
     assert data["paired_games"] == paired
     if paired == 4:
         assert data["pentanomial"] == [0, 0, 0, 1, 1]
-    elif paired == 0:
+    elif paired == 2:  # half of the games are enough
+        assert data["pentanomial"] == [0, 0, 0, 0, 1]
+    else:
         assert data["wdl"] == [3, 1, 0]
+
+
+def test_two_games_of_a_round_with_the_same_colours_are_no_pair(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "foreign.pgn"
+    path.write_text(FOREIGN.format(white="a", black="b", round="1", result="1-0", more="") * 2)
+    data = figures(capsys, "--pgn", path)
+    assert (data["paired_games"], data["single_games"], data["wdl"]) == (0, 2, [2, 0, 0])
 
 
 def test_a_compressed_file_is_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

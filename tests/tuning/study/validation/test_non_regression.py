@@ -16,6 +16,7 @@ from engine.errors import UserError
 from tuning.reports.study import tuning_data, verdict_sentence, write_tuning_report
 from tuning.rereading import result_in
 from tuning.study.plan import prepare_tuning
+from tuning.study.result import StudyResult
 from tuning.study.run import tune
 from tuning.study.spec import TuningSpec, load_tuning, tuning_from_mapping, tuning_from_text
 from tuning.study.validation.match import Looks, Stage, Verdict, judge, stages_of
@@ -64,6 +65,17 @@ def test_a_match_that_was_stopped_is_not_passed_whatever_it_shows() -> None:
     for stage in (stages_of(validation, 8000, 10_000)[0], Stage(validation.limits, "fixed", 5000)):
         found = judge(validation, stage, Pentanomial((0, 0, 10, 500, 2000)))
         assert [found.passed, replace(found, unfinished_of=5000).passed] == [True, False]
+
+
+def test_a_gain_is_confirmed_only_if_every_validation_passed() -> None:
+    spec = study()
+    good, bad = verdict_of(spec, 200, 700, 2000, 900, 300), verdict_of(spec, 300, 900, 2000, 700, 200)
+    for verdicts, interrupted, expected in (
+        ((good, good), False, 0), ((good, bad), False, 3), ((bad, good), False, 3), ((), False, 3),
+        ((good, good), True, 130),
+    ):  # fmt: skip
+        ended = StudyResult(spec, Path(), (), 0, 0, interrupted=interrupted, verdicts=verdicts)
+        assert (ended.confirmed, ended.exit_code) == (expected == 0, expected)
 
 
 @pytest.mark.parametrize(

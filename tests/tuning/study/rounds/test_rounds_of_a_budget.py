@@ -1,0 +1,27 @@
+"""How a budget is cut into rounds, where settings pairs play one game pair and where they play several."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from tuning.study.rounds.schedule import pairs_before_playoff, rounds_of
+from tuning.study.spec import tuning_from_mapping
+
+STUDY = {"game": "xiangqi", "limit": "nodes=1000", "parameters": ["null_depth"]}
+
+
+@pytest.mark.parametrize(("games", "game_pairs"), [(100, 1), (4000, 1), (9000, 3), (40_000, 8)])
+def test_rounds_follow_each_other_without_gap_or_overlap(games: int, game_pairs: int) -> None:
+    """A tenth is left for the playoff, and what no settings pair fits into."""
+    rounds = rounds_of(tuning_from_mapping(STUDY | {"budget": {"games": games}}, "small.toml"), games)
+    assert (rounds[0].first_pair, rounds[0].first_settings_pair) == (0, 0)
+    assert [one.number for one in rounds] == list(range(len(rounds)))
+    for one, following in pairwise(rounds):
+        assert following.first_pair == one.first_pair + one.pairs
+        assert following.first_settings_pair == one.first_settings_pair + one.settings_pairs
+    assert {one.game_pairs for one in rounds} == {game_pairs}
+    pairs = sum(one.pairs for one in rounds)
+    assert pairs_before_playoff(games) - game_pairs < pairs <= pairs_before_playoff(games)
+    assert pairs_before_playoff(games) == games // 2 - games // 20
