@@ -233,6 +233,37 @@ def test_adjudication_reads_the_movers_scores() -> None:
     assert play_fakes(first, silent, adjudication=adjudication).reason == "repetition"
 
 
+class OfferingPlayer(FakePlayer):
+    """Offers a draw with every move."""
+
+    async def move(self, position: Any, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
+        return (await super().move(position, moves, clock, stop))._replace(offers_draw=True)
+
+    def hear_draw_offer(self) -> None:
+        pass
+
+
+class DeafPlayer(FakePlayer):
+    """Has no words for draws."""
+
+    def hear_draw_offer(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("score", "after", "reason", "moves"),
+    [(15, 0, "draw_agreement", 2), (16, 0, "repetition", 8), (None, 0, "repetition", 8), (-900, 0, "draw_agreement", 2),
+     (15, 1, "draw_agreement", 2), (15, 2, "draw_agreement", 4), (15, 3, "draw_agreement", 4)],
+)  # fmt: skip
+def test_an_offer_is_accepted_up_to_the_margin_once_so_many_plies_are_over(
+    score: int | None, after: int, reason: str, moves: int
+) -> None:
+    adjudication = replace(NO_ADJUDICATION, draw_score=15, draw_after_ply=after)
+    first, second = OfferingPlayer("nodes=1", RED, [0] * 20), DeafPlayer("nodes=1", BLACK, [0] * 20, score)
+    record = play_fakes(first, second, adjudication=adjudication)
+    assert (record.result, record.reason, len(record.moves)) == ("1/2-1/2", reason, moves)
+
+
 def test_the_rules_of_the_arbiter_come_before_adjudication() -> None:
     adjudication = replace(NO_ADJUDICATION, maximum_plies=8)
     record = play_fakes(

@@ -60,6 +60,16 @@ def record_of(number: int = 0, score: int | None = 10, key: str = "") -> GameRec
     )
 
 
+def test_the_first_games_of_the_schedule_are_so_by_their_numbers_whatever_their_keys(tmp_path: Path) -> None:
+    records = [record_of(number, key=f"{9 - number}") for number in (2, 0, 1)]
+    with Store(tmp_path) as store:
+        assert all(store.add(record) for record in records)
+        assert [outcome.key for outcome in store.outcomes()] == ["9", "8", "7"]
+        assert [store.digest(count) for count in (0, 2, 3)] == [
+            games_digest(()), games_digest(records[1:]), games_digest(records),
+        ]  # fmt: skip
+
+
 def test_records_come_back_as_they_were_in_schedule_order(tmp_path: Path) -> None:
     records = [record_of(number) for number in (2, 0, 1)]
     with Store(tmp_path / "deep" / "run") as store:
