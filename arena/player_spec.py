@@ -28,7 +28,9 @@ from engine.settings.configuration import (
     ConfigurationError,
     Table,
     available_configs,
+    entry_of_table,
     find_config,
+    home_of,
     nearest,
     read_toml,
 )
@@ -174,7 +176,11 @@ def _refuse_keys_of_another_kind(entry: Mapping[str, Any], where: str, protocol:
         owners = [other for other in protocols() if key in keys_of(other)]
         if not owners:  # it may be misspelled, and then of any kind of player
             every = dict.fromkeys(known for other in protocols() for known in keys_of(other))
-            hint = nearest(str(key), every) or f"; expected one of {', '.join(keys_of(protocol))}"
+            hint = home_of(str(key), keys_of(protocol)) or nearest(str(key), every)
+            if not hint:
+                hint = f"; expected one of {', '.join(keys_of(protocol))}"
+                if protocol.has_options:
+                    hint += f"; an option of the engine belongs in {entry_of_table('options', str(key))}"
             raise ConfigurationError(f"{where}: unknown key {key!r}{hint}")
         if protocol in owners:
             continue

@@ -59,13 +59,23 @@ def nearest(name: str, candidates: Iterable[str]) -> str:
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
-def _home(name: str, section: Section) -> str:
-    """``"; it is a key of [x]"`` for a key of a table below ``section``, or an empty text."""
+def home_of(name: str, section: Section) -> str:
+    """``"; it is a key of [x]"`` for a key of a table below ``section``, or an empty text.
+
+    Of a name that such a table knows although it takes any: ``"; it belongs in set = { null_move = ... }"``.
+    """
     for key in section.keys:
         if key.section is not None and name in set(key.section):
             head = f"[[{key.name}]]" if TABLES in key.kinds else f"[{key.name}]"
             return f"; it is a key of {head}"
-    return ""
+    owners = [key.name for key in section.keys if key.section is not None and key.section.holds(name)]
+    return f"; it belongs in {' or '.join(entry_of_table(owner, name) for owner in owners)}" if owners else ""
+
+
+def entry_of_table(table: str, name: str) -> str:
+    """How a table with an entry of that name is written: ``options = { "Skill Level" = ... }``."""
+    key = name if re.fullmatch("[A-Za-z0-9_-]+", name) else f'"{name}"'
+    return f"{table} = {{ {key} = ... }}"
 
 
 def shipped_folder() -> Path:
@@ -180,7 +190,7 @@ class Table:
         self._data = data
         for key in data:
             if knows_all and key not in section:
-                hint = _home(str(key), section) or nearest(str(key), section)
+                hint = home_of(str(key), section) or nearest(str(key), section)
                 hint = hint or f"; expected one of {', '.join(section)}"
                 raise ConfigurationError(f"{where}: unknown key {key!r}{hint}")
         if knows_all:

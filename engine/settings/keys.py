@@ -8,7 +8,7 @@ a message of a catalogue, ``<topic>.<name>``; what stands in for one that is lef
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
@@ -73,6 +73,8 @@ class Section:
     catalogue: str = ""
     topic: str = ""
     """Where ``<topic>.<name of the section>`` says what it is."""
+    holds: Callable[[str], bool] = field(default=lambda name: False, compare=False)
+    """Whether a name is known to be one of the others, so that it belongs here where it stands elsewhere."""
     _by_name: dict[str, Key] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -148,6 +150,6 @@ class Topic:
         """The tables ``[[name]]``."""
         return self(name or section.name, TABLES, default=default, section=section)
 
-    def section(self, name: str, *keys: Key, others: Key | None = None) -> Section:
-        """A section whose own meaning is in the topic too."""
-        return Section(name, keys, others, self.catalogue, self.topic)
+    def section(self, name: str, *keys: Key, others: Key | None = None, **more: Any) -> Section:
+        """A section whose own meaning is in the topic too; ``more`` are fields of ``Section``."""
+        return Section(name, keys, others, self.catalogue, self.topic, **more)

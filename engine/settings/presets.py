@@ -12,13 +12,23 @@ from typing import Any
 
 from engine.settings.configuration import ConfigurationError, Table, find_config, read_toml
 from engine.settings.keys import VALUE, Default, Section, Topic
-from engine.settings.parameters import by_own_names, resolve, without_what_is_not_named
+from engine.settings.parameters import by_own_names, resolve, row_named, without_what_is_not_named
 
 DEFAULT_PRESET = "default"
 """The engine as it comes, in every game: those without a section in it have nothing that differs."""
 
+
+def is_parameter(name: str) -> bool:
+    """Whether it is the name or alias of a parameter, in any spelling."""
+    return row_named(name) is not None
+
+
 _preset = Topic("engine", "preset_key")
-SETTINGS = _preset.section("settings", others=_preset("parameter", VALUE, default=Default.COMPUTED, example="3"))
+SETTINGS = _preset.section(
+    "settings",
+    others=_preset("parameter", VALUE, default=Default.COMPUTED, example="3"),
+    holds=is_parameter,
+)
 """Parameters of the engine by their names, which the table of parameters knows."""
 
 

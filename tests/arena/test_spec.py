@@ -223,6 +223,21 @@ def test_a_key_in_another_table_than_its_own_is_told_where_it_belongs(tmp_path: 
             load_tournament(path)
 
 
+def test_a_setting_beside_the_table_of_settings_is_told_where_it_belongs(tmp_path: Path) -> None:
+    path, head = tmp_path / "cup.toml", 'pairs = 1\nlimit = "depth=1"\n[[players]]\npreset = "material"\n[[players]]\n'
+    for text, words in [
+        ('name = "x"\nnull_move = false', r"player 2 \(x\): unknown key 'null_move'; it belongs in set = { null_"),
+        ('name = "x"\n"Move Overhead" = 3', r'it belongs in set = { "Move Overhead" = \.\.\. }$'),
+        ('protocol = "uci"\ncommand = "x"\nMultiPV = 3', r"'MultiPV'; expected .*option.* in options = { MultiPV = "),
+    ]:
+        path.write_text(head + text)
+        with pytest.raises(UserError, match=words):
+            load_tournament(path)
+    path.write_text("killers = 0\n")
+    with pytest.raises(UserError, match=r"'killers'; it belongs in xiangqi = { killers = \.\.\. } or othello = "):
+        load_preset(str(path), "xiangqi")
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [

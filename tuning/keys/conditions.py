@@ -6,7 +6,7 @@ from arena.keys.player import PROGRAM
 from arena.keys.tournament import RUN_KEYS
 from arena.players.registry import PROTOCOLS, protocol_named
 from engine.settings.keys import TABLE, TEXT, VALUE, Default, Key, Topic
-from engine.settings.presets import DEFAULT_PRESET
+from engine.settings.presets import DEFAULT_PRESET, is_parameter
 
 ENGINE_TABLES = ("engine", "builds")
 """The tables of a specification that say whose engine it is about; without them it is the built-in one."""
@@ -32,7 +32,11 @@ ENGINE = _engine.section(
 )
 BUILDS = _engine.section("builds", others=_engine("build", TEXT, TABLE, section=BUILD_PROGRAM, example='"./mine-new"'))
 
-SETTINGS = _conditions.section("set", others=_conditions("setting", VALUE, default=Default.COMPUTED, example="3"))
+SETTINGS = _conditions.section(
+    "set",
+    others=_conditions("setting", VALUE, default=Default.COMPUTED, example="3"),
+    holds=is_parameter,
+)
 SET = _conditions.table(SETTINGS, example="{ null_depth = 3 }")
 """Parameters of the built-in engine, or settings of the one under test."""
 

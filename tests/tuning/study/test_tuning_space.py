@@ -160,6 +160,7 @@ def test_the_shipped_studies_can_be_read(path: Path) -> None:
     ("changes", "words"),
     [
         ({"trails": 3}, ["unknown key 'trails'", "'trials'"]),
+        ({"null_move": False}, ["unknown key 'null_move'", "set = { null_move = ... }"]),
         ({"sampler": "tpee"}, ["sampler = 'tpee'", "'tpe'"]),
         ({"round_pairs": 0}, ["round_pairs = 0", "from 1"]),
         ({"trials": 9}, ["trials = 9 has no effect with sampler = 'duel'; leave it out"]),
