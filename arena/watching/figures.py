@@ -1,4 +1,7 @@
-"""Heavy figures of a run, drawn by a process of their own, seldom, and only while somebody looks at them."""
+"""Heavy figures of a run, drawn by a process of their own, and only while somebody looks at them.
+
+Seldom while games are played; of a run that is over at once, for its games can no longer be held up.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +31,10 @@ class DrawnFigures:
         self._next = 0.0
         self._task: asyncio.Task[None] | None = None
 
-    def renew(self, basis: object) -> None:
-        """Draw anew if ``basis`` is not what the last drawing was of, and enough time has passed since."""
+    def renew(self, basis: object, *, is_running: bool) -> None:
+        """Draw anew if ``basis`` is not what the last drawing was of and, while it runs, enough time has passed."""
         is_busy = self._task is not None and not self._task.done()
-        if is_busy or basis == self._basis or time.monotonic() < self._next:
+        if is_busy or basis == self._basis or (is_running and time.monotonic() < self._next):
             return
         self._basis = basis
         self._task = asyncio.get_running_loop().create_task(self._draw())

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.collection.listing import RunEntry, changed_at, entry_of, is_run, run_folders
+from arena.collection.listing import RUNNING, RunEntry, changed_at, entry_of, is_run, run_folders
 from arena.play.store import STORE_NAME, is_in_use
 from arena.watching.figures import DrawnFigures
 from arena.watching.snapshot import RunFollower, State, changes, waiting_state
@@ -91,7 +91,8 @@ class FollowedRun:
         for language, viewers in self._viewers.items():
             if viewers:
                 figures = self._figures.setdefault(language, DrawnFigures(self._command, self.folder, language))
-                figures.renew((state["games"], state["state"] == "running"))
+                is_running = state["state"] == RUNNING
+                figures.renew((state["games"], is_running), is_running=is_running)
 
     def _drawing(self, language: str) -> int:
         return self._figures[language].drawing if language in self._figures else 0
