@@ -42,10 +42,11 @@ def run_page(state: State, language: str, *, has_list: bool) -> str:
     facts["messages"] |= {key.removeprefix("script."): text for key, text in own.items() if key.startswith("script.")}
     facts |= {"game": game, "language": language, "counts": _counts(language)}
     say = Catalogue(MESSAGES, language)
+    sections = ("standing", "faults", "now", "replay", "finished")  # links to those that are not there are hidden
     return render(
         f"{MESSAGES}/watch.html.j2", language,
         title=state["name"], kicker=Markup('<span id="kicker"></span>'), summary=Markup('<span id="finding"></span>'),
-        navigation=[(anchor, say(f"section.{anchor}")) for anchor in ("standing", "now", "replay", "finished")],
+        navigation=[(anchor, say(f"section.{anchor}")) for anchor in sections],
         language=language, games=games, facts=script_data(facts), style=_style(), has_list=has_list,
         languages=_languages(language),
     )  # fmt: skip

@@ -31,6 +31,12 @@ function likelihoodText(share) {
 }
 function countText(count) { return count.toLocaleString("en").replace(/,/g, "\u202f"); }
 
+// A section of the page, and with it its link at the head.
+function showSection(id, isThere) {
+  element(id).hidden = !isThere;
+  document.querySelector(`nav a[href="#${id}"]`).hidden = !isThere;
+}
+
 function setText(id, text) { if (element(id).textContent !== text) element(id).textContent = text; }
 
 const nameOf = (game) => [...game.series.split(" ").filter(Boolean), game.number].join("-");
@@ -170,7 +176,7 @@ const watch = {
 
   showFaults() {
     const { faults } = this.state;
-    element("faults").hidden = !faults.length;
+    showSection("faults", faults.length > 0);
     element("fault-list").replaceChildren(...faults.map((fault) => {
       const button = make("button", { type: "button" }, say("fault_first"));
       button.addEventListener("click", () => board.open(fault.key, true));
@@ -261,7 +267,7 @@ const cards = {
 
   show(running) {
     const told = running.filter((game) => game.moves);
-    element("now").hidden = !running.length && !["running", "waiting"].includes(watch.state.state);
+    showSection("now", running.length > 0 || ["running", "waiting"].includes(watch.state.state));
     setText("now-note", !running.length ? say("nothing_running") : !told.length ? say("untold") : "");
     const places = new Map([...element("cards").children].map((card) => [card.dataset.name, card]));
     element("cards").replaceChildren(...running.map((game) => this.card(game, places.get(nameOf(game)))));
@@ -325,7 +331,7 @@ const board = {
   showFinished(game, ply) {
     games = this.bundle(game);
     [this.live, this.key] = [null, game.key];
-    element("replay").hidden = false;
+    showSection("replay", true);
     replay.open(0, ply);
     finished.mark();
     cards.mark();
@@ -339,7 +345,7 @@ const board = {
       opening: [game.position, (game.opening_moves || []).join(" "), game.opening], entries: game.moves.map((move, index) => this.entry(move, (game.scores || [])[index])),
     });
     [this.live, this.key] = [name, null];
-    element("replay").hidden = false;
+    showSection("replay", true);
     replay.open(0, Infinity);
     this.label(game);
     finished.mark();
@@ -470,7 +476,7 @@ async function begun() {
   if (board.live === null && finished.rows.length) await board.open(finished.rows[0].key, false, Infinity);
 }
 
-element("replay").hidden = true;
+for (const name of ["faults", "replay"]) showSection(name, false);
 listen();
 element("follow").addEventListener("click", () => {
   cards.setFollow(!cards.follows);

@@ -395,6 +395,27 @@ def test_a_swiss_tournament_has_its_table(tmp_path: Path, browser: Browser) -> N
         browser.until("document.querySelector('#drawn tbody tr').innerText.split(/\\s+/).slice(-1)[0] === '2+'")
 
 
+def test_faults_stand_above_the_board_and_links_at_the_head_lead_to_what_is_there(
+    tmp_path: Path, browser: Browser
+) -> None:
+    """They stood below the finished games, where nobody scrolls whose engine has lost all of them."""
+    shown = "[...document.querySelectorAll('nav a')].filter((link) => !link.hidden).map((link) => link.hash).join(' ')"
+    with begun(tmp_path, specification()) as store, served(tmp_path) as server:
+        tell(tmp_path, [])
+        browser.open(server.address)
+        browser.until("watch.state")
+        assert browser.value(shown) == "#standing #now #finished"
+        detail = {"fault": {"player": "player 1", "text": "player 1: killed by signal 6"}}
+        store.add(played(0, "1-0", reason="crash", detail=detail))
+        tell(tmp_path, [], "finished", done=1)
+        store.close()
+        browser.until(f"{shown} === '#standing #faults #finished'")
+        browser.open(f"{server.address}?language=zh")
+        browser.until(f"{shown} === '#standing #faults #replay #finished'")
+        place = "element('{}').getBoundingClientRect().top".format
+        assert browser.value(f"{place('faults')} < {place('replay')}")
+
+
 def test_a_round_robin_has_its_crosstable_which_stays_where_it_was_scrolled(tmp_path: Path, browser: Browser) -> None:
     head, box = "document.querySelector('#drawn h2')?.innerText", "document.querySelector('#drawn .scroll')"
     with begun(tmp_path, specification(players=9)) as store, served(tmp_path) as server:
