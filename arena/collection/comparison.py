@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from arena.collection.listing import match_estimate, tournament_in
 from arena.play.store import Store
 from arena.play.tournament import count_of
-from arena.run import ENGINE_IDENTITY, PROGRAMS, differences, plain
+from arena.run import ENGINE_IDENTITY, PROGRAMS, differences, kind_in, plain
 from engine.language import Catalogue, columns_of, padded
 from engine.settings.toml_values import toml_value
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 UNIMPORTANT = ("command", "name", "source")
 """What says how a run was asked for, not what it is."""
+SETTINGS_BESIDE = {"tuning": ("tuning method",), "ablation": ("verdict plans",), "claims": ("claims registered",)}
+"""By the kind of a run that is no tournament: what its store keeps of its settings elsewhere than under the kind."""
 DIGEST_DIGITS = 12
 """Hexadecimal digits by which two builds of a program are told apart, as many as an engine's identity has."""
 
@@ -78,8 +80,10 @@ def compared(folder: Path) -> ComparedRun:
         spec = tournament_in(store)
         identity = {"engine": store.metadata(ENGINE_IDENTITY), **_builds_in(store)}
         if spec is None:
-            names = sorted(store.metadata_names() - {ENGINE_IDENTITY, PROGRAMS})
-            return ComparedRun(folder, identity | {name: store.metadata(name) for name in names}, {})
+            # The rest is what a run has come to, or its book-keeping: seconds, rounds, the text of its file.
+            kind = kind_in(store.metadata_names())
+            kept = {name: store.metadata(name) for name in (kind, *SETTINGS_BESIDE.get(kind, ())) if name}
+            return ComparedRun(folder, identity | {name: told for name, told in kept.items() if told is not None}, {})
         settings = identity | _settings_of(spec)
         count = count_of(spec, store)
         if len(spec.players) == 2 and not spec.anchors:

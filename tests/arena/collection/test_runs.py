@@ -171,6 +171,20 @@ def test_switches_that_differ_are_said_as_files_have_them(tmp_path: Path, capsys
     assert f"null_move = true in {folders[0]}, false in {folders[1]}" in report
 
 
+def test_of_a_tuning_the_settings_are_compared_and_not_what_it_came_to(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, seed, seconds in (("one", 1, 3.5), ("two", 1, 4.5), ("three", 2, 4.5)):
+        with Store(tmp_path / name) as store:
+            told = {"tuning": {"seed": seed}, "tuning seconds": seconds, "tuning file": ["text", f"{name}.toml"]}
+            store.record_metadata(told)
+    one, two, three = (str(tmp_path / name) for name in ("one", "two", "three"))
+    assert main(["runs", "compare", one, two]) == 0
+    assert "All settings are the same." in capsys.readouterr().out
+    assert main(["runs", "compare", one, three, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["settings"] == [{"key": "tuning.seed", "values": [1, 2]}]
+
+
 def test_builds_of_programs_are_told_apart_by_the_programs_names(
     results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
