@@ -361,7 +361,8 @@ def _check_places(store: Store, old: TournamentSpec, new: TournamentSpec) -> Non
 def holds_another(directory: Path, spec: TournamentSpec, *, accepts_changes: bool) -> bool:
     """Whether a folder has games of a tournament with other settings, so that this one could not extend it.
 
-    So have games of other programs, unless it ``accepts_changes`` of them.
+    So have games of other programs, unless it ``accepts_changes`` of them. Raises ``UserError`` for a tournament that
+    cannot be played in any folder, as where the suite has too few openings.
     """
     if not (directory / STORE_NAME).is_file():
         return directory.exists() and not directory.is_dir()
@@ -380,6 +381,7 @@ def holds_another(directory: Path, spec: TournamentSpec, *, accepts_changes: boo
         plan = prepare(replace(spec, pairs=max(spec.pairs, before.pairs) if spec.pairs else 0))
         _check_settings(directory, before, openings, plan)
     except UserError:
+        prepare(spec)  # what is wrong with the tournament itself is no difference between the two
         return True
     return False
 

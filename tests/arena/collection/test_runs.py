@@ -375,7 +375,9 @@ def test_games_that_cannot_be_counted_are_not_called_none(
     assert capsys.readouterr().out == "removed one (2 games)\nremoved two (games that cannot be counted)\n"
 
 
-def test_folders_are_named_after_limit_and_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folders_are_named_after_limit_and_seed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("arena.commands.results._written", lambda *of_the_run: (None, None))  # no report: it takes long
     monkeypatch.setattr("arena.commands.results.print_result", lambda *of_the_run: None)
@@ -400,6 +402,12 @@ def test_folders_are_named_after_limit_and_seed(tmp_path: Path, monkeypatch: pyt
         Path("few.epd").write_text("".join(itertools.islice(lines, 2)))
     assert folder("--limit", "nodes=22", "--pairs", "3") == "match-default-material-nodes-22-seed-1"
     assert folder("--limit", "nodes=22", "--openings", "few.epd") == "match-default-material-nodes-22-seed-1-2"
+    # What no folder could hold has no folder of its own.
+    capsys.readouterr()
+    assert main(["match", "default", "material", "--limit", "nodes=22", "--openings", "few.epd", "--pairs", "3"]) == 2
+    said = capsys.readouterr().err
+    assert "needs 3 different openings" in said
+    assert "other settings" not in said
     long = folder("--limit", "nodes=20,depth=7,clock=40/60+0.125,node_clock=1000000")
     assert len(long) <= 60
     assert words_of_tournament.FOLDER_SUFFIX_LENGTH < 60
