@@ -301,16 +301,20 @@ def _check_settings(directory: Path, old: TournamentSpec, old_openings: str, pla
     """Raise ``RunError`` for the first setting in which the tournaments differ, be they as long as they may."""
     new = plan.spec
     before, now = _common_content(old), _common_content(new)
+    has_other_openings, has_another_suite = old_openings != plan.suite.digest, old.openings != new.openings
+    if has_other_openings and has_another_suite:
+        del before["opening_part"]  # it follows from which suite that is
     for key in before:
         if before[key] != now[key]:
             raise RunError(
                 f"{directory}: holds another tournament: {key} = {told_setting(before[key])} there, "
                 f"{told_setting(now[key])} in {new.source}; {REMEDY}"
             )
-    if old_openings != plan.suite.digest:
-        raise RunError(
-            f"{directory}: holds another tournament: the openings {new.openings!r} have changed; {REMEDY}"
-        )
+    if has_other_openings:
+        what = f"the openings {new.openings!r} have changed"
+        if has_another_suite:
+            what = f"openings = {told_setting(old.openings)} there, {told_setting(new.openings)} in {new.source}"
+        raise RunError(f"{directory}: holds another tournament: {what}; {REMEDY}")
     for player in old.players:
         if all(player.name != other.name for other in new.players):
             raise RunError(

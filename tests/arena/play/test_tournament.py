@@ -211,11 +211,15 @@ def test_a_folder_without_games_is_free_for_another_tournament(tmp_path: Path) -
     assert [player.name for player in players_in(tmp_path / "out")] == ["player 0", "other"]
 
 
-def test_changed_openings_are_refused(played: tuple[Path, Path, TournamentResult], tmp_path: Path) -> None:
-    path = write_spec(tmp_path)
+def test_changed_openings_are_refused(tmp_path: Path) -> None:
+    path, out = write_spec(tmp_path, players=2, pairs=1), tmp_path / "out"
+    play(path, out)
     (tmp_path / "six.epd").write_text("".join(OPENINGS.splitlines(keepends=True)[::-1]))
-    with pytest.raises(RunError, match=r"openings .* have changed"):
-        play(path, played[1])
+    with pytest.raises(RunError, match=r"the openings .* have changed"):
+        play(path, out)
+    path.write_text(path.read_text().replace("six.epd", "xiangqi"))  # of which a tournament plays a half
+    with pytest.raises(RunError, match=r"tournament: openings = '.*six\.epd' there, 'xiangqi' in "):
+        play(path, out)
 
 
 def test_another_engine_is_refused_unless_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
