@@ -258,12 +258,14 @@ class Experiments:
     def _play(self, courses: Sequence[GameCourse], stage: GameStage) -> None:
         """Play every course to its end, the cheapest first."""
         due = sorted((course for course in courses if not course.ended), key=lambda course: course.most_seconds)
-        if not due or self._run.stop.is_set():
+        if self._run.stop.is_set():
             return
-        self._run.progress.begin(
+        self._run.progress.begin(  # also where none is due: whoever follows the run is to see how it stands
             stage.games, self._words_of_games, done=stage.stored, is_bound=True, stage=stage.name,
-            missing=self._games_missing,
+            missing=self._games_missing if due else None,
         )  # fmt: skip
+        if not due:
+            return
         self._table.play_parts(self._looks(due))
         for course in due:
             course.absorb()

@@ -18,6 +18,7 @@ from small_claims import change_weights, draw_no_figures, figures, run, write_cl
 
 from arena.figures.faults import FaultCount
 from arena.figures.statistics import Pentanomial, elo_of_score, score_of_elo
+from arena.play.live import LIVE_NAME
 from arena.play.store import Store
 from arena.records import Opening
 from elolab import command_line
@@ -496,6 +497,16 @@ def test_a_run_that_is_stopped_reports_what_it_has_and_ends_as_one_that_was_not(
     assert [result.part.id for result in some.results] == ["C20b", "C1a"]
     again = run(path, tmp_path / "out", concurrency=2)
     assert (figures(again), again.digest) == (figures(ended), ended.digest)
+
+
+def test_who_follows_a_run_that_found_nothing_to_do_sees_it_at_its_end(tmp_path: Path) -> None:
+    path, out = write_claims(tmp_path), tmp_path / "out"
+    for _ in range(2):
+        result = run(path, out, ("C20b", "C1a"))
+        live = json.loads((out / LIVE_NAME).read_text("utf-8"))
+        games = sum(part.games for part in result.results)
+        assert (live["done"], live["planned"]) == (games, games)
+        assert "5 of 5 cells have ended" in live["words"]
 
 
 def test_the_cheapest_cell_is_played_to_its_end_before_dear_ones(
