@@ -540,7 +540,7 @@ class _Reader:
         if name in self.budget.limits:
             return self.budget.limits[name][engine]
         if "=" not in name:
-            known = ", ".join(self.budget.limits)
+            known = ", ".join(self.budget.limits) or "none"
             raise ConfigurationError(
                 f"{table.where}: the budget {self.budget.name} has no limit {name!r}{nearest(name, self.budget.limits)}"
                 f"; it has {known}"

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
-from small_claims import change_weights, draw_no_figures, figures, run, write_claims
+from small_claims import SMALL, change_weights, draw_no_figures, figures, run, write_claims
 
 from arena.figures.faults import FaultCount
 from arena.figures.statistics import Pentanomial, elo_of_score, score_of_elo
@@ -114,6 +114,9 @@ def test_claims_and_parts_are_picked_by_id(tmp_path: Path) -> None:
         load_claims(path, "quick", ["C2"])
 
 
+LIMITS = SMALL[SMALL.index("[budgets.quick.limits]") : SMALL.index("[[claims]]")]
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -145,6 +148,7 @@ def test_claims_and_parts_are_picked_by_id(tmp_path: Path) -> None:
         (('expect = "better"', 'expect = "better"\ncosts_time = true'), ["C20a", "no limit 'time'"]),
         (("rounds = 2", "rounds = 2\nfoo = 1"), ["unknown key 'foo'"]),
         (("[budgets.quick]\n", "[budgets.quik]\n"), ["'quik'", "'quick'"]),
+        ((LIMITS, ""), ["C20b", "no limit 'play'", "it has none"]),
         (('now = "depth=2" }', 'today = "depth=2" }'), ["limits: shallow", "'today'"]),
         (("factors = { aspiration", "factors = { null_depth = [3, 4], aspiration"), ["C20b", "two parameters"]),
         (("rounds = 2", "rounds = 2\nweights = { lon = 0.5 }"), ["[weights]", "no limit 'lon'", "'long'"]),
