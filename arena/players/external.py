@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar
 
 from arena.players.contract import GameStopped, PlayerClock, PlayerFault, Pondered, Reply
 from arena.players.event_loop import in_thread
-from arena.players.process import DeadlinePassed, DialogueSink, EngineProcess, ProcessEnded
+from arena.players.process import LINE_BYTES, DeadlinePassed, DialogueSink, EngineProcess, ProcessEnded
 from arena.players.processors import Processors, pin_process
 
 if TYPE_CHECKING:
@@ -274,7 +274,12 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
 
     def _heard(self, since_ns: int = 0) -> str:
         """What the engine has said last, for the text of a fault: a word of it may be misspelt, or not flushed."""
-        last = self._process.dialogue.last_received(since_ns) if self._process is not None else ""
+        if self._process is None:
+            return "it said nothing"
+        last, before = ([*self._process.dialogue.last_two_received(since_ns), "", ""])[:2]
+        if last and self._process.is_in_overlong_line:
+            earlier = f"; before it, it said {before[:QUOTED]!r}" if before else ""
+            return f"its last line is longer than {LINE_BYTES} bytes and has no end, {last[:QUOTED]!r}{earlier}"
         return f"it last said {last[:QUOTED]!r}" if last else "it said nothing"
 
     async def _failed(self, reason: str, text: str) -> PlayerFault:

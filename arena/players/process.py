@@ -109,6 +109,7 @@ class Dialogue:
 
     def received(self, output: bytes, at_ns: int) -> None:
         """The engine said ``output``, which may begin and end within a line."""
+        output = output[-self.RECEIVED_BYTES :]
         self._received.append((at_ns, output))
         self._received_bytes += len(output)
         while self._received_bytes > self.RECEIVED_BYTES or len(self._received) > self.RECEIVED_PIECES:
@@ -139,7 +140,11 @@ class Dialogue:
 
     def last_received(self, since_ns: int = 0) -> str:
         """The last line of the engine since a moment of ``time.monotonic_ns``, begun or ended; empty without one."""
-        return next((text for at_ns, _, text in reversed(self._received_lines()) if at_ns >= since_ns), "")
+        return next(iter(self.last_two_received(since_ns)), "")
+
+    def last_two_received(self, since_ns: int = 0) -> list[str]:
+        """That line and the one before it, as far as there are such."""
+        return [text for at_ns, _, text in self._received_lines()[:-3:-1] if at_ns >= since_ns]
 
     def _received_lines(self) -> list[tuple[int, str, str]]:
         """The last lines of the engine, each with the time of its end; one without an end is the last of them."""
@@ -260,6 +265,11 @@ class EngineProcess:
         return self._ended or self._gone
 
     @property
+    def is_in_overlong_line(self) -> bool:
+        """Whether the line that it has begun is longer than ``LINE_BYTES``, and thrown away."""
+        return self._skipping
+
+    @property
     def has_died(self) -> bool:
         """Whether it ended other than by ``end``."""
         return self._ended and not self._gone
@@ -368,12 +378,9 @@ class EngineProcess:
 
     def take_back(self, output: bytes, arrived_ns: int) -> None:
         """Go on with ``output`` that the other thread has read at that time and that nobody has taken yet."""
-        if output:
+        for start in range(0, len(output), READ_BYTES):
             self.arrived_ns = arrived_ns
-            self.dialogue.received(output, arrived_ns)
-            self._data += output
-            if len(self._data) > LINE_BYTES:
-                self._shorten(arrived_ns)
+            self._take(output[start : start + READ_BYTES], arrived_ns)
 
     def pause(self) -> None:
         """Leave output in the pipe until somebody waits again: an engine that ponders says more than anybody needs."""
@@ -469,14 +476,18 @@ class EngineProcess:
         size = len(chunk)
         if self.dialogue.sink is not None:
             self.dialogue.sink.write("<", chunk)
+        self._take(chunk, now_ns)
+        return size
+
+    def _take(self, chunk: bytes, at_ns: int) -> None:
+        """Keep of what was read what does not belong to a line that is thrown away."""
         if self._skipping:
             chunk = self._skipped(chunk)
         if chunk:
-            self.dialogue.received(chunk, now_ns)
+            self.dialogue.received(chunk, at_ns)
             self._data = self._data + chunk if self._data else chunk
             if len(self._data) > LINE_BYTES:
-                self._shorten(now_ns)
-        return size
+                self._shorten(at_ns)
 
     def _skipped(self, chunk: bytes) -> bytes:
         """What follows the end of the line that is thrown away."""
