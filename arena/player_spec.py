@@ -33,6 +33,7 @@ from engine.settings.configuration import (
     home_of,
     nearest,
     read_toml,
+    refuse_other_kind,
 )
 from engine.settings.limits import GRAMMAR, OWN_LEVEL, Limits
 from engine.settings.parameters import by_own_names, resolve
@@ -328,6 +329,8 @@ def _player_of_file(word: str, engines: EnginesFile) -> NamedPlayer:
     alone = data.get("players")
     if isinstance(alone, list) and len(data) == len(alone) == 1 and isinstance(alone[0], dict):
         data = alone[0]  # for a tournament's file, as a tuning of an external engine writes it
+    others = {key: value for key, value in data.items() if key not in ANY_PLAYER}  # margin is also one of ablations
+    refuse_other_kind(others, str(path), "engines", "a player")
     data = {key: value for key, value in data.items() if key != DESCRIPTION}
     if any(section in data for section in GAMES):
         return NamedPlayer({"name": name, "preset": word})

@@ -37,7 +37,7 @@ def spec_from_mapping(
 
     ``finder`` asks programs of which no protocol is given. Raises ``UserError`` with one line for the first mistake.
     """
-    table = Table(data, where, TOURNAMENT)
+    table = Table(data, where, TOURNAMENT, kind="tournaments")
     game = table.choice("game")
     kind = table.choice("format")
     chosen = FORMATS[kind]

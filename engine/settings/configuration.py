@@ -42,6 +42,35 @@ KIND_NAMES = {
     "weights": "file of evaluation weights",
 }
 
+MARKS: dict[str, tuple[str, ...]] = {
+    "engines": ("xiangqi", "othello"),
+    "tournaments": ("players",),
+    "tuning": ("budget",),
+    "ablations": (
+        "leave_one_out",
+        "add_one_in",
+        "values",
+        "comparisons",
+        "factorial",
+        "nodes_to_depth",
+        "margin",
+        "error_rate",
+    ),
+    "claims": ("claims",),
+    "weights": ("features",),
+}
+"""Keys that files of one kind alone have, of which hardly any of them has none; of presets the names of games."""
+
+USES = {
+    "engines": "players, as of elolab match",
+    "tournaments": "elolab tournament",
+    "tuning": "elolab tune",
+    "ablations": "elolab ablate",
+    "claims": "elolab claims --claims",
+    "weights": "the parameter evaluation_weights",
+}
+"""What takes files of a kind."""
+
 _ASCII = dict(zip("“”‘’−–—、。【】", "\"\"''---,.[]", strict=True))
 """What is meant by characters that Chinese keyboards and printed pages have; the wide forms are known to Unicode."""
 
@@ -76,6 +105,22 @@ def entry_of_table(table: str, name: str) -> str:
     """How a table with an entry of that name is written: ``options = { "Skill Level" = ... }``."""
     key = name if re.fullmatch("[A-Za-z0-9_-]+", name) else f'"{name}"'
     return f"{table} = {{ {key} = ... }}"
+
+
+def refuse_other_kind(data: Mapping[Any, Any], where: str, kind: str, expected: str = "") -> None:
+    """Raise ``ConfigurationError`` if a file's content is that of another kind than ``kind``, a key of ``MARKS``."""
+    marks = {other: next(filter(data.__contains__, own), None) for other, own in MARKS.items()}
+    found = next((other for other, mark in marks.items() if mark is not None), kind)
+    if found == kind or marks[kind] is not None:
+        return
+    expected, held = expected or _with_article(KIND_NAMES[kind]), _with_article(KIND_NAMES[found])
+    raise ConfigurationError(
+        f"{where}: not {expected} but {held}, for it has the key {marks[found]!r}; such files are for {USES[found]}"
+    )
+
+
+def _with_article(name: str) -> str:
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
 def shipped_folder() -> Path:
@@ -181,8 +226,10 @@ class Table:
     default that is given to a method stands in for what the declaration calls computed.
     """
 
-    def __init__(self, data: object, where: str, section: Section, *, knows_all: bool = True) -> None:
-        """``knows_all`` is false where others read the rest of the table."""
+    def __init__(
+        self, data: object, where: str, section: Section, *, knows_all: bool = True, kind: str | None = None
+    ) -> None:
+        """``knows_all`` is false where others read the rest of the table; ``kind`` is that of a whole file."""
         if not isinstance(data, Mapping):
             raise ConfigurationError(f"{where}: {told_value(data)} is not a table of key = value")
         self.where = where
@@ -190,6 +237,8 @@ class Table:
         self._data = data
         for key in data:
             if knows_all and key not in section:
+                if kind is not None:
+                    refuse_other_kind(data, where, kind)
                 hint = home_of(str(key), section) or nearest(str(key), section)
                 hint = hint or f"; expected one of {', '.join(section)}"
                 raise ConfigurationError(f"{where}: unknown key {key!r}{hint}")

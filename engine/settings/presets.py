@@ -57,7 +57,7 @@ def load_preset(name_or_path: str, game: str, beside: Path | None = None) -> dic
     section, or if a parameter or value is wrong.
     """
     path = find_config("engines", name_or_path, beside)
-    table = Table(read_toml(path), str(path), preset_section())
+    table = Table(read_toml(path), str(path), preset_section(), kind="engines")
     table.text("description")
     if game not in table and preset_name(name_or_path) != DEFAULT_PRESET:
         raise ConfigurationError(f"{path}: no section [{game}]; add one (it may be empty) to use the preset for {game}")

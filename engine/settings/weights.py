@@ -85,7 +85,7 @@ def read_weights(path: Path) -> Weights:
 
 @functools.lru_cache(64)
 def _read(path: Path, changed_ns: int, size: int) -> Weights:
-    table = Table(read_toml(path), str(path), WEIGHTS)
+    table = Table(read_toml(path), str(path), WEIGHTS, kind="weights")
     features = table.value("features")
     if not isinstance(features, list) or not all(isinstance(name, str) for name in features):
         raise table.error("features", "a list of the features' names")

@@ -178,7 +178,7 @@ def ablation_from_mapping(data: Mapping[str, Any], where: str) -> AblationSpec:
 
     Raises ``UserError`` with one line for the first mistake.
     """
-    table = Table(data, where, ABLATION)
+    table = Table(data, where, ABLATION, kind="ablations")
     conditions = read_conditions(table, PurePath(where).stem)
     if conditions.external is not None:
         conditions.external.refuse_unfilled(conditions.base_values, where, "[set]")

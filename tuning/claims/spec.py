@@ -257,7 +257,7 @@ def claims_from_text(text: str, where: str, budget: str, only: Sequence[str]) ->
 
 def claims_from_mapping(data: Mapping[str, Any], where: str, budget: str, only: Sequence[str] = ()) -> ClaimsSpec:
     """Check a table of claims given as plain data; ``where`` is its file."""
-    table = Table(data, where, CLAIMS)
+    table = Table(data, where, CLAIMS, kind="claims")
     game = table.choice("game")
     spent = _budget(table.table("budgets"), budget)
     shared = {

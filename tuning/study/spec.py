@@ -230,7 +230,7 @@ def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
 
 def _tuning_from(data: Mapping[str, Any], where: str) -> TuningSpec:
     """The same, also of keys that have no effect, which older versions took."""
-    table = Table(data, where, STUDY)
+    table = Table(data, where, STUDY, kind="tuning")
     conditions = read_conditions(table, PurePath(where).stem)
     if conditions.external is None:
         space = read_space(table, conditions.base_values, conditions.game, conditions.limits)

@@ -18,8 +18,9 @@ from arena.keys.tournament import ADJUDICATION, RULES, SPRT, TOURNAMENT
 from arena.spec import spec_from_mapping
 from elolab import command_line
 from engine.errors import UserError
+from engine.games import GAMES
 from engine.language import LANGUAGES, columns_of, messages_of
-from engine.settings.configuration import ConfigurationError, Table
+from engine.settings.configuration import KIND_NAMES, MARKS, USES, ConfigurationError, Table, refuse_other_kind
 from engine.settings.keys import NUMBER, WHOLE, Default, Key, Section, Topic
 from tuning.keys.claims import ENGINES
 from tuning.keys.kinds import KINDS, Kind, entries_of, places_of
@@ -219,3 +220,54 @@ def test_a_schema_can_be_had_and_a_wrong_word_is_told_with_the_right_one(capsys:
     with pytest.raises(UserError, match="did you mean 'resign_score'"):
         find_places("resign_scor")
     assert [place.heading for place, _ in find_places("budgets.full")] == ["[budgets.quick], [budgets.full]"]
+
+
+READING = {
+    "tournaments": ["tournament", "--dry-run"],
+    "tuning": ["tune", "--dry-run"],
+    "ablations": ["ablate", "--dry-run"],
+    "claims": ["claims", "--digests", "--claims"],
+    "engines": ["match", "--dry-run", "default"],
+}
+"""By folder of shipped files the command that reads them."""
+
+
+@pytest.mark.parametrize("folder", READING)
+def test_a_file_of_another_kind_is_told_as_that(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """And not by the nearest key; every shipped file is known by one that no other kind has."""
+    others = {kind.folder: next(path for own, path in SHIPPED if own == kind) for kind, _ in SHIPPED}
+    for other in others.keys() - {folder}:
+        path = others[other]
+        assert command_line.main([*READING[folder], str(path)]) == 2
+        kind = "a player" if folder == "engines" else KIND_NAMES[folder]
+        told = rf"elolab: {path}: not .*{kind} but an? {KIND_NAMES[other]}, for it has the key '(\w+)'; such files are "
+        (key,) = re.findall(rf"^{told}for .*{USES[other]}\n$", capsys.readouterr().err)
+        assert [one.folder for one in KINDS if key in one.section and one.name != "engines"] == [other]
+
+
+def test_every_shipped_file_is_known_by_a_key_of_its_kind_alone() -> None:
+    for kind, path in SHIPPED:
+        data = tomllib.loads(path.read_text("utf-8"))
+        for other in USES.keys() - {kind.folder}:
+            with pytest.raises(ConfigurationError, match=f"but an? {KIND_NAMES[kind.folder]}"):
+                refuse_other_kind(data, "x", other)
+        refuse_other_kind(data, "x", kind.folder)
+    assert MARKS["engines"] == tuple(GAMES)
+    for folder, names in MARKS.items():
+        for name in names:
+            assert [kind.folder for kind in KINDS if name in kind.section and kind.name != "engines"] == [folder]
+
+
+def test_a_misspelt_key_beside_those_of_the_kind_is_told_by_the_nearest() -> None:
+    with pytest.raises(ConfigurationError, match=r"cup: unknown key 'budget'; expected"):
+        spec_from_mapping({"players": [], "budget": 3}, "cup")
+
+
+def test_a_key_of_players_makes_no_file_of_a_player_one_of_another_kind(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of players the margin is a time, of ablations a difference."""
+    path = tmp_path / "mine.toml"
+    path.write_text('command = "./mine"\nprotocol = "uci"\nmargin = 0.2\nwachdog = 3\n')
+    assert command_line.main(["match", str(path), "default", "--limit", "nodes=9", "--dry-run"]) == 2
+    assert "unknown key 'wachdog' (did you mean 'watchdog'?)" in capsys.readouterr().err
