@@ -136,11 +136,13 @@ def read_player(entry: Mapping[str, Any], where: str, game: str, limits: Limits)
 
 
 def merged(entry: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """One table over another; of tables in them, such as options, the entries."""
+    """One table over another; of tables in them, such as options, the entries. Options go by any spelling."""
     both = {**entry, **over}
     for key in entry.keys() & over.keys():
         if isinstance(entry[key], Mapping) and isinstance(over[key], Mapping):
-            both[key] = {**entry[key], **over[key]}
+            respelt = {name.lower() for name in over[key]} if key == "options" else ()
+            kept = {name: entry[key][name] for name in entry[key] if name in over[key] or name.lower() not in respelt}
+            both[key] = {**kept, **over[key]}
     return both
 
 

@@ -257,6 +257,11 @@ KEYS = Section("uci", (_player.table(_OPTIONS, example="{ Hash = 16 }"),))
 def read_keys(table: Table) -> dict[str, Any]:
     """What a player's table says that is UCI's alone."""
     options = table.mapping("options")
+    seen: dict[str, str] = {}
+    for name in options:
+        twin = seen.setdefault(name.lower(), name)
+        if twin != name:
+            raise ConfigurationError(f"{table.where}: options: {twin} and {name} are the same option; give one")
     return {"options": tuple((name, _written(table, name, value)) for name, value in options.items())}
 
 

@@ -10,6 +10,7 @@ import pytest
 from othello_match import builtin
 
 from arena.keys.player import keys_of
+from arena.player_spec import merged
 from arena.players import registry
 from arena.players.registry import PROTOCOLS, Protocol, check_player, make_player, protocol_named, protocols
 from arena.spec import spec_from_mapping
@@ -103,3 +104,19 @@ def test_it_ponders_only_if_it_says_so(semaphore: Protocol) -> None:
     player = cup({"protocol": "semaphore", "command": "wave", "limit": "clock=10"}).players[1]
     with pytest.raises(UserError, match="semaphore has no pondering"):
         check_player(replace(player, ponder=True), "othello")
+
+
+@pytest.mark.parametrize("protocol", ["uci", "ucci", "ucicyclone", "xboard"])
+def test_an_option_is_given_once_however_it_is_spelt(protocol: str) -> None:
+    entry = {"protocol": protocol, "command": "x", "options": {"Hash": 16, "Style": "x", "hash": 32}}
+    data = {"game": "xiangqi", "pairs": 1, "players": [entry, {}], "limit": "depth=1"}
+    with pytest.raises(ConfigurationError, match=r"^cup: player 1: options: Hash and hash are the same option; give o"):
+        spec_from_mapping(data, "cup")
+
+
+def test_options_over_others_keep_their_places_and_replace_another_spelling() -> None:
+    """Their order is that in which an engine is told of them, and a part of what decides a game."""
+    entry = {"options": {"Hash": 16, "Style": "calm", "Threads": 1}}
+    over = {"options": {"Hash": 32, "threads": 2, "Book": True}}
+    expected = {"Hash": 32, "Style": "calm", "threads": 2, "Book": True}
+    assert list(merged(entry, over)["options"].items()) == list(expected.items())
