@@ -17,6 +17,7 @@ from engine.commands.arguments import (
     print_json,
     whole_number,
 )
+from engine.errors import UserError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -64,8 +65,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _results_of(arguments: argparse.Namespace) -> Results:
-    if arguments.pentanomial is not None:
-        return Results(Pentanomial(tuple(arguments.pentanomial)), {})
-    if arguments.wdl is not None:
-        return Results(Trinomial(*arguments.wdl), {})
-    return results_of_file(arguments.pgn, game_of(arguments).name, arguments.player, arguments.opponent)
+    """Raises ``UserError`` if there are none."""
+    if arguments.pgn is not None:
+        results = results_of_file(arguments.pgn, game_of(arguments).name, arguments.player, arguments.opponent)
+        if not any(results.counts.counts):
+            one, other = (results.described[name] for name in ("player", "opponent"))
+            raise UserError(f"{arguments.pgn}: no game of {one!r} and {other!r} that counts has a result")
+        return results
+    name, unit = ("pentanomial", "pair") if arguments.wdl is None else ("wdl", "game")
+    given = getattr(arguments, name)
+    if not any(given):
+        raise UsageError(f"stats: --{name} {' '.join(map(str, given))}: no {unit}; expected at least one")
+    return Results(Pentanomial(tuple(given)) if arguments.wdl is None else Trinomial(*given), {})

@@ -71,13 +71,14 @@ def figure_lines(figures: dict[str, Any], language: str = DEFAULT_LANGUAGE) -> l
         wins, draws, losses = figures["wdl"]
         games = say("match.games_text", games=figures["games"], wins=wins, draws=draws, losses=losses)
         lines = [labelled(say("match.games"), games)]
-    lines += [
-        labelled(say("match.score"), f"{100 * figures['score']:.2f} %"),
-        labelled(say("match.elo"), _elo_with_interval(figures, "", say)),
-        labelled(say("match.normalized"), _signed(figures["normalized_elo"])),
-        labelled(say("match.los"), f"{percent_text(figures['los'])} %"),
-    ]
-    if figures["pairs_ratio"] is not None:
+    if figures["games"]:  # without any there is nothing to estimate from
+        lines += [
+            labelled(say("match.score"), f"{100 * figures['score']:.2f} %"),
+            labelled(say("match.elo"), _elo_with_interval(figures, "", say)),
+            labelled(say("match.normalized"), _signed(figures["normalized_elo"])),
+            labelled(say("match.los"), f"{percent_text(figures['los'])} %"),
+        ]
+    if figures["games"] and figures["pairs_ratio"] is not None:
         lines.append(labelled(say("match.pairs_ratio"), f"{figures['pairs_ratio']:.3f}".replace("inf", INFINITY)))
     return lines if figures["llr"] is None else [*lines, *_test_lines(figures, say)]
 
@@ -89,11 +90,16 @@ def _test_lines(figures: dict[str, Any], say: Catalogue) -> list[str]:
     llr, low, high = (signed(figures[name], 3) for name in ("llr", "lower_bound", "upper_bound"))
     verdict = say(f"verdict.{VERDICT_KEYS.get(figures['verdict'], 'undecided')}_short")
     hypotheses = {name: given_text(figures[name]) for name in ("elo0", "elo1", "alpha", "beta")}
-    after, los = _elo_with_interval(figures, "unbiased_", say), percent_text(figures["unbiased_los"])
     ratio = say("match.llr_text", llr=llr, low=low, high=high, verdict=verdict)
-    return [
+    lines = [
         labelled(say("match.llr"), ratio),
         labelled("", say("match.hypotheses", unit=say(f"verdict.unit_{figures['model']}"), **hypotheses)),
+    ]
+    if not figures["games"]:
+        return lines
+    after, los = _elo_with_interval(figures, "unbiased_", say), percent_text(figures["unbiased_los"])
+    return [
+        *lines,
         labelled(say("match.after"), say("match.after_text", interval=after, los=los)),
         labelled("", say("match.unbiased")),
     ]

@@ -12,8 +12,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from arena.figures.match import figure_lines, figures_of
+from arena.figures.statistics import Pentanomial
 from arena.notation.pgn import GameWriter
 from arena.records import GameRecord, MoveRecord, Opening, Pairing
+from arena.sequential import SequentialSettings
 from elolab import command_line
 
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
@@ -69,7 +72,7 @@ def test_intervals_of_few_pairs_are_students(capsys: pytest.CaptureFixture[str])
     assert data["elo_high"] == pytest.approx(-400 * math.log10(1 / high - 1))
 
 
-@pytest.mark.parametrize("words", [["--wdl", "0", "0", "0"], ["--pentanomial", *"00000"], ["--pentanomial", *"00003"]])
+@pytest.mark.parametrize("words", [["--wdl", "0", "0", "3"], ["--pentanomial", *"10000"], ["--pentanomial", *"00003"]])
 def test_infinite_figures_are_null_and_a_sign_in_words(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     data = figures(capsys, *words, "--elo0", 0, "--elo1", 5)
     assert data["elo_error"] is None
@@ -184,6 +187,8 @@ def test_a_compressed_file_is_read(tmp_path: Path, capsys: pytest.CaptureFixture
         (["--wdl", "1", "2", "3", "--alpha", "0.5"], "'0.5' is not a number between 0 and 0.5"),
         (["--wdl", "1", "2", "3", "--player", "x"], "leave them out"),
         (["--pgn", "no-such.pgn"], "no-such.pgn: cannot be read"),
+        (["--wdl", "0", "0", "0"], "stats: --wdl 0 0 0: no game; expected at least one"),
+        (["--pentanomial", *"00000", "--json"], "stats: --pentanomial 0 0 0 0 0: no pair; expected at least one"),
     ],
 )
 def test_wrong_input_is_one_line(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -201,3 +206,16 @@ def test_three_players_need_a_choice(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert figures(capsys, "--pgn", path, "--player", "cat", "--opponent", "bob")["wdl"] == [1, 0, 0]
     assert command_line.main(["stats", "--pgn", str(path), "--player", "dan"]) == 2
     assert "--player 'dan' plays no game in it; expected one of 'ann', 'bob', 'cat'" in capsys.readouterr().err
+
+
+def test_of_games_without_a_result_there_are_no_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(tmp_path / "games.pgn", [record(0, "ann", "bob", 0, "*")])
+    assert command_line.main(["stats", "--pgn", str(path)]) == 2
+    assert capsys.readouterr().err == f"elolab: {path}: no game of 'ann' and 'bob' that counts has a result\n"
+
+
+def test_a_sequential_test_before_its_first_pair_tells_its_hypotheses_alone() -> None:
+    """And no score of 50 %, which none of its games has shown."""
+    lines = figure_lines(figures_of(Pentanomial((0, 0, 0, 0, 0)), SequentialSettings(elo0=0, elo1=5)))
+    assert [line.split()[0] for line in lines] == ["pairs", "LLR", "of"]
+    assert "LLR             0.000, bounds" in lines[1]
