@@ -127,7 +127,8 @@ def exported(
 
 def _table_row(record: GameRecord, count: int) -> tuple[Any, ...]:
     place = record.pairing
-    nodes = sum(move.nodes or 0 for move in record.moves)
+    told = [move.nodes for move in record.moves if move.nodes is not None]
+    nodes = sum(told) if told else None  # an empty cell where no player said any
     time_ms = round(sum(move.time_ms for move in record.moves), 3)
     return (
         place.number, place.round, place.pair, record.first, record.second, record.opening.name, record.result,

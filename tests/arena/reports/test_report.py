@@ -22,7 +22,7 @@ from arena.reports.contents import repeat_command
 from arena.reports.games import NO_DEPTH, NO_NODES, NO_SCORE, chunk_of, packed_times
 from arena.reports.markdown import table_markdown
 from arena.reports.tables import TEXT, TextTable
-from arena.reports.write import write_report
+from arena.reports.write import exported, write_report
 from arena.schedule import games_that_count
 from arena.sequential import SequentialSettings
 from arena.tournament_spec import TournamentSpec
@@ -484,3 +484,16 @@ def test_filters_and_sorting(report: Path, browser: Browser) -> None:
 def test_a_player_s_name_is_plain_text_in_markdown(name: str, written: str) -> None:
     table = TextTable((("player", ""),), (TEXT,), ((name,),))
     assert table_markdown(table).splitlines()[-1] == f"| {written} |"
+
+
+@pytest.mark.parametrize(("nodes", "cell"), [((None, None), ""), ((None, 40), "40"), ((0, 0), "0"), ((7, 40), "47")])
+def test_nodes_that_no_player_said_are_an_empty_cell_of_the_games(
+    nodes: tuple[int | None, int | None], cell: str, tmp_path: Path
+) -> None:
+    """As in the table of moves, where ``elolab.load_games`` has NA."""
+    moves = tuple(MoveRecord(move, 3, 1, told, 1.0) for move, told in zip(("h2e2", "h9g7"), nodes, strict=True))
+    record = replace(sample()[0], moves=moves)
+    with exported(tmp_path, specification(), [record], 1) as games:
+        list(games)
+    (row,) = csv.DictReader((tmp_path / "games.csv").open())
+    assert (row["nodes"], row["plies"]) == (cell, "2")
