@@ -219,3 +219,15 @@ def test_a_sequential_test_before_its_first_pair_tells_its_hypotheses_alone() ->
     lines = figure_lines(figures_of(Pentanomial((0, 0, 0, 0, 0)), SequentialSettings(elo0=0, elo1=5)))
     assert [line.split()[0] for line in lines] == ["pairs", "LLR", "of"]
     assert "LLR             0.000, bounds" in lines[1]
+
+
+def test_null_tells_an_infinite_figure_from_one_that_is_not_there_as_the_guide_says(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for words, is_below, pairs in (("--pentanomial 0 0 0 0 3", False, 3), ("--pentanomial 3 0 0 0 0", True, 3),
+                                   ("--wdl 3 0 0", False, 0), ("--wdl 0 0 3", True, 0)):  # fmt: skip
+        data = figures(capsys, *words.split())
+        assert (data["elo"], data["elo_error"]) == (None, None)
+        assert (data["los"] < 0.5, data["pairs"]) == (is_below, pairs)
+        assert (data["pairs_ratio"] is None) == (pairs == 0 or not is_below)
+        assert (data["elo_low" if is_below else "elo_high"]) is None
