@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from arena.play.executor import Runner
     from engine.engine import StopFlag
+    from engine.settings.limits import Limits
 
 REMEDY = "give another folder with --out, or remove that one"
 ENGINE_IDENTITY = "engine_identity"
@@ -92,6 +93,8 @@ class Purpose:
     """The stored games' places in the schedule, after ``content`` has changed."""
     more: Mapping[str, Any] = field(default_factory=dict)
     """What else is recorded."""
+    limits: tuple[tuple[str, Limits], ...] = ()
+    """Those at which it may play, each after where it is given, for messages."""
     key: str = ""
     """The name under which the store keeps ``content``, if it is not ``kind``."""
 
@@ -139,6 +142,7 @@ class Run:
 
     def __enter__(self) -> Run:
         check_options(self.threads, self._cluster, self._affinity, self._log_folder)
+        check_clocks(self.purpose, self._cluster, self._wall_clock_on_cluster)
         with ExitStack() as resources:
             self.store = resources.enter_context(Store(self.directory, repaired=self._tell_of_repair))
             self._claim()
@@ -317,6 +321,17 @@ def check_options(concurrency: int, cluster: str | Executor | None, affinity: st
         shares(affinity, concurrency)
     except AffinityError as error:
         raise RunError(str(error)) from None
+
+
+def check_clocks(purpose: Purpose, cluster: str | Executor | None, wall_clock_on_cluster: bool) -> None:
+    """Raise ``RunError`` if games on a cluster would be on a clock that other work there disturbs, and may not be."""
+    if cluster is None or wall_clock_on_cluster:
+        return
+    from arena.cluster.contract import clock_problem
+
+    for place, limits in purpose.limits:
+        if problem := clock_problem(limits):
+            raise RunError(f"{purpose.source}: {place}: {problem}")
 
 
 def check_directory(directory: Path, purpose: Purpose, *, accepts_changes: bool) -> None:

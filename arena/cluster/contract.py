@@ -9,6 +9,17 @@ from dataclasses import dataclass
 
 from arena.cluster.worker import Chunk, ChunkGame, Order, PlayedChunk, heed, play_chunk
 from engine.errors import UserError
+from engine.settings.limits import Limits
+
+
+def clock_problem(limits: Limits) -> str:
+    """Why games at these limits do not belong on workers unless that is allowed; empty if they do."""
+    if not limits.is_timed or limits.clock_kind != "wall":
+        return ""
+    return (
+        f"{limits} is a wall clock, and other games on a worker take their part of its time; use cpu or node_clock=N, "
+        "or allow it with --wall-clock-on-cluster"
+    )
 
 
 class ClusterError(UserError):

@@ -18,7 +18,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from arena.cluster.contract import ClusterError, Site, Worker
+from arena.cluster.contract import ClusterError, Site, Worker, clock_problem
 from arena.cluster.worker import Chunk, Order, PlayedChunk
 from arena.play.executor import TICK_SECONDS, Runner
 from arena.records import GameJob, GameRecord, RunningGame
@@ -267,11 +267,8 @@ class ClusterRunner(Runner):
         """The games of players that are there. Raises ``ClusterError`` for one that does not belong on workers."""
         for job in jobs:
             for player in () if job is None else (job.first, job.second):
-                if player.limits.is_timed and player.limits.clock_kind == "wall" and not self._wall_clock:
-                    raise ClusterError(
-                        f"player {player.name!r}: {player.limits} is a wall clock, and other games on a worker take "
-                        "their part of its time; use cpu or node_clock=N, or allow it with --wall-clock-on-cluster"
-                    )
+                if not self._wall_clock and (problem := clock_problem(player.limits)):
+                    raise ClusterError(f"player {player.name!r}: {problem}")
             if job is None or not _has(job, self.unavailable):
                 yield job
 

@@ -36,7 +36,7 @@ COPIES_METADATA = "pgn copies"
 def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
     """Play, resume or extend a tournament under the arguments of ``add_playing_arguments``; returns the exit code."""
     from arena.play.tournament import describe, description_text, prepare, purpose_of, resume_command, run
-    from arena.run import check_directory, check_options
+    from arena.run import check_clocks, check_directory, check_options
     from arena.spec import with_anchors
 
     spec = with_anchors(spec, arguments.anchors)
@@ -57,7 +57,9 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
     if arguments.dry_run:
         check_options(arguments.concurrency, arguments.cluster, arguments.affinity, arguments.log)
         plan = prepare(spec)
-        check_directory(directory, purpose_of(plan), accepts_changes=arguments.accept_engine_change)
+        purpose = purpose_of(plan)
+        check_clocks(purpose, arguments.cluster, arguments.wall_clock_on_cluster)
+        check_directory(directory, purpose, accepts_changes=arguments.accept_engine_change)
         description = describe(plan, directory, arguments.concurrency)
         if arguments.json:
             print_json(description)

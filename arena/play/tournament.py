@@ -279,6 +279,7 @@ def purpose_of(plan: Plan) -> Purpose:
     return Purpose(
         "tournament", plan.spec.content(), plan.spec.source, check=check, key="specification",
         places=lambda store: _places(plan, store), more={"openings_digest": plan.suite.digest},
+        limits=tuple((f"player {player.name!r}", player.limits) for player in plan.spec.players),
     )  # fmt: skip
 
 

@@ -176,7 +176,12 @@ def purpose_of(plan: AblationPlan) -> Purpose:
     lengths = tuple(f"comparisons.{comparison.label}.pairs" for comparison in spec.comparisons)
     source = spec.conditions.source
     more = {FILE_METADATA: [spec.text, str(Path(source).resolve())]}
-    return Purpose("ablation", content, source, ("comparisons",), lengths, more=more)
+    limits = tuple(
+        (f"comparison {one.label!r}", limits)
+        for one in spec.comparisons
+        for limits in (one.limits, one.reference_limits or one.limits)
+    )
+    return Purpose("ablation", content, source, ("comparisons",), lengths, more=more, limits=limits)
 
 
 def ablate(spec: AblationSpec, directory: Path, **options: Unpack[RunOptions]) -> AblationResult:

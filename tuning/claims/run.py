@@ -105,7 +105,14 @@ def purpose_of(
     source = [spec.text, str(Path(spec.source).resolve()), spec.budget.name, list(spec.only)]
     content = {"format": FORMAT, "game": spec.game, "budget": spec.budget.name}
     check = _check_of(spec, directory, amend, merged, accept_engine_change)
-    return Purpose("claims", content, spec.source, check=check, more={FILE_METADATA: source})
+    limits = tuple(
+        (f"claim {part.id}", limits)
+        for part in spec.parts
+        for cell in part.cells
+        if cell.comparisons
+        for limits in (cell.limits, cell.reference_limits or cell.limits)
+    )
+    return Purpose("claims", content, spec.source, check=check, more={FILE_METADATA: source}, limits=limits)
 
 
 def _elsewhere(spec: ClaimsSpec, merged: Mapping[str, MergedPart]) -> dict[str, AskedElsewhere]:

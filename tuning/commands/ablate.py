@@ -47,7 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
     directory = output_folder(arguments.out, spec.name)
     if arguments.dry_run:
         plan = prepare_ablation(spec)
-        check_directory(directory, purpose_of(plan), accepts_changes=arguments.accept_engine_change)
+        purpose = purpose_of(plan)
+        check_directory(directory, purpose, accepts_changes=arguments.accept_engine_change)
         check_engine(spec, sys.stderr)
         figures = {
             "comparisons": len(plan.matches),
@@ -55,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
             "rounds": spec.rule.rounds,
             "openings": len(plan.openings),
         }
-        return describe(plan_of_run(plan, directory, arguments.concurrency), figures, arguments)
+        return describe(plan_of_run(plan, directory, arguments.concurrency), purpose, figures, arguments)
     result = uninterrupted(ablate, arguments, spec, directory)
     if result is not None:
         print_ablation(result, arguments)

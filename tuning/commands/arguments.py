@@ -31,6 +31,7 @@ from engine.language import console, wrapped
 if TYPE_CHECKING:
     from arena.figures.faults import FaultCount
     from arena.play.stages import StagePlan
+    from arena.run import Purpose
     from tuning.study.spec import TuningSpec
 
 TEXT_WIDTH = 80
@@ -148,13 +149,16 @@ def report_written(write: Callable[[], Path]) -> Iterator[Path | None]:
         raise after_outcome(failure)
 
 
-def describe(plan: StagePlan, figures: Mapping[str, int], arguments: argparse.Namespace) -> int:
+def describe(
+    plan: StagePlan, purpose: Purpose, figures: Mapping[str, int], arguments: argparse.Namespace
+) -> int:
     """Print what a run would do, for ``--dry-run``; ``figures`` are what it consists of beside games.
 
     Raises ``UserError`` for options that it could not be played with.
     """
-    from arena.run import check_options
+    from arena.run import check_clocks, check_options
 
+    check_clocks(purpose, arguments.cluster, arguments.wall_clock_on_cluster)
     check_options(arguments.concurrency, arguments.cluster, arguments.affinity, getattr(arguments, "log", None))
     if arguments.json:
         print_json({**plan.data(), **figures})

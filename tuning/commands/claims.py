@@ -96,7 +96,8 @@ def run(arguments: argparse.Namespace) -> int:
         check_directory(directory, purpose, accepts_changes=accepts_changes)
         merged = {**merged_cells(spec, known_before(directory)), **merged_cells(spec, read)}
         figures = {"claims": len(spec.claims), "parts": len(spec.parts), "searches": searches_at_most(spec, merged)}
-        return describe(plan_of_run(spec, directory, arguments.concurrency, merged=merged), figures, arguments)
+        planned = plan_of_run(spec, directory, arguments.concurrency, merged=merged)
+        return describe(planned, purpose, figures, arguments)
     result = uninterrupted(
         run_claims, arguments, spec, directory, amend=arguments.amend, minutes=arguments.minutes,
         merge=arguments.merge,

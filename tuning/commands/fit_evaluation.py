@@ -143,7 +143,7 @@ def run(arguments: argparse.Namespace) -> int:
         purpose = purpose_of(spec, find_weights(spec.start, (game.name,)))
         check_directory(directory, purpose, accepts_changes=arguments.accept_engine_change)
         check_openings(spec)
-        return describe(plan_of_run(spec, directory, arguments.concurrency), {}, arguments)
+        return describe(plan_of_run(spec, directory, arguments.concurrency), purpose, {}, arguments)
     fitted = uninterrupted(fit_evaluation, arguments, spec, directory, output=output)
     if fitted is not None:
         print_fit(fitted, arguments)

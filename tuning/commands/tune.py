@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run or resume a study."""
     from tuning.reports.passages import repeat_command
     from tuning.reports.study import tuning_sentence
-    from tuning.study.plan import check_engine, plan_of_run, prepare_tuning
+    from tuning.study.plan import check_engine, plan_of_run, prepare_tuning, purpose_of
     from tuning.study.rounds.schedule import rounds_of
     from tuning.study.run import check_folder, tune
     from tuning.study.spec import load_tuning
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
             "openings_for_tuning": len(plan.openings),
             "openings_for_validation": len(plan.reserved),
         }
-        return describe(planned, figures, arguments)
+        return describe(planned, purpose_of(plan), figures, arguments)
     result = uninterrupted(tune, arguments, spec, directory)
     command = repeat_command("tune", spec.conditions, directory, arguments.language)
     if result is None:

@@ -75,10 +75,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("validate: --pairs and --maximum-pairs: one is of a match, the other of a test; give one")
     match = (arguments.limit, arguments.pairs, arguments.maximum_pairs)
     if arguments.dry_run:
-        planned = plan_of_validation(
+        planned, purpose = plan_of_validation(
             directory, *match, arguments.concurrency, accepts_changes=arguments.accept_engine_change
         )
-        return describe(planned, {}, arguments)
+        return describe(planned, purpose, {}, arguments)
     result = uninterrupted(validate_again, arguments, directory, *match)
     verdict = None if result is None else result.verdict
     if result is not None:

@@ -15,6 +15,7 @@ from arena.play.stages import GameStage, StagePlan
 from arena.play.store import STORE_NAME, Store
 from arena.run import Purpose, RunError, plain
 from engine.language import console
+from engine.settings.limits import Limits
 from tuning.engine_check import EngineCheck
 from tuning.matches import read_openings
 from tuning.study.rounds.budgets import legs_of
@@ -135,5 +136,14 @@ def purpose_of(plan: TuningPlan) -> Purpose:
     lengths: tuple[str, ...] = LENGTHS if spec.storage is None else LENGTHS[1:]  # who share a study share its rounds
     lengths += spec.keys_without_effect  # older versions took, and recorded, whatever stood there
     return Purpose(
-        KIND, content, source, lengths=lengths, more={FILE_METADATA: [spec.text, str(Path(source).resolve())]}
-    )
+        KIND, content, source, lengths=lengths, more={FILE_METADATA: [spec.text, str(Path(source).resolve())]},
+        limits=_limits_of(spec),
+    )  # fmt: skip
+
+
+def _limits_of(spec: TuningSpec) -> tuple[tuple[str, Limits], ...]:
+    """Those of all games, after where they are given."""
+    validation = spec.validation
+    slow = () if validation.slow == "off" else (("[validation]: slow_limit", validation.slow_limits),)
+    shared = (("limits", limits) for limits in spec.limit_shares.limits)
+    return ("limit", spec.conditions.limits), *shared, ("[validation]: limit", validation.limits), *slow

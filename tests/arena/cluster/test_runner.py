@@ -23,6 +23,7 @@ from arena.cluster.runner import MOST_LOSSES, ClusterRunner
 from arena.cluster.worker import Chunk, Order, PlayedChunk, heed, play_chunk
 from arena.play.executor import GameRunner
 from arena.records import GameJob, GameRecord, games_digest
+from elolab import command_line
 from engine.engine import StopFlag
 from engine.settings.configuration import find_config
 
@@ -290,6 +291,47 @@ def test_wall_clocks_are_refused_unless_allowed() -> None:
     for limit in ("move_time=0.01,cpu", "move_time=0.01,node_clock=10000"):
         with ClusterRunner(Threads("one", play=made_up), StopFlag()) as runner:
             assert len(list(runner.run(jobs_of(2, limit)))) == 2
+
+
+WALL_CLOCKS = {
+    "match default material --limit move_time=0.01": "match: player 'default'",
+    "tournament cup.toml": "cup.toml: player 'late'",
+    "ablate lone.toml": "lone.toml: comparison 'null_move off'",
+    "tune mine.toml": "mine.toml: [validation]: slow_limit",
+}
+FILES = {
+    "cup.toml": """limit = "nodes=50"
+pairs = 1
+players = [{ name = "early", limit = "move_time=0.01,cpu" }, { name = "late", limit = "clock=1+0.01" }]
+""",
+    "lone.toml": """limit = "nodes=50"
+pairs = 20
+comparisons = [{ label = "null_move off", variant = { null_move = false }, limit = "move_time=0.01" }]
+""",
+    "mine.toml": """limit = "nodes=50"
+parameters = ["null_depth"]
+budget = { games = 100 }
+validation = { slow = "fixed", slow_limit = "move_time=0.01", slow_pairs = 2 }
+""",
+}
+
+
+@pytest.mark.parametrize("words", WALL_CLOCKS)
+def test_wall_clocks_on_a_cluster_are_refused_before_anything_is_played(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also of a game that would come late, and in a dry run; no scheduler is looked for, and no folder made."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in FILES.items():
+        Path(name).write_text(text)
+    command = [*words.split(), "--out", "out", "--cluster", "tcp://127.0.0.1:1"]
+    for dry_run in ([], ["--dry-run"]):
+        assert command_line.main([*command, *dry_run]) == 2
+        error = capsys.readouterr().err
+        assert re.fullmatch(rf"elolab: {re.escape(WALL_CLOCKS[words])}: \S+ is a wall clock, and .*cluster\n", error)
+        assert not Path("out").exists()
+    assert command_line.main([*command, "--dry-run", "--wall-clock-on-cluster"]) == 0
+    assert command_line.main([*words.split(), "--out", "out", "--dry-run"]) == 0
 
 
 def test_a_script_without_its_main_part_is_told_so() -> None:

@@ -678,7 +678,7 @@ def test_options_of_an_external_engine_are_dimensions(tmp_path: Path, capsys: py
     shutil.copytree(tmp_path / "out", tmp_path / "copy")
     with Store(tmp_path / "copy") as store:
         store.record_metadata({RECOMMENDATION_METADATA: [32]})
-    validation = plan_of_validation(tmp_path / "copy", None, 3, None, 1, accepts_changes=False)
+    validation, _ = plan_of_validation(tmp_path / "copy", None, 3, None, 1, accepts_changes=False)
     assert validation.pace == plan_of_run(plan, tmp_path / "copy", 1).pace != 1, "the study's games tell its speed"
     assert validation.seconds is not None
     records = records_in(tmp_path / "out")

@@ -12,7 +12,7 @@ from arena.figures.faults import FORFEITS, FaultCount, faults_of
 from arena.play.estimates import estimated_game_seconds
 from arena.play.stages import GameStage, StagePlan
 from arena.play.store import STORE_NAME, Store
-from arena.run import Run, RunError, RunOptions, check_directory, engines_of, store_before_run
+from arena.run import Purpose, Run, RunError, RunOptions, check_directory, engines_of, store_before_run
 from engine.language import console
 from engine.settings.limits import Limits
 from engine.settings.parameters import Value
@@ -87,7 +87,7 @@ def validate_again(
     """
     plan, named = _recommended(directory, partial(store_before_run, stream=options.get("stream")))
     spec = plan.spec
-    with Run(directory, purpose_of(plan), **options) as run:
+    with Run(directory, _purpose_of_validation(plan, limits), **options) as run:
         table, again = MatchTable(spec.conditions.of_games, plan.suite, run), recommendation_number(run.store, named)
         stage = further_stage(plan, run.store, limits, pairs, maximum_pairs, again)
         number = number_of(run.store, stage)
@@ -138,17 +138,27 @@ def _recommended(directory: Path, opened: Callable[[Path], Store]) -> tuple[Tuni
 def plan_of_validation(
     directory: Path, limits: Limits | None, pairs: int | None, maximum_pairs: int | None, concurrency: int,
     *, accepts_changes: bool,
-) -> StagePlan:  # fmt: skip
-    """What a further validation of a folder's study would consist of. Raises ``UserError`` as ``validate_again``."""
+) -> tuple[StagePlan, Purpose]:  # fmt: skip
+    """What a further validation of a folder's study would consist of, and what its folder is for.
+
+    Raises ``UserError`` as ``validate_again``.
+    """
     plan, named = _recommended(directory, partial(Store, read_only=True))
-    check_directory(directory, purpose_of(plan), accepts_changes=accepts_changes)
+    purpose = _purpose_of_validation(plan, limits)
+    check_directory(directory, purpose, accepts_changes=accepts_changes)
     with Store(directory, read_only=True) as store:
         recommendation = known_recommendation(store.metadata(VALIDATED_METADATA) or [], named)
         stage = further_stage(plan, store, limits, pairs, maximum_pairs, recommendation)
         series = validation_series(known_number(store, stage), recommendation)
         stored = sum(outcome.pairing.series == series for outcome in store.outcomes())
     planned = _planned(plan, directory, concurrency, stage, stage.pairs, min(stored, 2 * stage.pairs))
-    return replace(planned, is_bound=pairs is None)
+    return replace(planned, is_bound=pairs is None), purpose
+
+
+def _purpose_of_validation(plan: TuningPlan, limits: Limits | None) -> Purpose:
+    """That of the study, whose other games are not played by a further validation."""
+    place = "limit" if limits is None else "--limit"
+    return replace(purpose_of(plan), limits=((place, limits or plan.spec.conditions.limits),))
 
 
 def _planned(plan: TuningPlan, directory: Path, concurrency: int, stage: Stage, pairs: int, stored: int) -> StagePlan:
