@@ -18,12 +18,17 @@ from typing import Any
 import pytest
 from support.unreadable import keep_out
 
+from arena.collection.comparison import compared
 from arena.collection.listing import RunEntry, entry_of, run_folders
 from arena.commands.words import tournament as words_of_tournament
+from arena.figures.match import figures_of
+from arena.figures.statistics import Pentanomial
 from arena.play.live import LIVE_NAME
 from arena.play.store import STORE_NAME, Store
 from arena.play.tournament import run
+from arena.records import GameRecord, Opening, Pairing
 from arena.run import PROGRAMS, RunError
+from arena.sequential import SequentialSettings
 from arena.spec import spec_from_mapping
 from arena.watching.snapshot import RunFollower
 from elolab.command_line import main
@@ -421,3 +426,28 @@ def test_other_runs_are_listed_with_the_games_of_all_stages_and_the_finding_of_t
     assert (entry_of(tmp_path, SAY).planned, entry_of(tmp_path, SAY).result) == (450, "+0.0")
     (tmp_path / "report.md").write_text("# t\n\n*Tuning report*\n\nA **gain** is confirmed.\n\n## Parameters\n")
     assert entry_of(tmp_path, SAY).result == "A gain is confirmed."
+
+
+def test_of_a_test_that_has_ended_the_games_that_count_are_compared(tmp_path: Path) -> None:
+    """Two more were playing when it ended. Where it ends is found by its ratio after every pair, all won and drawn."""
+    test = {"elo0": 0.0, "elo1": 100.0, "model": "logistic", "batch_pairs": 1}
+    settings = SequentialSettings(elo0=0.0, elo1=100.0, model="logistic", batch_pairs=1)
+    verdicts = [figures_of(Pentanomial((0, 0, 0, pairs, 0)), settings)["verdict"] for pairs in range(100)]
+    ended = verdicts.index("H1 accepted")
+    assert ended > 2
+    players = [{"name": "a"}, {"name": "b", "preset": "material"}]
+    content = {"format": "sprt", "limit": "nodes=20", "pairs": 60, "players": players, "sprt": test}
+    with Store(tmp_path) as store:
+        spec = spec_from_mapping(content, "test")
+        store.record_metadata({"specification": spec.content(), "engine_identity": "one"})
+        for number in range(2 * ended + 2):
+            pair, second = divmod(number, 2)
+            store.add(
+                GameRecord(
+                    f"{number:032x}", Pairing(number, pair, second, 1 - second, pair), "ab"[second], "ba"[second],
+                    Opening("", (), ""), (), "1/2-1/2" if second else "1-0", "checkmate", "one",
+                )
+            )  # fmt: skip
+    rated = compared(tmp_path).players["a"]
+    counted = figures_of(Pentanomial((0, 0, 0, ended, 0)))
+    assert (rated.games, rated.rating, rated.error) == (2 * ended, counted["elo"], counted["elo_error"])

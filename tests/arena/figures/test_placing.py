@@ -14,11 +14,13 @@ from arena.figures.placing import (
     KnockoutRow,
     Placing,
     SwissRow,
+    _direct_encounter,
     placing_lines,
     placing_of,
     points_text,
     result_sentence,
 )
+from arena.formats.encounters import Encounter
 from arena.records import GameRecord, MoveRecord, Opening, Outcome
 from arena.reports.write import write_report
 from arena.schedule import Course
@@ -219,3 +221,14 @@ def test_the_report_of_a_gauntlet_has_empty_cells(tmp_path: Path) -> None:
     assert "gauntlet of the first 1 against each of the others" in page
     assert 'id="placing"' not in page
     assert not (tmp_path / "placing.csv").exists()
+
+
+def test_of_two_encounters_of_the_same_players_one_that_was_not_played_is_no_direct_encounter() -> None:
+    """With ``repeats`` they may meet twice: 0 beat 1, and won again in the second round because 1 was not there."""
+    met = Encounter(0, (0, 1), (1.5, 0.5), 2, 2, frozenset())
+    walkover = Encounter(1, (1, 0), (0.0, 0.0), 2, 0, frozenset({1}))
+    again = Encounter(1, (1, 0), (1.0, 1.0), 2, 2, frozenset())
+    for second, points in ((walkover, (1.0, 0.0)), (again, (1.5, 0.5))):
+        own = {0: [met, second], 1: [met, second]}
+        assert tuple(_direct_encounter(player, [0, 1], own) for player in (0, 1)) == points
+    assert _direct_encounter(0, [0, 1], {0: [walkover], 1: [walkover]}) is None

@@ -196,3 +196,15 @@ def test_what_cannot_be_joined_is_refused_in_one_line(tmp_path: Path, capsys: py
         error = capsys.readouterr().err
         assert f"{tmp_path / out}: cannot make the folder: a file " in error
         assert error.endswith("is in the way; give another one with --out\n")
+
+
+def test_the_same_game_twice_in_one_folder_is_two_games_however_often_it_comes_again(tmp_path: Path) -> None:
+    """Reproducible players play an opening that comes twice alike; only another folder's games are copies."""
+    twice = [*AB[:2], *AB[:2]]
+    one = run(tmp_path / "one", specification(("a", "bb")), twice)
+    other = run(tmp_path / "other", specification(("a", "bb")), twice)
+    third = run(tmp_path / "third", specification(("bb", "ccc")), BC)
+    joint = join([one, other, third])
+    assert [(record.first, record.result) for record in joint.records[:4]] == [("a", "1-0"), ("bb", "1/2-1/2")] * 2
+    assert len(joint.records) == 4 + len(BC)
+    assert joint.notes_in("en") == ("4 games are in more than one of the folders; each counts once.",)

@@ -943,3 +943,15 @@ def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
     assert process.returncode == 130
     words = r"elolab: interrupted: (1 game is|\d+ games are) stored; to go on: elolab ablate "
     assert re.match(words, error.splitlines()[-1])
+
+
+def test_positions_are_as_many_as_there_are_openings_in_the_longest_match() -> None:
+    """For those are what is searched to a depth, of which the shorter comparison has its share too."""
+    features = [{"features": ["null_move"]}, {"features": ["killers"], "pairs": 30}]
+    for wanted, positions in ((50, 30), (10, 10)):
+        spec = read(leave_one_out=features, nodes_to_depth={"depth": 2, "positions": wanted})
+        assert [comparison.pairs for comparison in spec.comparisons] == [20, 30]
+        assert len(prepare_ablation(spec).openings[:wanted]) == positions
+        for comparison in spec.comparisons:
+            row = row_of(spec, comparison, Pentanomial((1, 0, 1, 0, 0)), node_ratio([2, 2], [1, 1]))
+            assert (row.positions, row.depth, row.pairs) == (positions, 2, 2)

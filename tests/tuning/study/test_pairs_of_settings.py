@@ -18,7 +18,7 @@ from engine.settings.parameters import Value
 from tuning.reports.study import optimism_sentence
 from tuning.reports.study_charts import slices_chart
 from tuning.study.model.fitting import PAIRS_OF_TWO_HILLS, fit
-from tuning.study.model.importance import importances
+from tuning.study.model.importance import _main_effect, importances
 from tuning.study.model.maxima import expected_remaining_gain, maximum
 from tuning.study.model.observations import Observations
 from tuning.study.model.response import ResponseModel
@@ -338,3 +338,14 @@ def test_a_slice_shows_no_effect_of_what_the_recommendation_has_switched_off() -
         heights[is_on] = np.ptp(np.asarray(line.get_ydata(), float))
     assert heights[True] > 20
     assert heights[False] == 0
+
+
+def test_a_main_effect_is_less_by_what_chance_leaves_between_slices() -> None:
+    """By hand: means of 1 and 5 have the variance 4; of that of all four, 5, chance leaves a quarter between two."""
+    coordinates = np.array([0.0, 0.0, 1.0, 1.0])
+    assert _main_effect(coordinates, np.array([0.0, 2.0, 4.0, 6.0])) == pytest.approx(4 - 5 / 4)
+    assert _main_effect(coordinates, np.array([0.0, 6.0, 2.0, 4.0])) == 0
+    # Twenty values in four slices of five: groups (0..4), (5..9), (10..14), (15..19).
+    values = np.arange(20.0)
+    between, total = np.var([2, 7, 12, 17]), np.var(values)
+    assert _main_effect(np.repeat(np.arange(4.0), 5), values) == pytest.approx(between - total * 3 / 20)
