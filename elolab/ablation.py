@@ -62,6 +62,7 @@ class PlayedAblation(PlayedGames):
     _result: run.AblationResult = field(repr=False)
     _run_folder: RunFolder = field(repr=False)
 
+    @naming_arguments("folder")
     def write_report(self) -> Path:
         """Write the report, tables and plots into ``folder``; returns the path of report.html."""
         from tuning.reports.ablation import write_ablation_report

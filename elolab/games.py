@@ -70,9 +70,14 @@ def load_games(source: str | os.PathLike[str], *, game: str = "xiangqi") -> Data
     Such a file does not say all of it: what is missing is NA, NaN or empty, and ``key`` is the number. Raises
     ``UserError`` if there is no such folder or file, or it holds no games that can be read.
     """
+    return table_of_games(source, str(game))
+
+
+def table_of_games(source: str | os.PathLike[str], game: str) -> DataFrame:
+    """What ``load_games`` returns, for those whose errors name another argument than ``source``."""
     import pandas
 
-    table = pandas.DataFrame([loaded.row for loaded in _loaded(source, str(game))], columns=list(_GAME_COLUMNS))
+    table = pandas.DataFrame([loaded.row for loaded in _loaded(source, game)], columns=list(_GAME_COLUMNS))
     return table.astype(_GAME_COLUMNS)
 
 
@@ -102,10 +107,15 @@ def load_moves(source: str | os.PathLike[str], *, game: str = "xiangqi") -> Data
     told from others. ``score_cp``, ``depth`` and ``nodes`` are NA where a player did not say. Raises ``UserError`` as
     ``load_games`` does.
     """
+    return table_of_moves(source, str(game))
+
+
+def table_of_moves(source: str | os.PathLike[str], game: str) -> DataFrame:
+    """What ``load_moves`` returns, as ``table_of_games``."""
     import pandas
 
     columns: dict[str, list[Any]] = {name: [] for name in _MOVE_COLUMNS}
-    for loaded in _loaded(source, str(game)):
+    for loaded in _loaded(source, game):
         row = loaded.row
         players = tuple(row[side] for side in SIDES)
         count = len(loaded.moves)

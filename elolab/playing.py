@@ -87,6 +87,7 @@ class PlayedMatch(PlayedGames):
     ``unbiased_elo``, ``unbiased_elo_low`` and ``unbiased_elo_high``, without the bias of having stopped."""
     _run_folder: RunFolder = field(repr=False)
 
+    @naming_arguments("folder")
     def write_report(self) -> Path:
         """Write the report, tables and PGN into ``folder``; returns the path of report.html."""
         return _written_report(self.folder)
@@ -124,6 +125,7 @@ class PlayedTournament(PlayedGames):
     ``game_points`` and each round; knockout ``reached``, ``encounters_won``, ``game_points``. ``None`` otherwise."""
     _run_folder: RunFolder = field(repr=False)
 
+    @naming_arguments("folder")
     def write_report(self) -> Path:
         """Write the report, tables and PGN into ``folder``; returns the path of report.html."""
         return _written_report(self.folder)

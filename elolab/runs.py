@@ -14,7 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
 
 from arena.run import RunOptions
-from elolab.arguments import at_least_one, cluster_or_none, path_text, specified, stream_or_none, yes_or_no
+from elolab.arguments import (
+    at_least_one,
+    cluster_or_none,
+    naming_arguments,
+    path_text,
+    specified,
+    stream_or_none,
+    yes_or_no,
+)
+from engine.commands.arguments import DEFAULT_GAME
 from engine.settings.configuration import find_config, read_toml
 from engine.settings.toml_values import toml_key, toml_lines
 
@@ -55,20 +64,23 @@ class PlayedGames:
         return self._run_folder.path
 
     @cached_property
+    @naming_arguments("folder")
     def games(self) -> DataFrame:
         """One row a game; the columns are those of ``elolab.load_games``."""
-        from elolab.games import load_games
+        from elolab.games import table_of_games
 
-        return load_games(self.folder)
+        return table_of_games(self.folder, DEFAULT_GAME)
 
     @cached_property
+    @naming_arguments("folder")
     def moves(self) -> DataFrame:
         """One row a move; the columns are those of ``elolab.load_moves``."""
-        from elolab.games import load_moves
+        from elolab.games import table_of_moves
 
-        return load_moves(self.folder)
+        return table_of_moves(self.folder, DEFAULT_GAME)
 
     @cached_property
+    @naming_arguments("folder")
     def faults(self) -> DataFrame:
         """What players forfeited games by, the most frequent first; no row if nobody did.
 

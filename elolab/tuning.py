@@ -63,6 +63,7 @@ class PlayedStudy(PlayedGames):
     _result: StudyResult = field(repr=False)
     _run_folder: RunFolder = field(repr=False)
 
+    @naming_arguments("folder")
     def write_report(self) -> Path:
         """Write the report, tables and plots into ``folder``; returns the path of report.html."""
         from tuning.reports.study import write_tuning_report

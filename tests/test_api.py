@@ -246,7 +246,7 @@ def test_remedies_name_arguments_and_not_options(tmp_path: Path, monkeypatch: py
 
     assert 'say {"engine": "default"} or {"preset": "default"}' in remedy(elolab.play_match, **given)
     Path("engines.toml").unlink()
-    elolab.play_match(**given)
+    match = elolab.play_match(**given)
     other = remedy(elolab.play_match, **given | {"seed": 2})
     assert other.endswith("; give another folder with folder=..., or remove that one")
     questions = {"limit": LIMIT, "pairs": 20, "leave_one_out": [{"features": ["null_move"]}]}
@@ -260,6 +260,9 @@ def test_remedies_name_arguments_and_not_options(tmp_path: Path, monkeypatch: py
     assert "all the same add accept_engine_change=True, otherwise give another folder with folder=..." in changed
     (folder / "games.sqlite").write_bytes(b"no database" * 500)
     assert "give another folder with source=..." in remedy(elolab.load_games, folder)
+    for table in ("games", "moves", "faults"):
+        assert "give another folder with folder=..." in remedy(getattr, match, table)
+    assert "give another folder with folder=..." in remedy(match.write_report)
 
     with_words = remedy(elolab.play_match, **given | {"a": f"{name} --threads 1", "folder": None})
     assert f'with arguments it is {{"command": ["{name}", ...]}}; a player is' in with_words
