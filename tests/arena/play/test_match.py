@@ -471,9 +471,9 @@ def test_a_copy_of_the_games_goes_to_standard_output_whatever_is_in_its_file(tmp
 
 
 @pytest.mark.parametrize(("language", "words"), [
-    ("en", "Undecided after 100 of at most 120 pairs: neither hypothesis has been accepted, for so few pairs do not "
-           "tell a gain of 5 normalized Elo from one of 0, however far from both the Elo is."),
-    ("zh", "无论 Elo 离两者多远，这么少的对局对还分不清优势是 5 归一化 Elo 还是 0。"),
+    ("en", "Undecided after 100 of at most 120 pairs: neither hypothesis has been accepted; these pairs do not "
+           "tell a gain of 5 normalized Elo from one of 0, however large the measured Elo."),
+    ("zh", "无论测得的 Elo 多大，这些对局对还分不清优势是 5 归一化 Elo 还是 0。"),
 ])  # fmt: skip
 def test_why_a_clear_match_is_undecided_is_told(language: str, words: str) -> None:
     """A hundred pairs, all of them won, do not decide between hypotheses that lie so close."""
