@@ -82,7 +82,8 @@ def compared(folder: Path) -> ComparedRun:
         if spec is None:
             # The rest is what a run has come to, or its book-keeping: seconds, rounds, the text of its file.
             kind = kind_in(store.metadata_names())
-            kept = {name: store.metadata(name) for name in (kind, *SETTINGS_BESIDE.get(kind, ())) if name}
+            names = (kind, *SETTINGS_BESIDE.get(kind, ()))
+            kept = {name: _without_dates(store.metadata(name)) for name in names if name}
             return ComparedRun(folder, identity | {name: told for name, told in kept.items() if told is not None}, {})
         settings = identity | _settings_of(spec)
         count = count_of(spec, store)
@@ -94,6 +95,13 @@ def compared(folder: Path) -> ComparedRun:
             return ComparedRun(folder, settings, rated, (one, other))
         rated, groups = _ratings(spec, store, count)
         return ComparedRun(folder, settings, rated, (), tuple(spec.anchors), groups)
+
+
+def _without_dates(told: Any) -> Any:
+    """The same without the days on which rules of claims were registered."""
+    if not isinstance(told, Mapping):
+        return told
+    return {key: _without_dates(value) for key, value in told.items() if key != "date"}
 
 
 def _builds_in(store: Store) -> dict[str, str]:

@@ -17,7 +17,7 @@ from typing import Any
 
 from engine.errors import UserError
 from engine.settings.keys import CHOICE, NUMBER, SWITCH, TABLE, TABLES, TEXT, WHOLE, Default, Key, Section
-from engine.settings.toml_values import told_value
+from engine.settings.toml_values import told_value, toml_key
 
 SUFFIXES = {
     "engines": (".toml",),
@@ -59,7 +59,7 @@ MARKS: dict[str, tuple[str, ...]] = {
     "claims": ("claims",),
     "weights": ("features",),
 }
-"""Keys that files of one kind alone have, of which hardly any of them has none; of presets the names of games."""
+"""By kind, keys that only its files have, and nearly all of them at least one of; of presets the names of games."""
 
 USES = {
     "engines": "players, as of elolab match",
@@ -103,8 +103,7 @@ def home_of(name: str, section: Section) -> str:
 
 def entry_of_table(table: str, name: str) -> str:
     """How a table with an entry of that name is written: ``options = { "Skill Level" = ... }``."""
-    key = name if re.fullmatch("[A-Za-z0-9_-]+", name) else f'"{name}"'
-    return f"{table} = {{ {key} = ... }}"
+    return f"{table} = {{ {toml_key(name)} = ... }}"
 
 
 def refuse_other_kind(data: Mapping[Any, Any], where: str, kind: str, expected: str = "") -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from engine.games.contract import Position
 
 FURTHER_PLIES = 3
-"""Plies between the depth at which mates are looked for and the deepest search that must agree, unless a part says."""
+"""Plies between the depth at which mates are looked for and the deepest one that must agree, if a part says none."""
 NULL_CUTOFF_SAMPLING = SearchStatisticsSettings(null_cutoff_interval=50, null_cutoff_nodes=20_000)
 """Denser than in games, for there are few searches."""
 _NORMAL = NormalDist()

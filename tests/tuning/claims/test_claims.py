@@ -8,6 +8,7 @@ import json
 import math
 import re
 from dataclasses import asdict, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -511,6 +512,29 @@ def test_who_follows_a_run_that_found_nothing_to_do_sees_it_at_its_end(tmp_path:
         games = sum(part.games for part in result.results)
         assert (live["done"], live["planned"]) == (games, games)
         assert "5 of 5 cells have ended" in live["words"]
+
+
+def test_runs_by_the_same_rules_are_told_to_have_the_same_settings_whenever_they_were_registered(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, changes, day in (("one", (), 1), ("two", (), 2), ("three", (('expect = "less"', 'expect = "more"'),), 2)):
+        monkeypatch.setattr("tuning.claims.registration.datetime", fixed_clock(day))
+        run(write_claims(tmp_path, *changes), tmp_path / name, ("C1a",))
+    assert command_line.main(["runs", "compare", str(tmp_path / "one"), str(tmp_path / "two")]) == 0
+    assert "All settings are the same." in capsys.readouterr().out
+    assert command_line.main(["runs", "compare", str(tmp_path / "one"), str(tmp_path / "three")]) == 0
+    assert re.search(r"C1a\.content\.expect +A less +B more", capsys.readouterr().out)
+
+
+def fixed_clock(day: int) -> type[datetime]:
+    """A clock that stands still."""
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> Clock:
+            return cls(2026, 1, day, tzinfo=tz)
+
+    return Clock
 
 
 def test_the_cheapest_cell_is_played_to_its_end_before_dear_ones(
