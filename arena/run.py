@@ -182,7 +182,7 @@ class Run:
         if isinstance(cluster, str):
             from arena.cluster.dask_cluster import DaskSite
 
-            site = DaskSite(cluster, self.progress.remark)
+            site = DaskSite(cluster, self.progress.remark, self.stop.is_set)
         else:
             site = ExecutorSite(cluster, self.threads)
         return ClusterRunner(

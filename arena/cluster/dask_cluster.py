@@ -6,12 +6,13 @@ themselves, and connects again if the scheduler has gone.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from typing import Any
 
 from arena.cluster.contract import ClusterError, Site, Worker
@@ -48,10 +49,13 @@ def play_chunk_on_dask(chunk: Chunk) -> PlayedChunk:
 class DaskSite(Site):
     """The workers of a Dask scheduler whose engine is the same as this one."""
 
-    def __init__(self, address: str, warn: Callable[[str], None]) -> None:
+    def __init__(
+        self, address: str, warn: Callable[[str], None], is_stopped: Callable[[], bool] = lambda: False
+    ) -> None:
         """Connect, and examine the workers there are; ``warn`` is called on any thread.
 
-        Raises ``ClusterError`` if ``distributed`` is not installed or no scheduler answers.
+        Raises ``ClusterError`` if ``distributed`` is not installed or no scheduler answers, ``KeyboardInterrupt`` if
+        ``is_stopped`` becomes true first.
         """
         from engine.compiled.identity import engine_identity
 
@@ -80,13 +84,17 @@ class DaskSite(Site):
         for name in QUIET_LOGGERS:
             logging.getLogger(name).setLevel(logging.CRITICAL)
         try:
-            self._client = self._connected(CONNECT_SECONDS)
+            self._client = self._connected(CONNECT_SECONDS, is_stopped)
             self._look()
-        except OSError as error:
+        except BaseException as error:
             self._restore_loggers()
+            if isinstance(error, ClusterError) or not isinstance(error, Exception):
+                raise
+            while error.__cause__ is not None:  # what Dask found says more than where
+                error = error.__cause__
             raise ClusterError(
-                f"--cluster {address}: no Dask scheduler answers there ({type(error).__name__}); start one with: "
-                "dask scheduler"
+                f"--cluster {address}: no Dask scheduler answers there ({str(error) or type(error).__name__}); start "
+                "one with: dask scheduler"
             ) from None
         self._thread = threading.Thread(target=self._follow, name="cluster", daemon=True)
         self._thread.start()
@@ -160,8 +168,12 @@ class DaskSite(Site):
 
     # The connection
 
-    def _connected(self, seconds: float) -> Any:
-        """A client; raises ``OSError``."""
+    def _connected(self, seconds: float, is_stopped: Callable[[], bool]) -> Any:
+        """A client. Raises an ``Exception`` without one, ``KeyboardInterrupt`` once ``is_stopped``."""
+        # Dask's client waits without limit for the first words of a program that is no scheduler. The question is put
+        # on a thread of its own, as this one may have an event loop.
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(asyncio.run, _find_scheduler(self._address, seconds, is_stopped)).result()
         with warnings.catch_warnings():
             # Of versions that differ. The engine's identity covers numba; what cannot be read is a worker's refusal.
             warnings.simplefilter("ignore")
@@ -192,12 +204,12 @@ class DaskSite(Site):
             try:
                 if self._client.status not in ("running", "connecting"):
                     self._end_client()
-                    self._client = self._connected(LOOK_SECONDS)
+                    self._client = self._connected(LOOK_SECONDS, self._is_closing.is_set)
                 self._look()
-            except Exception as error:  # whatever an interrupted conversation ends with
+            except (Exception, KeyboardInterrupt) as error:  # whatever an interrupted conversation ends with
                 self._lose_scheduler(error)
 
-    def _lose_scheduler(self, error: Exception) -> None:
+    def _lose_scheduler(self, error: BaseException) -> None:
         with self._lock:
             if self._away_since is not None:
                 return
@@ -271,3 +283,45 @@ class DaskSite(Site):
             self._client.close(timeout=2)
         except Exception as error:  # it was lost before
             logging.getLogger(__name__).debug("%s", error)
+
+
+async def _find_scheduler(address: str, seconds: float, is_stopped: Callable[[], bool]) -> None:
+    """Ask the scheduler who it is. Raises ``OSError`` with the reason, ``KeyboardInterrupt`` once ``is_stopped``."""
+    from distributed import rpc
+
+    scheduler = rpc(address, timeout=seconds, connection_args=_connection_settings(address))
+    answer = asyncio.ensure_future(scheduler.identity())
+    deadline = time.monotonic() + seconds
+    try:
+        while not (await asyncio.wait([answer], timeout=0.1))[0]:
+            if is_stopped():
+                raise KeyboardInterrupt
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"no answer within {seconds:.0f} s")
+        try:
+            identity = answer.result()
+        except OSError:
+            raise
+        except Exception as error:  # whatever the words of another protocol lead to
+            logging.getLogger(__name__).debug("%s", error)
+            raise ConnectionError("another protocol is spoken there") from None
+        if identity.get("type") != "Scheduler":
+            raise ConnectionError(f"a Dask {str(identity.get('type')).lower()} answers")
+    finally:
+        answer.cancel()
+        await scheduler.close_rpc()
+
+
+def _connection_settings(address: str) -> dict[str, Any]:
+    """Dask's settings of this address, as its client finds them. Raises ``ClusterError`` where TLS lacks some."""
+    from distributed.client import _maybe_call_security_loader
+    from distributed.security import Security
+
+    keys = "distributed.comm.tls.ca-file, .client.cert and .client.key"
+    try:
+        settings = (_maybe_call_security_loader(address) or Security()).get_connection_args("client")
+    except (OSError, ValueError) as error:  # also of ssl
+        raise ClusterError(f"--cluster {address}: Dask's TLS settings ({keys}) cannot be used: {error}") from None
+    if address.startswith("tls:") and settings.get("ssl_context") is None:
+        raise ClusterError(f"--cluster {address}: TLS needs Dask's settings {keys}; the guide shows where they belong")
+    return dict(settings)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -72,6 +74,24 @@ def small_cluster(tmp_path: Path) -> Iterator[LocalCluster]:
         cluster.start_worker("second")
         cluster.wait_for_workers(2)
         yield cluster
+
+
+@contextmanager
+def other_service(banner: bytes) -> Iterator[str]:
+    """The address of a port that answers every connection with the banner and then waits."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        connections: list[socket.socket] = []
+
+        def answer() -> None:
+            with suppress(OSError):
+                while True:
+                    connections.append(server.accept()[0])
+                    connections[-1].sendall(banner)
+
+        threading.Thread(target=answer, daemon=True).start()
+        yield f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        for connection in connections:
+            connection.close()
 
 
 def played_here(jobs: list[GameJob]) -> str:
@@ -146,6 +166,54 @@ def test_without_a_scheduler_there_is_one_line(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(dask_cluster, "CONNECT_SECONDS", 0.3)
     with pytest.raises(ClusterError, match="no Dask scheduler answers"):
         DaskSite(f"tcp://127.0.0.1:{free_port()}", print)
+
+
+@pytest.mark.parametrize("banner", [b"", b"SSH-2.0-OpenSSH_9.6\r\n"])
+def test_a_port_of_another_service_is_no_scheduler(monkeypatch: pytest.MonkeyPatch, banner: bytes) -> None:
+    monkeypatch.setattr(dask_cluster, "CONNECT_SECONDS", 0.5)
+    began = time.monotonic()
+    with other_service(banner) as address, pytest.raises(ClusterError, match="no Dask scheduler answers"):
+        DaskSite(address, print)
+    assert time.monotonic() - began < 5
+
+
+def test_a_worker_is_no_scheduler(cluster: LocalCluster) -> None:
+    site = DaskSite(cluster.address, lambda text: None)
+    try:
+        with pytest.raises(ClusterError, match="a Dask worker answers"):
+            DaskSite(next(iter(site.workers())), print)
+    finally:
+        site.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_wait_for_a_scheduler(tmp_path: Path, number: int) -> None:
+    with other_service(b"") as address:
+        command = ["match", "default", "no-quiescence", "--limit", "depth=1", "--out", "run", "--cluster", address]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "elolab", *command], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+        )
+        try:
+            wait_until((tmp_path / "run" / "live.json").exists)
+            process.send_signal(number)
+            complaint = process.communicate(timeout=5)[1]
+        finally:
+            process.kill()
+    assert complaint.startswith("elolab: interrupted")
+    assert complaint.count("\n") == 1
+
+
+def test_tls_without_settings_names_the_keys() -> None:
+    with pytest.raises(ClusterError, match=r"distributed\.comm\.tls\.ca-file"):
+        DaskSite(f"tls://127.0.0.1:{free_port()}", print)
+
+
+def test_a_missing_certificate_is_one_line() -> None:
+    import dask
+
+    settings = {"distributed.comm.tls.ca-file": "none.pem", "distributed.comm.tls.client.cert": "none.pem"}
+    with dask.config.set(settings), pytest.raises(ClusterError, match="cannot be used"):
+        DaskSite(f"tls://127.0.0.1:{free_port()}", print)
 
 
 # What happens to clusters
