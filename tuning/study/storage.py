@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import sqlite3
+import time
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -41,6 +42,8 @@ SPEC_ATTRIBUTE = "decides the games"
 OLD_SPEC_ATTRIBUTE = "specification"
 """What studies had before budgets could be changed."""
 LOCK_SECONDS = 60
+MOST_ATTEMPTS = 20
+"""To make the tables of a database while others make them too."""
 
 
 class StudyFailure(UserError):
@@ -67,9 +70,10 @@ class Study:
         """Raise ``RunError`` if the study belongs to another specification."""
         lengths = LENGTHS if not self.is_shared else LENGTHS[1:]  # who share a study share its rounds
         digest = digest_of(without(self._spec.content(), lengths))
+        trials = self._study.get_trials(deepcopy=False)  # before the digest: somebody else may be writing both
         before = self._study.user_attrs.get(SPEC_ATTRIBUTE)
         if before is None:
-            if self._study.get_trials(deepcopy=False) and OLD_SPEC_ATTRIBUTE not in self._study.user_attrs:
+            if trials and OLD_SPEC_ATTRIBUTE not in self._study.user_attrs:
                 raise RunError(
                     f"{self._shown_where}: holds a study {self._spec.name!r} that is not elolab's; rename this one"
                 )
@@ -234,31 +238,59 @@ def without_password(url: str) -> str:
 
 def _opened(spec: TuningSpec, directory: Path, sampler: BaseSampler) -> optuna.Study:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    storage: Any
+    try:
+        return optuna.create_study(
+            storage=_storage(spec, directory), study_name=spec.name, direction="maximize", load_if_exists=True,
+            sampler=sampler,
+        )  # fmt: skip
+    except ValueError as error:
+        shown = spec.storage and without_password(spec.storage)
+        raise RunError(f"{spec.conditions.source}: storage = {shown!r}: {error}".splitlines()[0]) from None
+
+
+def _storage(spec: TuningSpec, directory: Path) -> optuna.storages.BaseStorage:
     if spec.storage is None:
         path = (directory / STUDY_NAME).resolve()
         # Not by a URL, in which some characters of a folder's name would mean something else.
         connect = partial(sqlite3.connect, path, timeout=LOCK_SECONDS, check_same_thread=False)
-        storage = optuna.storages.RDBStorage(f"sqlite:///{STUDY_NAME}", engine_kwargs={"creator": connect})
-    elif "://" not in spec.storage:
+        return _database(f"sqlite:///{STUDY_NAME}", creator=connect)
+    if "://" not in spec.storage:
         raise RunError(
             f"{spec.conditions.source}: storage = {spec.storage!r}, expected a URL such as "
             "postgresql://user:password@host/database or journal:///path/to/file"
         )
-    elif spec.storage.startswith("journal://"):
+    if spec.storage.startswith("journal://"):
         from optuna.storages.journal import JournalFileBackend
 
         backend = JournalFileBackend(spec.storage.removeprefix("journal://"))
-        storage = optuna.storages.JournalStorage(backend)
-    else:
-        storage = spec.storage
-    try:
-        return optuna.create_study(
-            storage=storage, study_name=spec.name, direction="maximize", load_if_exists=True, sampler=sampler
-        )
-    except ValueError as error:
-        shown = spec.storage and without_password(spec.storage)
-        raise RunError(f"{spec.conditions.source}: storage = {shown!r}: {error}".splitlines()[0]) from None
+        return optuna.storages.JournalStorage(backend)
+    return _database(spec.storage)
+
+
+def _database(url: str, **engine: Any) -> optuna.storages.RDBStorage:
+    """A storage in a database, whose tables are made if they are missing.
+
+    Of processes that start together on an empty database only one makes a table; the others fail, and find the table
+    when they try again.
+    """
+    attempts = 0
+    while True:
+        attempts += 1
+        try:
+            return optuna.storages.RDBStorage(url, engine_kwargs=engine)
+        except Exception as error:
+            if attempts == MOST_ATTEMPTS or not _is_made_by_another(error):
+                raise
+        time.sleep(0.1)
+
+
+def _is_made_by_another(error: BaseException) -> bool:
+    """Whether a table, or a row of it, may have been missing a moment ago and be there now."""
+    from sqlalchemy.exc import IntegrityError, ProgrammingError
+
+    while isinstance(error, optuna.exceptions.StorageInternalError) and error.__cause__ is not None:
+        error = error.__cause__
+    return isinstance(error, IntegrityError | ProgrammingError) or "already exists" in str(error)
 
 
 def _sampler(spec: TuningSpec) -> BaseSampler:

@@ -8,7 +8,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from engine.errors import UserError
 from tuning.study.result import StudyResult
 from tuning.study.run import tune
 from tuning.study.spec import load_tuning
+from tuning.study.storage import Study
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -84,6 +87,32 @@ def test_two_folders_work_on_one_study_in_postgresql(server: str, tmp_path: Path
     )
     assert {end.number for end in ended.rounds} <= own | theirs
     assert not own & theirs
+
+
+def test_workers_may_begin_together_on_an_empty_database(server: str, tmp_path: Path) -> None:
+    administer = program("psql")
+    assert administer is not None
+    folder = server.partition("?host=")[2]
+    as_server_user(administer, "-h", folder, "-U", USER, "-c", "DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+    begin_together(server, tmp_path)
+
+
+def test_workers_may_begin_together_on_an_empty_file(tmp_path: Path) -> None:
+    for kind in ("sqlite", "journal"):
+        begin_together(f"{kind}:///{tmp_path / kind}", tmp_path)
+
+
+def begin_together(url: str, folder: Path) -> None:
+    """Begin a round as each of several workers at once; every round has a number of its own."""
+    spec = load_tuning(write_study(folder, storage=url, parameters=["lmr_base"]))
+    together = threading.Barrier(4)
+
+    def begin(worker: int) -> int:
+        together.wait(timeout=30)
+        return Study(spec, folder, str(worker)).ask(spec.space.default_values, [])[0]
+
+    with ThreadPoolExecutor(together.parties) as pool:
+        assert sorted(pool.map(begin, range(together.parties))) == [0, 1, 2, 3]
 
 
 def test_a_database_that_is_not_there_is_one_line(server: str, tmp_path: Path) -> None:
