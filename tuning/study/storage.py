@@ -286,11 +286,10 @@ def _database(url: str, **engine: Any) -> optuna.storages.RDBStorage:
 
 def _is_made_by_another(error: BaseException) -> bool:
     """Whether a table, or a row of it, may have been missing a moment ago and be there now."""
-    from sqlalchemy.exc import IntegrityError, ProgrammingError
-
     while isinstance(error, optuna.exceptions.StorageInternalError) and error.__cause__ is not None:
         error = error.__cause__
-    return isinstance(error, IntegrityError | ProgrammingError) or "already exists" in str(error)
+    kind = type(error).__name__  # one of SQLAlchemy's, which only Optuna needs to know
+    return kind in ("IntegrityError", "ProgrammingError") or "already exists" in str(error)
 
 
 def _sampler(spec: TuningSpec) -> BaseSampler:
