@@ -6,16 +6,16 @@ tables, once, from all records.
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import asdict, dataclass, fields
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arena.csv_tables import csv_text
 from arena.figures.faults import FaultCount, FaultCounter, fault_text
 from arena.figures.names import told_apart
 from arena.figures.numbers import error_text, given_text, percent_text, signed
@@ -295,7 +295,15 @@ class Tables:
         """``superiority`` as CSV with the names on both sides."""
         names = [row.player for row in self.standings]
         rows = [[name, *row] for name, row in zip(names, self.superiority(), strict=True)]
-        return csv_lines(["player", *names], rows)
+        return csv_text(["player", *names], rows)
+
+    def standings_csv(self) -> str:
+        """``standings_frame`` as CSV, without pandas, whose import takes longer than many a short tournament."""
+        return _rows_csv(self.standings, Standing)
+
+    def crosstable_csv(self) -> str:
+        """``crosstable_frame`` as CSV, likewise."""
+        return _rows_csv(self.head_to_heads, HeadToHead)
 
     def standings_frame(self) -> DataFrame:
         """The standings as a pandas table; columns are the fields of ``Standing``."""
@@ -310,18 +318,9 @@ class Tables:
         return _frame(self.endings, EndingCount)
 
 
-def csv_text(rows: Sequence[Any], kind: type) -> str:
-    """The same tables as CSV, without pandas, which takes longer to import than a short tournament to report."""
-    return csv_lines([field.name for field in fields(kind)], map(astuple, rows))
-
-
-def csv_lines(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Rows as CSV, as pandas writes them: numbers in full, nothing for what is missing."""
-    stream = io.StringIO()
-    table = csv.writer(stream, lineterminator="\n")
-    table.writerow(heads)
-    table.writerows([["" if cell is None or cell != cell else cell for cell in row] for row in rows])
-    return stream.getvalue()
+def _rows_csv(rows: Sequence[Any], kind: type) -> str:
+    columns = [field.name for field in fields(kind)]
+    return csv_text(columns, map(attrgetter(*columns), rows))
 
 
 def _frame(rows: Sequence[Any], kind: type) -> DataFrame:

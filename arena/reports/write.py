@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from arena.csv_tables import frame_csv, row_writer
 from arena.figures.placing import Placing, placing_of
 from arena.figures.search_statistics import SearchStatisticsCounter
-from arena.figures.standings import HeadToHead, Standing, TableCounter, Tables, csv_text, tables_of
+from arena.figures.standings import TableCounter, Tables, tables_of
 from arena.files import replace_file, replacing
 from arena.notation.pgn import GameWriter
 from arena.play.store import STORE_NAME, Store, made_folder
@@ -111,15 +111,14 @@ def exported(
     Both files are replaced at the end. Games whose number is ``count`` or more are marked as not counted.
     """
     with replacing(directory / PGN_NAME) as pgn, replacing(directory / "games.csv") as stream:
-        table = csv.writer(stream, lineterminator="\n")
-        table.writerow(GAME_COLUMNS)
-
+        write_row = row_writer(stream)
+        write_row(GAME_COLUMNS)
         writer = GameWriter(pgn, spec.name, spec.game, counted=count)
 
         def written() -> Iterator[GameRecord]:
             for record in records:
                 writer.write(record)
-                table.writerow(_table_row(record, count))
+                write_row(_table_row(record, count))
                 yield record
 
         yield written()
@@ -204,13 +203,13 @@ def _write(directory: Path, contents: Contents) -> Path:
     plots, counted_plots = contents.plots, contents.counted_plots
     write_plots(directory, (*plots, *counted_plots))
     if placing is not None:
-        replace_file(directory / "placing.csv", placing.frame().to_csv(index=False))
-        replace_file(directory / "encounters.csv", placing.encounters_frame().to_csv(index=False))
+        replace_file(directory / "placing.csv", frame_csv(placing.frame()))
+        replace_file(directory / "encounters.csv", frame_csv(placing.encounters_frame()))
     if search_statistics:
         for name, frame in search_statistics.frames().items():
-            replace_file(directory / f"{name}.csv", frame.to_csv(index=False))
-    replace_file(directory / "standings.csv", csv_text(tables.standings, Standing))
-    replace_file(directory / "crosstable.csv", csv_text(tables.head_to_heads, HeadToHead))
+            replace_file(directory / f"{name}.csv", frame_csv(frame))
+    replace_file(directory / "standings.csv", tables.standings_csv())
+    replace_file(directory / "crosstable.csv", tables.crosstable_csv())
     replace_file(directory / "superiority.csv", tables.superiority_csv())
     replace_file(directory / "report.md", markdown(contents))
     page = directory / "report.html"

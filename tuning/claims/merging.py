@@ -16,6 +16,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from arena.csv_tables import unquoted
 from arena.play.store import STORE_NAME, Store
 from arena.run import RunError, plain
 from engine.compiled.identity import engine_identity, equivalent_identities
@@ -171,7 +172,7 @@ def _lines(folder: Path, table: str) -> list[dict[str, str]]:
         for line in reader:
             if None in line or None in line.values():
                 raise csv.Error("more values than columns, or fewer")
-            lines.append(line)
+            lines.append({column: unquoted(cell) for column, cell in line.items()})
         if not text.endswith("\n"):
             raise csv.Error("no end of the line")
     except csv.Error as error:

@@ -6,12 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arena.csv_tables import frame_csv
 from arena.figures.names import told_apart
 from arena.figures.numbers import error_text, percent_text, signed
 from arena.files import replace_file
@@ -78,7 +78,7 @@ def write_ablation_report(result: AblationResult, language: str = DEFAULT_LANGUA
     if result.speeds:
         tables["speeds"] = result.speeds_frame()
     for name, table in tables.items():
-        replace_file(folder / f"{name}.csv", partial(table.to_csv, index=False))
+        replace_file(folder / f"{name}.csv", frame_csv(table))
     games = games_of_run(result.directory, folder, result.spec.conditions.game, result.spec.name, language)
     return write_document(folder, replace(ablation_document(result, language), games=games), result.faults)
 

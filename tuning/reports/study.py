@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from arena.csv_tables import frame_csv
 from arena.figures.names import told_apart
 from arena.figures.numbers import given_text, percent_text, signed
 from arena.figures.statistics import elo_of_score
@@ -77,8 +78,7 @@ def write_tuning_report(result: StudyResult, language: str = DEFAULT_LANGUAGE, f
     """
     folder = folder or result.directory
     if result.model is not None and result.rounds:
-        table = rounds_frame(result)
-        replace_file(folder / "rounds.csv", lambda stream: table.to_csv(stream, index=False))
+        replace_file(folder / "rounds.csv", frame_csv(rounds_frame(result)))
     games = games_of_run(result.directory, folder, result.spec.conditions.game, result.spec.name, language)
     return write_document(folder, replace(tuning_document(result, language), games=games), result.faults)
 

@@ -13,10 +13,7 @@ import pytest
 
 from arena.figures.numbers import given_text, signed
 from arena.figures.standings import (
-    HeadToHead,
     PairCounter,
-    Standing,
-    csv_text,
     tables_of,
     tables_text,
 )
@@ -59,8 +56,8 @@ def test_pairs_and_single_games_are_told_apart() -> None:
 
 def test_csv_files_are_what_pandas_writes_of_the_same_tables() -> None:
     tables = tables_of("xiangqi", (*NAMES, 'a "quoted", name'), sample())
-    assert csv_text(tables.standings, Standing) == tables.standings_frame().to_csv(index=False)
-    assert csv_text(tables.head_to_heads, HeadToHead) == tables.crosstable_frame().to_csv(index=False)
+    assert tables.standings_csv() == tables.standings_frame().to_csv(index=False)
+    assert tables.crosstable_csv() == tables.crosstable_frame().to_csv(index=False)
     names = [row.player for row in tables.standings]
     superiority = pandas.DataFrame(tables.superiority(), index=pandas.Index(names, name="player"), columns=names)
     assert tables.superiority_csv() == superiority.to_csv()
@@ -193,7 +190,7 @@ def test_nothing_played_gives_tables_without_numbers_that_lie() -> None:
 def test_of_a_player_without_games_nothing_is_known() -> None:
     tables = tables_of("xiangqi", NAMES, sample()[:4])
     assert [math.isinf(row.rating_error) for row in tables.standings] == [False, False, True]
-    assert csv_text(tables.standings, Standing).splitlines()[3].startswith("3,gamma,0.0,inf,")
+    assert tables.standings_csv().splitlines()[3].startswith("3,gamma,0.0,inf,")
     line = next(line for line in tables_text(tables).splitlines() if line.startswith("  3 gamma"))
     assert line.split()[2:5] == ["–", "–", "–"]
     assert "groups never met" not in tables_text(tables)  # who has no rating compares with nobody

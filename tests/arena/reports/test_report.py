@@ -486,6 +486,28 @@ def test_a_player_s_name_is_plain_text_in_markdown(name: str, written: str) -> N
     assert table_markdown(table).splitlines()[-1] == f"| {written} |"
 
 
+@pytest.mark.usefixtures("without_charts")
+def test_no_name_is_a_formula_in_a_spreadsheet(tmp_path: Path) -> None:
+    """Also of openings, which come from other people's files; numbers below zero stay numbers."""
+    names = {NAMES[0]: "=1+1", NAMES[1]: "-2+3", NAMES[2]: "@SUM(A1)"}
+    spec = specification()
+    spec = replace(spec, players=tuple(replace(player, name=names[player.name]) for player in spec.players))
+    games = [
+        replace(record, first=names[record.first], second=names[record.second],
+                opening=replace(record.opening, name="+cmd|' /C calc'!A0"))
+        for record in sample()
+    ]  # fmt: skip
+    with exported(tmp_path, spec, games, len(games)) as records:
+        write_report(tmp_path, spec, records, planned_games=len(games))
+    for name in ("games", "standings", "crosstable", "superiority"):
+        rows = list(csv.reader((tmp_path / f"{name}.csv").open(encoding="utf-8", newline="")))
+        for cell in (cell for row in rows for cell in row if cell[:1] in tuple("=+-@")):
+            float(cell)
+        assert any(cell == "'=1+1" for row in rows for cell in row)
+    (standing,) = (row for row in csv.DictReader((tmp_path / "standings.csv").open()) if row["player"] == "'@SUM(A1)")
+    assert float(standing["rating"]) < 0
+
+
 @pytest.mark.parametrize(("nodes", "cell"), [((None, None), ""), ((None, 40), "40"), ((0, 0), "0"), ((7, 40), "47")])
 def test_nodes_that_no_player_said_are_an_empty_cell_of_the_games(
     nodes: tuple[int | None, int | None], cell: str, tmp_path: Path

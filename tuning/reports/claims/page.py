@@ -33,6 +33,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from arena.csv_tables import unquoted
 from engine.errors import UserError
 from engine.language import Catalogue
 from engine.settings.configuration import read_toml
@@ -239,7 +240,7 @@ def _figure(row: CellRow, message: Catalogue) -> str:
 
 def _rows(path: Path) -> list[dict[str, str]]:
     with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+        return [{column: unquoted(cell) for column, cell in row.items()} for row in csv.DictReader(file)]
 
 
 if __name__ == "__main__":

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
-import io
 import json
 import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
+from arena.csv_tables import csv_text, frame_csv
 from arena.figures.numbers import INFINITY, signed
 from arena.files import replace_file
 from arena.reports.contents import Plot
@@ -57,11 +55,11 @@ def write_claims_report(run: ClaimsResult, language: str = DEFAULT_LANGUAGE, fol
     folder = folder or run.directory
     tables = {"claims": run.frame(), "cells": run.cells_frame()}
     for name, table in tables.items():
-        replace_file(folder / f"{name}.csv", partial(table.to_csv, index=False))
-    replace_file(folder / "amendments.csv", _csv(AMENDMENT_COLUMNS, _amendment_rows(run)))
+        replace_file(folder / f"{name}.csv", frame_csv(table))
+    replace_file(folder / "amendments.csv", csv_text(AMENDMENT_COLUMNS, _amendment_rows(run)))
     replace_file(folder / "columns.csv", data_dictionary(language))
     replace_file(folder / SURROUNDINGS_FILE, surroundings_text(run.registration.surroundings))
-    searches = run.searches_frame().to_csv(index=False, lineterminator="\n")
+    searches = frame_csv(run.searches_frame())
     replace_file(folder / COMPRESSED["searches"], gzip.compress(searches.encode(), mtime=0))
     return write_document(folder, claims_document(run, language), run.faults)
 
@@ -73,14 +71,7 @@ def data_dictionary(language: str = DEFAULT_LANGUAGE) -> str:
         (COMPRESSED.get(name, f"{name}.csv"), column, message(f"column.{column}"))
         for name, own in FILES.items() for column in own
     ]  # fmt: skip
-    return _csv(("file", "column", "meaning"), rows)
-
-
-def _csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerows([columns, *rows])
-    return text.getvalue()
+    return csv_text(("file", "column", "meaning"), rows)
 
 
 def _amendment_rows(run: ClaimsResult) -> list[tuple[Any, ...]]:

@@ -1,0 +1,63 @@
+"""Tables as CSV for other programs, spreadsheets among them, which take some texts for formulas.
+
+A text that begins like a formula (``=``, ``+``, ``-``, ``@``, also in full width, a tab or an end of line) is written
+with an apostrophe before it, which spreadsheets read as "this is text" (OWASP, "CSV injection"). Numbers, also negative
+ones, stay as they are. ``unquoted`` takes the apostrophe away again.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_FORMULA = re.compile("'*[=+\\-@\t\r\n\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}"
+                      "\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}]")  # fmt: skip
+"""With the apostrophes that such a text may have of its own, so that ``unquoted`` finds how many."""
+
+
+def quoted(cell: Any) -> Any:
+    """A cell as it is written: texts that begin like a formula, and are no numbers, behind an apostrophe."""
+    return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) and not _is_number(cell) else cell
+
+
+def unquoted(text: str) -> str:
+    """The text that ``quoted`` was given."""
+    return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
+
+
+def row_writer(stream: IO[str]) -> Callable[[Iterable[Any]], None]:
+    """What writes a row into an open text file: numbers in full, nothing for ``None`` and NaN."""
+    table = csv.writer(stream, lineterminator="\n")
+
+    def write(cells: Iterable[Any]) -> None:
+        table.writerow(["" if cell is None or cell != cell else quoted(cell) for cell in cells])
+
+    return write
+
+
+def csv_text(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A whole table."""
+    stream = io.StringIO()
+    write = row_writer(stream)
+    for row in (heads, *rows):
+        write(row)
+    return stream.getvalue()
+
+
+def frame_csv(frame: DataFrame) -> str:
+    """A pandas table without its index."""
+    return csv_text([str(name) for name in frame.columns], frame.itertuples(index=False, name=None))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
