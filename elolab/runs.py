@@ -8,7 +8,6 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Mapping
-from dataclasses import astuple, fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
@@ -89,12 +88,12 @@ class PlayedGames:
         """
         import pandas
 
-        from arena.figures.faults import FaultCount, faults_of
+        from arena.figures.faults import FAULT_COLUMNS, faults_of
         from arena.play.store import Store
 
         with Store(self.folder, read_only=True) as store:
             found = faults_of(store.iterate())
-        return pandas.DataFrame(map(astuple, found), columns=[column.name for column in fields(FaultCount)])
+        return pandas.DataFrame([row.data for row in found], columns=FAULT_COLUMNS)
 
     def __getstate__(self) -> dict[str, Any]:
         """What goes to another process: with the games of a temporary folder, which is gone there."""

@@ -90,7 +90,7 @@ def test_chinese_messages_are_chinese(package: str) -> None:
 def test_words_go_by_the_number_before_them() -> None:
     """A noun behind a number has a form for one, but in sentences that are said of several only."""
     several = {
-        "arena fault.game_many", "arena standings.groups", "arena console.forfeits", "tuning console.forfeits",
+        "arena fault.many", "arena standings.groups", "arena console.forfeits", "tuning console.forfeits",
         "arena.collection remove.ask", "arena.reports warning.groups", "arena.reports warning.groups_anchored",
         "arena.reports warning.versions", "arena.reports joint.split", "arena.reports format.rounds",
     }  # fmt: skip

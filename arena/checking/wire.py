@@ -88,7 +88,7 @@ class Wire:
     async def ended(self) -> Failed:
         """The failure of a program that has ended by itself; its process is cleared away."""
         await self.process.end()
-        return Failed("failure.ended", how=self.process.exit_description)
+        return Failed("failure.ended", how=self.process.exit.text())
 
 
 def _after(ms: float) -> int:

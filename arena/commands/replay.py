@@ -104,6 +104,8 @@ def _summary(record: GameRecord) -> dict[str, Any]:
 
 
 def _comparison_text(stored: GameRecord, played: GameRecord, reproducible: bool) -> str:
+    from arena.figures.faults import cause_of
+
     say = console("arena")
     game, opening = stored.pairing.number, stored.opening.name
     lines = [say("replay.title", game=game, first=stored.first, second=stored.second, opening=opening)]
@@ -111,8 +113,10 @@ def _comparison_text(stored: GameRecord, played: GameRecord, reproducible: bool)
         ended = {"result": record.result, "plies": len(record.moves), "digest": record.digest}
         ended["reason"] = console("engine").name_of("ending", record.reason)
         lines.append(say(f"replay.{name}", **ended))
-    if "fault" in stored.detail:
-        lines.append(say("replay.fault", text=stored.detail["fault"]["text"]))
+    cause = cause_of(stored)
+    if cause is not None and cause[1] is not None:
+        text = say("fault.of_player", player=cause[0], text=cause[1].text(say.language))
+        lines.append(say("replay.fault", text=text))
     if stored.digest == played.digest:
         return "\n".join([*lines, say("replay.identical")])
     lines.append(_difference_text(stored, played))

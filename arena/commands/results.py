@@ -290,7 +290,7 @@ def exports_data(spec: TournamentSpec, exports: Exports) -> dict[str, Any]:
         "standings": [asdict(row) for row in exports.tables.standings],
         "duels": [asdict(row) for row in exports.tables.head_to_heads],
         "endings": [asdict(row) for row in exports.tables.endings],
-        "faults": [asdict(row) for row in exports.tables.faults],
+        "faults": [row.data for row in exports.tables.faults],
         "fit": exports.tables.fit(),
         **(figures_of_match(exports.tables, exports.sequential) if is_match(spec) else {}),
         **(exports.placing.data() if exports.placing is not None else {}),

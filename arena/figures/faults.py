@@ -1,22 +1,27 @@
-"""What players forfeited games by: crashes, silence, illegal moves, losses on time, and what caused them."""
+"""The games that players lost by faults: crashes, silence, illegal moves, losses on time, and what caused them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+from arena.faults import Fault, late_move_fault, stored_fault
 from arena.records import GameRecord
-from engine.language import Catalogue
+from engine.language import DEFAULT_LANGUAGE
 
 FORFEITS = ("crash", "no_answer", "illegal_move", "time_forfeit")
 """Reasons (``engine.rules.REASONS``) of games that were lost by a fault, not over the board."""
 FAULTS_SHOWN = 4
-"""Kinds of faults that are told one by one."""
+"""Kinds of faults that are reported one by one."""
+
+
+FAULT_COLUMNS = ("player", "reason", "games", "number", "text")
 
 
 @dataclass(frozen=True)
 class FaultCount:
-    """The games that one player forfeited for one reason."""
+    """The games that one player lost by faults for one reason."""
 
     player: str
     reason: str
@@ -24,19 +29,31 @@ class FaultCount:
     games: int
     number: int
     """The first of them."""
-    text: str
-    """What happened there, without the player's name; empty where nothing but the reason is known."""
+    fault: Fault | None
+    """What happened there; ``None`` where nothing but the reason is known."""
+
+    @property
+    def text(self) -> str:
+        """What happened there, in English; empty where nothing but the reason is known."""
+        return "" if self.fault is None else self.fault.text(DEFAULT_LANGUAGE)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """Plain data for JSON and tables."""
+        return {name: getattr(self, name) for name in FAULT_COLUMNS}
 
 
-def cause_of(record: GameRecord) -> tuple[str, str] | None:
-    """Who forfeited a game and what it did, without its name; ``None`` for a game that ended otherwise."""
+def cause_of(record: GameRecord) -> tuple[str, Fault | None] | None:
+    """The player that lost a game by a fault, and the fault; ``None`` for a game that ended otherwise."""
     if record.reason not in FORFEITS:
         return None
-    fault = record.detail.get("fault")
-    if fault is None:  # a built-in player's time
-        return (record.second if record.result == "1-0" else record.first), ""
-    player: str = fault["player"]
-    return player, fault["text"].removeprefix(f"{player}: ")
+    found = stored_fault(record.detail)
+    if found is not None:
+        return found
+    # A built-in player in compiled code: its time.
+    late = record.detail.get("late_move")
+    fault = None if late is None else late_move_fault(late["elapsed_ms"], late["allowed_ms"])
+    return (record.second if record.result == "1-0" else record.first), fault
 
 
 class FaultCounter:
@@ -46,14 +63,14 @@ class FaultCounter:
         self._found: dict[tuple[str, str], FaultCount] = {}
 
     def add(self, record: GameRecord) -> None:
-        """Count what a game was forfeited by, if it was."""
+        """Count a game if it was lost by a fault."""
         cause = cause_of(record)
         if cause is None:
             return
-        player, text = cause
+        player, fault = cause
         before = self._found.get((player, record.reason))
         self._found[player, record.reason] = (
-            FaultCount(player, record.reason, 1, record.pairing.number, text)
+            FaultCount(player, record.reason, 1, record.pairing.number, fault)
             if before is None
             else replace(before, games=before.games + 1)
         )
@@ -64,7 +81,7 @@ class FaultCounter:
 
 
 def faults_of(records: Iterable[GameRecord]) -> tuple[FaultCount, ...]:
-    """What games were forfeited by, as ``FaultCounter`` counts it."""
+    """The faults of games, as ``FaultCounter`` counts them."""
     counter = FaultCounter()
     for record in records:
         counter.add(record)
@@ -78,7 +95,7 @@ def fault_sentences(
     shown: Callable[[str], str] = str,
     quoted: Callable[[str], str] = str,
 ) -> list[str]:
-    """The most frequent faults, a sentence each as of ``fault_text``, and how many other kinds there were."""
+    """A sentence on each of the most frequent faults, as ``fault_text`` makes it, and the number of other kinds."""
     found = [fault_text(fault, say, language, shown, quoted) for fault in faults[:FAULTS_SHOWN]]
     if len(faults) > FAULTS_SHOWN:
         found.append(say("fault.more", count=len(faults) - FAULTS_SHOWN))
@@ -92,11 +109,13 @@ def fault_text(
     shown: Callable[[str], str] = str,
     quoted: Callable[[str], str] = str,
 ) -> str:
-    """One sentence on a player's forfeited games; ``say`` are the messages of ``arena``.
+    """One sentence on the games that a player lost for one reason; ``say`` are the messages of ``arena``.
 
-    ``shown`` marks up a name, and ``quoted`` what happened, which is English.
+    ``shown`` marks up a name, and ``quoted`` what happened.
     """
-    reason = Catalogue("engine", language).name_of("ending", fault.reason)
-    games = say("fault.game_one" if fault.games == 1 else "fault.game_many", games=fault.games, number=fault.number)
-    key = "fault.told" if fault.text else "fault.untold"
-    return say(key, player=shown(fault.player), reason=reason, games=games, text=quoted(fault.text))
+    how = say(f"lost_by.{fault.reason}")
+    key = "fault.one" if fault.games == 1 else "fault.many"
+    lost = say(key, player=shown(fault.player), games=fault.games, number=fault.number, how=how)
+    if fault.fault is None:
+        return say("fault.untold", lost=lost)
+    return say("fault.told", lost=lost, text=quoted(fault.fault.text(language)))

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from arena.faults import Fault, late_move_fault
 from arena.players.contract import (
     GameStopped,
     Player,
@@ -123,11 +124,8 @@ class GameClock:
     def _allow(self, elapsed_ns: int, allowed_ns: int) -> None:
         overrun_ns = elapsed_ns - allowed_ns
         if overrun_ns > self.margin_ns:
-            margin = f" and a margin of {self.margin_ns / 1e6:g} ms" if self.margin_ns else ""
-            raise PlayerFault(
-                "time_forfeit",
-                f"{self.spec.name}: moved after {elapsed_ns / 1e6:.1f} ms with {allowed_ns / 1e6:.1f} ms left{margin}",
-            )
+            late = late_move_fault(elapsed_ns / 1e6, allowed_ns / 1e6, self.margin_ns / 1e6)
+            raise PlayerFault("time_forfeit", late, self.spec.name)
         if overrun_ns > 0:
             self.overruns += 1
             self.worst_overrun_ns = max(self.worst_overrun_ns, overrun_ns)
@@ -372,13 +370,14 @@ class _GameInProgress:
             raise GameStopped  # the move may be that of a search cut short
         try:
             ending = self.arbiter.play(reply.move, reply.score)
-        except MoveError as error:
-            said = f"answered {reply.said[:QUOTED]!r}" if reply.said else f"played {reply.move!r}"
+        except MoveError:
+            said = Fault("answered", said=reply.said[:QUOTED]) if reply.said else Fault("played", move=reply.move)
             if reply.reading:
-                said += f" ({reply.reading})"
+                said = Fault("read_as", said=said, reading=reply.reading)
             is_again = len(self.moves) > 1 and reply.move == self.moves[-2].move
-            hint = "; that was its move before: it may have answered that search twice, or late" if is_again else ""
-            raise PlayerFault("illegal_move", f"{player.name}: {said}: {error}{hint}") from None
+            kind = "move_again" if is_again else "illegal_move"
+            what = Fault(kind, said=said, move=reply.move, moves=len(self.line), position=self.position.text)
+            raise PlayerFault("illegal_move", what, player.name) from None
         self.line.append(reply.move)
         self.draw_offers[side] = reply.offers_draw
         # A move that comes too late is kept: the record then shows how long it took.
@@ -397,6 +396,7 @@ class _GameInProgress:
                 "side": side,
                 "reason": fault.reason,
                 "text": fault.text,
+                "did": fault.fault.data,
                 "moves": len(self.moves),
             }
         }

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from arena.faults import Fault
 from arena.players.contract import MAX_VARIATION, PlayerClock, PlayerFault, Pondered, Reply
 from arena.players.event_loop import in_thread
 from arena.players.processors import Processors, pin_thread
@@ -168,7 +169,7 @@ class BuiltinPlayer:
 
     def _reply(self, result: SearchResult, elapsed_ns: int) -> Reply:
         if result.move is None:
-            raise PlayerFault("illegal_move", f"{self.name}: found no move")
+            raise PlayerFault("illegal_move", Fault("found_no_move"), self.name)
         variation = result.principal_variation
         expected = variation[1] if len(variation) > 1 else None
         return Reply(

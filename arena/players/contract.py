@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from arena.faults import Fault
 from engine.rules import REASONS
 
 if TYPE_CHECKING:  # both import compiled code, which a tournament of external engines alone may never need
@@ -42,12 +43,14 @@ def number_of(digits: str, most: int = 10**15) -> int:
 class PlayerFault(Exception):
     """A player failed: its game is lost, or cannot start, for the ``reason`` (one of ``engine.rules.REASONS``)."""
 
-    def __init__(self, reason: str, text: str) -> None:
+    def __init__(self, reason: str, what: Fault | str, player: str = "") -> None:
+        """``what`` the player did, or an English sentence about its settings; ``player`` is its name."""
         assert reason in REASONS, reason
-        super().__init__(text)
+        self.fault = Fault.of(what)
+        self.text = f"{player}: {self.fault.text()}" if player else self.fault.text()
+        """One line in English: the player, what it did, and what would have been right."""
+        super().__init__(self.text)
         self.reason = reason
-        self.text = text
-        """One line for people: what the player did, and what would have been right."""
 
 
 class GameStopped(Exception):
@@ -94,7 +97,7 @@ class Reply(NamedTuple):
     """The answer in the player's own words, for messages about it."""
     expected: str | None = None
     """The reply it expects, in the same notation; not yet known to be legal."""
-    reading: str = ""
+    reading: Fault | None = None
     """How the words were read, where there is more than one way."""
     offers_draw: bool = False
     """Whether a draw is offered with the move, or accepted that the opponent offered."""

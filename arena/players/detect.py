@@ -190,7 +190,7 @@ class _Attempt:
         """End the process."""
         died = self._process.has_died
         self._process.end_now(FAREWELL if self.is_understood else None)
-        self._end = self._process.exit_description if died else ""
+        self._end = self._process.exit.text() if died else ""
 
 
 def _of_another_game(program: Program, protocol: Protocol, game: str) -> str:

@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar
 
+from arena.faults import Fault, seconds_text
 from arena.players.contract import GameStopped, PlayerClock, PlayerFault, Pondered, Reply
 from arena.players.event_loop import in_thread
 from arena.players.process import LINE_BYTES, DeadlinePassed, DialogueSink, EngineProcess, ProcessEnded
@@ -149,13 +150,14 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
             self._process.dialogue.sink = self.log_dialogue(self.name, self._process.command, self._process.process_id)
             await self._handshake(deadline_ns)
         except DeadlinePassed:
-            waited = f"{self.spec.start_timeout_ms / 1000:g} s"
-            text = f"did not complete the {self.protocol_name} handshake within {waited} ({self._heard()})"
-            raise await self._failed("startup_failure", text) from None
+            waited = seconds_text(self.spec.start_timeout_ms)
+            what = Fault("no_handshake", protocol=self.protocol_name, waited=waited, heard=self._heard())
+            raise await self._failed("startup_failure", what) from None
         except ProcessEnded:
-            raise await self._failed("startup_failure", f"ended during the {self.protocol_name} handshake") from None
-        except PlayerFault as fault:
-            raise await self._failed(fault.reason, fault.text) from None
+            what = Fault("ended_in_handshake", protocol=self.protocol_name)
+            raise await self._failed("startup_failure", what) from None
+        except PlayerFault as error:
+            raise await self._failed(error.reason, error.fault) from None
         except GameStopped:
             await self._running().end()
             raise
@@ -174,7 +176,7 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
                 return
             except (DeadlinePassed, ProcessEnded):
                 # It may have died of its last game, after the result; then a fresh process deserves a chance.
-                fault = await self._failed("startup_failure", "did not get ready for a new game")
+                fault = await self._failed("startup_failure", Fault("not_ready"))
                 if last_try:
                     raise fault from None
 
@@ -197,7 +199,7 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
 
     def _running(self) -> EngineProcess:
         if self._process is None:
-            raise PlayerFault("crash", f"{self.name}: is not running")
+            raise PlayerFault("crash", Fault("not_running"), self.name)
         return self._process
 
     def _drain_unsolicited_lines(self) -> None:
@@ -243,7 +245,7 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
         except DeadlinePassed:
             raise await self._overdue(clock, began_ns) from None
         except ProcessEnded:
-            raise await self._failed("crash", "ended while it should have moved") from None
+            raise await self._failed("crash", Fault("ended_moving")) from None
         except GameStopped:
             await self._halt()
             raise
@@ -261,32 +263,42 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
 
     async def _overdue(self, clock: PlayerClock | None, began_ns: int) -> PlayerFault:
         """The engine is stopped: late if it obeys, hanging if it does not."""
-        waited = f"{self._allowance_ms(clock) / 1000:g} s"
-        heard = self._heard(began_ns)
+        heard, overdue = self._heard(began_ns), self._no_move_in_time(clock)
         answered = await self._halt()
         if not self.spec.limits.is_timed:
-            return await self._failed("no_answer", f"gave no move within {waited}, the watchdog's deadline ({heard})")
+            waited = seconds_text(self._allowance_ms(clock))
+            return await self._failed("no_answer", Fault("watchdog", waited=waited, heard=heard))
         if answered:
-            late = f"had not moved after {waited}, its time and the margin, until stopped"
-            return await self._failed("time_forfeit", late)
-        late = f"had not moved after {waited}, its time and the margin, and ignored stop ({heard})"
-        return await self._failed("no_answer", late)
+            return await self._failed("time_forfeit", overdue)
+        return await self._failed("no_answer", Fault("ignored_stop", overdue=overdue, heard=heard))
 
-    def _heard(self, since_ns: int = 0) -> str:
+    def _no_move_in_time(self, clock: PlayerClock | None) -> Fault:
+        """The fault of an engine whose time and margin are over."""
+        move_ms = self.spec.limits.move_time_ms
+        is_move_time = clock is None or (move_ms is not None and move_ms < clock.remaining_ms)
+        allowed = Fault("move_time" if is_move_time else "remaining_time", margin=self.spec.margin_ms)
+        return Fault("no_move_in_time", waited=seconds_text(self._allowance_ms(clock)), allowed=allowed)
+
+    def _heard(self, since_ns: int = 0) -> Fault:
         """What the engine has said last, for the text of a fault: a word of it may be misspelt, or not flushed."""
         if self._process is None:
-            return "it said nothing"
+            return Fault("said_nothing")
         last, before = ([*self._process.dialogue.last_two_received(since_ns), "", ""])[:2]
-        if last and self._process.is_in_overlong_line:
-            earlier = f"; before it, it said {before[:QUOTED]!r}" if before else ""
-            return f"its last line is longer than {LINE_BYTES} bytes and has no end, {last[:QUOTED]!r}{earlier}"
-        return f"it last said {last[:QUOTED]!r}" if last else "it said nothing"
+        if not last:
+            return Fault("said_nothing")
+        line = last[:QUOTED]
+        if not self._process.is_in_overlong_line:
+            return Fault("last_said", line=line)
+        if not before:
+            return Fault("endless_line", bytes=LINE_BYTES, line=line)
+        return Fault("endless_line_after", bytes=LINE_BYTES, line=line, before=before[:QUOTED])
 
-    async def _failed(self, reason: str, text: str) -> PlayerFault:
-        """End the process, and say how it ended where it did so by itself."""
+    async def _failed(self, reason: str, what: Fault | str) -> PlayerFault:
+        """End the process; the fault, with how the process ended where it did so by itself."""
+        what = Fault.of(what)
         if self._process is not None:
             died = self._process.has_died
             await self._process.end()
             if died:
-                text = f"{text}: {self._process.exit_description}"
-        return PlayerFault(reason, f"{self.name}: {text}")
+                what = Fault("and_exit", what=what, exit=self._process.exit)
+        return PlayerFault(reason, what, self.name)

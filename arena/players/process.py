@@ -22,6 +22,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from arena.faults import Fault
 from arena.players.contract import GameStopped, PlayerFault
 from arena.players.event_loop import in_thread, suspend
 from arena.players.processors import Processors, pin_process
@@ -197,7 +198,7 @@ class EngineProcess:
         self._errors = b""
         self._ended = False
         self._gone = False
-        self._exit = ""
+        self._exit: Fault | None = None
         self.exit_signal: int | None = None
         """After ``end``: what killed it, unless it was the harness."""
         self._loop: EventLoop | None = None
@@ -236,7 +237,7 @@ class EngineProcess:
         except OSError as error:
             if error.errno in SHORTAGES:
                 raise
-            raise PlayerFault("startup_failure", f"cannot start {program!r}: {error.strerror}") from None
+            raise _cannot_start(program, f"{error.strerror}") from None
         try:
             SUPERVISOR.watch(self._process.pid)
         except OSError as error:
@@ -244,9 +245,7 @@ class EngineProcess:
             self._process.communicate()  # closes the pipes
             if error.errno in SHORTAGES:
                 raise
-            raise PlayerFault(
-                "startup_failure", f"cannot start {program!r}: no supervisor ({error.strerror})"
-            ) from None
+            raise _cannot_start(program, f"no supervisor ({error.strerror})") from None
 
     def _widen_output(self) -> None:
         """Let the pipe hold more: nobody reads it while the engine ponders, and a full one would stop its search."""
@@ -566,26 +565,27 @@ class EngineProcess:
         SUPERVISOR.release(self._process.pid)
         for line in self._errors.decode(errors="replace").splitlines()[-20:]:
             self.dialogue.remark(f"stderr: {line[: Dialogue.LINE_CHARACTERS]}", is_new=False)
-        self.dialogue.remark(self._exit)
+        self.dialogue.remark(self._exit.text())
         if self.dialogue.sink is not None:
             self.dialogue.sink.close()
 
     @property
-    def exit_description(self) -> str:
+    def exit(self) -> Fault:
         """After ``end``: how the process ended, with the last line of its error stream."""
+        assert self._exit is not None, "a process that has been ended"
         errors = self._errors.decode(errors="replace").strip().splitlines()
         if not errors:
             return self._exit
         words = "".join(letter if letter.isprintable() else "?" for letter in errors[-1][:200])
-        return f"{self._exit}; its last words: {words}"
+        return Fault("last_words", exit=self._exit, words=words)
 
-    def _describe_exit(self, by_itself: bool) -> str:
+    def _describe_exit(self, by_itself: bool) -> Fault:
         status = self._process.returncode
         if not by_itself:
-            return "ended by the harness" if not self._ended else "closed its output without exiting"
+            return Fault("exit_closed" if self._ended else "exit_harness")
         if status is not None and status < 0:
-            return f"killed by signal {-status} ({_signal_name(-status)})"
-        return f"exited with code {status}"
+            return Fault("exit_signal", number=-status, name=_signal_name(-status))
+        return Fault("exit_code", code=str(status))
 
     def _has_exited(self) -> bool:
         """Whether the process is dead, without reaping it where the system can say so."""
@@ -653,14 +653,14 @@ class _Room:
 def find_program(command: Sequence[str], directory: str | None) -> str:
     """The program's path; raises ``PlayerFault`` (``startup_failure``) that says what is missing."""
     if not command:
-        raise PlayerFault("startup_failure", "no command is given")
+        raise PlayerFault("startup_failure", Fault("no_command"))
     program = command[0]
     if directory is not None and not os.path.isdir(directory):
-        raise PlayerFault("startup_failure", f"cannot start {program!r}: no directory {directory!r}")
+        raise _cannot_start(program, Fault("no_directory", directory=directory))
     if os.sep not in program:
         found = shutil.which(program) or shutil.which(program, path=os.pathsep.join(GAMES_DIRECTORIES))
         if found is None:
-            raise PlayerFault("startup_failure", f"cannot start {program!r}: no such program in PATH; is it installed?")
+            raise _cannot_start(program, Fault("not_in_path"))
         _check_first_line(program, found)
         return os.path.abspath(found)
     program = os.path.expanduser(program)
@@ -668,14 +668,13 @@ def find_program(command: Sequence[str], directory: str | None) -> str:
     if not os.path.isfile(path):
         path = program  # relative to where the harness runs
     if os.path.isdir(path):
-        raise PlayerFault("startup_failure", f"cannot start {program!r}: it is a folder; give the program in it")
+        raise _cannot_start(program, Fault("is_folder"))
     if not os.path.isfile(path):
         alone = program.split()[0]
         holds_arguments = alone != program and os.path.isfile(os.path.join(directory or "", alone))
-        hint = f"; if {alone!r} is meant, give its arguments as words of their own" if holds_arguments else ""
-        raise PlayerFault("startup_failure", f"cannot start {program!r}: no such file{hint}")
+        raise _cannot_start(program, Fault("holds_arguments", alone=alone) if holds_arguments else Fault("no_file"))
     if not os.access(path, os.X_OK):
-        raise PlayerFault("startup_failure", f"cannot start {program!r}: it is not executable (chmod +x {path})")
+        raise _cannot_start(program, Fault("not_executable", path=path))
     _check_first_line(program, path)
     return os.path.abspath(path)
 
@@ -691,12 +690,16 @@ def _check_first_line(program: str, path: str) -> None:
         return
     interpreter, *arguments = re.split(r"[ \t]+", first[2:].strip(" \t"))
     if first.endswith("\r") and (not arguments or os.path.basename(interpreter) == "env"):
-        fault = f"its first line ends with a carriage return, as on Windows (sed -i 's/\\r$//' {shlex.quote(path)})"
+        why = Fault("carriage_return", path=shlex.quote(path))
     elif os.path.isabs(interpreter) and not os.path.exists(interpreter):
-        fault = f"its first line names {interpreter!r}, and there is no such program"
+        why = Fault("no_interpreter", interpreter=interpreter)
     else:
         return
-    raise PlayerFault("startup_failure", f"cannot start {program!r}: {fault}")
+    raise _cannot_start(program, why)
+
+
+def _cannot_start(program: str, why: Fault | str) -> PlayerFault:
+    return PlayerFault("startup_failure", Fault("cannot_start", program=program, why=why))
 
 
 def _signal_name(number: int) -> str:

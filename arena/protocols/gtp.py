@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from arena.faults import Fault
 from arena.players.contract import PlayerClock, PlayerFault, PlayerResigned, Reply
 from arena.players.external import ExternalPlayer
 from arena.players.registry import Greeting, Protocol
@@ -106,11 +107,6 @@ class Answer:
     def said(self) -> str:
         """The answer as it was said, but for its number."""
         return f"{'=' if self.is_success else '?'} {self.text}"
-
-    @property
-    def quoted(self) -> str:
-        """The same for messages, shortened."""
-        return repr(self.said[:QUOTED])
 
 
 _ANSWER = re.compile(r"([=?])(\d*)\s*(.*)")
@@ -227,8 +223,8 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
         self._commands = frozenset(listed.text.split()) if listed.is_success else frozenset()
         for command in commands_of(self.spec):
             await self._converse(self._session.ask(command), deadline_ns)
-            if self._refusal():
-                raise PlayerFault("startup_failure", self._refusal())
+            if refusal := self._refusal():
+                raise PlayerFault("startup_failure", refusal)
         if self.spec.limits.is_timed and not self._knows("time_settings"):
             raise PlayerFault(
                 "startup_failure",
@@ -253,8 +249,8 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
         if settings is not None:
             commands.append(settings)
         await self._converse(self._session.ask(*commands, *self._told(0)), deadline_ns, stop)
-        if self._refusal():
-            raise await self._failed("startup_failure", self._refusal())
+        if refusal := self._refusal():
+            raise await self._failed("startup_failure", refusal)
 
     def _told(self, begin: int) -> list[str]:
         """The lines that tell of the moves that the engine knows of, from one of them on."""
@@ -283,28 +279,27 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
         return await self._reply(await self._wait_for_move(question, clock, stop, began_ns))
 
     async def _reply(self, elapsed_ns: int) -> Reply:
-        if self._refusal():
-            raise await self._failed("illegal_move", self._refusal())
+        if refusal := self._refusal():
+            raise await self._failed("illegal_move", refusal)
         answer = self._session.answers[-1]
         move = read_move(answer.text)
         if move is None:
-            raise await self._failed("illegal_move", f"answered {answer.quoted}, which is not a move")
+            raise await self._failed("illegal_move", Fault("not_a_move", said=answer.said[:QUOTED]))
         if move == "resign":
             raise PlayerResigned
         self._known.append(move)
         return Reply(move, None, None, None, elapsed_ns, said=answer.said)
 
-    def _refusal(self) -> str:
-        """The first command of the last question that was not obeyed, with the answer; empty if all were."""
+    def _refusal(self) -> Fault | None:
+        """The first command of the last question that was not obeyed, with the answer; ``None`` if all were."""
         for answer in self._session.answers:
             if not answer.is_success and answer.command.startswith("time_left"):
                 self._refuses_time_left = True  # it only informs
             elif not answer.is_success:
-                hint = ""
-                if answer.command.startswith("play") and answer.command.endswith(PASS):
-                    hint = '; if it passes by itself, give gtp_passes = "omit"'
-                return f"answered {answer.quoted} to {answer.command!r}{hint}"
-        return ""
+                is_pass = answer.command.startswith("play") and answer.command.endswith(PASS)
+                kind = "refused_pass" if is_pass else "refused"
+                return Fault(kind, said=answer.said[:QUOTED], command=answer.command)
+        return None
 
     async def _halt(self) -> bool:
         """GTP cannot stop a search: the engine is ended."""
@@ -314,8 +309,7 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
     async def _overdue(self, clock: PlayerClock | None, began_ns: int) -> PlayerFault:
         if not self.spec.limits.is_timed:
             return await super()._overdue(clock, began_ns)
-        waited = f"{self._allowance_ms(clock) / 1000:g} s"
-        return await self._failed("time_forfeit", f"had not moved after {waited}, its time and the margin")
+        return await self._failed("time_forfeit", self._no_move_in_time(clock))
 
 
 def unreachable(position: str) -> str:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from arena.faults import Fault
 from arena.players.contract import MAX_DEPTH, MAX_VARIATION, PlayerClock, Reply, number_of, variation_of
 from arena.players.external import LATE_ANSWER_MS, ExternalPlayer, canonical_position
 from arena.players.process import DeadlinePassed, ProcessEnded
@@ -163,8 +164,7 @@ class NBoardPlayer(ExternalPlayer[NBoardSession]):
         elapsed_ns = await self._wait_for_move(self._session.think(self._game_line(moves)), clock, stop, began_ns)
         reply = self._session.reply(elapsed_ns)
         if reply is None:
-            said = f"answered {self._session.move_line[:QUOTED]!r}, which is not a move"
-            raise await self._failed("illegal_move", said)
+            raise await self._failed("illegal_move", Fault("not_a_move", said=self._session.move_line[:QUOTED]))
         return reply
 
     async def _halt(self) -> bool:

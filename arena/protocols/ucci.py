@@ -22,6 +22,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from arena.faults import Fault
 from arena.players.contract import PlayerClock, PlayerFault, PlayerResigned, Reply, number_of
 from arena.players.external import canonical_position
 from arena.players.options import Option, unknown_option
@@ -387,7 +388,7 @@ class UcciPlayer(UciPlayer):
     async def _reply(self, elapsed_ns: int) -> Reply:
         words = self._session.best_move_line.split()
         if words[0] == "nobestmove":
-            raise await self._failed("illegal_move", "answered 'nobestmove' in a position that has legal moves")
+            raise await self._failed("illegal_move", Fault("no_best_move"))
         if words[-1] == "resign":
             raise PlayerResigned
         return await self._reply_with_move(elapsed_ns)

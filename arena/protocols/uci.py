@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from arena.faults import Fault
 from arena.players.contract import (
     MAX_DEPTH,
     MAX_VARIATION,
@@ -26,7 +27,7 @@ from arena.players.contract import (
     number_of,
     variation_of,
 )
-from arena.players.external import LATE_ANSWER_MS, ExternalPlayer, canonical_position
+from arena.players.external import LATE_ANSWER_MS, QUOTED, ExternalPlayer, canonical_position
 from arena.players.options import Option, unknown_option
 from arena.players.process import DeadlinePassed, ProcessEnded
 from arena.players.registry import Greeting, Protocol
@@ -476,7 +477,7 @@ class UciPlayer(ExternalPlayer[UciSession], ProgramLender):
         self._line = GameLine("", 0)
         self._go = go_command(spec.limits, None, 0)
         """The usual line, where there is no clock."""
-        self._reading = ""
+        self._reading: Fault | None = None
 
     @property
     def announced_options(self) -> Mapping[str, Option] | None:
@@ -495,7 +496,7 @@ class UciPlayer(ExternalPlayer[UciSession], ProgramLender):
 
     async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
         self._line = self._game_line(canonical_position(self._game, opening.position))
-        self._reading = f"ranks counted from {self._first_rank or 0}"
+        self._reading = Fault("ranks_from", rank=self._first_rank or 0)
         await self._converse(self._session.synchronise("ucinewgame"), deadline_ns, stop)
 
     def _game_line(self, position: str) -> GameLine:
@@ -562,10 +563,9 @@ class UciPlayer(ExternalPlayer[UciSession], ProgramLender):
         try:
             await self._converse(self._session.stop(), deadline_ns, stop)
         except DeadlinePassed:
-            fault = "pondered on a move that was not made, and ignored stop"
-            raise await self._failed("no_answer", fault) from None
+            raise await self._failed("no_answer", Fault("pondered_on")) from None
         except ProcessEnded:
-            raise await self._failed("crash", "ended while it pondered") from None
+            raise await self._failed("crash", Fault("ended_pondering")) from None
         lines = self._question(position, moves, clock)
         return await self._reply(await self._wait_for_move(lines, clock, stop, began_ns))
 
@@ -630,7 +630,7 @@ class UciPlayer(ExternalPlayer[UciSession], ProgramLender):
         said = parse_best_move(line)
         move = None if said is None else read_move(said, first_rank)
         if move is None:
-            raise await self._failed("illegal_move", f"answered {line[:80]!r}, which is not a move")
+            raise await self._failed("illegal_move", Fault("not_a_move", said=line[:QUOTED]))
         score, depth, nodes = self._session.information()
         expected = parse_ponder_move(line) if self.spec.ponder else None
         if expected is not None:

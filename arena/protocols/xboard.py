@@ -32,6 +32,7 @@ import time
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from arena.faults import Fault
 from arena.players.contract import (
     MAX_DEPTH,
     VARIATION_LENGTH,
@@ -497,7 +498,7 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         if setting_up and setting_up[0].startswith("setboard") and not self._refuses_setboard:
             self._refuses_setboard = True
             raise ProcessEnded  # a fresh process is told in another way: some do not survive their own refusal
-        raise await self._failed("startup_failure", f"answered {refusal[:QUOTED]!r} to the opening")
+        raise await self._failed("startup_failure", Fault("refused_opening", said=refusal[:QUOTED]))
 
     async def _watch_new_game(
         self, opening: Sequence[str], deadline_ns: int, stop: StopFlag, moves_to_go: int = 0
@@ -624,11 +625,11 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         try:
             await conversation
         except DeadlinePassed:
-            raise await self._failed("no_answer", "did not answer ping") from None
+            raise await self._failed("no_answer", Fault("no_pong")) from None
         except ProcessEnded:
-            raise await self._failed("crash", "ended while it was told of a move") from None
+            raise await self._failed("crash", Fault("ended_listening")) from None
         if self._refusal():
-            raise await self._failed("illegal_move", f"answered {self._refusal()[:QUOTED]!r} to {told}")
+            raise await self._failed("illegal_move", Fault("refused", said=self._refusal()[:QUOTED], command=told))
 
     async def _reply(self, elapsed_ns: int, side: int) -> Reply:
         line = self._session.answer
@@ -636,17 +637,16 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         if line.startswith("resign") or (result is not None and result.group(1) == LOSSES[side]):
             raise PlayerResigned
         if result is not None:
-            text = f"claimed {line[:QUOTED]!r} instead of moving, but by the rules in force the game goes on"
-            raise await self._failed("illegal_move", text)
+            raise await self._failed("illegal_move", Fault("claimed", said=line[:QUOTED]))
         written = parse_move(line)
         move = None if written is None else read_move(written.lower().replace("-", ""), self._first_rank)
         if move is None:
-            raise await self._failed("illegal_move", f"answered {line[:QUOTED]!r}, which is not a move")
+            raise await self._failed("illegal_move", Fault("not_a_move", said=line[:QUOTED]))
         self._known.append(move)
         information, offers_draw = self._session.information(), self._session.take_offer()
         return Reply(
             move, information.score, information.depth, information.nodes, elapsed_ns, line,
-            reading=f"ranks counted from {self._first_rank}", offers_draw=offers_draw,
+            reading=Fault("ranks_from", rank=self._first_rank), offers_draw=offers_draw,
             principal_variation=self._session.variation(self._first_rank),
         )  # fmt: skip
 
@@ -659,22 +659,18 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
             await self._running().end()
         return self._session.answer != ""
 
-    async def _failed(self, reason: str, text: str) -> PlayerFault:
-        """As for any engine; one that held the game over by its own rules is said to have done so."""
+    async def _failed(self, reason: str, what: Fault | str) -> PlayerFault:
+        """The fault; of an engine that held the game over by its own rules, with what it claimed."""
         if self._session.claim:
-            text += (
-                f", having claimed {self._session.claim[:QUOTED]!r} by rules of its own, with no setboard to tell it "
-                "otherwise; give [rules] that agree with its own, such as a smaller move_limit"
-            )
-        return await super()._failed(reason, text)
+            what = Fault("after_claim", what=Fault.of(what), claim=self._session.claim[:QUOTED])
+        return await super()._failed(reason, what)
 
     async def _overdue(self, clock: PlayerClock | None, began_ns: int) -> PlayerFault:
         """As for any engine, but that one may not know ``?``, and then is late as others are."""
         if not self.spec.limits.is_timed:
             return await super()._overdue(clock, began_ns)
-        waited = f"{self._allowance_ms(clock) / 1000:g} s"
-        until = ", until told to" if await self._halt() else ""
-        return await self._failed("time_forfeit", f"had not moved after {waited}, its time and the margin{until}")
+        await self._halt()
+        return await self._failed("time_forfeit", self._no_move_in_time(clock))
 
 
 def _unreachable(position: str) -> str:

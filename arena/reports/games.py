@@ -17,7 +17,7 @@ import hashlib
 import json
 import zlib
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +30,7 @@ from arena.files import FileError, replace_file
 from arena.notation.pgn import date_of, round_of
 from arena.players.contract import MAX_VARIATION
 from arena.records import GameRecord, MoveRecord
+from arena.reports.details import details_of_game, fault_of_game
 from engine.language import DEFAULT_LANGUAGE, Catalogue, GameWords, game_words, messages_of
 
 if TYPE_CHECKING:
@@ -52,10 +53,6 @@ NO_NODES = 2**32 - 1
 MANTISSA_BITS = 10
 _DIGITS = 10.0 ** np.arange(3, 19)
 """From each of these on, a time in microseconds loses one more digit."""
-TOLD_OTHERWISE = ("fault", "dialogue", "sets")
-"""Details of a game that pages do not show as they are stored: the settings (of a study) are in the players' names."""
-MAX_DETAIL = 2000
-"""Characters of what else is known of a game that the page keeps; the store has it whole."""
 MAX_DIALOGUE = 16_384
 """Characters of the dialogue before a fault that the page keeps."""
 MAX_DIALOGUES = 4 * 2**20
@@ -157,11 +154,12 @@ class GamePacker:
     still there: ``remove_other_chunks`` removes them once the page is replaced.
     """
 
-    def __init__(self, players: Sequence[str], folder: Path) -> None:
+    def __init__(self, players: Sequence[str], folder: Path, game: str, language: str) -> None:
         """``folder`` is made, and files are written, only if the games are too many for the page."""
+        self._words = (game, language)
         self._players = {name: number for number, name in enumerate(players)}
         self._folder = folder
-        self._chunk = _Chunk()
+        self._chunk = _Chunk(*self._words)
         self._chunks: list[dict[str, Any]] = []
         self._embedded: list[str] = []
         self._size = 0
@@ -217,7 +215,7 @@ class GamePacker:
         data = self._chunk.data()
         name = f"{len(self._chunks) + 1:04}-{hashlib.sha256(data).hexdigest()[:12]}"
         self._chunks.append({"name": name, "games": self._chunk.games})
-        self._chunk = _Chunk()
+        self._chunk = _Chunk(*self._words)
         if self._is_embedded:
             self._embed(_compressed(data))
         else:
@@ -272,7 +270,8 @@ def remove_other_chunks(folder: Path, files: Collection[str] = ()) -> None:
 class _Chunk:
     """Games in the layout above, as they are added; moves are kept in columns, which are smaller than records."""
 
-    def __init__(self) -> None:
+    def __init__(self, game: str, language: str) -> None:
+        self._game, self._language = game, language
         self.games = 0
         self.header: dict[str, Any] = {
             "openings": {},
@@ -305,20 +304,19 @@ class _Chunk:
         games["plies"].append(len(record.moves))
         games["key"].append(record.key[:12])
         if record.detail:
-            self._add_detail(record.detail)
+            self._add_details(record)
         if record.moves:
             self._add_moves(record.moves)
         self.games += 1
 
-    def _add_detail(self, detail: Mapping[str, Any]) -> None:
+    def _add_details(self, record: GameRecord) -> None:
         place = str(self.games)
-        if "fault" in detail:
-            dialogue = _end_of(detail.get("dialogue", ()), min(self._room, MAX_DIALOGUE))
+        if fault := fault_of_game(record, self._language):
+            dialogue = _end_of(record.detail.get("dialogue", ()), min(self._room, MAX_DIALOGUE))
             self._room -= len(dialogue)
-            self.header["faults"][place] = {"text": detail["fault"]["text"], "dialogue": dialogue}
-        others = {name: value for name, value in detail.items() if name not in TOLD_OTHERWISE}
-        if others:
-            self.header["details"][place] = json.dumps(others, ensure_ascii=False)[:MAX_DETAIL]
+            self.header["faults"][place] = {"text": fault, "dialogue": dialogue}
+        if details := details_of_game(record, self._game, self._language):
+            self.header["details"][place] = details
 
     def _add_moves(self, moves: Sequence[MoveRecord]) -> None:
         vocabulary = self.header["vocabulary"]
@@ -354,9 +352,9 @@ class _Chunk:
         return len(text).to_bytes(4, "little") + text + b"".join(plane.tobytes() for plane in planes)
 
 
-def chunk_of(records: Iterable[GameRecord]) -> bytes:
+def chunk_of(records: Iterable[GameRecord], game: str, language: str = DEFAULT_LANGUAGE) -> bytes:
     """The games, in the order given, in the layout above."""
-    chunk = _Chunk()
+    chunk = _Chunk(game, language)
     for record in records:
         chunk.add(record)
     return chunk.data()

@@ -175,7 +175,7 @@ def _read(
     counter, searches = TableCounter(spec.game, names), SearchStatisticsCounter(names)
     games: list[GameSummary] = []
     outcomes: list[Outcome] = []
-    with GamePacker(names, directory / GAMES_FOLDER) as packer:
+    with GamePacker(names, directory / GAMES_FOLDER, spec.game, language) as packer:
         for record in records:
             games.append(GameSummary.of(record))
             outcomes.append(Outcome("", record.pairing, record.score))

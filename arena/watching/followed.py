@@ -112,14 +112,14 @@ class FollowedRun:
         drawn = self._figures.get(language)
         return (drawn.data if drawn is not None else None) or {}
 
-    async def game(self, key: str) -> dict[str, Any] | None:
+    async def game(self, key: str, language: str) -> dict[str, Any] | None:
         """A stored game with its moves for the board, by the key; ``None`` if there is none."""
         record = await asyncio.to_thread(self._follower.game, key)
         if record is None:
             return None
         from arena.watching.page import game_data
 
-        return game_data(record)
+        return game_data(record, self._state["game"], language)
 
     def games(self, first: int, player: str) -> dict[str, Any]:
         """A page of finished games, the newest first: ``total``, and ``games`` from number ``first`` on.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from arena.notation.pgn import date_of, round_of
 from arena.records import GameRecord, Pairing
-from arena.reports.games import TOLD_OTHERWISE, GamesOnPage, script_data
+from arena.reports.details import details_of_game, fault_of_game
+from arena.reports.games import GamesOnPage, script_data
 from arena.reports.render import render
 from engine.games import GAMES
 from engine.language import LANGUAGES, Catalogue, messages_of
@@ -106,19 +106,16 @@ def row_data(game: FinishedGame) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def game_data(record: GameRecord) -> dict[str, Any]:
-    """A game for the board: as ``row_data``, with its opening, its moves and what happened."""
-    others = {name: value for name, value in record.detail.items() if name not in TOLD_OTHERWISE}
-    fault = record.detail.get("fault")
+def game_data(record: GameRecord, game: str, language: str) -> dict[str, Any]:
+    """A game for the board: as ``row_data``, with its opening, its moves and its details as sentences."""
+    fault = fault_of_game(record, language)
     return {
         "key": record.key, "number": place_name(record.pairing), "pair": record.pairing.pair,
         "round": round_of(record), "date": date_of(record), "first": record.first, "second": record.second,
         "opening": [record.opening.position, " ".join(record.opening.moves), record.opening.name],
         "result": record.result, "reason": record.reason,
-        "detail": json.dumps(others, ensure_ascii=False) if others else "",
-        "fault": None if fault is None else {
-            "text": fault["text"], "dialogue": "\n".join(record.detail.get("dialogue", ()))
-        },
+        "detail": details_of_game(record, game, language),
+        "fault": {"text": fault, "dialogue": "\n".join(record.detail.get("dialogue", ()))} if fault else None,
         "entries": [
             {"move": move, "score": score, "depth": depth, "nodes": nodes, "time": time_ms, "line": variation.split()}
             for move, score, depth, nodes, time_ms, variation in record.moves

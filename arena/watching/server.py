@@ -187,7 +187,7 @@ class _Routes:
         run, query = await self._run_of(request), request.query_params
         key = query.get("key") or run.key_of(query.get("number", "")[:MAX_NAME]) or ""
         try:
-            found = await run.game(key[:MAX_NAME])
+            found = await run.game(key[:MAX_NAME], self._language_of(request))
         except UserError as error:
             return PlainTextResponse(str(error), 503, HEADERS)
         if found is None:

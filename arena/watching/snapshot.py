@@ -27,7 +27,8 @@ The state is a dictionary that is JSON as it stands. Sections that did not chang
   distance of the points in pairs, ``points`` at most ``MAX_POINTS`` of them
 - ``running``: games that are on, as in ``live.json``: ``series``, ``number``, ``first``, ``second``, ``opening``,
   ``seconds``, and, if the run tells them, ``game``, ``position``, ``opening_moves``, ``moves``, ``scores``, ``worker``
-- ``faults``: ``player``, ``reason``, ``games``, ``number`` (the first of them), ``key`` (of that game), ``text``
+- ``faults``: ``player``, ``reason``, ``games``, ``number`` (the first of them), ``key`` (of that game), ``sentence`` by
+  language
 - ``games``: how many are stored
 """
 
@@ -43,7 +44,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena.collection.listing import DAMAGED, RUNNING, TOURNAMENT, UNREADABLE, live_of, state_of
-from arena.figures.faults import FORFEITS, cause_of
+from arena.faults import Fault
+from arena.figures.faults import FORFEITS, FaultCount, cause_of, fault_text
 from arena.figures.placing import Placing, placing_of, result_sentence
 from arena.figures.ratings import fit_ratings
 from arena.figures.standings import HeadToHead, PairCounter, head_to_heads, standing_rows
@@ -82,11 +84,11 @@ NO_PAIRS = Pentanomial((0, 0, 0, 0, 0))
 
 
 class GameFault(NamedTuple):
-    """What a player forfeited a game by."""
+    """A fault that lost a game."""
 
     player: str
-    text: str
-    """Empty where nothing but the reason is known."""
+    fault: Fault | None
+    """``None`` where nothing but the reason is known."""
 
 
 class FinishedGame(NamedTuple):
@@ -365,6 +367,15 @@ def _fault_of(game: FinishedGame, detail: dict[str, Any]) -> GameFault | None:
     return None if cause is None else GameFault(*cause)
 
 
+def _told_fault(found: dict[str, Any]) -> dict[str, Any]:
+    """An entry of ``faults`` in the state."""
+    others = {name: value for name, value in found.items() if name != "fault"}
+    count = FaultCount(found["player"], found["reason"], found["games"], found["number"], found["fault"])
+    return others | {
+        "sentence": {language: fault_text(count, Catalogue("arena", language), language) for language in LANGUAGES}
+    }
+
+
 class _Figures:
     """What is counted of a run's games, game by game."""
 
@@ -412,7 +423,7 @@ class _Figures:
         first, found = self._faults.get(kind, (place, {"games": 0}))
         if place <= first:  # the first of the schedule, as in reports, whichever ended first
             found |= {"player": fault.player, "reason": game.reason, "number": game.pairing.number, "key": game.key,
-                      "text": fault.text}  # fmt: skip
+                      "fault": fault.fault}  # fmt: skip
         found["games"] += 1
         self._faults[kind] = (min(place, first), found)
 
@@ -435,7 +446,8 @@ class _Figures:
 
     def fill(self, state: State, withdrawals: tuple[Withdrawal, ...]) -> None:
         """Write what the games come to into a state."""
-        state["faults"] = sorted((dict(fault) for _, fault in self._faults.values()), key=lambda fault: -fault["games"])
+        faults = sorted((_told_fault(found) for _, found in self._faults.values()), key=lambda fault: -fault["games"])
+        state["faults"] = faults
         if self.spec is None:
             return
         state["curve"] = self._curve.data(state["curve"])

@@ -13,7 +13,6 @@ from itertools import zip_longest
 from typing import Any
 
 from arena.colours import GREEN, RED, YELLOW
-from arena.figures.faults import FaultCount, fault_text
 from arena.figures.names import told_apart
 from arena.figures.numbers import given_text, percent_text, signed
 from arena.play.estimates import duration_text
@@ -212,11 +211,7 @@ def _standings_lines(state: dict[str, Any], say: Catalogue, room: int | None) ->
 
 
 def _fault_texts(state: dict[str, Any], say: Catalogue) -> list[str]:
-    counts = [
-        FaultCount(fault["player"], fault["reason"], fault["games"], fault["number"], fault["text"])
-        for fault in state["faults"]
-    ]
-    return [fault_text(count, say, say.language) for count in counts]
+    return [fault["sentence"][say.language] for fault in state["faults"]]
 
 
 def _worker_lines(state: dict[str, Any], say: Catalogue) -> list[Line]:

@@ -53,27 +53,27 @@ class Fault(NamedTuple):
     """So long was the game."""
 
 
-WATCHED = r"gave no move within 1 s, the watchdog's deadline"
+WATCHED = r"no move within 1 s, the watchdog's deadline"
 ENDED = "ended while it should have moved"
-OVERDUE = r"had not moved after [\d.]+ s, its time and the margin"
+OVERDUE = r"no move after [\d.]+ s \((?:remaining|move) time plus \d+ ms margin\)"
 FAULTS = (
     Fault("exit", "crash", f"{ENDED}: exited with code 5; its last words: assertion failed: alpha < beta"),
     Fault("segfault", "crash", rf"{ENDED}: killed by signal 11 \(SIGSEGV\)"),
     Fault("child_holds_pipe", "crash", f"{ENDED}: exited with code 5"),
     Fault("leave", "crash", "ended while it .*: exited with code 0", plies=4),
-    Fault("illegal", "illegal_move", r"illegal move '\w+' after 2 moves"),
+    Fault("illegal", "illegal_move", r"illegal move '\w+' after 2 plies"),
     Fault("garbage", "illegal_move", "xyzzy.*is not a move"),
     Fault("empty", "illegal_move", "which is not a move"),
     Fault("none", "illegal_move", r"\(none\)|nobestmove|rather not"),
-    Fault("hang", "no_answer", rf"{WATCHED} \(it (?:said nothing|last said ')"),
+    Fault("hang", "no_answer", rf"{WATCHED}; it (?:said nothing|last said ')"),
     Fault("deaf", "no_answer", f"{WATCHED}|did not answer ping", plies=4),
-    Fault("info_flood", "no_answer", rf"{WATCHED} \(it last said '"),
-    Fault("byte_flood", "no_answer", rf"{WATCHED} \(its last line is longer than 65536 bytes and has no end, 'x"),
+    Fault("info_flood", "no_answer", rf"{WATCHED}; it last said '"),
+    Fault("byte_flood", "no_answer", rf"{WATCHED}; its last line is longer than 65536 bytes and has no end, 'x"),
     Fault("until_stop", "no_answer", WATCHED),
-    Fault("until_stop", "time_forfeit", f"{OVERDUE}, until (?:stopped|told to)", on_clock=True, plies=0),
+    Fault("until_stop", "time_forfeit", f"{OVERDUE}$", on_clock=True, plies=0),
     Fault("hang", "no_answer", OVERDUE, on_clock=True, plies=0),
     # On a busy machine its move may be seen before that it is overdue.
-    Fault("late", "time_forfeit", rf"{OVERDUE}|moved after [\d.]+ ms with", on_clock=True, plies=0),
+    Fault("late", "time_forfeit", rf"{OVERDUE}|moved after [\d.]+ s with", on_clock=True, plies=0),
     Fault("info_flood", "no_answer", OVERDUE, on_clock=True, plies=0),
     Fault("byte_flood", "no_answer", OVERDUE, on_clock=True, plies=0),
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -106,7 +105,7 @@ def _print_verdict(
         preset = None if result.preset is None else str(result.preset)
         data = {"parameters": result.values, **verdict_data(verdict), "preset": preset}
         data["report"] = None if report is None else str(report)
-        data["faults"] = [asdict(fault) for fault in result.faults]
+        data["faults"] = [fault.data for fault in result.faults]
         print_json(data)
     else:
         message = console("tuning")

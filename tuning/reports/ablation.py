@@ -481,7 +481,7 @@ def ablation_data(result: AblationResult, report: Path | None) -> dict[str, Any]
         "comparisons": [asdict(row) for row in result.rows],
         "effects": [asdict(row) for row in result.effects],
         "speeds": [asdict(row) for row in result.speeds],
-        "faults": [asdict(fault) for fault in result.faults],
+        "faults": [fault.data for fault in result.faults],
         "games_digest": result.digest or None,
         "report": None if report is None else str(report),
     }

@@ -22,7 +22,7 @@ def games_of_run(directory: Path, folder: Path, game: str, event: str, language:
     with (
         Store(directory, read_only=True) as store,
         replacing(folder / PGN_NAME) as stream,
-        GamePacker((), folder / GAMES_FOLDER) as packer,
+        GamePacker((), folder / GAMES_FOLDER, game, language) as packer,
     ):
         writer = GameWriter(stream, event, game)
         for record in store.iterate():

@@ -440,7 +440,7 @@ def tuning_data(result: StudyResult, report: Path | None) -> dict[str, Any]:
         "stopped_early": result.stopped_early,
         "confirmed": result.confirmed,
         "preset": None if result.preset is None else str(result.preset),
-        "faults": [asdict(fault) for fault in result.faults],
+        "faults": [fault.data for fault in result.faults],
         "games_digest": result.digest or None,
         "report": None if report is None else str(report),
     }

@@ -46,7 +46,7 @@ async def _leave(examination: Examination, word: str | None) -> Remark:
     process = examination.wire.process
     await process.end()
     if process.exit_signal is not None:
-        raise Failed("failure.ended", how=process.exit_description)
+        raise Failed("failure.ended", how=process.exit.text())
     await examination.end()
     return remark("note.seconds", seconds=f"{took:.2f}")
 

@@ -180,7 +180,7 @@ const watch = {
     element("fault-list").replaceChildren(...faults.map((fault) => {
       const button = make("button", { type: "button" }, say("fault_first"));
       button.addEventListener("click", () => board.open(fault.key, true));
-      return make("li", {}, say("fault", { player: fault.player, games: fault.games, reason: facts.endings[fault.reason] || fault.reason, text: fault.text }), " ", button);
+      return make("li", {}, fault.sentence[facts.language], " ", button);
     }));
   },
 
@@ -317,7 +317,7 @@ const board = {
   async open(key, scroll, ply) { return this.load("key=" + encodeURIComponent(key), scroll, ply); },
 
   async load(query, scroll, ply) {
-    const answer = await fetch("game?" + query);
+    const answer = await fetch(`game?language=${facts.language}&${query}`);
     if (!answer.ok) { if (scroll) setText("now-note", say("unavailable")); return false; }
     this.showFinished(await answer.json(), ply);
     if (scroll) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from arena.faults import Fault
 from arena.figures.faults import FAULTS_SHOWN, FORFEITS, FaultCount, fault_sentences, fault_text, faults_of
 from arena.figures.standings import tables_of, tables_text
 from arena.records import GameRecord, Opening, Pairing
@@ -9,6 +10,10 @@ from engine.language import LANGUAGES, Catalogue
 from engine.rules import REASONS
 
 KILLED = "ended while it should have moved: killed by signal 6 (SIGABRT); its last words: bad_alloc"
+
+
+def words(text: str) -> Fault:
+    return Fault("words", text=text)
 
 
 def game(number: int, result: str, reason: str, faulty: str = "", text: str = "") -> GameRecord:
@@ -33,9 +38,9 @@ GAMES = [
 
 def test_faults_are_counted_by_player_and_reason() -> None:
     assert faults_of(GAMES) == (
-        FaultCount("one", "crash", 2, 0, KILLED),
-        FaultCount("two", "crash", 1, 2, "ended while it should have moved: exited with code 3"),
-        FaultCount("two", "time_forfeit", 1, 4, ""),
+        FaultCount("one", "crash", 2, 0, words(KILLED)),
+        FaultCount("two", "crash", 1, 2, words("ended while it should have moved: exited with code 3")),
+        FaultCount("two", "time_forfeit", 1, 4, None),
     )
     assert set(FORFEITS) <= set(REASONS)
 
@@ -45,11 +50,11 @@ def test_the_cause_stands_in_the_standings() -> None:
         text = tables_text(tables_of("xiangqi", ("one", "two"), GAMES), None, language).replace("\n", " ")
         assert "killed by signal 6 (SIGABRT); its last words: bad_alloc" in text
         assert "exited with code 3" in text
-    assert "forfeited" not in tables_text(tables_of("xiangqi", ("one", "two"), GAMES[1:2]))
+    assert "crash" not in tables_text(tables_of("xiangqi", ("one", "two"), GAMES[1:2]))
 
 
 def test_of_many_faults_the_first_are_told_and_the_others_counted() -> None:
-    faults = [FaultCount(f"player {number}", "crash", 1, number, KILLED) for number in range(FAULTS_SHOWN + 3)]
+    faults = [FaultCount(f"player {number}", "crash", 1, number, words(KILLED)) for number in range(FAULTS_SHOWN + 3)]
     say = Catalogue("arena")
     assert fault_sentences(faults, say, "en") == [
         *(fault_text(fault, say, "en") for fault in faults[:FAULTS_SHOWN]), say("fault.more", count=3)
@@ -58,5 +63,5 @@ def test_of_many_faults_the_first_are_told_and_the_others_counted() -> None:
 
 
 def test_what_has_no_cause_is_told_without() -> None:
-    told = fault_text(FaultCount("two", "time_forfeit", 1, 4, ""), Catalogue("arena"), "en")
-    assert told == "two forfeited game 4 (time forfeit)."
+    told = fault_text(FaultCount("two", "time_forfeit", 1, 4, None), Catalogue("arena"), "en")
+    assert told == "two lost game 4 on time."

@@ -160,7 +160,7 @@ def test_an_exit_is_noticed_and_described_with_the_last_words(start: Callable[..
     with pytest.raises(ProcessEnded):
         run(process.read_line(soon()))
     run(process.end())
-    assert process.exit_description == "exited with code 7; its last words: assertion failed"
+    assert process.exit.text() == "exited with code 7; its last words: assertion failed"
 
 
 def test_a_signal_is_named(start: Callable[..., EngineProcess]) -> None:
@@ -168,7 +168,7 @@ def test_a_signal_is_named(start: Callable[..., EngineProcess]) -> None:
     with pytest.raises(ProcessEnded):
         run(process.read_line(soon()))
     run(process.end())
-    assert process.exit_description.startswith("killed by signal 11 (SIGSEGV)")
+    assert process.exit.text().startswith("killed by signal 11 (SIGSEGV)")
 
 
 def test_an_exit_is_noticed_though_a_child_holds_the_pipes(start: Callable[..., EngineProcess]) -> None:
@@ -179,7 +179,7 @@ def test_an_exit_is_noticed_though_a_child_holds_the_pipes(start: Callable[..., 
         run(process.read_line(soon(30)))
     assert time.monotonic() - began < 5.0
     run(process.end())
-    assert "code 7" in process.exit_description
+    assert "code 7" in process.exit.text()
     assert wait_until(lambda: not is_alive(child))
 
 
@@ -188,7 +188,7 @@ def test_closing_the_output_counts_as_the_end(start: Callable[..., EngineProcess
     with pytest.raises(ProcessEnded):
         run(process.read_line(soon()))
     run(process.end())
-    assert process.exit_description == "closed its output without exiting"
+    assert process.exit.text() == "closed its output without exiting"
 
 
 def test_a_polite_program_ends_by_itself(start: Callable[..., EngineProcess], tmp_path: Path) -> None:

@@ -482,7 +482,7 @@ def test_failures_to_start(make: Callable[..., UciPlayer], spec: PlayerSpec, tex
 
 def test_a_line_without_an_end_is_said_to_be_too_long_after_what_came_before(make: Callable[..., UciPlayer]) -> None:
     """Also where compiled code has read all of it, and hands it over at once."""
-    heard = r"\(its last line is longer than 65536 bytes and has no end, 'x{80}'; before it, it said 'info depth 2'\)"
+    heard = r"; its last line is longer than 65536 bytes and has no end, 'x{80}'; before it, it said 'info depth 2'"
     player = make(mock_spec("hang", watchdog_ms=300))
     run(player.new_game(Opening(START), StopFlag()))
     assert player.lend_program([]) is not None

@@ -488,7 +488,7 @@ def test_draws_are_agreed_over_two_protocols(tmp_path: Path) -> None:
     ("mode", "text"),
     [
         ("claims_draw", "but by the rules in force the game goes on"),
-        ("stubborn", "answered 'Illegal move: a8a9' to a8a9"),
+        ("stubborn", "answered 'Illegal move: a8a9' to 'a8a9'"),
     ],
 )
 def test_what_it_claims_wrongly_loses_the_game(mode: str, text: str) -> None:

@@ -56,7 +56,7 @@ def test_chunks_have_every_game_once_and_the_page_none(tmp_path: Path) -> None:
     start = 0
     for chunk, path in zip(index["chunks"], files, strict=True):
         own = records[start : start + chunk["games"]]
-        assert chunk_in(path) == chunk_of(own)
+        assert chunk_in(path) == chunk_of(own, "xiangqi")
         header, _ = unpacked(chunk_in(path))
         assert header["games"]["plies"] == index["games"]["plies"][start : start + chunk["games"]]
         start += chunk["games"]
@@ -143,7 +143,7 @@ def test_packing_keeps_no_more_than_a_chunk_of_moves(tmp_path: Path, monkeypatch
     monkeypatch.setattr(games_module, "CHUNK_MOVES", 40)
     record = sample()[0]
     most = 0
-    with GamePacker(NAMES, tmp_path) as packer:
+    with GamePacker(NAMES, tmp_path, "xiangqi", "en") as packer:
         for _ in range(3000):
             packer.add(record)
             most = max(most, packer._chunk.moves)

@@ -100,7 +100,7 @@ def unpacked(data: bytes) -> tuple[dict, dict[str, np.ndarray]]:
 
 def test_packed_games_keep_every_move() -> None:
     records = sample()
-    header, columns = unpacked(chunk_of(records))
+    header, columns = unpacked(chunk_of(records, "xiangqi"))
     moves = [entry for record in records for entry in record.moves]
     assert [header["vocabulary"][index] for index in columns["move"]] == [entry.move for entry in moves]
     scores = columns["score"].astype(np.uint16).view(np.int16)
@@ -112,16 +112,35 @@ def test_packed_games_keep_every_move() -> None:
     assert variations == [entry.principal_variation for entry in moves]
     assert header["games"]["key"] == [record.key[:12] for record in records]
     assert header["openings"][1] == [START, "h2e2 h9g7"]
-    assert header["faults"] == {"4": {"text": "late by 3 ms", "dialogue": "0.1 > go\n0.2 < <b>hm</b>"}}
+    assert header["faults"] == {"4": {"text": "external: late by 3 ms.", "dialogue": "0.1 > go\n0.2 < <b>hm</b>"}}
     assert "4" not in header["details"]
 
 
-def test_what_else_is_known_of_a_game_is_told_but_not_what_the_names_of_its_players_say() -> None:
-    details: tuple[dict[str, object], ...] = ({"sets": [[2, "false"], [3, "true"]]}, {"sets": [[2], [3]], "hits": 4})
-    header, _ = unpacked(
-        chunk_of([game(place, 0, 1, 0, "0-1", "crash", detail=detail) for place, detail in enumerate(details)])
+def test_details_of_a_game_are_sentences() -> None:
+    """The settings of a study are in the players' names; what has no sentence is not shown."""
+    details: tuple[dict[str, object], ...] = (
+        {"sets": [[2, "false"], [3, "true"]], "something": {"new": 1}},
+        {"sets": [[2], [3]], "limit": "nodes=400", "exact_score": -12},
+        {"overruns": [{"moves": 0, "worst_ms": 0.0}, {"moves": 2, "worst_ms": 50.5}]},
+        {"pondering": [{"tries": 3, "hits": [4]}, {"tries": 0, "hits": []}]},
     )
-    assert header["details"] == {"1": '{"hits": 4}'}
+    told = {
+        "en": {
+            "1": "White wins by 12 discs with best play. Limit: nodes=400.",
+            "2": "<plain> & simple used its margin for 2 moves, at worst 50.5 ms.",
+            "3": "default pondered 3 times; it had expected the opponent's move 1 time.",
+        },
+        "zh": {
+            "1": "双方走最佳着法时，白方胜 12 子。 限制：nodes=400。",
+            "2": "<plain> & simple 有 2 步用到了宽限时间，最多 50.5 毫秒。",
+            "3": "default 后台思考 3 次，其中 1 次猜中对手的着法。",
+        },
+    }
+    records = [game(place, 0, 1, 0, "0-1", "checkmate", detail=detail) for place, detail in enumerate(details)]
+    for language, sentences in told.items():
+        header, _ = unpacked(chunk_of(records, "othello", language))
+        assert header["details"] == sentences
+        assert header["faults"] == {}
 
 
 def test_dialogues_are_kept_from_their_end_and_bounded_together(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,7 +148,7 @@ def test_dialogues_are_kept_from_their_end_and_bounded_together(monkeypatch: pyt
     faulty = [game(place, 0, 1, 0, "0-1", "crash", detail=LATE | {"dialogue": lines}) for place in range(3)]
     monkeypatch.setattr("arena.reports.games.MAX_DIALOGUE", 30)
     monkeypatch.setattr("arena.reports.games.MAX_DIALOGUES", 45)
-    header, _ = unpacked(chunk_of(faulty))
+    header, _ = unpacked(chunk_of(faulty, "xiangqi"))
     kept = [header["faults"][place]["dialogue"].splitlines() for place in "012"]
     assert kept == [lines[-2:], lines[-2:], []]
 
@@ -158,7 +177,7 @@ def test_five_thousand_games_stay_small() -> None:
         for number in range(250)
     ]  # fmt: skip
     # Random moves and node counts compress worst; a twentieth of 5 000 games must stay below a twentieth of 10 MB.
-    assert len(base64.b64encode(zlib.compress(chunk_of(records), 9))) < 10_000_000 / 20
+    assert len(base64.b64encode(zlib.compress(chunk_of(records, "xiangqi"), 9))) < 10_000_000 / 20
 
 
 def test_files_of_a_report(report: Path) -> None:

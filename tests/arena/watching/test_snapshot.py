@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from arena.faults import Fault
 from arena.figures.standings import tables_of
 from arena.play import live
 from arena.play.store import STORE_NAME, Store
@@ -129,7 +130,8 @@ def test_the_first_fault_is_that_of_the_schedule_whichever_game_ended_first(tmp_
             detail = {"fault": {"player": "player 1", "text": f"player 1: {text}"}}
             store.add(record(number, "1-0" if number % 2 == 0 else "0-1", "crash", detail=detail))
             (fault,) = follower.read()["faults"]
-    assert (fault["number"], fault["text"], fault["games"]) == (2, "first", 3)
+    assert (fault["number"], fault["games"]) == (2, 3)
+    assert fault["sentence"]["en"] == "player 1 lost 3 games by a crash, the first of them game 2: first."
     assert fault["key"] == record(2, "1-0").key
 
 
@@ -165,7 +167,7 @@ def test_only_new_games_are_read(tmp_path: Path) -> None:
         store.add(record(5, "1-0", "crash", detail=FAULT))
         has_changed, ((game, fault),) = reader.new_games()
     assert has_changed
-    assert (game.pairing.number, fault) == (5, ("player 1", "crashed"))
+    assert (game.pairing.number, fault) == (5, ("player 1", Fault("words", text="crashed")))
 
 
 def test_series_are_read_where_there_are_any(tmp_path: Path) -> None:

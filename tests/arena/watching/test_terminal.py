@@ -52,7 +52,8 @@ def state(**sections: Any) -> State:
                       enumerate(players, start=1)],
         "running": [running(7, MOVES), running(8, None), running(9, MOVES[:1])],
         "faults": [
-            {"player": "default", "reason": "time_forfeit", "games": 2, "number": 3, "key": "k", "text": "late"}
+            {"player": "default", "reason": "time_forfeit", "games": 2, "number": 3, "key": "k",
+             "sentence": {"en": "default lost 2 games on time.", "zh": "default 有 2 局因超时判负。"}}
         ],
         "workers": [{"name": "云端", "threads": 8, "games": 3, "games_per_second": 1.5, "state": "lost"}],
         "test": {"verdict": "undecided", "llr": 1.0, "lower_bound": -2.94, "upper_bound": 2.94, "elo0": 0, "elo1": 5,
@@ -84,7 +85,7 @@ def test_what_a_screen_of_usual_size_says() -> None:
     text = text_of(screen(state(), [], Choice(), "en", 80, 24))
     for said in (
         "40/100 games  40 %  2.5/s", "0:24 left", "Elo +12.3 [−3.0, +28.0]  LOS 93.0 %", "LLR +1.00 [−2.94, +2.94]",
-        "undecided", " 1 default", "+99.0   20.5     40  62.5 %", "and 24 more players", "default forfeited 2 games",
+        "undecided", " 1 default", "+99.0   20.5     40  62.5 %", "and 24 more players", "default lost 2 games",
         "lost", "game 7  (1 of 2)", "move 3: e2e6  1:01", "+2.50",
     ):  # fmt: skip
         assert said in text, said
@@ -111,7 +112,8 @@ def test_infinite_elo_has_its_sign(tmp_path: Path, results: tuple[str, str], sai
 
 def test_what_a_player_did_is_whole_in_a_file_and_has_an_ellipsis_on_a_screen() -> None:
     words = "answered 'bestmove 0000', which is not a move, after it had said a great deal about itself"
-    fault = {"player": "default", "reason": "illegal_move", "games": 2, "number": 3, "key": "k", "text": words}
+    fault = {"player": "default", "reason": "illegal_move", "games": 2, "number": 3, "key": "k",
+             "sentence": {"en": words}}
     lines = text_of(printed(state(faults=[fault]), [], "en")).splitlines()
     assert words in " ".join(lines)
     assert max(map(columns_of, lines)) <= 80

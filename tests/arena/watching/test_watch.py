@@ -171,10 +171,11 @@ def test_only_known_addresses_are_served_and_nothing_beside_the_runs(tmp_path: P
         assert (listed["total"], listed["games"][0]["number"]) == (1, "0")
         game = json.loads(server.get(f"/run/{run}/game?number=0")[1])
         assert [entry["move"] for entry in game["entries"]] == [*LINE]
-        assert game["fault"]["text"] == "player 1: gone"
+        assert game["fault"]["text"] == "player 1: gone."
         with server.events(run) as following:
             (fault,) = following()[1]["faults"]
-        assert (fault["player"], fault["games"], fault["text"]) == ("player 1", 1, "gone")
+        assert (fault["player"], fault["games"]) == ("player 1", 1)
+        assert fault["sentence"]["en"] == "player 1 lost game 0 by a crash: gone."
 
 
 def test_other_names_and_other_methods_are_refused(tmp_path: Path) -> None:

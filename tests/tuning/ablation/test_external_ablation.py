@@ -8,7 +8,7 @@ import shlex
 import shutil
 import sys
 from collections import defaultdict
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -113,8 +113,8 @@ def test_games_forfeited_by_faults_are_told(played: tuple[Path, AblationResult])
     assert result.exit_code == 1
     assert replace(result, interrupted=True).exit_code == 130
     page = write_ablation_report(result).with_name("report.md").read_text("utf-8")
-    assert f"mode illegal forfeited {2 * PAIRS} games" in page
-    assert ablation_data(result, Path())["faults"] == [asdict(fault)]
+    assert f"mode illegal lost {2 * PAIRS} games by an illegal move" in page
+    assert ablation_data(result, Path())["faults"] == [fault.data]
 
 
 def test_speeds_are_means_of_what_the_engines_told(played: tuple[Path, AblationResult]) -> None:

@@ -7,7 +7,7 @@ import gzip
 import json
 import math
 import re
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -458,9 +458,9 @@ def claims_result(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path,
 def test_games_forfeited_by_faults_are_told(claims_result: tuple[Path, Path, ClaimsResult]) -> None:
     _, _, result = claims_result
     assert (result.faults, result.exit_code) == ((), 0)
-    late = replace(result, faults=(FaultCount("now", "time_forfeit", 2, 3, ""),))
+    late = replace(result, faults=(FaultCount("now", "time_forfeit", 2, 3, None),))
     assert late.exit_code == 1
-    assert claims_data(late, None)["faults"] == [asdict(late.faults[0])]
+    assert claims_data(late, None)["faults"] == [late.faults[0].data]
     assert replace(late, interrupted=True).exit_code == 130
 
 

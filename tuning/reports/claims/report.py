@@ -493,7 +493,7 @@ def claims_data(run: ClaimsResult, report: Path | None) -> dict[str, Any]:
             for result in run.results
         ],
         "amendments": [asdict(one) for one in run.registration.amendments],
-        "faults": [asdict(fault) for fault in run.faults],
+        "faults": [fault.data for fault in run.faults],
         "games_digest": run.digest or None,
         "report": None if report is None else str(report),
     }

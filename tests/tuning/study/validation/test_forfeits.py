@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -57,11 +57,11 @@ def test_the_exit_code_is_one_and_the_faults_are_told(tmp_path: Path, capsys: py
     assert (fault.player, fault.reason, fault.games) == ("build crashing", "crash", result.games)
     assert f"{result.games} games were forfeited by faults of players" in printed.err.splitlines()[-1]
     assert printed.err.splitlines()[-1].endswith("exit code 1")
-    told = f"build crashing forfeited {result.games} games, the first of them game 0 (crash)"
+    told = f"build crashing lost {result.games} games by a crash, the first of them game 0"
     assert told in printed.out.replace("\n", " ")
     for name in ("report.md", "report.html"):
         assert told in (out / name).read_text("utf-8")
-    assert tuning_data(result, out)["faults"] == [asdict(fault)]
+    assert tuning_data(result, out)["faults"] == [fault.data]
 
     assert command_line.main(["validate", str(out), "--json"]) == 1
     printed = capsys.readouterr()
