@@ -99,8 +99,11 @@ class Line:
     score: int
     """Centipawns, the view of the side to move at the root."""
     depth: int
-    """Depth of the iteration it comes from, in plies."""
+    """Last completed iteration of this line, in plies; with several lines a ply more than the result's where the
+    search ended between two of them."""
     principal_variation: tuple[str, ...]
+    iteration: int
+    """Iteration that found it, in plies: beyond ``depth`` if the search ended within it."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +127,7 @@ class SearchResult:
     score: int
     """Centipawns, the view of the side to move; mates as in ``engine.values``."""
     depth: int
-    """Last completed iteration, in plies."""
+    """Last iteration completed by all lines, in plies; 0 if there is none."""
     nodes: int
     """Moves made in the main and the quiescence search."""
     time_ms: float
@@ -347,7 +350,7 @@ class Engine:
         check_null_samples(state, search, memory.checker.search, self._lists, memory.checker.parameters)
         found = [self._line(search, line) for line in range(lines) if int(search.line_move[line])]
         # A search that prunes may find a later line better after all; lines of the last iteration come first.
-        found.sort(key=lambda line: (-line.depth, -line.score))
+        found.sort(key=lambda line: (-line.iteration, -line.score))
         return SearchResult(
             move=found[0].move if found else None,
             score=found[0].score if found else int(search.line_score[0]),
@@ -434,9 +437,12 @@ class Engine:
         return tuple(self.game.format_move(int(code)) for code in codes)
 
     def _line(self, search: Any, line: int) -> Line:
+        iteration, completed = int(search.line_depth[line]), int(search.depth)
+        was_cut_off = iteration > completed and line >= int(search.current_line)
         return Line(
             move=self.game.format_move(int(search.line_move[line])),
             score=int(search.line_score[line]),
-            depth=int(search.line_depth[line]),
+            depth=completed if was_cut_off else iteration,
             principal_variation=self._variation(search, line),
+            iteration=iteration,
         )

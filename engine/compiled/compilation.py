@@ -53,7 +53,7 @@ def _use_engine(name: str) -> None:
     position = game.position()
     engine = Engine(name)
     engine.search(position, Limits(depth=1))
-    engine.known_line(position, Line("", 0, 0, ()))
+    engine.known_line(position, Line("", 0, 0, (), 0))
     engine.table_entry(position)
     engine.static_score(position)
     # What the evaluation of a finished game and the best line of a solved one need besides.

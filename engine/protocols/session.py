@@ -243,7 +243,7 @@ class Session(ABC):
         """Compile or load everything a search needs, so that the first move does not lose time by it."""
         engine, start = Engine(self.game.name, {"hash_mb": 0}), self.game.position()
         engine.search(start, Limits(depth=1), board=ReportBoard())
-        engine.known_line(start, SearchLine("", 0, 0, ()))
+        engine.known_line(start, SearchLine("", 0, 0, (), 0))
         self.prepare_memory()
 
     def prepare_memory(self) -> None:
@@ -377,9 +377,11 @@ class Session(ABC):
             if not moves:
                 continue
             shown = self._shown.get(number)
-            # A search's depth is its last completed iteration, and the line may come from the one broken off after.
-            progress = Progress(number, line.depth, line.score, result.nodes, result.time_ms, result.deepest_ply, moves)
-            is_new = shown is None or (shown.depth, shown.score, shown.moves) != (line.depth, line.score, moves)
+            # By convention the depth shown is that of the iteration, also of one that was broken off.
+            progress = Progress(
+                number, line.iteration, line.score, result.nodes, result.time_ms, result.deepest_ply, moves
+            )
+            is_new = shown is None or (shown.depth, shown.score, shown.moves) != (line.iteration, line.score, moves)
             self.show_final(progress, is_new=is_new)
 
     # Positions and options.

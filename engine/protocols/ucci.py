@@ -139,7 +139,7 @@ class UcciSession(Session):
             words += ["ponder", result.principal_variation[1]]
         plies = mate_distance(result.score)
         # An iteration that was broken off may only have seen that one move loses, and none of the others.
-        of_all_moves = all(line.depth <= result.depth for line in result.lines)
+        of_all_moves = all(line.iteration <= result.depth for line in result.lines)
         if self._draw_offered and result.score <= 0:
             words.append("draw")
         elif of_all_moves and plies is not None and -RESIGN_PLIES <= plies <= 0:

@@ -160,8 +160,8 @@ def test_the_last_line_is_of_the_iteration_that_found_it() -> None:
         last = [line for line in conversation.hear_until("bestmove") if line.startswith("info depth")][-1]
         told, moves = parse_information(last), tuple(last.partition(" pv ")[2].split())
         (line,) = found.lines
-        assert (told.depth, told.score, moves) == (line.depth, line.score, line.principal_variation)
-        depths.append((line.depth, found.depth))
+        assert (told.depth, told.score, moves) == (line.iteration, line.score, line.principal_variation)
+        depths.append((line.iteration, line.depth))
     conversation.close()
     assert any(depth == completed for depth, completed in depths)
     assert any(depth > completed for depth, completed in depths)

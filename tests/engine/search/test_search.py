@@ -25,6 +25,7 @@ from engine.games.xiangqi import evaluation
 from engine.rules import Rules
 from engine.search import table
 from engine.search.records import COUNTERS
+from engine.search.reports import ReportBoard
 from engine.settings.limits import Limits
 from engine.settings.parameters import BY_NAME, needed_for, parameters_of, resolve, to_record
 from engine.values import BAN, INFINITY, MATE, MATE_BOUND, mate_distance
@@ -567,12 +568,12 @@ def test_lines_stay_distinct_and_sorted_however_the_search_ends(limit: int) -> N
         assert len(set(moves)) == len(moves), (fen, moves)
         assert set(moves) <= set(position.legal_moves())
         # Those of the iteration that was cut short are deeper, and come first.
-        ranks = [(-line.depth, -line.score) for line in found.lines]
+        ranks = [(-line.iteration, -line.score) for line in found.lines]
         assert ranks == sorted(ranks), (fen, ranks)
         assert (found.move, found.score) == (found.lines[0].move, found.lines[0].score)
         for line in found.lines:
-            assert line.depth <= found.depth + 1
-            assert not line.depth or line.principal_variation[0] == line.move
+            assert line.depth <= line.iteration <= found.depth + 1
+            assert not line.iteration or line.principal_variation[0] == line.move
 
 
 def test_a_line_has_the_depth_of_its_iteration_even_in_check() -> None:
@@ -580,7 +581,26 @@ def test_a_line_has_the_depth_of_its_iteration_even_in_check() -> None:
     games = (random_game(seed, 60, "checks") for seed in range(500))
     position = next(game for game in games if game.in_check and len(game.legal_moves()) > 1)
     found = Engine("xiangqi", {"stop_on_mate": False}).search(position, Limits(depth=3), lines=2)
-    assert {line.depth for line in found.lines} == {3}
+    assert {(line.depth, line.iteration) for line in found.lines} == {(3, 3)}
+
+
+def test_depth_counts_completed_iterations_in_results_and_in_lines() -> None:
+    """The board's reports, one for each line of an iteration once it is completed, are what was completed."""
+    cut_off = between_lines = 0
+    for lines, nodes in itertools.product((1, 3), range(50, 4000, 270)):
+        for fen in sample(2, 9):
+            position, board = GAME.position(fen), ReportBoard()
+            found = Engine("xiangqi").search(position, Limits(nodes=nodes), lines=lines, board=board)
+            completed = {(report.line, report.depth) for report in board.unread()}
+            last = min(lines, len(position.legal_moves())) - 1
+            assert found.depth == max((depth for line, depth in completed if line == last), default=0)
+            counts = [line.depth for line in found.lines]
+            assert max(counts) == max((depth for _, depth in completed), default=0)
+            assert lines > 1 or counts == [found.depth]
+            cut_off += any(line.iteration > line.depth for line in found.lines)
+            between_lines += found.depth not in counts[:1]
+    assert cut_off > 5
+    assert between_lines > 5
 
 
 # --- Features -------------------------------------------------------------------------------------------------------
@@ -820,12 +840,12 @@ def test_what_an_abort_proves_is_kept() -> None:
             found = search(fen, f"nodes={limit}", aspiration="off")
             if not 0 < found.depth <= len(full) or abs(found.score) >= MATE_BOUND:
                 continue
-            if found.lines[0].depth == found.depth:
+            if found.lines[0].iteration == found.depth:
                 assert (found.move, found.score) == (full[found.depth - 1].move, full[found.depth - 1].score)
                 kept += 1
             elif found.depth < len(full):
                 # Best so far of the next iteration: exact, and no better than the best of all.
-                assert found.lines[0].depth == found.depth + 1
+                assert (found.lines[0].depth, found.lines[0].iteration) == (found.depth, found.depth + 1)
                 assert found.score <= full[found.depth].score
                 proven += 1
     assert kept > 5
