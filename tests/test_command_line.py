@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
@@ -388,11 +389,44 @@ def test_settings_lie_over_the_preset_under_whatever_name(tmp_path: Path) -> Non
     (tmp_path / "mine.toml").write_text("[xiangqi]\nNullDepth = 4\nvalWINDOW = 20\n[othello]\nHash = 1\n")
     preset = ["--preset", str(tmp_path / "mine.toml")]
     assert overrides(*preset) == {"null_depth": 4, "aspiration_window": 20}
-    assert overrides(*preset, "--set", "NULL_DEPTH=2", "hash=8") == {
+    assert overrides(*preset, "--set", "NullDepth=2", "hash=8") == {
         "null_depth": 2, "aspiration_window": 20, "hash_mb": 8,
     }  # fmt: skip
     assert overrides("--game", "othello", *preset) == {"hash_mb": 1}
     assert overrides("--set", "nulldepth=2") == {"null_depth": 2}
+
+
+def test_a_setting_without_effect_is_named_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--preset", "fenon", "--set", "valWINDOW=30", "null_depth=4", "null_in_pv=off"]
+    assert overrides(*words)["aspiration_window"] == 30
+    assert capsys.readouterr().err == (
+        "elolab: --set aspiration_window=30 changes nothing: it has an effect only if aspiration is full or one_sided "
+        "or gradual or naive_half or naive, which is off\n"
+    )
+    overrides(*words, "aspiration=full")
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("command", ["analyse", "suite --limit depth=1 xiangqi-tactics", "bench", "engine", "solve"])
+def test_every_command_that_takes_settings_names_those_without_effect(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("quit\n"))
+    game = ["--game", "othello"] if command == "solve" else []
+    position = ["--board", "X" * 60 + "OO--X"] if command == "solve" else []
+    words = [*command.split(), *game, *position, "--set", "null_move=off", "null_min_depth=3"]
+    words += ["--depth", "1"] if command == "analyse" else []
+    command_line.main(words)
+    said = capsys.readouterr().err
+    assert "--set null_min_depth=3 changes nothing: it has an effect only if null_move is on, which is off" in said
+    assert "null_move=off" not in said
+
+
+def test_a_setting_of_the_clock_has_no_effect_without_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command_line.main(["analyse", "--depth", "1", "--set", "time_divisor=30"]) == 0
+    assert "time_divisor=30 changes nothing: it has an effect only on a clock, and the limit is depth=1" in (
+        capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize(
@@ -697,7 +731,7 @@ def test_parameters_that_are_named_are_shown_in_full(capsys: pytest.CaptureFixtu
     assert command_line.main(["parameters", "valWINDOW", "endgame-empties", "AspirationWindow"]) == 0
     shown = capsys.readouterr().out
     assert [line for line in shown.splitlines() if line[:1].strip()] == ["aspiration_window", "endgame_empties"]
-    assert command_line.main(["parameters", "NULL_DEPTH", "--json"]) == 0
+    assert command_line.main(["parameters", "NullDepth", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert (row["name"], row["defaults"]) == ("null_depth", {"xiangqi": 3, "othello": 3})
     assert command_line.main(["parameters", "hash", "--json", "--game", "othello"]) == 0

@@ -17,7 +17,7 @@ from engine.errors import UserError
 from engine.rules import Adjudication, Rules
 from engine.settings.configuration import ConfigurationError, Table
 from engine.settings.limits import GRAMMAR, OWN_LEVEL, Limits
-from engine.settings.parameters import BY_NAME, Value, by_own_names, format_value, is_active, resolve
+from engine.settings.parameters import Value, by_own_names, format_value, resolve
 from engine.settings.presets import load_preset, preset_name
 from tuning.external_engine import (
     BUILD,
@@ -208,20 +208,3 @@ def _folder_name(table: Table, default: str) -> str:
     if not re.fullmatch(r"[\w.+ -]+", name) or name.startswith(".") or len(name) > MAX_NAME_LENGTH:
         raise table.error("name", f"at most {MAX_NAME_LENGTH} letters, digits, '-', '_', '+', '.' or spaces")
     return name
-
-
-# Which parameters have an effect
-
-
-def why_without_effect(name: str, values: Mapping[str, Value], limits: Limits) -> str | None:
-    """The reason in words why a parameter changes nothing here, or ``None``."""
-    if BY_NAME[name].acts_on_clock_only and limits.clock_ms is None:
-        return f"it has an effect only on a clock, and the limit is {limits}"
-    needed = BY_NAME[name].depends_on
-    if needed is None or is_active(name, values):
-        return None
-    parent, wanted = needed
-    if values[parent] not in wanted:
-        remedy = " or ".join(format_value(value) for value in wanted)
-        return f"it has an effect only if {parent} is {remedy}, which is {format_value(values[parent])}"
-    return why_without_effect(parent, values, limits)

@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     from engine.values import format_score, mate_distance
 
     limits = search_limits_of(arguments, "nodes=1000000")
-    engine = Engine(arguments.game, overrides_of(arguments))
+    engine = Engine(arguments.game, overrides_of(arguments, limits))
     position = position_of(arguments)
     rules = rules_of(arguments)
     ending = position.judge(rules)  # the search too goes by the rules from here on

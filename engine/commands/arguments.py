@@ -227,20 +227,25 @@ def add_parameter_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def overrides_of(arguments: argparse.Namespace) -> dict[str, Value]:
+def overrides_of(arguments: argparse.Namespace, limits: Limits | None = None) -> dict[str, Value]:
     """The settings of ``--set`` over those of ``--preset``, in the game of ``--game``; only those given, checked.
 
-    Raises ``UserError`` for a game, a preset, a name or a value that is wrong.
+    Prints a warning for each setting of ``--set`` that has no effect beside the others or, where they are known, under
+    ``limits``. Raises ``UserError`` for a game, a preset, a name or a value that is wrong.
     """
-    from engine.settings.parameters import parse_assignments, resolve
+    from engine.settings.parameters import format_value, parse_assignments, resolve, why_without_effect
     from engine.settings.presets import load_preset
 
     own = parse_assignments(arguments.assignments)
     game = game_of(arguments).name
     resolve(own, "--set", game)
-    if arguments.preset is None:
-        return own
-    return load_preset(arguments.preset, game) | own
+    overrides = own if arguments.preset is None else load_preset(arguments.preset, game) | own
+    values = resolve(overrides, game=game)
+    for name, value in own.items():
+        reason = why_without_effect(name, values, limits)
+        if reason is not None:
+            print(f"elolab: --set {name}={format_value(value)} changes nothing: {reason}", file=sys.stderr)
+    return overrides
 
 
 def add_position_arguments(parser: argparse.ArgumentParser) -> None:

@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     limits = search_limits_of(arguments, "nodes=20000")
     path = find_config("suites", arguments.suite)
-    settings = overrides_of(arguments)
+    settings = overrides_of(arguments, limits)
     entries = load_positions(path, arguments.game)
     engine = Engine(arguments.game, settings)
     attempts = []

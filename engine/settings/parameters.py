@@ -3,8 +3,8 @@
 Everything that knows about parameters is derived from ``PARAMETERS``: the record the kernels read, the checking of
 configurations, the command line, tuning dimensions, ablation rows, what a complete preset does without, what the
 benchmark exercises and the printed reference (``elolab parameters``). Adding a parameter is one row here, its use in
-the search, and a test. A row is found under its name and its aliases in any
-spelling; everything that is stored bears its name alone.
+the search, and a test. A row is found under its name and its aliases in any spelling; everything that is stored bears
+its name alone. Names of the texts with another unit or meaning are refused (``TEXT_NAMES``).
 
 Sources: [EE] ElephantEye, chapter 8 (2005); [AW] aspiration windows (Moreland); [FN] null move in practice (fenon,
 2006); [XQ] XQWizard Light 0.3 (2008); [OT] Othello, iterative deepening (2021); [3.31] the released ElephantEye 3.31;
@@ -16,15 +16,20 @@ from __future__ import annotations
 import contextlib
 import difflib
 import functools
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from engine.errors import UserError
 from engine.settings.toml_values import told_value
 from engine.settings.weights import pinned, weights_address
+
+if TYPE_CHECKING:
+    from engine.settings.limits import Limits
 
 Value = bool | int | str
 
@@ -70,10 +75,7 @@ class Parameter:
     default_by_game: tuple[tuple[str, Value], ...] = ()
     """Defaults in games where ``default`` would be wrong, whether or not the parameter can be set there."""
     aliases: tuple[str, ...] = ()
-    """What the texts and other engines call it, in their spelling, if unit and meaning are the same.
-
-    One exception, as its row says: ``NULL_DEPTH`` is fenon's, which counts the skipped ply; ElephantEye's is one less.
-    """
+    """What the texts and other engines call it, in their spelling, if unit and meaning are the same."""
 
     def default_for(self, game: str | None) -> Value:
         """The default in a game; ``None`` stands for any game without one of its own."""
@@ -201,8 +203,7 @@ PARAMETERS: tuple[Parameter, ...] = (
             aliases=("search_algorithm",), off="alphabeta"),
     _choice("mtdf_guess", "last", ("last", "two_back", "zero"),
             "first guess of MTD(f): the last iteration's value, that of two iterations ago (same parity), or 0; the "
-            "first iteration starts from 0", "[OT] last", sound=True, depends_on=_needs("algorithm", "mtdf"),
-            aliases=("firstguess",)),
+            "first iteration starts from 0", "[OT] last", sound=True, depends_on=_needs("algorithm", "mtdf")),
     _switch("fail_soft", True,
             "return the value found instead of the bound it passed (mates are returned as found either way)",
             "[FN]; [XQ] is fail-hard", sound=True),
@@ -222,7 +223,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     _integer("aspiration_window", 53, (1, 5000), (10, 400), "centipawns",
              "half-width of the aspiration window (the text's valWINDOW: half a pawn)", "[AW]", scale="log", sound=True,
              depends_on=_needs("aspiration", "full", "one_sided", "gradual", "naive_half", "naive"), othello=94,
-             aliases=("valWINDOW", "window_size")),
+             aliases=("valWINDOW",)),
     _integer("aspiration_growth", 2000, (1100, 10000), (1200, 5000), "permille",
              "factor by which gradual widens the half-width at each failure", "[ours]", scale="log", sound=True,
              depends_on=_needs("aspiration", "gradual")),
@@ -263,8 +264,7 @@ PARAMETERS: tuple[Parameter, ...] = (
             othello=False, aliases=("NullMovePruning", "UseNullMove", "NMP")),
     _integer("null_depth", 3, (2, 8), (2, 5), "plies",
              "whole depth subtracted for the null search, the skipped ply included: depth - null_depth (ElephantEye's "
-             "NULL_DEPTH 2 is 3 here)", "[FN] 3 or 4; [EE] 3", depends_on=_needs("null_move"),
-             aliases=("NULL_DEPTH",)),
+             "NULL_DEPTH 2 is 3 here)", "[FN] 3 or 4; [EE] 3", depends_on=_needs("null_move")),
     _integer("null_depth_divisor", 0, (0, 20), (0, 8), "plies",
              "a null search is a ply shallower still for each so many plies of depth, as engines do today; 0 keeps to "
              "null_depth", "[ours]", depends_on=_needs("null_move"), off=0),
@@ -309,13 +309,14 @@ PARAMETERS: tuple[Parameter, ...] = (
     _choice("null_verify", "off", ("off", "always", "unless_safe"),
             "after a null cutoff search the same side at depth - null_depth + 1 and believe it only if that fails high "
             "too; unless_safe skips this above null_safe_material", "[FN][EE]", depends_on=_needs("null_move"),
-            aliases=("NullVerification", "VerifiedNullMove"), off="off"),
+            aliases=("NullVerification",), off="off"),
     _integer("null_verify_min_depth", 0, (0, 30), (0, 10), "plies",
              "least depth of a null cutoff that is verified; 0 stands for null_depth, below which the verification "
              "would itself be quiescence", "[FN] null_depth",
              depends_on=_needs("null_verify", "always", "unless_safe")),
     _choice("null_return", "null_score", ("null_score", "beta"),
-            "what a null cutoff returns", "[FN] null_score; [EE] beta", depends_on=_needs("null_move")),
+            "what a null cutoff returns", "[FN] null_score; [EE] beta unless fail-soft",
+            depends_on=_needs("null_move")),
     _choice("null_store", "off", ("off", "verified", "all"),
             "which null cutoffs enter the table, as bounds without a move",
             "[FN] verified; [3.31] and Crafty all", depends_on=_needs("null_move"), off="off"),
@@ -324,8 +325,10 @@ PARAMETERS: tuple[Parameter, ...] = (
             "comes up again, or the node's, for which it stands",
             "[FN] is silent; [3.31] and Crafty node", depends_on=_needs("null_store", "verified", "all")),
     _choice("mate_threat_offset", "two", ("two", "null_depth"),
-            "a null search whose score is -MATE + ply + this shows a threat of mate", "[EE] and Crafty 2; [FN]'s "
-            "listing null_depth", depends_on=_needs("null_move"), games=_XIANGQI),
+            "a null search whose score is -MATE + ply + this shows a threat of mate; two is mated at once; null_depth, "
+            "the listing to the letter, never occurs at a null depth of 3 and is a mate in two at 4, so that its "
+            "author, in whose program a mate may end with the general's capture, can only have meant two",
+            "[EE] and Crafty two; [FN]'s listing null_depth", depends_on=_needs("null_move"), games=_XIANGQI),
     _switch("mate_threat_extension", False,
             "search a node one ply deeper where the null search came back mated at once", "[ours], Crafty's use",
             depends_on=_needs("null_move"), games=_XIANGQI),
@@ -439,7 +442,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     _switch("history", True, "order quiet moves by how often they cut", "[XQ 3.4]", sound=True,
             aliases=("HistoryHeuristic",)),
     _integer("history_weight", 2, (0, 3), (0, 3), "exponent", "bonus is (remaining depth) to this power", "[XQ 3.4] 2",
-             sound=True, depends_on=_needs("history"), aliases=("nHistoryTable",)),
+             sound=True, depends_on=_needs("history")),
     _choice("history_record", "cutoff", ("cutoff", "cutoff_and_pv"),
             "which moves earn the bonus: those that cut, or also the best move of nodes where alpha rose",
             "[XQ 3.4] cutoff_and_pv", sound=True, depends_on=_needs("history")),
@@ -448,8 +451,8 @@ PARAMETERS: tuple[Parameter, ...] = (
             "[XQ 3.4] from_to_shared", sound=True, depends_on=_needs("history")),
     _switch("history_gravity", True,
             "histories are bounded, and the nearer to the bound the more slowly they grow, so that what was good "
-            "lately counts; off, they are sums", "[ours], after Stockfish", sound=True, depends_on=_needs("history"),
-            othello=False),
+            "lately counts; off, they are sums, all halved once one is too large, which no text has",
+            "[ours], after Stockfish", sound=True, depends_on=_needs("history"), othello=False),
     _switch("history_malus", True,
             "a quiet move that cuts takes from the histories of the quiet ones tried before it what it is given",
             "[ours], after Stockfish", sound=True, depends_on=_needs("history_gravity"), othello=False),
@@ -550,6 +553,10 @@ PARAMETERS: tuple[Parameter, ...] = (
 
 BY_NAME: dict[str, Parameter] = {row.name: row for row in PARAMETERS}
 
+TEXT_NAMES: Mapping[str, str] = tomllib.loads((Path(__file__).parent / "text_names.toml").read_text("utf-8"))
+"""Names of the texts that no parameter answers to, as they are written there: what each means and what to set instead.
+"""
+
 _SAYS_NOTHING = str.maketrans("", "", "_- ")
 
 
@@ -582,16 +589,25 @@ def _row_for(row: Parameter, game: str) -> Parameter:
 
 
 def row_named(name: str) -> Parameter | None:
-    """The row of a name or alias in any spelling (``NULL_DEPTH``, ``NullDepth``, ``null-depth``), or ``None``."""
-    return _BY_SPELLING.get(plain_spelling(name))
+    """The row of a name or alias in any spelling (``null_depth``, ``NullDepth``, ``null-depth``), or ``None``.
+
+    A name of ``TEXT_NAMES``, exactly as it is written there, has none.
+    """
+    return None if name in TEXT_NAMES else _BY_SPELLING.get(plain_spelling(name))
 
 
 def nearest_name(name: str, among: Iterable[str] | None = None) -> str:
-    """``" (did you mean 'x'?)"`` for the parameter whose name or alias is closest, or an empty text."""
+    """What to set instead of a name: ``" (did you mean 'x'?)"``, what a text means by it, or an empty text."""
+    if name in TEXT_NAMES:
+        return f" ({TEXT_NAMES[name]})"
     rows = PARAMETERS if among is None else [BY_NAME[own] for own in among]
-    words = {plain_spelling(word): row.name for row in rows for word in (row.name, *row.aliases)}
+    words = {plain_spelling(text): text for text in TEXT_NAMES}
+    words |= {plain_spelling(word): row.name for row in rows for word in (row.name, *row.aliases)}
     near = difflib.get_close_matches(plain_spelling(name), list(words), 1, 0.6)
-    return f" (did you mean {words[near[0]]!r}?)" if near else ""
+    if not near:
+        return ""
+    word = words[near[0]]
+    return f" ({word}: {TEXT_NAMES[word]})" if word in TEXT_NAMES else f" (did you mean {word!r}?)"
 
 
 def find(name: str, where: str = "", among: Iterable[str] | None = None) -> Parameter:
@@ -653,6 +669,20 @@ def is_active(name: str, values: Mapping[str, Value]) -> bool:
     if needed is None or needed[0] not in values:
         return True
     return values[needed[0]] in needed[1] and is_active(needed[0], values)
+
+
+def why_without_effect(name: str, values: Mapping[str, Value], limits: Limits | None = None) -> str | None:
+    """The reason in words why a parameter changes nothing beside ``values`` and under ``limits``, or ``None``."""
+    row = BY_NAME[name]
+    if limits is not None and row.acts_on_clock_only and limits.clock_ms is None:
+        return f"it has an effect only on a clock, and the limit is {limits}"
+    if row.depends_on is None or is_active(name, values):
+        return None
+    parent, wanted = row.depends_on
+    if values[parent] in wanted:
+        return why_without_effect(parent, values, limits)
+    remedy = f"{wanted[0]} or more" if BY_NAME[parent].kind == "integer" else " or ".join(map(format_value, wanted))
+    return f"it has an effect only if {parent} is {remedy}, which is {format_value(values[parent])}"
 
 
 def needed_for(name: str) -> dict[str, Value]:

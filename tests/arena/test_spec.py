@@ -298,7 +298,7 @@ def test_a_preset_beside_the_tournament(tmp_path: Path) -> None:
 
 
 def test_aliases_are_kept_under_the_own_names(tmp_path: Path) -> None:
-    (tmp_path / "texts.toml").write_text("[xiangqi]\nNULL_DEPTH = 4\nhash = 1\n")
+    (tmp_path / "texts.toml").write_text("[xiangqi]\nNullDepth = 4\nhash = 1\n")
     assert load_preset(str(tmp_path / "texts.toml"), "xiangqi") == {"null_depth": 4, "hash_mb": 1}
     texts = {"name": "x", "preset": str(tmp_path / "texts.toml"), "set": {"null-depth": 2, "valWINDOW": 20}}
     own = {"name": "x", "set": {"null_depth": 2, "hash_mb": 1, "aspiration_window": 20}}
@@ -306,8 +306,8 @@ def test_aliases_are_kept_under_the_own_names(tmp_path: Path) -> None:
     assert one == other
     with pytest.raises(UserError, match=r"player 2 \(x\): Hash and hash_mb are the same parameter, hash_mb; give one"):
         specification(players=[{"preset": "default"}, {"name": "x", "set": {"Hash": 1, "hash_mb": 2}}])
-    (tmp_path / "texts.toml").write_text("[xiangqi]\nNULL_DEPTH = 4\nnull_depth = 3\n")
-    with pytest.raises(UserError, match=r"texts.toml: \[xiangqi\]: NULL_DEPTH and null_depth are the same"):
+    (tmp_path / "texts.toml").write_text("[xiangqi]\nNullDepth = 4\nnull_depth = 3\n")
+    with pytest.raises(UserError, match=r"texts.toml: \[xiangqi\]: NullDepth and null_depth are the same"):
         load_preset(str(tmp_path / "texts.toml"), "xiangqi")
 
 

@@ -10,11 +10,20 @@ from typing import Any, Protocol
 from engine.settings.configuration import ConfigurationError, Table
 from engine.settings.keys import Section
 from engine.settings.limits import Limits
-from engine.settings.parameters import Parameter, Value, find, find_all, format_value, parameters_of, resolve
+from engine.settings.parameters import (
+    Parameter,
+    Value,
+    find,
+    find_all,
+    format_value,
+    parameters_of,
+    resolve,
+    why_without_effect,
+)
 from engine.settings.presets import load_preset, preset_name
 from engine.settings.toml_values import told_value
 from tuning.ablation.levels import Level, level_of
-from tuning.conditions import Conditions, value_text, why_without_effect
+from tuning.conditions import Conditions, value_text
 from tuning.external_engine import BUILD, ExternalEngine, placeholders_of
 from tuning.keys.ablation import VALUES_OF_OPTION, VALUES_OF_PARAMETER
 

@@ -10,8 +10,15 @@ from typing import Any
 
 from engine.settings.configuration import ConfigurationError, Table
 from engine.settings.limits import Limits
-from engine.settings.parameters import BY_NAME, Parameter, Value, find_all, is_active, parameters_of
-from tuning.conditions import why_without_effect
+from engine.settings.parameters import (
+    BY_NAME,
+    Parameter,
+    Value,
+    find_all,
+    is_active,
+    parameters_of,
+    why_without_effect,
+)
 from tuning.keys.study import DIMENSION, PARAMETER_DIMENSION, RANGE_KEYS
 
 Values = tuple[Value, ...]

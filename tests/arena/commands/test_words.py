@@ -138,7 +138,7 @@ def test_own_limits_stand_before_those_of_all(each: str, own: str, limit: str, s
 def test_options_of_all_are_for_programs_and_settings_for_the_built_in_engine(specify: Any) -> None:
     spec = specify(
         "tournament --engine ./mine option.Threads=2 --engine cmd=./mine name=other --engine default "
-        "option.NULL_DEPTH=4 --each proto=uci option.Threads=1 option.Hash=16 set.null_depth=3 restart=on"
+        "option.NullDepth=4 --each proto=uci option.Threads=1 option.Hash=16 set.null_depth=3 restart=on"
     )
     mine, other, builtin = spec.players
     assert [player.protocol for player in spec.players] == ["uci", "uci", "builtin"]

@@ -18,10 +18,12 @@ from arena.players.registry import protocols
 from engine.games import GAMES
 from engine.protocols import ucci, uci
 from engine.protocols.session import Session
+from engine.settings.limits import Limits
 from engine.settings.parameters import (
     BY_NAME,
     PARAMETERS,
     PARAMETERS_DTYPE,
+    TEXT_NAMES,
     Parameter,
     ParameterError,
     Value,
@@ -37,6 +39,7 @@ from engine.settings.parameters import (
     plain_spelling,
     resolve,
     to_record,
+    why_without_effect,
 )
 from engine.settings.reference import (
     SOURCES,
@@ -124,9 +127,9 @@ def test_what_a_protocol_calls_a_parameter_is_an_alias(session: type[Session]) -
 @pytest.mark.parametrize(
     ("word", "name"),
     [
-        ("valWINDOW", "aspiration_window"), ("NULL_DEPTH", "null_depth"), ("nHistoryTable", "history_weight"),
-        ("TIME_DIVISOR", "time_divisor"), ("Hash", "hash_mb"), ("SearchQuiesc", "quiescence"), ("LMR",
-        "late_move_reductions"), ("Move Overhead", "clock_reserve_ms"), ("mvKillers", "killers"),
+        ("valWINDOW", "aspiration_window"), ("IID", "internal_iterative_deepening"), ("SearchUnique",
+        "unique_move_check"), ("TIME_DIVISOR", "time_divisor"), ("Hash", "hash_mb"), ("SearchQuiesc", "quiescence"),
+        ("LMR", "late_move_reductions"), ("Move Overhead", "clock_reserve_ms"), ("mvKillers", "killers"),
     ],
 )  # fmt: skip
 def test_the_names_of_the_texts_and_of_other_engines_are_found(word: str, name: str) -> None:
@@ -138,12 +141,13 @@ def test_the_names_of_the_texts_and_of_other_engines_are_found(word: str, name: 
 def test_every_name_is_found_in_any_spelling(row: Parameter) -> None:
     changes = (str.lower, str.upper, str.title)
     for word, joined, change in itertools.product(words_of(row), ("", "_", "-", " "), changes):
-        assert find(change(word).replace("_", joined)) is row
+        spelling = change(word).replace("_", joined)
+        assert spelling in TEXT_NAMES or find(spelling) is row
     assert find(row.protocol_name) is row
 
 
 def test_settings_are_kept_under_the_own_names() -> None:
-    given_names = {"NULL_DEPTH": 4, "valwindow": 20, "hash": 1}
+    given_names = {"NullDepth": 4, "valwindow": 20, "hash": 1}
     own = {"null_depth": 4, "aspiration_window": 20, "hash_mb": 1}
     assert list(by_own_names(given_names).items()) == list(own.items())
     assert resolve(given_names, game="xiangqi") == resolve(own, game="xiangqi")
@@ -152,10 +156,10 @@ def test_settings_are_kept_under_the_own_names() -> None:
 
 
 def test_one_parameter_under_two_names_is_refused_with_both() -> None:
-    said = r"^cup\.toml: NULL_DEPTH and null-depth are the same parameter, null_depth; give one$"
+    said = r"^cup\.toml: NullDepth and null-depth are the same parameter, null_depth; give one$"
     for read in (resolve, by_own_names):
         with pytest.raises(ParameterError, match=said):
-            read({"tempo": 3, "NULL_DEPTH": 3, "null-depth": 3}, "cup.toml")
+            read({"tempo": 3, "NullDepth": 3, "null-depth": 3}, "cup.toml")
     with pytest.raises(ParameterError, match="--set: hash_mb and Hash are the same parameter, hash_mb"):
         parse_assignments(["hash_mb=3", "Hash=3"])
     assert list(find_all(["history", "history", "IID"])) == ["history", "IID"]
@@ -163,7 +167,45 @@ def test_one_parameter_under_two_names_is_refused_with_both() -> None:
 
 def test_a_value_out_of_range_is_told_by_the_own_name() -> None:
     with pytest.raises(ParameterError, match=r"^--set: null_depth = 9, expected"):
-        parse_assignments(["NULL_DEPTH=9"])
+        parse_assignments(["NullDepth=9"])
+
+
+@pytest.mark.parametrize("name", TEXT_NAMES)
+def test_a_name_of_a_text_with_another_meaning_is_refused_and_says_what_to_set(name: str) -> None:
+    for read in (find, lambda word: resolve({word: 2}, game="xiangqi"), lambda word: parse_assignments([f"{word}=2"])):
+        with pytest.raises(ParameterError) as caught:
+            read(name)
+        assert f"unknown parameter {name!r} ({TEXT_NAMES[name]})" in str(caught.value)
+    assert set(re.findall(r"\b[a-z]+(?:_[a-z]+)+\b|\bhistory\b", TEXT_NAMES[name])) & set(BY_NAME)
+    assert name == "NULL_DEPTH" or plain_spelling(name) not in {
+        plain_spelling(word) for row in PARAMETERS for word in words_of(row)
+    }
+
+
+def test_a_name_of_a_text_is_known_in_any_spelling() -> None:
+    with pytest.raises(ParameterError, match=r"'win-value' \(WIN_VALUE: the bound of proven mates"):
+        find("win-value")
+    with pytest.raises(ParameterError, match=r"'nHistoryTabel' \(nHistoryTable: the history table itself"):
+        find("nHistoryTabel")
+    assert find("null_depth") is find("NullDepth") is BY_NAME["null_depth"]
+
+
+def test_why_a_parameter_has_no_effect() -> None:
+    values = resolve({"aspiration": "off", "null_move": False, "null_verify": "always", "singular_depth": 0})
+    assert why_without_effect("aspiration", values) is None
+    assert why_without_effect("aspiration_window", values) == (
+        "it has an effect only if aspiration is full or one_sided or gradual or naive_half or naive, which is off"
+    )
+    assert why_without_effect("null_verify_min_depth", values) == (
+        "it has an effect only if null_move is on, which is off"
+    )
+    assert why_without_effect("singular_margin", values) == (
+        "it has an effect only if singular_depth is 1 or more, which is 0"
+    )
+    assert why_without_effect("time_divisor", values) is None
+    assert why_without_effect("time_divisor", values, Limits(depth=3)) == (
+        "it has an effect only on a clock, and the limit is depth=3"
+    )
 
 
 @ROWS
@@ -327,7 +369,7 @@ def test_a_misspelt_choice_names_the_nearest() -> None:
     ("typed", "meant"),
     [
         ("nul_move", "null_move"), ("killer", "killers"), ("Tmepo", "tempo"), ("val_windo", "aspiration_window"),
-        ("nHistoryTabel", "history_weight"), ("RazorMargin", "razoring_margin"), ("HSAH", "hash_mb"),
+        ("HistoryWieght", "history_weight"), ("RazorMargin", "razoring_margin"), ("HSAH", "hash_mb"),
     ],
 )  # fmt: skip
 def test_a_misspelt_name_names_the_nearest(typed: str, meant: str) -> None:

@@ -324,8 +324,8 @@ def test_ticks_of_ratios_keep_their_distance_and_one_stays() -> None:
             ["features", "quiescence and QSearch are the same parameter, quiescence"],
         ),
         (
-            {"factorial": [{"factors": {"NULL_DEPTH": [2, 3], "null_depth": [3, 4]}}]},
-            ["factors", "NULL_DEPTH and null_depth are the same parameter"],
+            {"factorial": [{"factors": {"NullDepth": [2, 3], "null_depth": [3, 4]}}]},
+            ["factors", "NullDepth and null_depth are the same parameter"],
         ),
         ({"comparisons": [{"variant": {"Hash": 1, "hash_mb": 2}}]}, ["variant", "Hash and hash_mb are the same"]),
         ({"values": [{"parameter": "tempo", "values": [3], "set": {"Hash": 1, "TTSize": 2}}]},
@@ -672,7 +672,7 @@ def test_aliases_are_kept_under_the_own_names() -> None:
             set={tempo: 3},
         )
 
-    texts = asked("valWINDOW", "NULL_DEPTH", "IID", "nHistoryTable", "LMR", "TEMPO")
+    texts = asked("valWINDOW", "NullDepth", "IID", "HistoryWeight", "LMR", "TEMPO")
     own = asked("aspiration_window", "null_depth", "internal_iterative_deepening", "history_weight",
                 "late_move_reductions", "tempo")  # fmt: skip
     assert texts == own

@@ -11,8 +11,8 @@ import pytest
 from engine.errors import UserError
 from engine.settings.configuration import Table
 from engine.settings.limits import Limits
-from engine.settings.parameters import BY_NAME, resolve
-from tuning.conditions import describe, short_name, why_without_effect
+from engine.settings.parameters import BY_NAME, resolve, why_without_effect
+from tuning.conditions import describe, short_name
 from tuning.keys.study import SAMPLERS
 from tuning.keys.study import STUDY as STUDY_KEYS
 from tuning.study.sampler import ReproducibleSampler, SamplerError, check_sampler, distribution_of, suggest
@@ -60,7 +60,7 @@ def test_the_file_may_say_otherwise() -> None:
 
 
 def test_aliases_are_kept_under_the_own_names() -> None:
-    data = {"parameters": ["NULL_DEPTH", "valWINDOW"], "dimensions": {"nulldepth": {"high": 4}, "TIME-DIVISOR": {}}}
+    data = {"parameters": ["NullDepth", "valWINDOW"], "dimensions": {"nulldepth": {"high": 4}, "TIME-DIVISOR": {}}}
     limits = Limits.parse("clock=1+0.01,node_clock=50000")
     space = space_of(data, limits)
     assert space.names == ("null_depth", "aspiration_window", "time_divisor")
@@ -68,7 +68,7 @@ def test_aliases_are_kept_under_the_own_names() -> None:
     own = {"parameters": ["null_depth", "aspiration_window"], "dimensions": {"null_depth": {"high": 4},
            "time_divisor": {}}}  # fmt: skip
     assert space == space_of(own, limits)
-    study = tuning_from_mapping({**STUDY, "parameters": ["NULL_DEPTH"], "set": {"Hash": 1}}, "study.toml")
+    study = tuning_from_mapping({**STUDY, "parameters": ["NullDepth"], "set": {"Hash": 1}}, "study.toml")
     assert study.content() == tuning_from_mapping({**STUDY, "set": {"hash_mb": 1}}, "study.toml").content()
     assert study.base_name == "default with hash_mb 1"
 
@@ -78,14 +78,14 @@ def test_aliases_are_kept_under_the_own_names() -> None:
     [
         ({"parameters": ["null_depth", "null_depth"]}, ["parameters", "each name once"]),
         (
-            {"parameters": ["NULL_DEPTH", "null_depth"]},
-            ["parameters", "NULL_DEPTH and null_depth are the same parameter, null_depth"],
+            {"parameters": ["NullDepth", "null_depth"]},
+            ["parameters", "NullDepth and null_depth are the same parameter, null_depth"],
         ),
         (
             {"dimensions": {"hash_mb": {"low": 1, "high": 4}, "Hash": {}}},
             ["[dimensions]", "hash_mb and Hash are the same parameter, hash_mb"],
         ),
-        ({"dimensions": {"NULL_DEPTH": {"low": 1}}}, ["[dimensions.NULL_DEPTH]", "null_depth = 1", "from 2 to 8"]),
+        ({"dimensions": {"NullDepth": {"low": 1}}}, ["[dimensions.NullDepth]", "null_depth = 1", "from 2 to 8"]),
         ({}, ["nothing to tune", "parameters", "[dimensions.NAME]"]),
         ({"parameters": ["nul_depth"]}, ["unknown parameter 'nul_depth'", "did you mean 'null_depth'"]),
         ({"parameters": "null_depth"}, ["parameters", "a list of parameter names"]),
