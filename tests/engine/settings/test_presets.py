@@ -18,7 +18,7 @@ from engine.settings.presets import load_preset, preset_name
 ELEPHANTEYE = {
     "algorithm": "pvs", "aspiration": "off", "quiescence": True, "stop_on_mate": True, "unique_move_check": True,
     "hash_mate_any_depth": True, "null_move": True, "null_depth": 3, "null_not_in_verify": "root",
-    "null_verify": "unless_safe", "null_safe_material": 1800, "null_return": "beta", "time_divisor": 20,
+    "null_verify": "unless_safe", "null_safe_material": 1800, "time_divisor": 20,
 }  # fmt: skip
 EIGHT_CONDITIONS = {
     "null_need_attackers": True, "null_min_depth": 2, "null_not_in_check": True, "null_not_twice": True,
@@ -27,7 +27,7 @@ EIGHT_CONDITIONS = {
 FENON = {
     **EIGHT_CONDITIONS, "null_not_in_verify": "subtree", "null_move": True, "null_min_material": 0,
     "null_in_pv": True, "null_verify": "always", "null_verify_min_depth": 0, "null_return": "null_score",
-    "null_store": "verified", "mate_threat_offset": "null_depth", "fail_soft": True, "quiescence": True,
+    "null_store": "verified", "mate_threat_offset": "two", "fail_soft": True, "quiescence": True,
 }  # fmt: skip
 HALF_AND_TWICE = {
     "time_strategy": "elephanteye", "time_hard_factor": 2000, "time_soft_factor": 500, "time_soft_check": "root_result",
@@ -45,18 +45,21 @@ SETTINGS: dict[str, dict[str, Value]] = {
     "elephanteye-2005": {
         **ELEPHANTEYE, **HALF_AND_TWICE, "null_min_material": 900, "null_need_attackers": False,
         "null_eval_gate": False, "null_mate_guard": False, "null_hash_guard": "off", "mate_threat_offset": "two",
+        "null_return": "beta",
     },
     "elephanteye-3.31": {
         **ELEPHANTEYE, "null_min_material": 900, "null_need_attackers": False, "null_eval_gate": False,
         "null_mate_guard": False, "null_hash_guard": "off", "null_store": "all", "null_in_pv": False,
         "time_strategy": "elephanteye-3.31", "ponder_elapsed": "from_start", "ponder_time_factor": 1250,
         "hash_move": True, "capture_order": "see", "killers": 2, "history": True, "history_captures": False,
-        "history_decay": "clear", "internal_iterative_deepening": True,
+        "history_decay": "clear", "internal_iterative_deepening": True, "fail_soft": True, "null_return": "null_score",
+        "null_verify_min_depth": 1,
     },
     "elephanteye-fenon": {
         **ELEPHANTEYE, **HALF_AND_TWICE, "null_min_material": 900, "null_need_attackers": False, "null_min_depth": 2,
         "null_not_in_check": True, "null_not_twice": True, "null_eval_gate": True, "null_mate_guard": False,
         "null_hash_guard": "off", "null_store": "off", "null_verify_min_depth": 0, "mate_threat_offset": "two",
+        "null_in_pv": True, "null_return": "beta",
     },
     "fenon": {**FENON, "null_depth": 3},
     "fenon-extended": {**FENON, "null_depth": 4},
@@ -206,6 +209,31 @@ def test_fenons_systems_make_null_moves_under_iterative_deepening(name: str) -> 
         tries[guard] = sum(result.counters["null_tries"] for result in found)
     # To the letter, condition 8 leaves hardly any of them.
     assert tries[listed["null_hash_guard"]] > 10 * tries["any_entry"]
+
+
+def test_condition_6_acts_in_fenons_systems() -> None:
+    """To the letter it never does: no null search can come back mated an odd number of plies later."""
+    game = game_named("xiangqi")
+    position = game.position(game.bench_positions[6].text)
+
+    def searched(name: str, **settings: Value) -> tuple[int, int]:
+        engine = Engine("xiangqi", load_preset(name, "xiangqi") | settings)
+        found = engine.search(position, Limits(depth=7))
+        return found.nodes, found.counters["mate_threats"]
+
+    assert searched("fenon")[1] > 0
+    assert searched("fenon-extended")[1] > 0
+    assert searched("fenon") != searched("fenon", null_mate_guard=False)
+    to_the_letter = searched("fenon", mate_threat_offset="null_depth")
+    assert to_the_letter == searched("fenon", mate_threat_offset="null_depth", null_mate_guard=False)
+    assert to_the_letter[1] == 0
+
+
+def test_fail_soft_systems_return_what_the_null_search_found() -> None:
+    """[EE] and [FN] have FAIL_SOFT ? value : beta in a null cutoff."""
+    for name in ("elephanteye-2005", "elephanteye-3.31", "elephanteye-fenon", "fenon", "fenon-extended"):
+        listed = load_preset(name, "xiangqi")
+        assert listed["null_return"] == ("null_score" if listed["fail_soft"] else "beta"), name
 
 
 @pytest.mark.parametrize("given", ["xqwlight-0.3", "xqwlight-0.3.toml", "configs/engines/xqwlight-0.3.toml"])
