@@ -21,8 +21,8 @@ from arena.play.executor import GameRunner, Pauses, stopping_on_signals
 from arena.play.live import LIVE_NAME, Progress
 from arena.play.store import STORE_NAME, DamagedStore, Store, check_place
 from arena.players.processors import OFF, AffinityError, shares
-from arena.players.programs import program_digest
-from arena.records import GameJob, GameRecord, Outcome, Pairing, PlayerSpec
+from arena.provenance.record import Provenance, changed_since
+from arena.records import GameJob, GameRecord, Outcome, Pairing
 from engine.errors import UserError
 from engine.language import console
 from engine.settings.toml_values import told_value
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 REMEDY = "give another folder with --out, or remove that one"
 ENGINE_IDENTITY = "engine_identity"
-PROGRAMS = "program files"
-"""The name under which a store keeps which builds of external programs played: word of the command, folder, digest."""
 SEVERAL = " + "
 """Between the identities of engines whose games a folder holds together."""
 OTHER_KINDS = {
@@ -62,7 +60,7 @@ class RunOptions(TypedDict, total=False):
     affinity: str
     """Processors for games: ``off`` unless given, ``auto``, or a list such as ``0-3,8``."""
     accept_engine_change: bool
-    """Whether to go on with games of another engine's in the folder, or of another build of a player's program."""
+    """Whether to go on with games of another engine's in the folder, or of another build of a player's files."""
     stream: TextIO | None
     """Where progress is shown; standard error unless given."""
     stop: StopFlag | None
@@ -133,9 +131,6 @@ class Run:
         """Whether the stop flag has left something undone."""
         self._files = files
         self._log_folder = log
-        self._programs: dict[tuple[str, str | None], str | None] = {}
-        """Digests of the program files of external players, as far as games were asked of them."""
-        self._recorded_programs: list[list[str | None]] = []
         self._accept_engine_change = accept_engine_change
         self._pauses = Pauses()
         self._resources = ExitStack()
@@ -186,8 +181,9 @@ class Run:
         else:
             site = ExecutorSite(cluster, self.threads)
         return ClusterRunner(
-            site, self.stop, tick=self.tick, warn=self.progress.remark, wall_clock=self._wall_clock_on_cluster
-        )
+            site, self.stop, tick=self.tick, warn=self.progress.remark, wall_clock=self._wall_clock_on_cluster,
+            files=self._provenance.files,
+        )  # fmt: skip
 
     def __exit__(self, kind: type[BaseException] | None, *exception: Any) -> None:
         self._resources.__exit__(kind, *exception)
@@ -229,7 +225,7 @@ class Run:
                     yield None
                 elif job.key not in self.scores and job.key not in missing:
                     missing[job.key] = job
-                    self._note_programs(job)
+                    self._provenance.note(job)
                     yield job
 
         asked = wanted()
@@ -250,28 +246,13 @@ class Run:
             (replace(record, detail={**record.detail, **job.detail}) if job.detail else record, job.is_reproducible)
             for job, record in games
         ]
-        self._record_programs(job for job, _ in games)
+        players = (player for job, _ in games for player in (job.first, job.second))
+        self._provenance.record(players, self._runner.refused())
         self.store.add_all(entries)
         for record, _ in entries:
             self.scores[record.key] = record.score
             self.progress.finished()
             finished(Outcome(record.key, record.pairing, record.score))
-
-    def _note_programs(self, job: GameJob) -> None:
-        """Read which builds are about to play: of one that is made anew meanwhile, the one that was started."""
-        for player in (job.first, job.second):
-            if not player.is_builtin and (program := _program_of(player)) not in self._programs:
-                self._programs[program] = program_digest(player.command, player.directory)
-
-    def _record_programs(self, jobs: Iterable[GameJob]) -> None:
-        """Record the builds that have played for the first time."""
-        known = {(program, directory) for program, directory, _ in self._recorded_programs}
-        players = (player for job in jobs for player in (job.first, job.second) if not player.is_builtin)
-        played = [program for program in dict.fromkeys(map(_program_of, players)) if program not in known]
-        new = [[*program, digest] for program in played if (digest := self._programs[program]) is not None]
-        if new:
-            self._recorded_programs += new
-            self.store.record_metadata({PROGRAMS: self._recorded_programs})
 
     def release_players(self) -> None:
         """End the players' processes and give up their memory; the next games start them anew."""
@@ -297,12 +278,8 @@ class Run:
         key = purpose.key or purpose.kind
         self.recorded = recorded = store.metadata(key)
         """What the folder was for before; ``None`` if it is new."""
-        for program, directory, digest in store.metadata(PROGRAMS) or ():
-            now = self._programs[program, directory] = program_digest([program], directory) or digest
-            self._recorded_programs.append([program, directory, now])
+        self._provenance = Provenance(store, accepts_changes=self._accept_engine_change)
         content = {key: dict(purpose.content), **purpose.more, ENGINE_IDENTITY: engine_identity()}
-        if self._recorded_programs:
-            content[PROGRAMS] = self._recorded_programs
         changed = recorded is not None and plain(recorded) != plain(purpose.content)
         store.record_metadata(content, purpose.places(store) if changed else ())
 
@@ -347,7 +324,7 @@ def check_directory(directory: Path, purpose: Purpose, *, accepts_changes: bool)
 
 
 def check_store(store: Store, purpose: Purpose, *, accepts_changes: bool) -> None:
-    """Raise ``RunError`` if a folder is for something else, or holds games of another engine or program.
+    """Raise ``RunError`` if a folder is for something else, or its games were played by something else.
 
     ``accepts_changes`` is whether those may be mixed.
     """
@@ -359,7 +336,7 @@ def check_store(store: Store, purpose: Purpose, *, accepts_changes: bool) -> Non
             _check_same(store, purpose, recorded)
         if not accepts_changes:
             _check_engine(store)
-            check_programs(store)
+            check_provenance(store)
     elif len(store) or store.metadata_names():
         held = OTHER_KINDS.get(kind_in(store.metadata_names()), "another run")
         asked = OTHER_KINDS.get(purpose.kind, f"this {purpose.kind}")
@@ -388,19 +365,13 @@ def _check_engine(store: Store) -> None:
         )
 
 
-def _program_of(player: PlayerSpec) -> tuple[str, str | None]:
-    """An external player's program, whatever its arguments and options."""
-    return next(iter(player.command), ""), player.directory
-
-
-def check_programs(store: Store) -> None:
-    """Raise ``RunError`` if a program is another build than the one that played games that are stored."""
-    for program, directory, digest in store.metadata(PROGRAMS) or ():
-        if program_digest([program], directory) not in (None, digest):
-            raise RunError(
-                f"{store.directory}: the program {program!r} has changed since it played games there; to mix them all "
-                "the same add --accept-engine-change, otherwise give another folder with --out"
-            )
+def check_provenance(store: Store) -> None:
+    """Raise ``RunError`` if a player's files or elolab's driver are others than those that played stored games."""
+    if changed := changed_since(store):
+        raise RunError(
+            f"{store.directory}: {changed}; to mix them all the same add --accept-engine-change, otherwise give "
+            "another folder with --out"
+        )
 
 
 def tell_of_repair(directory: Path, progress: Progress, games: int, copy: str) -> None:

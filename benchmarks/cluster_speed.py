@@ -27,6 +27,7 @@ from arena.cluster.dask_cluster import DaskSite  # noqa: E402
 from arena.cluster.runner import CHUNK_SECONDS  # noqa: E402
 from arena.cluster.worker import Chunk  # noqa: E402
 from arena.play import tournament  # noqa: E402
+from arena.provenance.sources import sources_digest  # noqa: E402
 from arena.spec import spec_from_mapping  # noqa: E402
 from arena.tournament_spec import TournamentSpec  # noqa: E402
 from engine.compiled.identity import engine_identity  # noqa: E402
@@ -62,7 +63,8 @@ def chunk_ms(address: str) -> list[float]:
         times = []
         for number in range(CHUNKS):
             began = time.perf_counter()
-            worker.executor.submit(worker.play, Chunk("benchmark", number, (), engine_identity())).result()
+            chunk = Chunk("benchmark", number, (), engine_identity(), sources_digest())
+            worker.executor.submit(worker.play, chunk).result()
             times.append(1000 * (time.perf_counter() - began))
         return times
     finally:

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import CancelledError, Executor
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from arena.cluster.worker import Chunk, ChunkGame, Order, PlayedChunk, heed, play_chunk
 from engine.errors import UserError
@@ -43,6 +44,14 @@ class Worker:
     """What the executor is given."""
 
 
+class RefusedWorker(NamedTuple):
+    """A worker that gets no games."""
+
+    name: str
+    """As people know it."""
+    reason: str
+
+
 class Site(ABC):
     """Where workers are. All methods return at once or within seconds."""
 
@@ -51,8 +60,8 @@ class Site(ABC):
         """Those that may play now, by their addresses. Raises ``ClusterError`` if there will not be any."""
 
     @abstractmethod
-    def refused(self) -> Mapping[str, str]:
-        """Names of those that may not play, by their addresses."""
+    def refused(self) -> Mapping[str, RefusedWorker]:
+        """Those that may not play, by their addresses."""
 
     @abstractmethod
     def refuse(self, worker: Worker, reason: str) -> None:
@@ -96,7 +105,7 @@ class ExecutorSite(Site):
         """The one."""
         return {self._worker.address: self._worker}
 
-    def refused(self) -> Mapping[str, str]:
+    def refused(self) -> Mapping[str, RefusedWorker]:
         """Nobody: without its executor a run ends."""
         return {}
 

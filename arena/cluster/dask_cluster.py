@@ -15,8 +15,9 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from typing import Any
 
-from arena.cluster.contract import ClusterError, Site, Worker
+from arena.cluster.contract import ClusterError, RefusedWorker, Site, Worker
 from arena.cluster.worker import Chunk, ChunkGame, Order, PlayedChunk, heed, introduction, play_chunk
+from arena.provenance.sources import difference_in_sources
 from engine.language import console
 
 CONNECT_SECONDS = 10.0
@@ -47,7 +48,7 @@ def play_chunk_on_dask(chunk: Chunk) -> PlayedChunk:
 
 
 class DaskSite(Site):
-    """The workers of a Dask scheduler whose engine is the same as this one."""
+    """The workers of a Dask scheduler whose elolab is the same as this one."""
 
     def __init__(
         self, address: str, warn: Callable[[str], None], is_stopped: Callable[[], bool] = lambda: False
@@ -68,9 +69,8 @@ class DaskSite(Site):
         self._identity = engine_identity()
         self._lock = threading.RLock()
         self._workers: dict[str, Worker] = {}
-        self._refused: dict[str, str] = {}
-        """Names of those that may not play, by address."""
-        self._reasons: dict[str, str] = {}
+        self._refused: dict[str, RefusedWorker] = {}
+        """Those that may not play, by address."""
         self._known: set[str] = set()
         """Addresses that were examined."""
         self._scheduler = ""
@@ -107,7 +107,7 @@ class DaskSite(Site):
             if self._workers or not self.is_connected:
                 return dict(self._workers)
             waited = time.monotonic() - self._none_since
-            reasons = [f"{self._refused[address]}: {reason}" for address, reason in self._reasons.items()]
+            reasons = [f"{worker.name}: {worker.reason}" for worker in self._refused.values()]
         if waited < PATIENCE_SECONDS and (self._had_workers or not reasons):
             return {}
         why = f"none of its workers will do: {'; '.join(reasons)}" if reasons else (
@@ -115,7 +115,7 @@ class DaskSite(Site):
         )  # fmt: skip
         raise ClusterError(f"--cluster {self._address}: {why}; the games stored before are safe")
 
-    def refused(self) -> Mapping[str, str]:
+    def refused(self) -> Mapping[str, RefusedWorker]:
         """See ``Site.refused``."""
         with self._lock:
             return dict(self._refused)
@@ -234,7 +234,6 @@ class DaskSite(Site):
             new = [address for address in present if address not in self._known]
             for address in self._refused.keys() - present.keys():
                 self._refused.pop(address)
-                self._reasons.pop(address, None)
         if new:
             for address, answer in self._asked(introduction, None, new, ANSWER_SECONDS).items():
                 self._admit(address, present[address], answer)
@@ -247,7 +246,7 @@ class DaskSite(Site):
             self._warn(console("arena")("progress.scheduler_back", address=self._address))
 
     def _admit(self, address: str, about: Mapping[str, Any], answer: Any) -> None:
-        """Let a worker play if its engine is the same; ``answer`` is its introduction or an error."""
+        """Let a worker play if its elolab is the same; ``answer`` is its introduction or an error."""
         name = str(about["name"])
         name = address if name == address else f"{name} ({address})"
         with self._lock:
@@ -256,21 +255,29 @@ class DaskSite(Site):
             self._turn_away(address, name, f"elolab, or this version of it, is not installed there ({answer})")
         elif isinstance(answer, BaseException):
             self._turn_away(address, name, f"{type(answer).__name__}: {answer}")
-        elif answer["identity"] != self._identity:
-            self._turn_away(address, name, f"its engine is {answer['identity']}, not {self._identity}")
+        elif reason := self._difference_to(answer):
+            self._turn_away(address, name, reason)
         else:
             executor = self._client.get_executor(workers=[address], allow_other_workers=False, pure=False)
             with self._lock:
                 self._workers[address] = Worker(address, name, about["nthreads"], executor, play_chunk_on_dask)
                 self._refused.pop(address, None)
-                self._reasons.pop(address, None)
                 self._had_workers = True
 
+    def _difference_to(self, introduced: Mapping[str, Any]) -> str:
+        """Why a worker's elolab would play other games; empty if it would not."""
+        where = difference_in_sources(introduced.get("sources", {}))
+        if introduced["identity"] != self._identity:
+            return f"its engine is {introduced['identity']}, not {self._identity}" + (f" ({where})" if where else "")
+        return f"it has other sources of elolab: {where}; install the same version there" if where else ""
+
     def _turn_away(self, address: str, name: str, reason: str) -> None:
+        refused = RefusedWorker(name, reason)
         with self._lock:
-            self._workers.pop(address, None)
-            is_new = self._reasons.get(address) != reason
-            self._refused[address], self._reasons[address] = name, reason
+            if self._workers.pop(address, None) is not None and not self._workers:
+                self._had_workers = False  # none to come back
+            is_new = self._refused.get(address) != refused
+            self._refused[address] = refused
         if is_new:
             self._warn(console("arena")("progress.worker_refused", worker=name, reason=reason))
 

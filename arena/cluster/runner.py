@@ -19,8 +19,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from arena.cluster.contract import ClusterError, Site, Worker, clock_problem
-from arena.cluster.worker import Chunk, Order, PlayedChunk
+from arena.cluster.worker import Chunk, Order, PlayedChunk, difference_in_files
 from arena.play.executor import TICK_SECONDS, Runner
+from arena.provenance.player_files import GameFile
+from arena.provenance.sources import sources_digest
 from arena.records import GameJob, GameRecord, RunningGame
 from engine.language import console
 from engine.settings.configuration import find_config, shipped_folder
@@ -160,16 +162,20 @@ class ClusterRunner(Runner):
         tick: Callable[[], None] = lambda: None,
         warn: Callable[[str], None] = lambda text: None,
         wall_clock: bool = False,
+        files: dict[GameFile, str] | None = None,
     ) -> None:
-        """``tick`` is called now and then, ``warn`` with what somebody should know.
+        """``tick`` is called at intervals, ``warn`` with what somebody should know.
 
-        Without ``wall_clock`` games on a clock that other work disturbs are refused with ``ClusterError``.
+        Without ``wall_clock`` games on a clock that other work disturbs are refused with ``ClusterError``. ``files``
+        are the digests of the files with which external players have to play. Of a file that is not among them the
+        first worker's is entered, and binds the others.
         """
         from engine.compiled.identity import engine_identity
 
         super().__init__(stop)
         self._site, self._tick, self._warn, self._wall_clock = site, tick, warn, wall_clock
-        self._identity = engine_identity()
+        self._identity, self._sources = engine_identity(), sources_digest()
+        self._files = {} if files is None else files
         self._run = uuid.uuid4().hex
         self._numbers = itertools.count()
         self._last = -1
@@ -220,8 +226,8 @@ class ClusterRunner(Runner):
         busy = {sent.worker.address for sent in self._sent.values()}
         for worker in present.values():
             self._record_of(worker)
-        for address, name in refused.items():
-            self._records.setdefault(address, _Record(name, 0))
+        for address, worker_refused in refused.items():
+            self._records.setdefault(address, _Record(worker_refused.name, 0))
         data = []
         for address, record in self._records.items():
             state = "playing" if address in busy else "idle"
@@ -230,9 +236,14 @@ class ClusterRunner(Runner):
                 {
                     "name": record.name, "threads": record.threads, "games": record.games,
                     "games_per_second": record.games_per_second(), "state": state,
+                    **({"reason": refused[address].reason} if state == "refused" else {}),
                 }
             )  # fmt: skip
         return data
+
+    def refused(self) -> dict[str, str]:
+        """See ``Runner.refused``."""
+        return {worker.name: worker.reason for worker in self._site.refused().values()}
 
     def batches(
         self, jobs: Iterable[GameJob | None], enough: Callable[[], bool] = lambda: False
@@ -316,7 +327,8 @@ class ClusterRunner(Runner):
     def _submit(self, worker: Worker, jobs: tuple[GameJob, ...]) -> bool:
         """Send a chunk of these games; false if the worker does not take it."""
         self._last = next(self._numbers)
-        chunk = Chunk(self._run, self._last, jobs, self._identity, travelling_weights(jobs))
+        weights = travelling_weights(jobs)
+        chunk = Chunk(self._run, self._last, jobs, self._identity, self._sources, weights, dict(self._files))
         try:
             future = worker.executor.submit(worker.play, chunk)
         except Exception as error:
@@ -388,6 +400,10 @@ class ClusterRunner(Runner):
 
     def _taken_in(self, sent: _Sent, played: PlayedChunk, queue: _Queue) -> Iterator[list[GameRecord]]:
         worker, record = sent.worker, self._record_of(sent.worker)
+        if refusal := difference_in_files(self._files, played.files):  # another worker's games have come in meanwhile
+            played = PlayedChunk(refusal=refusal)
+        if played.records:
+            self._files.update(played.files)
         record.add(played)
         records = [one for one in played.records if one.key not in self._settled]
         if records:

@@ -10,16 +10,19 @@ import os
 import platform
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 from arena.play.executor import GameRunner
-from arena.records import GameJob, GameRecord, MovesSoFar
+from arena.provenance.player_files import GameFile, files_of
+from arena.provenance.sources import SHOWN_DIGITS, source_digests, sources_digest
+from arena.records import GameJob, GameRecord, MovesSoFar, PlayerSpec
 from engine.engine import StopFlag
 from engine.errors import UserError
-from engine.settings.weights import Weights, provide_weights
+from engine.settings.parameters import BY_NAME
+from engine.settings.weights import Weights, find_weights, provide_weights
 
 IDLE_SECONDS = 60.0
 """After so long without a chunk a seat's players end."""
@@ -57,8 +60,12 @@ class Chunk:
     jobs: tuple[GameJob, ...]
     identity: str
     """The engine that must play them."""
+    sources: str
+    """``arena.provenance.sources.sources_digest`` of the elolab that must play them."""
     weights: tuple[Weights, ...] = ()
     """Evaluation weights that are not shipped with elolab."""
+    files: Mapping[GameFile, str] = field(default_factory=dict)
+    """Digests of the files of external players that must play them, as far as they are known."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +78,8 @@ class PlayedChunk:
     remarks: tuple[str, ...] = ()
     """What somebody should know."""
     seconds: float = 0.0
+    files: Mapping[GameFile, str] = field(default_factory=dict)
+    """Digests of the files with which external players played."""
     refusal: str = ""
     """Why this worker can play no games at all."""
     error: str = ""
@@ -88,11 +97,14 @@ class Order:
     """``finish`` (no further game begins), ``stop`` (games are given up) or ``release`` (the players end)."""
 
 
-def introduction() -> dict[str, str]:
-    """What a client has to know of a worker: its engine, and where it runs."""
+def introduction() -> dict[str, Any]:
+    """What a client has to know of a worker: its engine, its sources, and where it runs."""
     from engine.compiled.identity import engine_identity
 
-    return {"identity": engine_identity(), "host": platform.node(), "process": str(os.getpid())}
+    return {
+        "identity": engine_identity(), "sources": dict(source_digests()), "host": platform.node(),
+        "process": str(os.getpid()),
+    }  # fmt: skip
 
 
 def play_chunk(chunk: Chunk, report: Report = lambda running: None) -> PlayedChunk:
@@ -100,14 +112,55 @@ def play_chunk(chunk: Chunk, report: Report = lambda running: None) -> PlayedChu
 
     Never raises an error of its own: what keeps a worker from playing is its ``refusal``.
     """
-    here = introduction()
-    if here["identity"] != chunk.identity:
-        place = f"process {here['process']} on {here['host']}"
-        return PlayedChunk(refusal=f"its engine is {here['identity']}, not {chunk.identity} ({place})")
+    if refusal := _refusal(chunk):
+        return PlayedChunk(refusal=f"{refusal} (process {os.getpid()} on {platform.node()})")
     for weights in chunk.weights:
         provide_weights(weights)
+    players = [*{id(player): player for job in chunk.jobs for player in (job.first, job.second)}.values()]
+    files = {file: digest for player in players for file, digest in files_of(player).items()}
+    if refusal := difference_in_files(chunk.files, files) or _difference_in_weights(players):
+        return PlayedChunk(refusal=refusal)
+    missing = {player.name: reason for player in players if (reason := _missing_file(player, chunk.files))}
     with _SEATS.taken(chunk.run) as seat:
-        return seat.play(chunk, report)
+        return replace(seat.play(chunk, report, missing), files=files)
+
+
+def _refusal(chunk: Chunk) -> str:
+    """Why this elolab is not that of the chunk; empty if it is."""
+    from engine.compiled.identity import engine_identity
+
+    for what, here, wanted in (
+        ("its engine is", engine_identity(), chunk.identity),
+        ("the sources of its elolab are", sources_digest(), chunk.sources),
+    ):
+        if here != wanted:
+            return f"{what} {here}, not {wanted}"
+    return ""
+
+
+def difference_in_files(wanted: Mapping[GameFile, str], there: Mapping[GameFile, str]) -> str:
+    """The first file that is another on a worker than for the run, for people; empty if there is none."""
+    for file, digest in there.items():
+        if digest != (expected := wanted.get(file, digest)):
+            return f"its {file} is {digest[:SHOWN_DIGITS]}, not {expected[:SHOWN_DIGITS]}"
+    return ""
+
+
+def _missing_file(player: PlayerSpec, wanted: Iterable[GameFile]) -> str:
+    """Which file that a player names is not here, beside its program, which is looked for when it starts."""
+    missing = (file for file in wanted if not file.is_program and file.is_of(player) and file.digest() is None)
+    return next((f"its {file} is missing" for file in missing), "")
+
+
+def _difference_in_weights(players: Iterable[PlayerSpec]) -> str:
+    """What is wrong here with the evaluation weights of built-in players; empty if nothing is."""
+    values = {value for player in players for name, value in player.parameters if BY_NAME[name].kind == "weights"}
+    try:
+        for value in sorted(values):
+            find_weights(value)
+    except UserError as error:
+        return f"weights {value}: {error}"
+    return ""
 
 
 def heed(order: Order) -> None:
@@ -129,10 +182,11 @@ class _Seat:
         self._reported = 0.0
         self._runner = GameRunner(1, self._stop, tick=self._tick, warn=self._remarks.append)
 
-    def play(self, chunk: Chunk, report: Report) -> PlayedChunk:
-        """Play a chunk to its end, or until an order stops it."""
+    def play(self, chunk: Chunk, report: Report, missing: Mapping[str, str]) -> PlayedChunk:
+        """Play a chunk to its end, or until an order stops it, without the players that are ``missing`` here."""
         self._stop.clear()
         self._runner.unavailable.clear()
+        self._runner.unavailable.update(missing)
         self._remarks.clear()
         self.chunk, self._report = chunk, report
         started = time.perf_counter()
@@ -153,7 +207,7 @@ class _Seat:
             self.left_at = time.monotonic()
         return PlayedChunk(
             tuple(records), dict(self._runner.unavailable), tuple(self._remarks), time.perf_counter() - started,
-            refusal, error,
+            refusal=refusal, error=error,
         )  # fmt: skip
 
     def give_up(self) -> None:

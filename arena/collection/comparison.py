@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from arena.collection.listing import match_estimate, tournament_in
 from arena.play.store import Store
 from arena.play.tournament import count_of
-from arena.run import ENGINE_IDENTITY, PROGRAMS, differences, kind_in, plain
+from arena.provenance.record import builds_in
+from arena.run import ENGINE_IDENTITY, differences, kind_in, plain
 from engine.language import Catalogue, columns_of, padded
 from engine.settings.toml_values import toml_value
 
@@ -22,8 +23,6 @@ UNIMPORTANT = ("command", "name", "source")
 """What says how a run was asked for, not what it is."""
 SETTINGS_BESIDE = {"tuning": ("tuning method",), "ablation": ("verdict plans",), "claims": ("claims registered",)}
 """By the kind of a run that is no tournament: what its store keeps of its settings elsewhere than under the kind."""
-DIGEST_DIGITS = 12
-"""Hexadecimal digits by which two builds of a program are told apart, as many as an engine's identity has."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,7 @@ def compared(folder: Path) -> ComparedRun:
     """Read a run. Raises ``StoreError``."""
     with Store(folder, read_only=True) as store:
         spec = tournament_in(store)
-        identity = {"engine": store.metadata(ENGINE_IDENTITY), **_builds_in(store)}
+        identity = {"engine": store.metadata(ENGINE_IDENTITY), **builds_in(store)}
         if spec is None:
             # The rest is what a run has come to, or its book-keeping: seconds, rounds, the text of its file.
             kind = kind_in(store.metadata_names())
@@ -102,14 +101,6 @@ def _without_dates(told: Any) -> Any:
     if not isinstance(told, Mapping):
         return told
     return {key: _without_dates(value) for key, value in told.items() if key != "date"}
-
-
-def _builds_in(store: Store) -> dict[str, str]:
-    """The beginning of the digest of each external program that has played, under the program's name."""
-    return {
-        f"program {program}" if directory is None else f"program {program} in {directory}": digest[:DIGEST_DIGITS]
-        for program, directory, digest in store.metadata(PROGRAMS) or ()
-    }
 
 
 def _settings_of(spec: TournamentSpec) -> dict[str, Any]:

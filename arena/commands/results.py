@@ -14,18 +14,19 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.colours import YELLOW, coloured
+from arena.colours import RED, YELLOW, coloured
 from arena.commands.arguments import output_file, output_folder
 from arena.commands.words.conditions import pgn_file
 from arena.files import FileError, descriptor_of, replacing
 from engine.commands.arguments import UsageError, print_json
 from engine.errors import UserError
-from engine.language import console
+from engine.language import console, wrapped
 from engine.search_statistics import SearchStatisticsSettings
 
 if TYPE_CHECKING:
     from arena.play.store import Store
     from arena.play.tournament import TournamentResult
+    from arena.provenance.caveats import Caveats
     from arena.reports.write import Exports
     from arena.tournament_spec import TournamentSpec
 
@@ -261,9 +262,23 @@ def print_exports(spec: TournamentSpec, exports: Exports, language: str) -> None
         print("\n".join([*placing_lines(exports.placing, language), ""]))
     if is_match(spec):
         print("\n".join([*match_lines(spec, exports.tables, exports.sequential, language), ""]))
+    print_caveats(exports.caveats)
     print(console("arena")("console.digest", digest=exports.digest))
     if exports.report is not None:
         print(exports.report)
+
+
+def print_caveats(caveats: Caveats) -> None:
+    """Print what must be known before the figures are trusted, marked, and an empty line after it, if there is any."""
+    from arena.figures.standings import TEXT_WIDTH
+
+    say = console("arena")
+    sentences = caveats.sentences(say.language)
+    for sentence in sentences:
+        for line in wrapped(say("console.warning", text=sentence), TEXT_WIDTH):
+            print(coloured(line, RED, sys.stdout))
+    if sentences:
+        print()
 
 
 def _print_result_as_json(
@@ -291,6 +306,7 @@ def exports_data(spec: TournamentSpec, exports: Exports) -> dict[str, Any]:
         "duels": [asdict(row) for row in exports.tables.head_to_heads],
         "endings": [asdict(row) for row in exports.tables.endings],
         "faults": [row.data for row in exports.tables.faults],
+        "warnings": exports.caveats.sentences(),
         "fit": exports.tables.fit(),
         **(figures_of_match(exports.tables, exports.sequential) if is_match(spec) else {}),
         **(exports.placing.data() if exports.placing is not None else {}),

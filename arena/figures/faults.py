@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,6 +15,8 @@ FORFEITS = ("crash", "no_answer", "illegal_move", "time_forfeit")
 """Reasons (``engine.rules.REASONS``) of games that were lost by a fault, not over the board."""
 FAULTS_SHOWN = 4
 """Kinds of faults that are reported one by one."""
+TIME_LOSSES_PERCENT = 1
+"""Where more games than these were lost on time, ratings measure the load of the machine too."""
 
 
 FAULT_COLUMNS = ("player", "reason", "games", "number", "text")
@@ -119,3 +122,20 @@ def fault_text(
     if fault.fault is None:
         return say("fault.untold", lost=lost)
     return say("fault.told", lost=lost, text=quoted(fault.fault.text(language)))
+
+
+def time_loss_warnings(
+    faults: Iterable[FaultCount], games: int, say: Callable[..., str], shown: Callable[[str], str] = str
+) -> list[str]:
+    """One sentence if more than ``TIME_LOSSES_PERCENT`` of the games were lost on time, otherwise none.
+
+    ``faults`` are those of all ``games``; ``say`` and ``shown`` are as for ``fault_text``.
+    """
+    lost = Counter({fault.player: fault.games for fault in faults if fault.reason == "time_forfeit"})
+    if 100 * lost.total() <= TIME_LOSSES_PERCENT * games:
+        return []
+    players = [say("fault.time_of", player=shown(player), games=count) for player, count in lost.most_common()]
+    more = [] if len(players) <= FAULTS_SHOWN else [say("fault.time_more", count=len(players) - FAULTS_SHOWN)]
+    percent = f"{100 * lost.total() / games:.3g}"
+    listed = say("fault.comma").join([*players[:FAULTS_SHOWN], *more])
+    return [say("fault.time_losses", lost=lost.total(), games=games, percent=percent, players=listed)]

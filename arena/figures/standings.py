@@ -235,6 +235,11 @@ class Tables:
     """What players forfeited games by, the most frequent first."""
 
     @property
+    def games(self) -> int:
+        """Of which these tables are."""
+        return sum(row.games for row in self.endings)
+
+    @property
     def anchors(self) -> dict[str, float]:
         """Players whose ratings were given, with their Elo."""
         return {self.counter.players[player]: elo for player, elo in self.ratings.anchors.items()}

@@ -150,6 +150,10 @@ class Runner(ABC):
         """Other machines' workers as plain data for ``live.json``; none where this process plays all games."""
         return []
 
+    def refused(self) -> dict[str, str]:
+        """The workers that get no games, by name, and why."""
+        return {}
+
 
 class GameRunner(Runner):
     """Plays jobs in ``concurrency`` threads, which keep their tables and processes from game to game."""

@@ -19,7 +19,7 @@ from arena.play.stages import GameStage, StagePlan, time_line
 from arena.play.store import STORE_NAME, Store, StoreError
 from arena.players.registry import protocol_named
 from arena.records import GameJob, Outcome, Pairing, PlayerSpec
-from arena.run import OTHER_KINDS, Purpose, Run, RunError, RunOptions, check_programs, kind_in, told_setting
+from arena.run import OTHER_KINDS, Purpose, Run, RunError, RunOptions, check_provenance, kind_in, told_setting
 from arena.schedule import (
     Course,
     Withdrawal,
@@ -377,7 +377,7 @@ def holds_another(directory: Path, spec: TournamentSpec, *, accepts_changes: boo
                 return False
             before, openings = stored_tournament(store), store.metadata("openings_digest")
             if not accepts_changes:
-                check_programs(store)
+                check_provenance(store)
     except RunError:
         return True
     except StoreError:  # whoever plays in it repairs it, or says what is wrong

@@ -15,6 +15,7 @@ from arena.figures.numbers import error_text, given_text, percent_text, signed
 from arena.figures.placing import Placing, result_sentence, rounds_text, withdrawal_text
 from arena.figures.search_statistics import SearchStatistics
 from arena.figures.standings import Tables, rating_reference
+from arena.provenance.caveats import NO_CAVEATS, Caveats
 from arena.records import GameSummary, PlayerSpec
 from arena.reports.games import PackedGames
 from arena.schedule import format_of
@@ -73,6 +74,7 @@ class Contents:
     expected_games: int | None = None
     """How many of ``planned_games`` there are to be, of which a run that was made shorter may lack some for good;
     ``None`` if all."""
+    caveats: Caveats = NO_CAVEATS
 
     @property
     def say(self) -> Catalogue:
@@ -198,7 +200,7 @@ def _match_sentence(tables: Tables, say: Callable[..., str], shown: Callable[[st
 def warnings_of(contents: Contents) -> list[str]:
     """What a reader must know before trusting the numbers."""
     counter, say = contents.tables.counter, contents.say
-    found = list(contents.notes)
+    found = [*contents.caveats.sentences(contents.language), *contents.notes]
     arena = Catalogue(ARENA, contents.language)
     if contents.placing is not None:
         found += [withdrawal_text(entry, arena) for entry in contents.placing.withdrawals]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,8 @@ from arena.files import replace_file, replacing
 from arena.notation.pgn import GameWriter
 from arena.play.store import STORE_NAME, Store, made_folder
 from arena.play.tournament import withdrawals_of
+from arena.provenance.caveats import NO_CAVEATS, Caveats, caveats_of
+from arena.provenance.record import remarks_on
 from arena.records import GameRecord, GameSummary, Outcome, games_digest
 from arena.reports.contents import Contents
 from arena.reports.games import GAMES_FOLDER, GamePacker, remove_other_chunks
@@ -48,6 +50,7 @@ class Exports:
     """The sequential test, if the tournament is one."""
     placing: Placing | None = None
     """Of a Swiss tournament or a knockout."""
+    caveats: Caveats = NO_CAVEATS
 
 
 def folder_beside_runs(directory: Path) -> Path:
@@ -69,7 +72,9 @@ def export(
     withdrawals = withdrawals_of(store)
     count = games_that_count(spec, store.outcomes(), withdrawals)
     with exported(directory, spec, store.iterate(), count) as records:
-        contents = _read(directory, spec, records, count, withdrawals=withdrawals, language=language)
+        contents = _read(
+            directory, spec, records, count, withdrawals=withdrawals, provenance=remarks_on(store), language=language
+        )
     return _exports(contents, _write(directory, contents), store.digest(count))
 
 
@@ -80,7 +85,8 @@ def figures(spec: TournamentSpec, store: Store) -> Exports:
     records = (record for record in store.iterate() if record.pairing.number < count)
     tables = tables_of(spec.game, [player.name for player in spec.players], records, dict(spec.anchors))
     placing = placing_of(spec, outcomes, withdrawals)
-    return Exports(store.digest(count), None, tables, sequential_run(spec, outcomes), placing)
+    caveats = caveats_of(store, tables.faults, tables.games)
+    return Exports(store.digest(count), None, tables, sequential_run(spec, outcomes), placing, caveats)
 
 
 def export_joint(
@@ -99,7 +105,7 @@ def export_joint(
 
 
 def _exports(contents: Contents, report: Path, digest: str) -> Exports:
-    return Exports(digest, report, contents.tables, contents.sequential, contents.placing)
+    return Exports(digest, report, contents.tables, contents.sequential, contents.placing, contents.caveats)
 
 
 @contextmanager
@@ -168,6 +174,7 @@ def _read(
     withdrawals: Sequence[Withdrawal] = (),
     runs: Sequence[tuple[str, TournamentSpec]] = (),
     notes: Sequence[str] = (),
+    provenance: Sequence[tuple[str, Mapping[str, Any]]] = (),
     language: str,
 ) -> Contents:
     """Go through the games once; what the report is written from, the games packed for the page among it."""
@@ -193,7 +200,7 @@ def _read(
     counted_plots = search_statistics_plots(search_statistics, language) if search_statistics else ()
     return Contents(
         spec, games, packed, planned_games, tables, plots, search_statistics, counted_plots, sequential, tuple(runs),
-        tuple(notes), language, placing, expected,
+        tuple(notes), language, placing, expected, Caveats(tables.faults, tables.games, provenance),
     )  # fmt: skip
 
 

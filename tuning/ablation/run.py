@@ -14,6 +14,7 @@ from arena.play.estimates import estimated_game_seconds
 from arena.play.stages import GameStage, StagePlan
 from arena.play.store import STORE_NAME, Store
 from arena.player_spec import MAX_NAME_LENGTH
+from arena.provenance.caveats import NO_CAVEATS, Caveats, caveats_of
 from arena.records import Pairing
 from arena.run import Purpose, Run, RunOptions, engines_of, was_begun
 from engine.language import console
@@ -84,6 +85,7 @@ class AblationResult:
     """Identity of the engine, or of several: ``arena.run.engines_of``."""
     faults: tuple[FaultCount, ...] = ()
     """What players forfeited games by."""
+    caveats: Caveats = NO_CAVEATS
 
     @property
     def exit_code(self) -> int:
@@ -215,10 +217,11 @@ def ablate(spec: AblationSpec, directory: Path, **options: Unpack[RunOptions]) -
         speeds = () if spec.conditions.external is None else speed_rows(
             spec.comparisons, _counted(plan, counted), table, store, spec.conditions.game
         )  # fmt: skip
+        faults = faults_of(store.ended_by(FORFEITS))
         return AblationResult(
             spec, directory, len(store), plan.games, table.counted_games(_counted(plan, counted)), costs is None,
             rows, effects, cells, _depths(spec, costs or []), speeds, _plans(store, spec), store.digest(),
-            engines_of(store), faults_of(store.ended_by(FORFEITS)),
+            engines_of(store), faults, caveats_of(store, faults),
         )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from arena.figures.faults import FaultCount
+from arena.provenance.caveats import NO_CAVEATS, Caveats
 from tuning.claims.registration import Registration
 from tuning.claims.spec import Cell, Claim, ClaimsSpec, Part
 from tuning.claims.verdicts import OPEN, UNFINISHED, CellOutcome
@@ -193,6 +194,7 @@ class ClaimsResult:
     """Cells that were taken over from other folders."""
     faults: tuple[FaultCount, ...] = ()
     """What players forfeited games by, of those that the folder holds."""
+    caveats: Caveats = NO_CAVEATS
 
     @property
     def exit_code(self) -> int:

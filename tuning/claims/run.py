@@ -22,6 +22,7 @@ from arena.figures.faults import FORFEITS, faults_of
 from arena.play.live import first_that_fits
 from arena.play.stages import GameStage, StagePlan
 from arena.play.store import STORE_NAME, Store
+from arena.provenance.caveats import caveats_of
 from arena.run import SEVERAL, Purpose, Run, RunError, RunOptions, engines_of
 from arena.spec import default_part
 from engine.language import console
@@ -86,10 +87,11 @@ def run_claims(
         results = experiments.results()
         is_unfinished = not all(result.is_finished for result in results)
         run.is_interrupted = is_unfinished
+        faults = faults_of(run.store.ended_by(FORFEITS))
         return ClaimsResult(
             spec, directory, is_unfinished and not sitting.is_over, results, registration,
             run.store.digest() if len(run.store) else "", experiments.engines, experiments.merged,
-            faults_of(run.store.ended_by(FORFEITS)),
+            faults, caveats_of(run.store, faults),
         )  # fmt: skip
 
 

@@ -79,4 +79,4 @@ def print_ablation(result: AblationResult, arguments: argparse.Namespace, folder
         else:
             shown = in_language(result, Catalogue(MESSAGES, arguments.language))
             text = ablation_text(shown.rows, shown.effects, arguments.language, shown.speeds)
-            print_outcome(text, result.digest, report, result.faults)
+            print_outcome(text, result.digest, report, result.faults, result.caveats)

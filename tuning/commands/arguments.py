@@ -17,8 +17,9 @@ from arena.commands.arguments import (
     add_specification_argument,
     names_paragraph,
 )
-from arena.commands.results import after_outcome, complain_if_in_use, file_error, finishing
+from arena.commands.results import after_outcome, complain_if_in_use, file_error, finishing, print_caveats
 from arena.files import FileError
+from arena.provenance.caveats import NO_CAVEATS, Caveats
 from engine.commands.arguments import (
     add_concurrency_argument,
     add_json_argument,
@@ -118,16 +119,19 @@ def print_faults(faults: Sequence[FaultCount]) -> None:
         print("\n".join(wrapped(sentence, TEXT_WIDTH)))
 
 
-def print_outcome(text: str, digest: str, report: Path | None, faults: Sequence[FaultCount] = ()) -> None:
+def print_outcome(
+    text: str, digest: str, report: Path | None, faults: Sequence[FaultCount] = (), caveats: Caveats = NO_CAVEATS
+) -> None:
     """Print what came of a run, what players forfeited games by, the digest of its games and where the report is.
 
-    ``digest`` is empty of a run that holds no games.
+    ``digest`` is empty of a run that holds no games; ``caveats`` stand before it.
     """
     print(text)
     print()
     if faults:
         print_faults(faults)
         print()
+    print_caveats(caveats)
     if digest:
         print(console("arena")("console.digest", digest=digest))
     if report is not None:

@@ -129,4 +129,4 @@ def print_claims(result: ClaimsResult, arguments: argparse.Namespace, folder: Pa
         if arguments.json:
             print_json(claims_data(result, report))
         else:
-            print_outcome(claims_text(result, arguments.language), result.digest, report, result.faults)
+            print_outcome(claims_text(result, arguments.language), result.digest, report, result.faults, result.caveats)

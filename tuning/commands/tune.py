@@ -89,4 +89,4 @@ def print_tuning(result: StudyResult, arguments: argparse.Namespace, folder: Pat
         if arguments.json:
             print_json(tuning_data(result, report))
         else:
-            print_outcome(tuning_text(result, arguments.language), result.digest, report, result.faults)
+            print_outcome(tuning_text(result, arguments.language), result.digest, report, result.faults, result.caveats)

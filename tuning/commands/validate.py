@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.commands.arguments import add_log_argument
+from arena.commands.results import print_caveats
 from engine.commands.arguments import (
     UsageError,
     add_json_argument,
@@ -106,6 +107,7 @@ def _print_verdict(
         data = {"parameters": result.values, **verdict_data(verdict), "preset": preset}
         data["report"] = None if report is None else str(report)
         data["faults"] = [fault.data for fault in result.faults]
+        data["warnings"] = result.caveats.sentences()
         print_json(data)
     else:
         message = console("tuning")
@@ -114,5 +116,6 @@ def _print_verdict(
         if result.preset is not None:
             print(message("console.preset", preset=result.preset))
         print_faults(result.faults)
+        print_caveats(result.caveats)
         if report is not None:
             print(report)

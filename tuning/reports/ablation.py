@@ -80,7 +80,8 @@ def write_ablation_report(result: AblationResult, language: str = DEFAULT_LANGUA
     for name, table in tables.items():
         replace_file(folder / f"{name}.csv", frame_csv(table))
     games = games_of_run(result.directory, folder, result.spec.conditions.game, result.spec.name, language)
-    return write_document(folder, replace(ablation_document(result, language), games=games), result.faults)
+    document = replace(ablation_document(result, language), games=games)
+    return write_document(folder, document, result.faults, result.caveats)
 
 
 def ablation_document(result: AblationResult, language: str) -> Document:
@@ -482,6 +483,7 @@ def ablation_data(result: AblationResult, report: Path | None) -> dict[str, Any]
         "effects": [asdict(row) for row in result.effects],
         "speeds": [asdict(row) for row in result.speeds],
         "faults": [fault.data for fault in result.faults],
+        "warnings": result.caveats.sentences(),
         "games_digest": result.digest or None,
         "report": None if report is None else str(report),
     }

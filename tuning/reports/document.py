@@ -8,6 +8,7 @@ from pathlib import Path
 
 from arena.figures.faults import FaultCount, fault_sentences
 from arena.files import replace_file
+from arena.provenance.caveats import NO_CAVEATS, Caveats
 from arena.reports.contents import Plot
 from arena.reports.games import GAMES_FOLDER, GamesOnPage, remove_other_chunks
 from arena.reports.markdown import escaped, table_markdown
@@ -89,14 +90,17 @@ class Document:
         return [block for section in self.sections for block in section.blocks if isinstance(block, Plot)]
 
 
-def write_document(directory: Path, document: Document, faults: Sequence[FaultCount] = ()) -> Path:
+def write_document(
+    directory: Path, document: Document, faults: Sequence[FaultCount] = (), caveats: Caveats = NO_CAVEATS
+) -> Path:
     """Write report.html, report.md and the plots; returns the path of report.html. Raises ``FileError``.
 
-    What players forfeited games by stands at the head of the first section.
+    At the head of the first section stand the caveats, and what players forfeited games by.
     """
-    if faults:
+    found = caveats.sentences(document.language)
+    found += fault_sentences(faults, Catalogue("arena", document.language), document.language)
+    if found:
         first, *others = document.sections
-        found = fault_sentences(faults, Catalogue("arena", document.language), document.language)
         first = replace(first, blocks=(*(Note(text, warning=True) for text in found), *first.blocks))
         document = replace(document, sections=(first, *others))
     write_plots(directory, document.plots)

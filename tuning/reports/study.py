@@ -80,7 +80,8 @@ def write_tuning_report(result: StudyResult, language: str = DEFAULT_LANGUAGE, f
     if result.model is not None and result.rounds:
         replace_file(folder / "rounds.csv", frame_csv(rounds_frame(result)))
     games = games_of_run(result.directory, folder, result.spec.conditions.game, result.spec.name, language)
-    return write_document(folder, replace(tuning_document(result, language), games=games), result.faults)
+    document = replace(tuning_document(result, language), games=games)
+    return write_document(folder, document, result.faults, result.caveats)
 
 
 def tuning_document(result: StudyResult, language: str) -> Document:
@@ -441,6 +442,7 @@ def tuning_data(result: StudyResult, report: Path | None) -> dict[str, Any]:
         "confirmed": result.confirmed,
         "preset": None if result.preset is None else str(result.preset),
         "faults": [fault.data for fault in result.faults],
+        "warnings": result.caveats.sentences(),
         "games_digest": result.digest or None,
         "report": None if report is None else str(report),
     }

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from arena.figures.faults import FaultCount
 from arena.figures.statistics import Pentanomial
+from arena.provenance.caveats import NO_CAVEATS, Caveats
 from engine.settings.parameters import Value
 from tuning.study.model.observations import Observations
 from tuning.study.model.response import ResponseModel
@@ -92,6 +93,7 @@ class StudyResult:
     """Identity of the engine, or of several: ``arena.run.engines_of``."""
     faults: tuple[FaultCount, ...] = ()
     """What players forfeited games by."""
+    caveats: Caveats = NO_CAVEATS
     own_seconds: float | None = None
     """Processor time of this run outside the games: of the thread that decides what is played and keeps the books.
     ``None`` where it was only read again."""

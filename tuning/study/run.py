@@ -21,6 +21,7 @@ from arena.figures.numbers import signed
 from arena.play.live import first_that_fits
 from arena.play.stages import StagePlan
 from arena.play.store import STORE_NAME, Store
+from arena.provenance.caveats import caveats_of
 from arena.records import Outcome
 from arena.run import Run, RunError, RunOptions, check_directory, engines_of, was_begun
 from engine.language import console
@@ -89,9 +90,10 @@ def play_study(spec: TuningSpec, directory: Path, **options: Unpack[RunOptions])
     with Run(directory, purpose, **options) as run:
         result = StudyRun(plan, run).play()
         own, whole = time.thread_time() - own, time.process_time() - whole
+        faults = faults_of(run.store.ended_by(FORFEITS))
         return replace(
             result, games=len(run.store), digest=run.store.digest(), engine=engines_of(run.store), own_seconds=own,
-            games_seconds=max(0.0, whole - own), faults=faults_of(run.store.ended_by(FORFEITS)),
+            games_seconds=max(0.0, whole - own), faults=faults, caveats=caveats_of(run.store, faults),
         )  # fmt: skip
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import html
 import json
 import os
 import signal
@@ -29,9 +31,18 @@ from arena.play import tournament
 from arena.play.executor import GameRunner
 from arena.play.store import Store, StoreError
 from arena.records import GameJob, GameRecord, games_digest
+from arena.spec import spec_from_mapping
+from arena.tournament_spec import TournamentSpec
+from elolab import command_line
 from engine.engine import StopFlag
 
 OTHER_ENGINE = "import engine.compiled.identity as identity\nidentity.engine_identity = lambda: '0123456789ab'\n"
+OTHER_SOURCES = """
+import arena.provenance.sources as identity
+
+there = dict(identity.source_digests()) | {"arena/protocols/nboard.py": "0123456789ab"}
+identity.source_digests = lambda: there
+"""
 WITHOUT_ELOLAB = "import sys\nsys.modules['arena'] = None\n"
 SLOW = """
 import time
@@ -160,6 +171,59 @@ def test_a_program_is_looked_for_on_every_worker(cluster: LocalCluster) -> None:
     missing = [text for text in told if "cannot be started there" in text]
     assert len(missing) <= 1
     assert all("first" in text and "othello-mock" in text for text in missing)
+
+
+def match_with_program(pairs: int) -> TournamentSpec:
+    players = [{"name": "program", "protocol": "nboard", "command": ["othello-mock", "good", "protocol=nboard"]}, {}]
+    content = {"game": "othello", "format": "match", "pairs": pairs, "limit": "depth=1", "players": players}
+    return spec_from_mapping({**content, "name": "small"}, "small.toml")
+
+
+def with_program(folder: Path, name: str, last_line: str = "") -> Path:
+    """A folder for PATH with the program in it."""
+    (folder / name).mkdir()
+    program = folder / name / "othello-mock"
+    program.write_text(f"#!/bin/sh\nexec {sys.executable} {MOCK} \"$@\"\n{last_line}")
+    program.chmod(0o755)
+    return folder / name
+
+
+def test_workers_with_another_program_or_other_sources_get_no_games(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    own, other = with_program(tmp_path, "own"), with_program(tmp_path, "other", "# another build\n")
+    (tmp_path / "sources.py").write_text(OTHER_SOURCES)
+    monkeypatch.setenv("PATH", os.pathsep.join([str(own), os.environ["PATH"]]))
+    digests = [hashlib.sha256((path / "othello-mock").read_bytes()).hexdigest()[:12] for path in (other, own)]
+    with LocalCluster(tmp_path) as cluster:
+        cluster.start_worker("good")
+        cluster.start_worker("bad", path=str(other))
+        cluster.start_worker("old", "--preload", "sources.py")
+        cluster.wait_for_workers(3)
+        result = tournament.run(match_with_program(12), tmp_path / "run", cluster=cluster.address)
+        assert (result.stored, result.exit_code) == (24, 0)
+        live = json.loads((tmp_path / "run" / "live.json").read_text())
+        rows = {worker["name"].split()[0]: worker for worker in live["workers"]}
+        assert {name: row["state"] for name, row in rows.items()} == {
+            "good": "idle", "bad": "refused", "old": "refused"
+        }  # fmt: skip
+        assert {name: row["games"] for name, row in rows.items()} == {"good": 24, "bad": 0, "old": 0}
+        reasons = {
+            "bad": f"its program 'othello-mock' is {digests[0]}, not {digests[1]}",
+            "old": "arena/protocols/nboard.py is 0123456789ab there, ",
+        }
+        said = capfd.readouterr().err
+        assert command_line.main(["report", str(tmp_path / "run")]) == 0
+        shown = " ".join(capfd.readouterr().out.split())
+        page = html.unescape((tmp_path / "run" / "report.html").read_text())
+        for name, reason in reasons.items():
+            assert reason in rows[name]["reason"]
+            for text in (said, shown, page, (tmp_path / "run" / "report.md").read_text()):
+                assert reason in text.replace("\\", ""), text
+        cluster.kill("good")
+        with pytest.raises(ClusterError, match="none of its workers will do: ") as refusal:
+            tournament.run(match_with_program(2), tmp_path / "none", cluster=cluster.address)
+        assert all(reason in str(refusal.value) for reason in reasons.values())
 
 
 def test_without_a_scheduler_there_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

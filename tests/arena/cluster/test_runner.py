@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import os
 import re
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -18,12 +20,15 @@ import pytest
 from small_games import jobs_of
 
 from arena.cluster import runner as cluster_runner
-from arena.cluster.contract import ClusterError, ExecutorSite, Site, Worker
+from arena.cluster.contract import ClusterError, ExecutorSite, RefusedWorker, Site, Worker
 from arena.cluster.runner import MOST_LOSSES, ClusterRunner
 from arena.cluster.worker import Chunk, Order, PlayedChunk, heed, play_chunk
 from arena.play.executor import GameRunner
+from arena.provenance.player_files import GameFile, files_of
+from arena.provenance.sources import sources_digest
 from arena.records import GameJob, GameRecord, games_digest
 from elolab import command_line
+from engine.compiled.identity import engine_identity
 from engine.engine import StopFlag
 from engine.settings.configuration import find_config
 
@@ -33,7 +38,7 @@ class Threads(Site):
 
     def __init__(self, *names: str, play: Callable[[Chunk], PlayedChunk] = play_chunk) -> None:
         self.here = {name: Worker(name, name, 1, ThreadPoolExecutor(1), play) for name in names}
-        self.turned_away: dict[str, str] = {}
+        self.turned_away: dict[str, RefusedWorker] = {}
         self.orders: list[Order] = []
 
     def workers(self) -> Mapping[str, Worker]:
@@ -41,12 +46,12 @@ class Threads(Site):
             raise ClusterError(f"none is left: {self.turned_away}")
         return self.here
 
-    def refused(self) -> Mapping[str, str]:
+    def refused(self) -> Mapping[str, RefusedWorker]:
         return self.turned_away
 
     def refuse(self, worker: Worker, reason: str) -> None:
         self.here = {name: one for name, one in self.here.items() if one is not worker}
-        self.turned_away[worker.address] = reason
+        self.turned_away[worker.address] = RefusedWorker(worker.name, reason)
 
     def lose(self, name: str) -> None:
         self.here = {other: one for other, one in self.here.items() if other != name}
@@ -207,10 +212,82 @@ def test_another_engine_is_refused_before_its_first_game() -> None:
     with ClusterRunner(site, StopFlag()) as runner:
         assert games_digest(list(runner.run(jobs))) == played_here(jobs)
         assert {worker["name"]: worker["state"] for worker in runner.workers()}["other"] == "refused"
-    assert "0123456789ab" in site.turned_away["other"]
+    assert "0123456789ab" in site.turned_away["other"].reason
     alone = ClusterRunner(Threads("other", play=play_as_another), StopFlag())
     with alone as runner, pytest.raises(ClusterError, match="none is left"):
         list(runner.run(jobs))
+
+
+def jobs_of_script(script: Path, games: int = 6) -> list[GameJob]:
+    """Games between two programs, which nobody plays."""
+    command = (sys.executable, str(script))
+    return [
+        replace(
+            job, first=replace(job.first, protocol="nboard", parameters=(), command=command),
+            second=replace(job.second, protocol="nboard", parameters=(), command=command),
+        )
+        for job in jobs_of(games)
+    ]  # fmt: skip
+
+
+def test_other_sources_of_elolab_are_refused() -> None:
+    (job,) = jobs_of(2)[:1]
+    played = play_chunk(Chunk("run", 0, (job,), engine_identity(), "0123456789ab"))
+    assert re.match(rf"the sources .* are {sources_digest()}, not 0123456789ab", played.refusal)
+    assert not played.records
+
+
+def test_another_file_of_a_player_is_refused_by_its_name_and_both_digests(tmp_path: Path) -> None:
+    script = tmp_path / "engine.py"
+    script.write_text("1")
+    jobs = jobs_of_script(script)
+    wanted = {file: 64 * "0" for file in files_of(jobs[0].first) if not file.is_program}
+    assert [file.word for file in wanted] == [str(script)]
+    played = play_chunk(Chunk("run", 0, tuple(jobs), engine_identity(), sources_digest(), files=wanted))
+    here = hashlib.sha256(b"1").hexdigest()[:12]
+    assert played.refusal == f"its file '{script}' is {here}, not 000000000000"
+    script.unlink()
+    played = play_chunk(Chunk("run", 0, tuple(jobs), engine_identity(), sources_digest(), files=wanted))
+    assert played.unavailable.keys() == {"a", "b"}
+    assert set(played.unavailable.values()) == {f"its file '{script}' is missing"}
+
+
+def test_shipped_weights_that_are_others_there_are_refused() -> None:
+    jobs = jobs_of(2, settings={"evaluation_weights": "othello"})
+    first = dict(jobs[0].first.parameters)
+    first["evaluation_weights"] = first["evaluation_weights"].split("#")[0] + "#0123456789ab"
+    job = replace(jobs[0], first=replace(jobs[0].first, parameters=tuple(first.items())))
+    played = play_chunk(Chunk("run", 0, (job,), engine_identity(), sources_digest()))
+    assert re.search(r"weights othello#0123456789ab: .* digest [0-9a-f]{12};", played.refusal)
+
+
+def test_a_file_that_only_workers_have_binds_them_to_the_first(tmp_path: Path) -> None:
+    """The second worker began before anything was known of the file; its games do not count."""
+    file = GameFile("engine-of-workers", None)
+    begun = threading.Barrier(2)
+
+    def of(digest: str, waits: bool) -> Callable[[Chunk], PlayedChunk]:
+        def play(chunk: Chunk) -> PlayedChunk:
+            if not chunk.files:
+                begun.wait(10)
+                if waits:
+                    time.sleep(0.3)
+            return replace(made_up(chunk), files={file: digest})
+
+        return play
+
+    site = Threads("first", "second")
+    plays = {"first": of(64 * "a", False), "second": of(64 * "b", True)}
+    site.here = {name: replace(worker, play=plays[name]) for name, worker in site.here.items()}
+    files: dict[GameFile, str] = {}
+    with ClusterRunner(site, StopFlag(), files=files) as runner:
+        records = list(runner.run(jobs_of(8)))
+        rows = {worker["name"]: worker for worker in runner.workers()}
+        assert runner.refused() == {"second": rows["second"]["reason"]}
+    assert len({record.key for record in records}) == len(records) == 8
+    assert files == {file: 64 * "a"}
+    assert (rows["second"]["state"], rows["second"]["games"]) == ("refused", 0)
+    assert rows["second"]["reason"] == f"its program 'engine-of-workers' is {12 * 'b'}, not {12 * 'a'}"
 
 
 def with_players(jobs: list[GameJob], **missing: set[str]) -> Callable[[str], Callable[[Chunk], PlayedChunk]]:

@@ -26,8 +26,9 @@ from arena.figures.statistics import Pentanomial
 from arena.play.live import LIVE_NAME
 from arena.play.store import STORE_NAME, Store
 from arena.play.tournament import run
+from arena.provenance.record import PROGRAMS
 from arena.records import GameRecord, Opening, Pairing
-from arena.run import PROGRAMS, RunError
+from arena.run import RunError
 from arena.sequential import SequentialSettings
 from arena.spec import spec_from_mapping
 from arena.watching.snapshot import RunFollower

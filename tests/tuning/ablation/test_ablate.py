@@ -26,8 +26,9 @@ from scipy import stats
 from arena.figures.statistics import Pentanomial
 from arena.play.live import LIVE_NAME
 from arena.play.store import STORE_NAME, Store
+from arena.provenance.record import PROGRAMS
 from arena.records import GameRecord, Opening
-from arena.run import ENGINE_IDENTITY, OTHER_KINDS, PROGRAMS
+from arena.run import ENGINE_IDENTITY, OTHER_KINDS
 from elolab import command_line
 from engine.compiled.identity import engine_identity
 from engine.engine import Engine, StopFlag

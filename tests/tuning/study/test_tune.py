@@ -30,8 +30,9 @@ from arena.play.damage import renew_checksums
 from arena.play.live import LIVE_NAME
 from arena.play.store import STORE_NAME, Store
 from arena.player_spec import player_named
+from arena.provenance.record import PROGRAMS
 from arena.records import GameRecord
-from arena.run import PROGRAMS, RunError
+from arena.run import RunError
 from arena.spec import spec_from_mapping
 from elolab import command_line
 from engine.compiled.identity import engine_identity

@@ -61,7 +61,7 @@ def write_claims_report(run: ClaimsResult, language: str = DEFAULT_LANGUAGE, fol
     replace_file(folder / SURROUNDINGS_FILE, surroundings_text(run.registration.surroundings))
     searches = frame_csv(run.searches_frame())
     replace_file(folder / COMPRESSED["searches"], gzip.compress(searches.encode(), mtime=0))
-    return write_document(folder, claims_document(run, language), run.faults)
+    return write_document(folder, claims_document(run, language), run.faults, run.caveats)
 
 
 def data_dictionary(language: str = DEFAULT_LANGUAGE) -> str:
@@ -494,6 +494,7 @@ def claims_data(run: ClaimsResult, report: Path | None) -> dict[str, Any]:
         ],
         "amendments": [asdict(one) for one in run.registration.amendments],
         "faults": [fault.data for fault in run.faults],
+        "warnings": run.caveats.sentences(),
         "games_digest": run.digest or None,
         "report": None if report is None else str(report),
     }

@@ -12,6 +12,7 @@ from arena.figures.faults import FORFEITS, FaultCount, faults_of
 from arena.play.estimates import estimated_game_seconds
 from arena.play.stages import GameStage, StagePlan
 from arena.play.store import STORE_NAME, Store
+from arena.provenance.caveats import NO_CAVEATS, Caveats, caveats_of
 from arena.run import Purpose, Run, RunError, RunOptions, check_directory, engines_of, store_before_run
 from engine.language import console
 from engine.settings.limits import Limits
@@ -51,6 +52,7 @@ class ValidationResult:
     """The match of the study itself that spoke against the recommendation, if one did."""
     faults: tuple[FaultCount, ...] = ()
     """What players forfeited games of this validation by."""
+    caveats: Caveats = NO_CAVEATS
 
     @property
     def interrupted(self) -> bool:
@@ -98,6 +100,7 @@ def validate_again(
         engine = engines_of(run.store)
         counted = games.keys(0 if verdict is None else verdict.counts.pairs)
         faults = faults_of(record for record in run.store.ended_by(FORFEITS) if record.key in counted)
+        caveats = caveats_of(run.store, faults, len(counted))
         # The study's own, as far as it came: a stage after a failed one was not played.
         own = [stored_verdict(games, run.store) for games in own_validations(plan, run.store, table, named, again)]
     if verdict is not None and verdict.unfinished_of is not None:
@@ -114,7 +117,7 @@ def validate_again(
     preset = None
     if verdict is not None and verdict.kind == "sprt" and verdict.passed and failed is None:
         preset = write_preset(engine, spec, directory, named, verdict, presets)
-    return ValidationResult(spec, directory, named, verdict, preset, failed, faults)
+    return ValidationResult(spec, directory, named, verdict, preset, failed, faults, caveats)
 
 
 def _recommended(directory: Path, opened: Callable[[Path], Store]) -> tuple[TuningPlan, dict[str, Value]]:

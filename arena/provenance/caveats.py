@@ -1,0 +1,38 @@
+"""What a reader must know before trusting the figures of a run: games lost on time, mixed builds, refused workers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from arena.figures.faults import FaultCount, time_loss_warnings
+from arena.play.store import Store
+from arena.provenance.record import remarks_on
+from engine.language import DEFAULT_LANGUAGE, Catalogue
+
+
+@dataclass(frozen=True)
+class Caveats:
+    """They are kept without words, for reports in any language."""
+
+    faults: tuple[FaultCount, ...] = ()
+    """What players forfeited games by."""
+    games: int = 0
+    """Of which the faults are."""
+    provenance: Sequence[tuple[str, Mapping[str, Any]]] = ()
+    """``arena.provenance.record.remarks_on`` the run's store."""
+
+    def sentences(self, language: str = DEFAULT_LANGUAGE) -> list[str]:
+        """One for each, the gravest first; none if there is nothing to know."""
+        say = Catalogue("arena", language)
+        remarks = [say(key, **fields) for key, fields in self.provenance]
+        return time_loss_warnings(self.faults, self.games, say) + remarks
+
+
+NO_CAVEATS = Caveats()
+
+
+def caveats_of(store: Store, faults: tuple[FaultCount, ...], games: int | None = None) -> Caveats:
+    """The caveats of a folder; ``faults`` are those of ``games``, or of all that it holds."""
+    return Caveats(faults, len(store) if games is None else games, remarks_on(store))

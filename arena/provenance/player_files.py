@@ -1,0 +1,79 @@
+"""The files that decide how external players play: their programs, and files among their arguments and options.
+
+A file is known by its digest, so that games of two builds are not taken for those of one. Not covered: what a program
+reads beside these, such as modules that a script imports or an opening book of a fixed name.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import stat
+from typing import TYPE_CHECKING, NamedTuple
+
+from arena.players.contract import PlayerFault
+from arena.players.process import find_program
+
+if TYPE_CHECKING:
+    from arena.records import PlayerSpec
+
+
+class GameFile(NamedTuple):
+    """A file that decides an external player's games."""
+
+    word: str
+    """As the command, one of its arguments or an option names it."""
+    directory: str | None
+    """Where the program runs; ``None`` is where elolab does."""
+    is_program: bool = True
+
+    def digest(self) -> str | None:
+        """SHA-256 of its content as it is now, hexadecimal; ``None`` if no such file can be read here."""
+        try:
+            if self.is_program:
+                path = find_program([self.word], self.directory)
+            else:
+                path = os.path.join(os.path.abspath(self.directory or ""), self.word)
+            status = os.stat(path)
+            if not stat.S_ISREG(status.st_mode):
+                return None
+            return _digest(path, status.st_mtime_ns, status.st_size, status.st_ino)
+        except (PlayerFault, OSError, ValueError):  # a word with a null character is no path
+            return None
+
+    def is_of(self, player: PlayerSpec) -> bool:
+        """Whether the player's command or options name it."""
+        return self in _named_by(player)
+
+    @property
+    def kind(self) -> str:
+        """What people call it."""
+        return "program" if self.is_program else "file"
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.word!r}" + ("" if self.directory is None else f" in {self.directory}")
+
+
+@functools.lru_cache(256)
+def _digest(path: str, changed_ns: int, size: int, number: int) -> str:
+    """Once for each state of a file: workers ask before every chunk of games."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def files_of(player: PlayerSpec) -> dict[GameFile, str]:
+    """The digests of the files that an external player's command and options name, as far as they are here."""
+    return {file: digest for file in _named_by(player) if (digest := file.digest()) is not None}
+
+
+def _named_by(player: PlayerSpec) -> list[GameFile]:
+    """What may be files of a player. Of words without a dot or a folder only the program is one."""
+    if player.is_builtin or not player.command:
+        return []
+    program, *arguments = player.command
+    words = [*arguments, *(value for _, value in player.options)]
+    # An argument such as --book=lines.bin names its file behind the sign.
+    named = dict.fromkeys(part for word in words for part in (word, word.partition("=")[2]))
+    others = [GameFile(word, player.directory, False) for word in named if os.sep in word or "." in word]
+    return [GameFile(program, player.directory), *others]

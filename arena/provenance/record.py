@@ -1,0 +1,148 @@
+"""With what a folder's games were played, beside the engine: files of external players, elolab's driver, workers.
+
+A run that is resumed has to play with the same; ``arena.provenance.sources`` says what counts as the same elolab.
+Folders of earlier versions record less, and nothing is demanded of them that they do not record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from arena.play.store import Store
+from arena.provenance.player_files import GameFile, files_of
+from arena.provenance.sources import SHOWN_DIGITS, driver_identity
+from arena.records import GameJob, PlayerSpec
+
+PROGRAMS = "program files"
+"""The name under which a store keeps which builds of external programs played: word of the command, folder, digest.
+
+A program whose change was accepted stands there once for each build, the last one last.
+"""
+OTHER_FILES = "files of players"
+"""The same of the files that arguments and options of players name."""
+DRIVERS = "driver identities"
+"""The name under which a store keeps each ``driver_identity`` that drove programs, in order."""
+ACCEPTED = "accepted changes"
+"""The name under which a store keeps the digests of files and drivers with which somebody has let the run go on."""
+REFUSED_WORKERS = "refused workers"
+"""The name under which a store keeps the workers that got no games, and why."""
+
+
+class Provenance:
+    """What plays in a folder during a run. It records what has played, not what is about to."""
+
+    def __init__(self, store: Store, *, accepts_changes: bool) -> None:
+        """With ``accepts_changes`` it is recorded that the run goes on with the files and the driver as they are now.
+
+        Files that are not here may then be others than those recorded.
+        """
+        self._store = store
+        self._recorded = _recorded_files(store)
+        self._drivers: list[str] = store.metadata(DRIVERS) or []
+        self._refused: dict[str, str] = store.metadata(REFUSED_WORKERS) or {}
+        self._noted: set[PlayerSpec] = set()
+        self.files: dict[GameFile, str] = {}
+        """Digests of the files with which external players have to play."""
+        for file, digests in self._recorded.items():
+            digest = file.digest() or (None if accepts_changes else digests[-1])
+            if digest is not None:
+                self.files[file] = digest
+        if accepts_changes and (changed := _changed(store)):
+            store.record_metadata({ACCEPTED: [*(store.metadata(ACCEPTED) or ()), *changed]})
+
+    def note(self, job: GameJob) -> None:
+        """Read which files are about to play: of one that is replaced meanwhile, the one that was started."""
+        for player in (job.first, job.second):
+            if not player.is_builtin and player not in self._noted:
+                self._noted.add(player)
+                for file, digest in files_of(player).items():
+                    self.files.setdefault(file, digest)
+
+    def record(self, players: Iterable[PlayerSpec], refused: Mapping[str, str]) -> None:
+        """Record with what these players have played, and the workers refused by now, as far as that is new."""
+        new: dict[str, object] = {}
+        external = [player for player in dict.fromkeys(players) if not player.is_builtin]
+        for file, digest in self.files.items() if external else ():
+            digests = self._recorded.get(file, [])
+            if digest not in digests[-1:] and any(map(file.is_of, external)):
+                self._recorded[file] = [*digests, digest]
+                new |= _kept(self._recorded)
+        if external and driver_identity() not in self._drivers[-1:]:
+            self._drivers.append(driver_identity())
+            new[DRIVERS] = self._drivers
+        if refused.items() - self._refused.items():
+            self._refused |= refused
+            new[REFUSED_WORKERS] = self._refused
+        if new:
+            self._store.record_metadata(new)
+
+
+def _recorded_files(store: Store) -> dict[GameFile, list[str]]:
+    """The digests of every recorded file, one for each build that played, in order."""
+    found: dict[GameFile, list[str]] = {}
+    for name in (PROGRAMS, OTHER_FILES):
+        for word, directory, digest in store.metadata(name) or ():
+            found.setdefault(GameFile(word, directory, name == PROGRAMS), []).append(digest)
+    return found
+
+
+def _kept(recorded: Mapping[GameFile, list[str]]) -> dict[str, object]:
+    """Recorded files as a store keeps them."""
+    kept: dict[str, list[list[str | None]]] = {PROGRAMS: [], OTHER_FILES: []}
+    for file, digests in recorded.items():
+        kept[PROGRAMS if file.is_program else OTHER_FILES] += [[file.word, file.directory, one] for one in digests]
+    return {name: entries for name, entries in kept.items() if entries}
+
+
+def builds_in(store: Store) -> dict[str, str]:
+    """The beginning of the digest of every file with which external players have played, by its kind and name."""
+    return {
+        f"{file.kind} {_place(file)}": _shown(digests) for file, digests in _recorded_files(store).items()
+    }
+
+
+def _place(file: GameFile) -> str:
+    return file.word if file.directory is None else f"{file.word} in {file.directory}"
+
+
+def _shown(digests: Iterable[str]) -> str:
+    return ", ".join(digest[:SHOWN_DIGITS] for digest in digests)
+
+
+def changed_since(store: Store) -> str:
+    """What is another than when a folder's last games were played, for people; empty if nothing is.
+
+    A file that is not here is none: its games may be played on other machines.
+    """
+    return next(iter(_changed(store).values()), "")
+
+
+def _changed(store: Store) -> dict[str, str]:
+    """What has changed and was not accepted, by its digest now."""
+    found = {}
+    for file, digests in _recorded_files(store).items():
+        now = file.digest()
+        if now is not None and now != digests[-1]:
+            found[now] = f"the {file.kind} {file.word!r} has changed since it played games there"
+    drivers = store.metadata(DRIVERS)
+    if drivers and drivers[-1] != driver_identity():
+        found[driver_identity()] = (
+            f"elolab speaks to programs otherwise since it played games there (sources {drivers[-1]} then, "
+            f"{driver_identity()} now)"
+        )
+    accepted = store.metadata(ACCEPTED) or ()
+    return {digest: what for digest, what in found.items() if digest not in accepted}
+
+
+def remarks_on(store: Store) -> list[tuple[str, dict[str, Any]]]:
+    """What a reader of a folder's results must know of it: messages of ``arena`` and their fields."""
+    found: list[tuple[str, dict[str, Any]]] = [
+        ("provenance.builds", {"file": _place(file), "count": len(digests), "digests": _shown(digests)})
+        for file, digests in _recorded_files(store).items()
+        if len(digests) > 1
+    ]
+    if len(drivers := store.metadata(DRIVERS) or ()) > 1:
+        found.append(("provenance.drivers", {"count": len(drivers), "identities": _shown(drivers)}))
+    refused: dict[str, str] = store.metadata(REFUSED_WORKERS) or {}
+    return found + [("provenance.refused", {"worker": worker, "reason": why}) for worker, why in refused.items()]
