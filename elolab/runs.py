@@ -81,10 +81,11 @@ class PlayedGames:
     @cached_property
     @naming_arguments("folder")
     def faults(self) -> DataFrame:
-        """What players forfeited games by, the most frequent first; no row if nobody did.
+        """Faults of players that ended games, the most frequent first; no row if there were none.
 
-        Columns: ``player``, ``reason`` (``crash``, ``no_answer``, ``illegal_move`` or ``time_forfeit``), ``games``,
-        ``number`` (the first of them, as in ``games``), ``text`` (what happened there).
+        Columns: ``player``, ``reason`` (``crash``, ``no_answer``, ``illegal_move``, ``time_forfeit`` or ``no_move``),
+        ``games``, ``number`` (the first of them, as in ``games``), ``text`` (what happened there), ``drawn`` (how many
+        of the games were drawn, as those by ``no_move`` can be).
         """
         import pandas
 

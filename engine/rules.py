@@ -38,6 +38,7 @@ REASONS = (
     "resignation",
     "draw_agreement",
     "solved",
+    "no_move",
 )
 
 REPETITION_RULES = ("draw", "check-only", "asian")

@@ -1,4 +1,5 @@
-"""The games that players lost by faults: crashes, silence, illegal moves, losses on time, and what caused them."""
+"""The faults of players that ended games: crashes, silence, illegal or missing moves, losses on time, and their causes.
+"""
 
 from __future__ import annotations
 
@@ -11,20 +12,20 @@ from arena.faults import Fault, late_move_fault, stored_fault
 from arena.records import GameRecord
 from engine.language import DEFAULT_LANGUAGE
 
-FORFEITS = ("crash", "no_answer", "illegal_move", "time_forfeit")
-"""Reasons (``engine.rules.REASONS``) of games that were lost by a fault, not over the board."""
+FORFEITS = ("crash", "no_answer", "illegal_move", "time_forfeit", "no_move")
+"""Reasons (``engine.rules.REASONS``) of games that a fault ended, not the board; ``no_move`` may be drawn."""
 FAULTS_SHOWN = 4
 """Kinds of faults that are reported one by one."""
 TIME_LOSSES_PERCENT = 1
 """Where more games than these were lost on time, ratings measure the load of the machine too."""
 
 
-FAULT_COLUMNS = ("player", "reason", "games", "number", "text")
+FAULT_COLUMNS = ("player", "reason", "games", "number", "text", "drawn")
 
 
 @dataclass(frozen=True)
 class FaultCount:
-    """The games that one player lost by faults for one reason."""
+    """The games that one player ended by faults, for one reason."""
 
     player: str
     reason: str
@@ -34,6 +35,13 @@ class FaultCount:
     """The first of them."""
     fault: Fault | None
     """What happened there; ``None`` where nothing but the reason is known."""
+    drawn: int = 0
+    """How many of them were drawn."""
+
+    @property
+    def lost(self) -> int:
+        """How many of them the player lost."""
+        return self.games - self.drawn
 
     @property
     def text(self) -> str:
@@ -47,7 +55,7 @@ class FaultCount:
 
 
 def cause_of(record: GameRecord) -> tuple[str, Fault | None] | None:
-    """The player that lost a game by a fault, and the fault; ``None`` for a game that ended otherwise."""
+    """The player whose fault ended a game, and the fault; ``None`` for a game that ended otherwise."""
     if record.reason not in FORFEITS:
         return None
     found = stored_fault(record.detail)
@@ -72,11 +80,10 @@ class FaultCounter:
             return
         player, fault = cause
         before = self._found.get((player, record.reason))
-        self._found[player, record.reason] = (
-            FaultCount(player, record.reason, 1, record.pairing.number, fault)
-            if before is None
-            else replace(before, games=before.games + 1)
-        )
+        if before is None:
+            before = FaultCount(player, record.reason, 0, record.pairing.number, fault)
+        drawn = before.drawn + (record.result == "1/2-1/2")
+        self._found[player, record.reason] = replace(before, games=before.games + 1, drawn=drawn)
 
     def counts(self) -> tuple[FaultCount, ...]:
         """Every player's faults by their reasons, the most frequent first."""
@@ -117,7 +124,7 @@ def fault_text(
     ``shown`` marks up a name, and ``quoted`` what happened.
     """
     how = say(f"lost_by.{fault.reason}")
-    key = "fault.one" if fault.games == 1 else "fault.many"
+    key = "fault.no_move" if fault.drawn else "fault.one" if fault.games == 1 else "fault.many"
     lost = say(key, player=shown(fault.player), games=fault.games, number=fault.number, how=how)
     if fault.fault is None:
         return say("fault.untold", lost=lost)

@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from arena.faults import Fault, late_move_fault
 from arena.players.contract import (
+    LEVEL_SCORE,
     GameStopped,
+    NoMove,
     Player,
     PlayerClock,
     PlayerFault,
@@ -273,7 +275,7 @@ class _GameInProgress:
         room = self.max_game_plies - max(len(self.line), self.position.ply)
         exchange = Exchange(self.arbiter, self.stop)
         self.exchange = (len(self.moves), exchange)
-        exchanged = await in_thread(exchange.play, programs, self.side, room, bool(self.line))
+        exchanged = await in_thread(exchange.play, programs, self.side, room)
         for side, player in enumerate((first, second)):
             moves = [move for move in exchanged.moves if move.side == side]
             player.take_program_back(moves, exchanged if side == exchanged.side else None)
@@ -295,6 +297,8 @@ class _GameInProgress:
             expected, ending = await self._ask(side, begun)
         except PlayerResigned:
             return Ending(WINS[1 - side], "resignation")
+        except NoMove as again:
+            return await self._end_without_move(side, again)
         except PlayerFault as fault:
             await self._record_fault(side, fault)
             return Ending(WINS[1 - side], fault.reason)
@@ -351,21 +355,60 @@ class _GameInProgress:
         pondered = Pondered(is_hit, opponent.elapsed_ns)
         return await player.move_after_pondering(self.position, self.line, told, self.stop, pondered)
 
-    async def _ask(self, side: int, begun: Exchanged | None) -> tuple[str | None, Ending | None]:
-        """One move, made on the board and charged; the reply the player expects to it, and how the game has ended.
-
-        Raises ``PlayerFault``, ``PlayerResigned`` or ``GameStopped``.
-        """
+    async def _answer(self, side: int, begun: Exchanged | None) -> Reply:
+        """What a player answers to the position; ``begun`` if compiled code has asked already."""
         player = self.players[side]
         if self.draw_offers[1 - side] and len(self.moves) >= self.job.adjudication.draw_after_ply:
             player.hear_draw_offer()
         if begun is not None and isinstance(player, ProgramLender):
-            reply = await player.finish_move(begun.unsent, begun.began_ns, self.stop)
-        elif self.ponderings[side].expected is None:
-            told = self.clocks[side].before_move(self.clocks[1 - side])
-            reply = await player.move(self.position, self.line, told, self.stop)
-        else:
-            reply = await self._answer_after_pondering(side)
+            return await player.finish_move(begun.unsent, begun.began_ns, self.stop)
+        if self.ponderings[side].expected is not None:
+            return await self._answer_after_pondering(side)
+        told = self.clocks[side].before_move(self.clocks[1 - side])
+        return await player.move(self.position, self.line, told, self.stop)
+
+    async def _answer_afresh(self, side: int, first: NoMove) -> Reply:
+        """What a player without a move answers to the position as that of a new game; raises ``NoMove`` if again none.
+        """
+        if self.stop.is_set():
+            raise GameStopped
+        told = self.clocks[side].before_move(self.clocks[1 - side])
+        try:
+            return await self.players[side].move_afresh(self.position, self.line, told, self.stop, first.elapsed_ns)
+        except NoMove as again:
+            score = first.score if again.score is None else again.score
+            what = Fault("no_move_lost", first=first.what, again=again.what)
+            raise NoMove(what, again.elapsed_ns, score, is_resignation=first.is_resignation) from None
+
+    async def _end_without_move(self, side: int, declined: NoMove) -> Ending:
+        """How a game ends in which a player makes no move, though asked twice.
+
+        It is drawn if a usual variant of the rules calls the position drawn (``Game.supports_draw_claim``) and neither
+        player's last score, as far as there is one, is further than ``LEVEL_SCORE`` from zero. The player loses
+        otherwise, by resignation where that is what it said.
+        """
+        before = [move.score for move in self.moves[-2:]]
+        scores = [*before[-1:], declined.score if declined.score is not None else next(iter(before[:-1]), None)]
+        is_claimable = self.position.game.supports_draw_claim(self.position, self.job.rules)
+        is_drawn = is_claimable and all(score is None or abs(score) <= LEVEL_SCORE for score in scores)
+        if declined.is_resignation and not is_drawn:
+            return Ending(WINS[1 - side], "resignation")
+        kind = "no_move_drawn" if is_drawn else "no_move_not_level" if is_claimable else "no_move_lost"
+        what = Fault(kind, **declined.what.values)
+        await self._record_fault(side, PlayerFault("no_move", what, self.players[side].name))
+        return Ending("1/2-1/2" if is_drawn else WINS[1 - side], "no_move")
+
+    async def _ask(self, side: int, begun: Exchanged | None) -> tuple[str | None, Ending | None]:
+        """One move, made on the board and charged; the reply the player expects to it, and how the game has ended.
+
+        Raises ``PlayerFault``, ``PlayerResigned``, ``GameStopped``, or ``NoMove`` for a player that has been asked
+        twice.
+        """
+        player = self.players[side]
+        try:
+            reply = await self._answer(side, begun)
+        except NoMove as first:
+            reply = await self._answer_afresh(side, first)
         if self.stop.is_set():
             raise GameStopped  # the move may be that of a search cut short
         try:

@@ -243,10 +243,10 @@ class Store:
                 if detail is not None:
                     yield Pairing(*place), detail
 
-    def numbers_ended_by(self, reasons: Collection[str]) -> list[int]:
-        """The numbers of the games that ended for one of these reasons, in schedule order."""
+    def numbers_lost_by(self, reasons: Collection[str]) -> list[int]:
+        """The numbers of the games that were lost for one of these reasons, in schedule order."""
         marks = ", ".join("?" * len(reasons))
-        query = f"SELECT number FROM games WHERE reason IN ({marks}) ORDER BY series, number"
+        query = f"SELECT number FROM games WHERE reason IN ({marks}) AND result <> '1/2-1/2' ORDER BY series, number"
         return [number for (number,) in self._rows(query, tuple(reasons))]
 
     def ended_by(self, reasons: Collection[str]) -> Iterator[GameRecord]:

@@ -154,7 +154,7 @@ def result_of(spec: TournamentSpec, store: Store, outcomes: Sequence[Outcome] | 
     stored = sum(outcome.pairing.number < count for outcome in outcomes)
     planned = games_expected(spec, outcomes, count)
     unplayable = Course.over(spec, outcomes, withdrawals).unplayable if withdrawals else 0
-    forfeits = sum(number < count for number in store.numbers_ended_by(FORFEITS))
+    forfeits = sum(number < count for number in store.numbers_lost_by(FORFEITS))
     return TournamentResult(
         planned, stored, count, sequential=sequential_run(spec, outcomes), withdrawals=withdrawals,
         unplayable=unplayable, forfeits=forfeits,

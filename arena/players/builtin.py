@@ -158,6 +158,12 @@ class BuiltinPlayer:
         opponent_ms = clock.opponent_remaining_ms
         return Clock(clock.remaining_ms, opponent_ms, clock.moves_to_go, clock.remaining_ns, self.spec.ponder)
 
+    async def move_afresh(
+        self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int
+    ) -> Reply:
+        """A search like any other; the built-in engine never answers without a move."""
+        return await self.move(position, moves, clock, stop)
+
     async def _granted(
         self, position: Position, clock: PlayerClock | None, grant: PonderGrant, stop: StopFlag
     ) -> SearchResult:

@@ -35,6 +35,23 @@ def variation_of(moves: Iterable[str | None]) -> str:
     return " ".join(read[: read.index(None)] if None in read else read)  # type: ignore[arg-type]
 
 
+def plain_lines(text: str) -> str:
+    """The lines of ``text`` with one blank between words and no white space around them.
+
+    Protocols allow any white space there, and engines indent lines or end them with a carriage return.
+    """
+    # Nearly all output is plain, and there is a lot of it.
+    if not ("  " in text or "\t" in text or "\r" in text or "\n " in text or " \n" in text or text != text.strip(" ")):
+        return text
+    return "\n".join(" ".join(line.split()) for line in text.split("\n"))
+
+
+def first_word(line: str) -> str:
+    """The first word of a line; empty if it has none."""
+    words = line.split(maxsplit=1)
+    return words[0] if words else ""
+
+
 def number_of(digits: str, most: int = 10**15) -> int:
     """The whole number that an engine wrote, within ``most`` either way: what it says must not be able to do harm."""
     return max(-most, min(most, int(digits[:20])))
@@ -59,6 +76,28 @@ class GameStopped(Exception):
 
 class PlayerResigned(Exception):
     """A player gave up the game instead of moving, which is its right and no fault."""
+
+
+LEVEL_SCORE = 100
+"""Centipawns (or disc-hundredths): a score within this of zero claims neither a win nor a loss."""
+
+
+class NoMove(Exception):
+    """A player answered a position with legal moves without making one; it may be asked once more, afresh.
+
+    It claims a result, passes, resigns without being lost, or says that it has no move.
+    """
+
+    def __init__(
+        self, what: Fault, elapsed_ns: int = 0, score: int | None = None, *, is_resignation: bool = False
+    ) -> None:
+        super().__init__(what)
+        self.is_resignation = is_resignation
+        self.what = what
+        """What the player did instead."""
+        self.elapsed_ns = elapsed_ns
+        self.score = score
+        """Of the search that ended so, as in ``Reply``."""
 
 
 class PlayerClock(NamedTuple):
@@ -120,8 +159,8 @@ class Player(Protocol):
     """One player, used by one game at a time and kept from game to game; on ``arena.players.event_loop``.
 
     Every method but ``close`` and ``dialogue`` may raise ``PlayerFault``; ``move`` and ``new_game`` may also raise
-    ``GameStopped``, and ``move`` and ``move_after_pondering`` ``PlayerResigned``. After a fault the player can be used
-    again: its next ``start`` begins afresh.
+    ``GameStopped``, and methods that return a ``Reply`` ``PlayerResigned`` and ``NoMove``. After a fault the player can
+    be used again: its next ``start`` begins afresh.
     """
 
     @property
@@ -146,6 +185,14 @@ class Player(Protocol):
 
         ``moves`` are all moves since the opening's position, the opening's own included. ``clock`` is ``None`` if the
         player's limits have no clock. Faults: ``crash``, ``illegal_move``, ``no_answer``, ``time_forfeit``.
+        """
+
+    async def move_afresh(
+        self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int
+    ) -> Reply:
+        """``move``, after ``NoMove``: the position is told as that of a new game, its counters at zero.
+
+        ``spent_ns`` is what the answer without a move took; it counts as a part of this one.
         """
 
     def hear_draw_offer(self) -> None:

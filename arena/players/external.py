@@ -14,7 +14,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar
 
 from arena.faults import Fault, seconds_text
-from arena.players.contract import GameStopped, PlayerClock, PlayerFault, Pondered, Reply
+from arena.players.contract import (
+    LEVEL_SCORE,
+    GameStopped,
+    NoMove,
+    PlayerClock,
+    PlayerFault,
+    PlayerResigned,
+    Pondered,
+    Reply,
+)
 from arena.players.event_loop import in_thread
 from arena.players.process import LINE_BYTES, DeadlinePassed, DialogueSink, EngineProcess, ProcessEnded
 from arena.players.processors import Processors, pin_process
@@ -41,6 +50,12 @@ def canonical_position(game: str, text: str) -> str:
     return game_named(game).position(text).text
 
 
+def without_history(position: Position) -> str:
+    """The text of a position as that of a game that has just begun: its counters are at zero."""
+    board, side, *counters = position.text.split()
+    return " ".join([board, side, *(("-", "-", "0", "1") if counters else ())])
+
+
 class ExternalSession(Protocol):
     """Which replies are due, and what the engine said. Pure: text in."""
 
@@ -64,8 +79,8 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
     protocol_name: ClassVar[str]
     """The protocol, for messages."""
     search_replies: ClassVar[tuple[bytes, ...]] = ()
-    """How lines begin that end a search. What comes before is handed over with them, which is much faster than line by
-    line, for searches say a lot. Empty if every line has to be seen as it comes."""
+    """The first words of lines that end a search. What comes before is handed over with them, which is much faster than
+    line by line, for searches say a lot. Empty if every line has to be seen as it comes."""
 
     def __init__(self, spec: PlayerSpec, game: str, make_session: Callable[[], SessionKind]) -> None:
         self.spec = spec
@@ -105,6 +120,12 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
     @abstractmethod
     async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
         """One search; see ``arena.players.contract.Player``."""
+
+    @abstractmethod
+    async def move_afresh(
+        self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int
+    ) -> Reply:
+        """One more search after an answer without a move; see ``arena.players.contract.Player``."""
 
     @abstractmethod
     async def _halt(self) -> bool:
@@ -222,8 +243,7 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
         stop = stop or self._starting
         await process.send(lines, deadline_ns)
         while not session.is_idle:
-            text = await process.read_reply(replies, deadline_ns, stop)
-            session.receive(text.rstrip("\r\n"))
+            session.receive(await process.read_reply(replies, deadline_ns, stop))
 
     async def _wait_for_move(
         self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, began_ns: int, unsent: bytes = b""
@@ -241,7 +261,7 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
             if unsent:
                 await process.send_rest(unsent, deadline_ns)
             while not session.is_idle:
-                session.receive((await process.read_reply(self.search_replies, deadline_ns, stop)).rstrip("\r\n"))
+                session.receive(await process.read_reply(self.search_replies, deadline_ns, stop))
         except DeadlinePassed:
             raise await self._overdue(clock, began_ns) from None
         except ProcessEnded:
@@ -261,7 +281,7 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
             times.append(self.spec.limits.move_time_ms)
         return min(times) + self.spec.margin_ms
 
-    async def _overdue(self, clock: PlayerClock | None, began_ns: int) -> PlayerFault:
+    async def _overdue(self, clock: PlayerClock | None, began_ns: int) -> Exception:
         """The engine is stopped: late if it obeys, hanging if it does not."""
         heard, overdue = self._heard(began_ns), self._no_move_in_time(clock)
         answered = await self._halt()
@@ -292,6 +312,13 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
         if not before:
             return Fault("endless_line", bytes=LINE_BYTES, line=line)
         return Fault("endless_line_after", bytes=LINE_BYTES, line=line, before=before[:QUOTED])
+
+    def _resignation(self, said: str, elapsed_ns: int, score: int | None) -> Exception:
+        """What an answer that resigns is: ``PlayerResigned``, but ``NoMove`` where the engine's score is not lost."""
+        if score is None or score < -LEVEL_SCORE:
+            return PlayerResigned()
+        what = Fault("resigned_unlost", said=said[:QUOTED], score=score)
+        return NoMove(what, elapsed_ns, score, is_resignation=True)
 
     async def _failed(self, reason: str, what: Fault | str) -> PlayerFault:
         """End the process; the fault, with how the process ended where it did so by itself."""

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from arena.faults import Fault
-from arena.players.contract import GameStopped, PlayerFault
+from arena.players.contract import GameStopped, PlayerFault, plain_lines
 from arena.players.event_loop import in_thread, suspend
 from arena.players.processors import Processors, pin_process
 from arena.players.supervisor import SUPERVISOR, kill_group
@@ -59,6 +59,7 @@ GAMES_DIRECTORIES = ("/usr/games", "/usr/local/games")
 """Where Debian puts engines, though root's PATH lacks it."""
 
 _LINE_FEED = ord("\n")
+_BLANKS = b" \t\r"
 _NO_LINES: tuple[str, ...] = ()
 
 
@@ -309,12 +310,13 @@ class EngineProcess:
             raise ProcessEnded from None
 
     async def read_line(self, deadline_ns: int, stop: StopFlag | None = None) -> str:
-        """The next line, without its end; errors as those of ``read_reply``."""
-        return (await self.read_reply((), deadline_ns, stop)).rstrip("\r\n")
+        """The next line; errors as those of ``read_reply``."""
+        return await self.read_reply((), deadline_ns, stop)
 
     async def read_reply(self, words: tuple[bytes, ...], deadline_ns: int, stop: StopFlag | None = None) -> str:
-        """Everything up to the end of the first line that begins with one of ``words``; of any line if there are none.
+        """The lines up to the first whose first word is one of ``words``; up to the next line if there are none.
 
+        They are as ``arena.players.contract.plain_lines`` writes them, without the last line's end.
         Of what is said before the reply only the last ``LINE_BYTES`` are certain to be there. Raises
         ``DeadlinePassed``, ``ProcessEnded``, and ``GameStopped`` once ``stop`` is set.
         """
@@ -336,7 +338,7 @@ class EngineProcess:
             self._read_output()
             end = self._reply_end()
         text, self._data = self._data[:end], self._data[end:]
-        return text.decode(errors="replace")
+        return plain_lines(text.decode(errors="replace").rstrip("\r\n"))
 
     def _reply_end(self) -> int:
         """Where the reply that is waited for ends in the output, 0 if it has not come."""
@@ -346,7 +348,7 @@ class EngineProcess:
         first_end = 0
         for word in self._words:
             at = data.find(word, self._scanned)
-            while at > 0 and data[at - 1] != _LINE_FEED:
+            while at >= 0 and not self._is_first_word(at, at + len(word)):
                 at = data.find(word, at + 1)
             if at >= 0:
                 end = data.find(b"\n", at) + 1
@@ -356,14 +358,23 @@ class EngineProcess:
             self._scanned = data.rfind(b"\n") + 1
         return first_end
 
+    def _is_first_word(self, begin: int, end: int) -> bool:
+        """Whether these bytes of the output are the first word of a line, and a whole one."""
+        data = self._data
+        if not data[end : end + 1].isspace():
+            return False
+        while begin > 0 and data[begin - 1] in _BLANKS:
+            begin -= 1
+        return begin == 0 or data[begin - 1] == _LINE_FEED
+
     def take_unasked(self) -> Sequence[str]:
-        """Whole lines that the engine has said by now and nobody has waited for."""
+        """Whole lines, as ``read_reply`` gives them, that the engine has said by now and nobody has waited for."""
         if not (self._ended or self._gone) and self._read_output() == READ_BYTES:
             self._read_rest()
         if not self._data:
             return _NO_LINES
         *lines, self._data = self._data.split(b"\n")
-        return [line.decode(errors="replace").rstrip("\r") for line in lines]
+        return [plain_lines(line.decode(errors="replace")) for line in lines]
 
     def lend(self) -> tuple[int, int, int] | None:
         """Descriptors of input, output and error (-1 if closed) for another thread, until ``take_back``.

@@ -14,7 +14,7 @@ from collections.abc import Coroutine, Sequence
 from pathlib import PurePath
 from typing import Any, TextIO, TypeVar
 
-from arena.players.contract import GameStopped, PlayerClock, PlayerFault, PlayerResigned, Pondered, Reply
+from arena.players.contract import GameStopped, NoMove, PlayerClock, PlayerFault, PlayerResigned, Pondered, Reply
 from arena.players.event_loop import LoopThread
 from arena.players.external import canonical_position
 from arena.protocols.ucci import UcciPlayer
@@ -96,7 +96,7 @@ class AdaptedPlayer(UcciPlayer):
     async def _reply(self, elapsed_ns: int) -> Reply:
         try:
             return await super()._reply(elapsed_ns)
-        except PlayerResigned:
+        except (PlayerResigned, NoMove):
             return await self._reply_with_move(elapsed_ns)
 
 
@@ -159,17 +159,32 @@ class AdaptedEngine:
         if stop.is_set():
             self._wait_for(player.stop_pondering())
             raise GameStopped
-        return self._wait_for(player.move_after_pondering(position, moves, clock, stop, Pondered(True, 0)))
+        return self._wait_for(
+            self._insist(
+                player.move_after_pondering(position, moves, clock, stop, Pondered(True, 0)), position, clock, stop
+            )
+        )
 
     async def _move(self, position: Position, clock: PlayerClock, allowed: Sequence[str], stop: StopFlag) -> Reply:
         await self._player.take_up(position, position.moves, allowed, stop)
-        return await self._player.move(position, position.moves, clock, stop)
+        return await self._insist(self._player.move(position, position.moves, clock, stop), position, clock, stop)
+
+    async def _insist(
+        self, search: Coroutine[Any, Any, Reply], position: Position, clock: PlayerClock, stop: StopFlag
+    ) -> Reply:
+        """The search's move, or that of one more, afresh, if it ends without."""
+        try:
+            return await search
+        except NoMove as declined:
+            return await self._player.move_afresh(position, position.moves, clock, stop, declined.elapsed_ns)
 
     def _wait_for(self, conversation: Coroutine[Any, Any, Result]) -> Result:
         try:
             return self._loop.submit(conversation).result()
         except PlayerFault as fault:
             raise self._failed(fault.text) from None
+        except NoMove as declined:
+            raise self._failed(f"{self._player.name}: {declined.what.text()}") from None
 
     def _failed(self, text: str) -> CommandError:
         """End the program, which starts afresh for the next search."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from arena.faults import Fault
-from arena.players.contract import PlayerClock, PlayerFault, PlayerResigned, Reply
+from arena.players.contract import NoMove, PlayerClock, PlayerFault, PlayerResigned, Reply
 from arena.players.external import ExternalPlayer
 from arena.players.registry import Greeting, Protocol
 from engine.settings.keys import TEXTS, Section, Topic
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from engine.settings.configuration import Table
 
 PASS = "pass"
+PASS_WORDS = frozenset({PASS, "pa", "ps", "--", "@@"})
+"""What Othello programs write for a pass, in lower case."""
 PASSES = ("send", "omit")
 """What ``gtp_passes`` may be: ``play b pass`` is sent, and the engine's own are asked for, or it passes by itself."""
 BOARD_SIZE = 8
@@ -110,13 +112,17 @@ class Answer:
 
 
 _ANSWER = re.compile(r"([=?])(\d*)\s*(.*)")
+_NUMBERED = re.compile(r"(\d+)(?:\s+(.*))?")
+"""An answer's text where its number stands after a blank."""
 
 
 class GtpSession:
     """Which answers are due, and what they were. Pure: lines in, answers out.
 
-    Every command is numbered. An answer without a number is taken for that to the oldest command, for some engines do
-    not repeat numbers; one with another number is that to a question nobody waits for any more.
+    Every command is numbered. By GTP 2 the number comes right behind the sign of the answer ("=17 c3"); some engines
+    leave it out, and Edax writes a blank before it ("= 17 c3"). The first answer shows which of the last two an engine
+    does: Edax's text begins with the number that is due, and goes on. An answer without a number is taken for that to
+    the oldest command; one with another number is that to a question nobody waits for any more.
     """
 
     def __init__(self) -> None:
@@ -128,6 +134,8 @@ class GtpSession:
         self._due: deque[tuple[str, str]] = deque()
         self._lines: list[str] | None = None
         self._is_success = False
+        self._numbers_after_blank: bool | None = None
+        """``None`` before the first answer without a number right behind its sign."""
 
     @property
     def is_idle(self) -> bool:
@@ -155,21 +163,34 @@ class GtpSession:
             _, command = self._due.popleft()
             self.answers.append(Answer(command, self._is_success, text))
             return command
-        begun = _ANSWER.match(line)
+        begun = _ANSWER.match(line.lstrip())
         if begun is None:
             return ""
         sign, number, text = begun.groups()
+        if not number:
+            number, text = self._number_after_blank(text)
         if not self._due or number not in ("", self._due[0][0]):
             self.unexpected += 1
             return ""
         self._is_success, self._lines = sign == "=", [text]
         return ""
 
+    def _number_after_blank(self, text: str) -> tuple[str, str]:
+        """The number with which the text of an answer begins, if the engine writes it there, and the rest."""
+        found = _NUMBERED.fullmatch(text)
+        if self._numbers_after_blank is None and self._due:
+            self._numbers_after_blank = found is not None and found[1] == self._due[0][0] and found[2] is not None
+        if found is None or not self._numbers_after_blank:
+            return "", text
+        return found[1], found[2] or ""
+
 
 def read_move(text: str) -> str | None:
     """``d3``, ``pass`` or ``resign`` from an answer to ``genmove``; ``None`` if it is none of them."""
     word = text.strip().lower()
-    return word if word in (PASS, "resign") or re.fullmatch(r"[a-h][1-8]", word) else None
+    if word in PASS_WORDS:
+        return PASS
+    return word if word == "resign" or re.fullmatch(r"[a-h][1-8]", word) else None
 
 
 def play_command(move: str, side: int) -> str:
@@ -276,17 +297,30 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
         if time_left is not None and self._knows("time_left") and not self._refuses_time_left:
             commands.append(time_left)
         question = self._session.ask(*commands, f"genmove {'bw'[side]}")
-        return await self._reply(await self._wait_for_move(question, clock, stop, began_ns))
+        return await self._reply(await self._wait_for_move(question, clock, stop, began_ns), position)
 
-    async def _reply(self, elapsed_ns: int) -> Reply:
-        if refusal := self._refusal():
-            raise await self._failed("illegal_move", refusal)
+    async def move_afresh(
+        self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int
+    ) -> Reply:
+        """The whole game again from its start, for GTP has no positions, and ``genmove``."""
+        began_ns = time.monotonic_ns() - spent_ns
+        self._known = [*self._path, *moves]
+        genmove = f"genmove {'bw'[position.side_to_move]}"
+        question = self._session.ask("clear_board", *self._told(0), genmove)
+        return await self._reply(await self._wait_for_move(question, clock, stop, began_ns), position)
+
+    async def _reply(self, elapsed_ns: int, position: Position) -> Reply:
         answer = self._session.answers[-1]
+        answered = Fault("answered", said=answer.said[:QUOTED])
+        if (refusal := self._refusal()) or not answer.text:
+            raise NoMove(refusal or answered, elapsed_ns)
         move = read_move(answer.text)
         if move is None:
             raise await self._failed("illegal_move", Fault("not_a_move", said=answer.said[:QUOTED]))
         if move == "resign":
             raise PlayerResigned
+        if move == PASS and position.legal_moves() != [PASS]:
+            raise NoMove(answered, elapsed_ns)
         self._known.append(move)
         return Reply(move, None, None, None, elapsed_ns, said=answer.said)
 
@@ -306,7 +340,7 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
         await self._running().end()
         return False
 
-    async def _overdue(self, clock: PlayerClock | None, began_ns: int) -> PlayerFault:
+    async def _overdue(self, clock: PlayerClock | None, began_ns: int) -> Exception:
         if not self.spec.limits.is_timed:
             return await super()._overdue(clock, began_ns)
         return await self._failed("time_forfeit", self._no_move_in_time(clock))

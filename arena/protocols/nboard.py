@@ -12,10 +12,20 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from arena.faults import Fault
-from arena.players.contract import MAX_DEPTH, MAX_VARIATION, PlayerClock, Reply, number_of, variation_of
-from arena.players.external import LATE_ANSWER_MS, ExternalPlayer, canonical_position
+from arena.players.contract import (
+    MAX_DEPTH,
+    MAX_VARIATION,
+    NoMove,
+    PlayerClock,
+    Reply,
+    first_word,
+    number_of,
+    variation_of,
+)
+from arena.players.external import LATE_ANSWER_MS, ExternalPlayer, canonical_position, without_history
 from arena.players.process import DeadlinePassed, ProcessEnded
 from arena.players.registry import Greeting, Protocol
+from arena.protocols.gtp import PASS, PASS_WORDS
 from engine.settings.limits import Limits
 
 if TYPE_CHECKING:
@@ -24,7 +34,6 @@ if TYPE_CHECKING:
     from engine.games.contract import Position
 
 VERSION = 2
-PASS = "pass"
 MAX_DISCS = 64
 QUOTED = 80
 """Characters of an engine's words in messages."""
@@ -86,7 +95,7 @@ class NBoardSession:
     def receive(self, line: str) -> str:
         """Take one line of the engine; the event it is: a reply that was due (its first word), or nothing."""
         line = line.strip()
-        if line.startswith("pong"):
+        if first_word(line) == "pong":
             if not self._pong_due or line.split() != self._pong_due.split():
                 self.unexpected += 1
                 return ""
@@ -125,9 +134,15 @@ class NBoardSession:
 def read_move(text: str) -> str | None:
     """``d3`` or ``pass`` from an engine's word; ``None`` if it is neither."""
     word = text.lower()
-    if word in ("pa", "--", PASS):
+    if word in PASS_WORDS:
         return PASS
     return word if re.fullmatch(r"[a-h][1-8]", word) else None
+
+
+def _game_line(position: str, moves: Sequence[str]) -> str:
+    from engine.protocols.game_format import write_game
+
+    return f"set game {write_game(position, moves)}"
 
 
 # --- The player -------------------------------------------------------------------------------------------------------
@@ -148,23 +163,35 @@ class NBoardPlayer(ExternalPlayer[NBoardSession]):
 
     async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
         self._opening_position = canonical_position(self._game, opening.position)
-        await self._converse(self._session.synchronise(self._game_line(opening.moves)), deadline_ns, stop)
-
-    def _game_line(self, moves: Sequence[str]) -> str:
-        from engine.protocols.game_format import write_game
-
-        return f"set game {write_game(self._opening_position, moves)}"
+        game_line = _game_line(self._opening_position, opening.moves)
+        await self._converse(self._session.synchronise(game_line), deadline_ns, stop)
 
     async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
         """``set game`` and ``go``, unless a pass is all there is."""
         if position.legal_moves() == [PASS]:
             return Reply(PASS, None, None, None, 0)
         self._drain_unsolicited_lines()
-        began_ns = time.monotonic_ns()
-        elapsed_ns = await self._wait_for_move(self._session.think(self._game_line(moves)), clock, stop, began_ns)
+        game_line = _game_line(self._opening_position, moves)
+        return await self._ask(game_line, position, clock, stop, time.monotonic_ns())
+
+    async def move_afresh(
+        self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int
+    ) -> Reply:
+        """The position as the beginning of a game, and ``go``."""
+        game_line = _game_line(without_history(position), ())
+        return await self._ask(game_line, position, clock, stop, time.monotonic_ns() - spent_ns)
+
+    async def _ask(
+        self, game_line: str, position: Position, clock: PlayerClock | None, stop: StopFlag, began_ns: int
+    ) -> Reply:
+        elapsed_ns = await self._wait_for_move(self._session.think(game_line), clock, stop, began_ns)
         reply = self._session.reply(elapsed_ns)
+        line = self._session.move_line
+        is_pass = reply is not None and reply.move == PASS and position.legal_moves() != [PASS]
+        if is_pass or line == "===":
+            raise NoMove(Fault("answered", said=line[:QUOTED]), elapsed_ns, None if reply is None else reply.score)
         if reply is None:
-            raise await self._failed("illegal_move", Fault("not_a_move", said=self._session.move_line[:QUOTED]))
+            raise await self._failed("illegal_move", Fault("not_a_move", said=line[:QUOTED]))
         return reply
 
     async def _halt(self) -> bool:

@@ -10,7 +10,8 @@ What the text leaves to whoever drives the engine:
 - **Moves that the repetition rules make the mover lose** are forbidden by ``banmoves`` before each search, unless there
   are no others.
 - **A draw** that the engine offers is put to its opponent (``go draw``), see ``arena.play.game``. ``resign`` gives the
-  game up, and so does nothing else: ``nobestmove`` in a position with legal moves is a fault.
+  game up if the score is lost too. ``nobestmove`` in a position with legal moves, such as by a move limit of the
+  engine's own, and ``resign`` with another score are no moves: the position is told again, without its moves.
 - **Stray answers**: an idle engine answers ``stop`` by ``nobestmove``. ``isready`` separates what belongs together;
   engines older than that command are recognised in the handshake, and one stray ``nobestmove`` is then forgiven.
 """
@@ -23,8 +24,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from arena.faults import Fault
-from arena.players.contract import PlayerClock, PlayerFault, PlayerResigned, Reply, number_of
-from arena.players.external import canonical_position
+from arena.players.contract import NoMove, PlayerClock, PlayerFault, Reply, first_word, number_of
+from arena.players.external import QUOTED, canonical_position
 from arena.players.options import Option, unknown_option
 from arena.players.process import DeadlinePassed
 from arena.players.registry import Greeting, Protocol
@@ -171,10 +172,14 @@ class UcciGameLine(GameLine):
     """The ``position`` lines of one game: the position after the last capture, and the moves since."""
 
     def __init__(self, position: str) -> None:
+        super().__init__(position, 0)
+
+    def restart(self, position: str, moves: int) -> None:
+        """See ``GameLine``."""
         board, self._side, *rest = position.split()
         self._move_number = int(rest[-1])
         self._board = [letter for row in board.split("/") for letter in _expand(row)]
-        super().__init__(position, 0)
+        super().restart(position, moves)
 
     def command(self, moves: Sequence[str]) -> str:
         """The line after the ICCS moves played from the position; the moves so far must be the first of them."""
@@ -265,7 +270,7 @@ class UcciSession(UciSession):
     def receive(self, text: str) -> str:
         """See ``UciSession``; the answer to a stop that came too late is passed over."""
         line = text.rpartition("\n")[2]
-        if self._may_stray and line.strip() == "nobestmove":
+        if self._may_stray and first_word(line) == "nobestmove":
             self._may_stray = False
             self.unexpected += 1
             return super().receive(text.rpartition("\n")[0])
@@ -386,11 +391,12 @@ class UcciPlayer(UciPlayer):
         return offer
 
     async def _reply(self, elapsed_ns: int) -> Reply:
-        words = self._session.best_move_line.split()
+        line, score = self._session.best_move_line, self._session.information().score
+        words = line.split()
         if words[0] == "nobestmove":
-            raise await self._failed("illegal_move", Fault("no_best_move"))
+            raise NoMove(Fault("answered", said=line[:QUOTED]), elapsed_ns, score)
         if words[-1] == "resign":
-            raise PlayerResigned
+            raise self._resignation(line, elapsed_ns, score)
         return await self._reply_with_move(elapsed_ns)
 
     async def _reply_with_move(self, elapsed_ns: int) -> Reply:
@@ -408,5 +414,5 @@ PROTOCOL = Protocol(
     check=mistake_in,
     remedy="options = {...}",
     can_ponder=True,
-    greeting=Greeting(("ucci",), lambda line: line.strip() == "ucciok"),
+    greeting=Greeting(("ucci",), lambda line: line == "ucciok"),
 )

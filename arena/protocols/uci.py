@@ -19,15 +19,17 @@ from arena.players.contract import (
     MAX_DEPTH,
     MAX_VARIATION,
     VARIATION_LENGTH,
+    NoMove,
     PlayerClock,
     PlayerFault,
     Pondered,
     ProgramLender,
     Reply,
+    first_word,
     number_of,
     variation_of,
 )
-from arena.players.external import LATE_ANSWER_MS, QUOTED, ExternalPlayer, canonical_position
+from arena.players.external import LATE_ANSWER_MS, QUOTED, ExternalPlayer, canonical_position, without_history
 from arena.players.options import Option, unknown_option
 from arena.players.process import DeadlinePassed, ProcessEnded
 from arena.players.registry import Greeting, Protocol
@@ -138,10 +140,16 @@ def _centipawns(unit: str, number: int) -> int:
     return MATE - plies if number > 0 else plies - MATE
 
 
+NO_MOVES = ("(none)", "none", "0000", "null", "(null)", "nullmove", "nomove", "pass", "draw", "resign")
+"""What engines write where a move should be if they have none, in lower case."""
+_NULL_MOVE = re.compile(r"([a-i]\d{1,2})\1")
+"""From a square to itself."""
+
+
 def parse_best_move(line: str) -> str | None:
     """The move of a ``bestmove`` line as the engine wrote it; ``None`` where it has none to offer."""
     words = line.split()
-    if len(words) < 2 or words[1] in ("(none)", "none", "0000", "null"):
+    if len(words) < 2 or words[1].lower() in NO_MOVES or _NULL_MOVE.fullmatch(words[1]):
         return None
     return words[1]
 
@@ -310,8 +318,13 @@ class GameLine:
     def __init__(self, position: str, first_rank: int) -> None:
         self._first_rank = first_rank
         self._written = ""
-        self._moves = 0
-        """How many are written."""
+        self._moves = self._first = 0
+        """How many are written, and how many were made before the position that the line begins with."""
+        self.restart(position, 0)
+
+    def restart(self, position: str, moves: int) -> None:
+        """Begin anew with a FEN, the position after so many moves of the game."""
+        self._moves = self._first = moves
         self.begin(f"fen {position}")
 
     def begin(self, position: str) -> None:
@@ -321,14 +334,14 @@ class GameLine:
     def command(self, moves: Sequence[str]) -> str:
         """The line after the ICCS moves played from the position; the moves so far must be the first of them."""
         for place in range(self._moves, len(moves)):
-            before = " " if place else " moves "
+            before = " moves " if place == self._first else " "
             self._written += before + write_move(moves[place], self._first_rank)
         self._moves = len(moves)
         return self._written
 
     def command_after(self, moves: Sequence[str], expected: str) -> str:
         """The same with one move more, which may not come to be played."""
-        before = " " if moves else " moves "
+        before = " moves " if len(moves) == self._first else " "
         return self.command(moves) + before + write_move(expected, self._first_rank)
 
 
@@ -344,7 +357,7 @@ class UciSession:
     opening: ClassVar[tuple[str, str]] = ("uci", "uciok")
     """What opens the conversation, and the reply that is then due."""
     answers: ClassVar[tuple[str, ...]] = ("bestmove",)
-    """How lines begin that end a search; the first stands for all as a reply that is due."""
+    """The first words of lines that end a search; the first of them stands for all as a reply that is due."""
     remarks: ClassVar[str] = " string "
     """The word in ``info`` lines that are for people."""
 
@@ -394,10 +407,10 @@ class UciSession:
         before, _, line = text.rpartition("\n")
         if before:
             self._note(before.splitlines())
-        if line.startswith("info"):
+        word = first_word(line)
+        if word == "info":
             self._note([line])
             return ""
-        word = line.split(maxsplit=1)[0] if line.strip() else ""
         is_answer = word in self.answers
         if is_answer or word in (self.opening[1], "readyok"):
             reply = self.answers[0] if is_answer else word
@@ -419,7 +432,7 @@ class UciSession:
         """
         scored = counted = ""
         for line in reversed(lines):
-            if not line.startswith("info") or self.remarks in line:
+            if first_word(line) != "info" or self.remarks in line:
                 continue
             if " nodes " in line:
                 counted = counted or line
@@ -431,8 +444,9 @@ class UciSession:
         self._counted = counted or self._counted
 
     def _introduce(self, line: str) -> None:
-        if line.startswith("id name "):
-            self.engine_name = line[len("id name ") :].strip()
+        words = line.split()
+        if words[:2] == ["id", "name"]:
+            self.engine_name = " ".join(words[2:])
         option = self._option(line)
         if option is not None:
             self.options[option.name.lower()] = option
@@ -506,6 +520,15 @@ class UciPlayer(ExternalPlayer[UciSession], ProgramLender):
         """One search. The clock runs from just before ``go`` is written until ``bestmove`` has arrived."""
         lines = self._question(position, moves, clock)
         return await self._reply(await self._wait_for_move(lines, clock, stop, time.monotonic_ns()))
+
+    async def move_afresh(
+        self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int
+    ) -> Reply:
+        """One search of the position as a FEN without moves; the game's lines begin with it from now on."""
+        began_ns = time.monotonic_ns() - spent_ns
+        self._line.restart(without_history(position), len(moves))
+        lines = self._question(position, moves, clock)
+        return await self._reply(await self._wait_for_move(lines, clock, stop, began_ns))
 
     def lend_program(self, moves: Sequence[str]) -> Program | None:
         """Without a clock each question is the last one with a move more."""
@@ -628,10 +651,12 @@ class UciPlayer(ExternalPlayer[UciSession], ProgramLender):
         line = self._session.best_move_line
         first_rank = self._first_rank or 0
         said = parse_best_move(line)
-        move = None if said is None else read_move(said, first_rank)
+        score, depth, nodes = self._session.information()
+        if said is None:
+            raise NoMove(Fault("answered", said=line[:QUOTED]), elapsed_ns, score)
+        move = read_move(said, first_rank)
         if move is None:
             raise await self._failed("illegal_move", Fault("not_a_move", said=line[:QUOTED]))
-        score, depth, nodes = self._session.information()
         expected = parse_ponder_move(line) if self.spec.ponder else None
         if expected is not None:
             expected = read_move(expected, first_rank)
@@ -651,5 +676,5 @@ PROTOCOL = Protocol(
     check=mistake_in,
     remedy="options = {...}",
     can_ponder=True,
-    greeting=Greeting(("uci",), lambda line: line.strip() == "uciok"),
+    greeting=Greeting(("uci",), lambda line: line == "uciok"),
 )

@@ -19,9 +19,9 @@ What the text leaves to whoever drives the engine:
 - **Hash and threads** are the options ``memory`` and ``cores`` where the features of these names are announced.
 - **A resignation** holds whenever it comes ("resign", or a result that says so): one that comes after the engine's
   own move counts at its next turn, if the opponent's move has not ended the game.
-- **A result** that the engine claims instead of moving is a resignation if it has lost by it. One who claims a draw
-  plays by other rules, such as of fifty moves: it is told of the position by ``setboard`` as one of a new game, and
-  asked again. Anything else is a fault.
+- **A result** that the engine claims instead of moving is a resignation if it has lost by it. One who claims a draw or
+  a win, or does not take its opponent's move, plays by other rules, such as of fifty moves: it is told of the position
+  by ``setboard`` as one of a new game, and asked again. If it still does not move, see ``arena.play.game``.
 """
 
 from __future__ import annotations
@@ -36,16 +36,17 @@ from arena.faults import Fault
 from arena.players.contract import (
     MAX_DEPTH,
     VARIATION_LENGTH,
+    NoMove,
     PlayerClock,
     PlayerFault,
-    PlayerResigned,
     Pondered,
     Reply,
+    first_word,
     number_of,
     variation_of,
 )
 from arena.players.event_loop import in_thread
-from arena.players.external import LATE_ANSWER_MS, ExternalPlayer
+from arena.players.external import LATE_ANSWER_MS, ExternalPlayer, without_history
 from arena.players.options import Option, unknown_option
 from arena.players.process import DeadlinePassed, ProcessEnded
 from arena.players.registry import Greeting, Protocol
@@ -103,10 +104,10 @@ _FIGURE = re.compile(r"[-\d.]+")
 _VARIATION_MOVE = re.compile(r"(?:\d+\.+)?[A-Z]?([a-i]\d{1,2})[-x]?([a-i]\d{1,2})[+#]*")
 _MOVE = re.compile(r"(?:move|\d+\s*\.\s*\.\.\.)\s+(\S+)")
 _RESULT = re.compile(r"(1-0|0-1|1/2-1/2)\b")
-DRAW = "1/2-1/2"
-"""How engines write the result of a drawn game."""
+REFUSAL = "Illegal move"
+"""How a line begins that refuses the opponent's move."""
 LOSSES = ("0-1", "1-0")
-"""The same of one that the side has lost, by side."""
+"""How engines write the result of a game that the side has lost, by side."""
 _KINDS = {"slider": "spin", "file": "string", "path": "string", "save": "button", "reset": "button"}
 """Kinds of options that differ only in how a window would show them."""
 
@@ -177,6 +178,16 @@ def parse_move(line: str) -> str | None:
     """The move, as the engine wrote it, of a line ``move h2e2`` or, as of old, ``1. ... h2e2``; ``None`` if none."""
     found = _MOVE.match(line)
     return None if found is None else found.group(1)
+
+
+def is_answer(line: str) -> bool:
+    """Whether a line ends a search: by a move, a resignation, a result, or no more than the word ``move``."""
+    return (
+        parse_move(line) is not None
+        or _RESULT.match(line) is not None
+        or first_word(line) == "resign"
+        or line == "move"
+    )
 
 
 # --- Writing lines ----------------------------------------------------------------------------------------------------
@@ -346,17 +357,18 @@ class XboardSession:
         if _THINKING.match(line):
             self._thinking = line
             return ""
-        if line.startswith("feature"):
+        word = first_word(line)
+        if word == "feature":
             return self._introduce(line)
-        if line.startswith("pong"):
+        if word == "pong":
             return self._reply(" ".join(line.split()))
-        if parse_move(line) is not None or line.startswith("resign") or line == "move" or _RESULT.match(line):
+        if is_answer(line):
             return self._take_answer(line)
-        if line.startswith("offer draw"):
+        if line.split()[:2] == ["offer", "draw"]:
             self.offers_draw = True
-        elif line.startswith(("Illegal move", "Error", "tellusererror")):
+        elif line.startswith((REFUSAL, "Error", "tellusererror")):
             self.complaints.append(line)
-            if line.startswith("Illegal move") and "move" in self._due:
+            if line.startswith(REFUSAL) and "move" in self._due:
                 return self._take_answer(line)  # it does not know what to answer
             if line.startswith("tellusererror"):
                 self._due = {reply for reply in self._due if not reply.startswith("pong")}  # some end with it
@@ -379,7 +391,7 @@ class XboardSession:
         """A move, a result or the like; before ``pong`` it is about an earlier position."""
         if "move" not in self._due or any(reply.startswith("pong") for reply in self._due):
             self.unexpected += 1
-            if (_RESULT.match(line) or line.startswith("resign")) and not self.claim.startswith("resign"):
+            if (_RESULT.match(line) or first_word(line) == "resign") and first_word(self.claim) != "resign":
                 self.claim = line
             return ""
         self.answer = line
@@ -387,7 +399,7 @@ class XboardSession:
 
     def has_resigned(self, side: int) -> bool:
         """Whether an engine that plays this side has said, while nothing was asked of it, that it resigns."""
-        return self.claim.startswith("resign") or (self.claim.startswith(LOSSES[side]) and "resign" in self.claim)
+        return first_word(self.claim) == "resign" or (self.claim.startswith(LOSSES[side]) and "resign" in self.claim)
 
     def _reply(self, reply: str) -> str:
         if reply not in self._due:
@@ -570,17 +582,27 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
             question = [*self._before_thinking(clock), "go"]
         began_ns = time.monotonic_ns()
         elapsed_ns = await self._wait_for_move(self._session.think(*question), clock, stop, began_ns)
-        if self._session.answer.startswith(DRAW) and self._has_setboard:
-            await self._tell_afresh(position, clock, stop)
-            question = [*self._before_thinking(clock), "go"]
-            elapsed_ns = await self._wait_for_move(self._session.think(*question), clock, stop, began_ns)
+        self._plays = self.spec.ponder
+        return await self._reply(elapsed_ns, position.side_to_move)
+
+    async def move_afresh(
+        self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int
+    ) -> Reply:
+        """``setboard`` with the position as that of a new game, and ``go``."""
+        if not self._has_setboard:
+            raise NoMove(Fault("no_setboard"))
+        began_ns = time.monotonic_ns() - spent_ns
+        self._known = [*self._path, *moves]
+        await self._tell_afresh(position, clock, stop)
+        question = self._session.think(*self._before_thinking(clock), "go")
+        elapsed_ns = await self._wait_for_move(question, clock, stop, began_ns)
         self._plays = self.spec.ponder
         return await self._reply(elapsed_ns, position.side_to_move)
 
     def _take_resignation(self, side: int) -> None:
-        """Raise ``PlayerResigned`` if the engine, which plays this side, has resigned when it was not its turn."""
+        """Raise as for a resignation if the engine, which plays this side, has resigned when it was not its turn."""
         if self._session.has_resigned(side):
-            raise PlayerResigned
+            raise self._resignation(self._session.claim, 0, self._session.information().score)
 
     async def move_after_pondering(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
@@ -614,14 +636,13 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
 
     def _fresh(self, position: Position) -> str:
         """The line that sets up a position as that of a game that has just begun."""
-        board, side = position.text.split()[:2]
-        return setboard_command(f"{board} {side} - - 0 1", self._session.features.get("myname", ""))
+        return setboard_command(without_history(position), self._session.features.get("myname", ""))
 
     def _deadline_ns(self, clock: PlayerClock | None) -> int:
         return time.monotonic_ns() + self._allowance_ms(clock) * 1_000_000
 
     async def _be_heard(self, conversation: Coroutine[Any, Any, None], told: str) -> None:
-        """Await the conversation; raises ``PlayerFault`` where the engine does not take what it is told."""
+        """Await the conversation; raises ``NoMove`` where the engine does not take what it is told."""
         try:
             await conversation
         except DeadlinePassed:
@@ -629,15 +650,15 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         except ProcessEnded:
             raise await self._failed("crash", Fault("ended_listening")) from None
         if self._refusal():
-            raise await self._failed("illegal_move", Fault("refused", said=self._refusal()[:QUOTED], command=told))
+            raise NoMove(Fault("refused", said=self._refusal()[:QUOTED], command=told))
 
     async def _reply(self, elapsed_ns: int, side: int) -> Reply:
-        line = self._session.answer
+        line, score = self._session.answer, self._session.information().score
         result = _RESULT.match(line)
-        if line.startswith("resign") or (result is not None and result.group(1) == LOSSES[side]):
-            raise PlayerResigned
-        if result is not None:
-            raise await self._failed("illegal_move", Fault("claimed", said=line[:QUOTED]))
+        if first_word(line) == "resign" or (result is not None and result.group(1) == LOSSES[side]):
+            raise self._resignation(line, elapsed_ns, score)
+        if result is not None or line == "move" or line.startswith(REFUSAL):
+            raise NoMove(Fault("answered", said=line[:QUOTED]), elapsed_ns, score)
         written = parse_move(line)
         move = None if written is None else read_move(written.lower().replace("-", ""), self._first_rank)
         if move is None:
@@ -659,14 +680,15 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
             await self._running().end()
         return self._session.answer != ""
 
-    async def _failed(self, reason: str, what: Fault | str) -> PlayerFault:
-        """The fault; of an engine that held the game over by its own rules, with what it claimed."""
-        if self._session.claim:
-            what = Fault("after_claim", what=Fault.of(what), claim=self._session.claim[:QUOTED])
-        return await super()._failed(reason, what)
+    async def _overdue(self, clock: PlayerClock | None, began_ns: int) -> Exception:
+        """As for any engine, but that one may not know ``?``, and then is late as others are.
 
-    async def _overdue(self, clock: PlayerClock | None, began_ns: int) -> PlayerFault:
-        """As for any engine, but that one may not know ``?``, and then is late as others are."""
+        One that held the game over by rules of its own, and could not be told otherwise, makes no move.
+        """
+        if self._session.claim:
+            await self._halt()
+            what = Fault("claimed", said=self._session.claim[:QUOTED])
+            return NoMove(what, time.monotonic_ns() - began_ns)
         if not self.spec.limits.is_timed:
             return await super()._overdue(clock, began_ns)
         await self._halt()

@@ -494,6 +494,10 @@ class Game:
         """Those options of the rules that mean something in this game: keys of its ``messages``, and their fields."""
         return ()
 
+    def supports_draw_claim(self, position: Position, rules: Rules) -> bool:
+        """Whether a usual variant of the game's rules would call the position drawn, though ``rules`` do not."""
+        return False
+
     def moves_to(self, text: str) -> tuple[str, ...] | None:
         """Moves that lead from the start of the game to a position, for programs that can be told nothing else.
 

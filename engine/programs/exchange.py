@@ -59,7 +59,7 @@ EXCHANGE_DTYPE = np.dtype(
         ("open_verdict", np.int64),
         ("room", np.int64),  # moves that may still be made
         ("side", np.int64),  # whose move it is
-        ("has_moves", np.int64),  # whether the questions name moves already
+        ("has_moves", np.int64, (2,)),  # whether each side's question names moves already
         ("moves", np.int64),  # made since the opening
         ("made", np.int64),  # made by the exchange: rows
         ("verdict", np.int64),
@@ -148,6 +148,14 @@ def _after_spaces(text, begin, end):
 
 
 @jit
+def _first_word_ends(text, begin, end, word):
+    """Where ``word`` ends if it is the first of a line from ``begin`` to ``end``; ``_UNUSUAL`` if it is not."""
+    begin = _after_spaces(text, begin, end)
+    stop = _end_of_word(text, begin, end)
+    return stop if _is_word(text, begin, stop, word) else np.int64(_UNUSUAL)
+
+
+@jit
 def _is_number(text, begin, end):
     """Whether these bytes are a number of a length that needs no thought."""
     if begin < end and (text[begin] == _MINUS or text[begin] == _PLUS):
@@ -170,19 +178,17 @@ def _number(text, begin, end):
 
 
 @jit
-def _read_information(exchanges, text, begin, end):
+def _read_information(exchanges, text, begin, end, place):
     """Take what an ``info`` line tells that later ones have not told; ``_UNUSUAL``, or whether all is known (0 or 1).
 
-    As ``arena.protocols.uci.UciSession`` has it: the last line with a final score of the first line of play, its depth,
-    and the last line with nodes.
+    The first word of the line ends at ``place``. As ``arena.protocols.uci.UciSession`` has it: the last line with a
+    final score of the first line of play, its depth, and the last line with nodes.
     """
     talk = exchanges[0]
     depth = nodes = np.int64(NO_NUMBER)
     score = np.int64(NO_SCORE)
     is_bound = False
-    place = _after_spaces(text, begin + _INFO.size, end)
-    if place == begin + _INFO.size:
-        return np.int64(0)
+    place = _after_spaces(text, place, end)
     while place < end:
         stop = _end_of_word(text, place, end)
         is_depth = _is_word(text, place, stop, _DEPTH)
@@ -252,8 +258,9 @@ def _read_lines(exchanges, text, begin, end):
         stop = end - 1
         if stop > start and text[stop - 1] == _RETURN:
             stop -= 1
-        if _is_word(text, start, min(stop, start + _INFO.size), _INFO):
-            known = _read_information(exchanges, text, start, stop)
+        word_end = _first_word_ends(text, start, stop, _INFO)
+        if word_end != _UNUSUAL:
+            known = _read_information(exchanges, text, start, stop, word_end)
         end = start
     return known != _UNUSUAL
 
@@ -270,9 +277,7 @@ def _read_rank(text, begin, end, first_rank):
 @jit
 def _read_move(text, begin, end, first_rank):
     """The kernels' number of the move in an answer; ``_UNUSUAL`` if it is none."""
-    if text[begin + _ANSWER.size] != _SPACE:
-        return np.int64(_UNUSUAL)
-    begin = _after_spaces(text, begin + _ANSWER.size, end)
+    begin = _after_spaces(text, _first_word_ends(text, begin, end, _ANSWER), end)
     end = _end_of_word(text, begin, end)
     second = begin + 1
     while second < end and not _FILE_A <= text[second] <= _FILE_I:
@@ -311,14 +316,14 @@ def _note_move(exchanges, questions, move):
     for side in range(2):
         text = questions[side]
         place = talk.question_bytes[side]
-        if talk.has_moves == 0:
+        if talk.has_moves[side] == 0:
+            talk.has_moves[side] = 1
             for letter in range(_MOVES.size):
                 text[place + letter] = _MOVES[letter]
             place += _MOVES.size
         text[place] = _SPACE
         place = _write_square(text, place + 1, move & 127, talk.first_ranks[side])
         talk.question_bytes[side] = _write_square(text, place, move >> 7, talk.first_ranks[side])
-    talk.has_moves = 1
 
 
 # --- Talking ----------------------------------------------------------------------------------------------------------
@@ -358,7 +363,8 @@ def _listen(exchanges, output):
         while scanned < talk.output_bytes:
             letter = output[scanned]
             if letter == _LINE_FEED:
-                if _is_word(output, line, min(scanned, line + _ANSWER.size), _ANSWER):
+                end = scanned - 1 if scanned > line and output[scanned - 1] == _RETURN else scanned
+                if _first_word_ends(output, line, end, _ANSWER) != _UNUSUAL:
                     return line if scanned + 1 == talk.output_bytes else np.int64(_UNUSUAL)
                 line = scanned + 1
             elif (letter < _SPACE and letter != _RETURN) or letter > _LAST_LETTER:
@@ -494,8 +500,8 @@ class Exchange:
         if JIT_DISABLED:
             self._rows = self._rows.view(np.recarray)
 
-    def play(self, programs: tuple[Program, Program], side: int, room: int, has_moves: bool) -> Exchanged:
-        """Make moves, ``side``'s first and ``room`` at most; ``has_moves`` says whether the positions name any yet.
+    def play(self, programs: tuple[Program, Program], side: int, room: int) -> Exchanged:
+        """Make moves, ``side``'s first and ``room`` at most.
 
         Takes as long as the game may, so it is for a thread of its own.
         """
@@ -506,6 +512,7 @@ class Exchange:
             )  # fmt: skip
             talk.first_ranks[number] = program.first_rank
             talk.allowed_ns[number] = program.allowed_ns
+            talk.has_moves[number] = " moves " in program.position
             talk.question_bytes[number] = _put(self._questions[number], program.position)
             talk.command_bytes[number] = _put(self._commands[number], f"\n{program.command}\n")
         talk.questions_address = self._questions.ctypes.data
@@ -513,7 +520,7 @@ class Exchange:
         talk.stop_address = self._stop.address
         talk.make_move = self._arbiter.play_address
         talk.open_verdict = talk.verdict = OPEN
-        talk.side, talk.room, talk.has_moves, talk.moves = side, room, int(has_moves), self._arbiter.moves
+        talk.side, talk.room, talk.moves = side, room, self._arbiter.moves
         talk.made = talk.unsent = talk.began_ns = talk.arrived_ns = talk.taken = talk.output_bytes = 0
         status = exchange_moves(
             array_of(talk), self._questions, self._commands, self._output, self._rows, *self._arbiter.arrays

@@ -185,6 +185,12 @@ class MockEngine(Misbehaving):
     def gtp_pass(self) -> None:
         self.answer("PASS")
 
+    def gtp_pass_once(self) -> None:
+        if self.searches == int(self.settings.get("at", "2")):
+            self.answer("PASS")
+        else:
+            self.play()
+
     def gtp_resign(self) -> None:
         self.answer("resign")
 

@@ -6,7 +6,8 @@ library, to start quickly (``python -I -S``).
 
 Settings: those of ``misdeeds.py`` (the file also notes what it is told), and ``ranks=1`` (it counts ranks from 1),
 ``features=TEXT`` (beside those of every xboard mock), ``isready=no``, ``milliseconds=no``, ``name=TEXT``,
-``options=no`` (UCCI).
+``options=no`` (UCCI). ``refuses_at=N`` plies without a capture, by the position as it is told, an engine over UCCI or
+UCI-Cyclone gives the ``refusal=TEXT`` instead of a move; ``stubborn=yes`` then does so for ever. ``score=N`` is said.
 """
 
 from __future__ import annotations
@@ -21,6 +22,13 @@ from misdeeds import Misbehaving, say
 
 LEGAL = (("a0a1", "a1a0"), ("a9a8", "a8a9"))
 """By side: there and back."""
+
+
+def plies_on_board(board: str, side: int) -> int:
+    """How many plies since the start led to a board, by where the rooks of the a file stand."""
+    rows = board.split("/")
+    has_left = (rows[9][0] != "R", rows[0][0] != "r")
+    return sum(has_left) if has_left[0] == has_left[1] else 3 if has_left[side] else 1
 
 
 class MockEngine(Misbehaving):
@@ -69,6 +77,7 @@ class UcciEngine(MockEngine):
 
     ponders = False
     thinks = False
+    refuses = False
 
     def obey(self, words: list[str]) -> None:
         command = words[0]
@@ -80,6 +89,10 @@ class UcciEngine(MockEngine):
             moves = words[words.index("moves") + 1 :] if "moves" in words else []
             first = 0 if words[1] == "startpos" or words[3] == "w" else 1
             self.side, self.plies = (first + len(moves)) % 2, len(moves)
+            if "refuses_at" in self.settings:
+                self.refuses = self.refuses and self.settings.get("stubborn") == "yes"
+                self.refuses |= int(words[6]) + len(moves) >= int(self.settings["refuses_at"])
+                self.plies += plies_on_board(words[2], first)
         elif command == "go":
             self.ponders = words[1] == "ponder"
             self.thinks = True
@@ -106,8 +119,11 @@ class UcciEngine(MockEngine):
             say("option newgame type button")
         say("ucciok")
 
+    def score(self) -> int:
+        return int(self.settings.get("score", 10 + self.plies // 2))
+
     def information(self) -> str:
-        return f"info depth 3 score {10 + self.plies // 2} pv {self.move()}"
+        return f"info depth 3 score {self.score()} pv {self.move()}"
 
     def answer(self, is_draw_offered: bool) -> None:
         say("info message about to think, depth 9 score 9999")
@@ -115,6 +131,9 @@ class UcciEngine(MockEngine):
         say("info time 5 nodes 700")
         self.searches += 1
         if self.misdeed("go"):
+            return
+        if self.refuses:
+            say(self.settings["refusal"].format(move=self.move()))
             return
         word = ""
         if (self.mode == "accepts" and is_draw_offered) or (self.mode == "offers" and self.plies >= 2):
@@ -179,7 +198,7 @@ class UciCycloneEngine(UcciEngine):
         say("bestmove (none)")
 
     def information(self) -> str:
-        return f"info depth 3 score cp {10 + self.plies // 2} nodes 700 pv {self.move()}"
+        return f"info depth 3 score cp {self.score()} nodes 700 pv {self.move()}"
 
 
 class XboardEngine(MockEngine):
@@ -240,9 +259,7 @@ class XboardEngine(MockEngine):
 
     def set_board(self, board: str, side: str) -> None:
         self.side = int(side == "b")
-        rows = board.split("/")
-        has_left = (rows[9][0] != "R", rows[0][0] != "r")
-        self.plies = sum(has_left) if has_left[0] == has_left[1] else 3 if has_left[self.side] else 1
+        self.plies = plies_on_board(board, self.side)
 
     def be_told(self, move: str) -> None:
         if self.mode == "stubborn" and self.plies >= 2:

@@ -90,7 +90,7 @@ class AblationResult:
     @property
     def exit_code(self) -> int:
         """0, 1 if players forfeited games by faults, or 130 after an interruption."""
-        return 130 if self.interrupted else int(bool(self.faults))
+        return 130 if self.interrupted else int(any(fault.lost for fault in self.faults))
 
     def frame(self) -> DataFrame:
         """The table; its columns are the fields of ``AblationRow``."""

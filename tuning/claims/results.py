@@ -199,7 +199,7 @@ class ClaimsResult:
     @property
     def exit_code(self) -> int:
         """0, 1 if players forfeited games by faults, or 130 after an interruption."""
-        return 130 if self.interrupted else int(bool(self.faults))
+        return 130 if self.interrupted else int(any(fault.lost for fault in self.faults))
 
     @property
     def missing(self) -> tuple[str, ...]:

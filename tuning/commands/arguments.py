@@ -96,7 +96,7 @@ def complain(key: str, **values: Any) -> None:
 
 def complain_of_faults(faults: Sequence[FaultCount], exit_code: int) -> None:
     """Say on standard error how many games players forfeited, if any."""
-    games = sum(fault.games for fault in faults)
+    games = sum(fault.lost for fault in faults)
     if games:
         complain("console.forfeits_one" if games == 1 else "console.forfeits", code=exit_code, games=games)
 

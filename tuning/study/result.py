@@ -121,4 +121,4 @@ class StudyResult:
             return 130
         if self.waiting_for:
             return 1
-        return int(bool(self.faults)) if self.confirmed else 3
+        return int(any(fault.lost for fault in self.faults)) if self.confirmed else 3

@@ -9,9 +9,10 @@ from typing import Any, NoReturn
 
 from arena.commands.words.engines import read_player_words
 from arena.commands.words.pairs import SWITCHES, assignments, plain_value, refuse_unknown_words
-from arena.keys.tournament import SPRT
+from arena.keys.tournament import RULES, SPRT
 from engine.commands.arguments import UsageError, whole_number
 from engine.rules import MAX_PLIES, Adjudication
+from engine.settings.keys import WHOLE, Key
 from engine.settings.whole_numbers import natural_number
 
 OPENINGS_WORDS = ("file", "format", "order", "plies", "start", "part")
@@ -85,6 +86,11 @@ def add_condition_words(parser: argparse.ArgumentParser) -> None:
         "(from 1), plies=N (of games in PGN), part=tournament|validation|all",
     )  # fmt: skip
     parser.add_argument(
+        "--rules", nargs="+", metavar="WORD",
+        help=f"rules of the game, the keys of a table [rules]: {', '.join(_example(key) for key in RULES.keys)}; with "
+        "blanks or commas between",
+    )  # fmt: skip
+    parser.add_argument(
         "--draw", nargs="+", metavar="WORD",
         help="movenumber=N movecount=N score=S: a draw from move N on once both sides' scores were within S hundredths "
         "for so many moves (default: none by agreement of scores)",
@@ -112,6 +118,7 @@ def word_mistakes(arguments: argparse.Namespace) -> list[str]:
         *((words, read_player_words) for words in arguments.engines),
         (arguments.each, lambda words: read_player_words(words, "--each")),
         (arguments.openings, _openings),
+        (arguments.rules, rules_of_words),
         (arguments.draw, lambda words: _draw(assignments(words, "--draw", DRAW_WORDS))),
         (arguments.resign, lambda words: _resign(assignments(words, "--resign", RESIGN_WORDS))),
         (getattr(arguments, "sprt", None), sprt_of_words),
@@ -123,6 +130,13 @@ def word_mistakes(arguments: argparse.Namespace) -> list[str]:
             except UsageError as error:
                 mistakes.append(str(error))
     return mistakes
+
+
+def _example(key: Key) -> str:
+    """A key as it is written in words, with what it may be."""
+    if key.choices:
+        return f"{key.name}={'|'.join(map(str, key.choices))}"
+    return f"{key.name}={'N' if WHOLE in key.kinds else 'on|off'}"
 
 
 def add_answer(parser: argparse.ArgumentParser, *words: str) -> None:
@@ -176,6 +190,8 @@ def conditions_of(arguments: argparse.Namespace) -> dict[str, Any]:
     content: dict[str, Any] = {}
     if arguments.openings is not None:
         content |= _openings(arguments.openings)
+    if arguments.rules is not None:
+        content["rules"] = rules_of_words(arguments.rules)
     adjudication: dict[str, int] = {}
     if arguments.draw is not None:
         adjudication |= _draw(assignments(arguments.draw, "--draw", DRAW_WORDS))
@@ -192,13 +208,19 @@ def words_of_conditions(arguments: argparse.Namespace) -> list[str]:
     for option in ("seed", "game"):
         if getattr(arguments, option) is not None:
             words += [f"--{option}", str(getattr(arguments, option))]
-    for option in ("openings", "draw", "resign"):
+    for option in ("openings", "rules", "draw", "resign"):
         if getattr(arguments, option) is not None:
             words += [f"--{option}", *getattr(arguments, option)]
     for option in ("maxmoves", "event"):
         if getattr(arguments, option) is not None:
             words += [f"--{option}", str(getattr(arguments, option))]
     return words
+
+
+def rules_of_words(words: Sequence[str]) -> dict[str, Any]:
+    """The table ``[rules]`` of ``--rules``; its values are checked with the tournament."""
+    parts = [part for word in words for part in word.split(",") if part]
+    return {name: plain_value(value) for name, value in assignments(parts, "--rules", tuple(RULES)).items()}
 
 
 def sprt_of_words(words: Sequence[str]) -> dict[str, Any]:

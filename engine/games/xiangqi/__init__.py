@@ -12,6 +12,9 @@ from engine.games.xiangqi import evaluation, moves, notation, position, retracin
 from engine.rules import REPETITION_RULES, Rules
 from engine.values import MAX_GAME_PLIES, MAX_PLY
 
+USUAL_MOVE_LIMIT = 100
+"""Plies without a capture, checks counted, after which many programs take a game for drawn, ElephantEye among them."""
+
 KERNELS: dict[str, Any] = {
     "generate": moves.generate,
     "generate_noisy": moves.generate_noisy,
@@ -117,6 +120,16 @@ class Xiangqi(Game):
             ("rules.move_limit" if rules.move_limit else "rules.no_move_limit", {"plies": rules.move_limit}),
             ("rules.insufficient" if rules.insufficient else "rules.no_insufficient", {}),
         )
+
+    def supports_draw_claim(self, position: Position, rules: Rules) -> bool:
+        """After ``USUAL_MOVE_LIMIT`` plies without a capture, checks counted, or drawn by the rules' defaults.
+
+        That is a third occurrence, whoever is at fault, or no attacking pieces.
+        """
+        if position.state.quiet >= min(USUAL_MOVE_LIMIT, rules.move_limit or USUAL_MOVE_LIMIT):
+            return True
+        ending = position.copy().judge(Rules(repetition="draw"))
+        return ending is not None and ending.result == "1/2-1/2"
 
     def moves_to(self, text: str) -> tuple[str, ...] | None:
         """Moves from the start to a position; see ``retracing.moves_to``."""

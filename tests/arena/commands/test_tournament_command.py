@@ -53,6 +53,7 @@ def specification(specs: list[TournamentSpec], words: str) -> TournamentSpec:
         "mine.toml --format swiss --rounds 3 --repeats --seeding random",
         "mine.toml --pairs 7 --limit clock=10+0.1 --seed 9 --openings xiangqi",
         "mine.toml --draw movenumber=30 score=5 --maxmoves 90 --event other",
+        "mine.toml --rules move_limit=100 fold=4",
         "default --engine preset=material nodes=7 --each depth=3 --format gauntlet",
         "default material no-quiescence",
         "default default material --format gauntlet --gauntlet-players 2 --pairs 3 --rounds 2 --limit move_time=0.5",

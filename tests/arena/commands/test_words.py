@@ -65,7 +65,8 @@ LINES = (
     "match --engine cmd=./mine name=new option.Hash=64 tc=10+0.1 --engine preset=default --each tc=5 --pairs 50",
     "match default --engine material set.null_move=off name='no null' nodes=500",
     "match default material --openings xiangqi order=sequential start=3 plies=4 --draw movenumber=40 movecount=8 "
-    "score=10 --resign movecount=3 score=600 --maxmoves 100 --srand 5 --event 'my match'",
+    "score=10 --resign movecount=3 score=600 --rules move_limit=100,fold=4 insufficient=off --maxmoves 100 --srand 5 "
+    "--event 'my match'",
     "sprt ./mine default --elo0 -3 --elo1 2 --alpha 0.1 --model logistic",
     "match default material --sprt elo0=0 elo1=4 --rounds 30 --games 4",
     "sprt default material --sprt elo0=0 elo1=4 alpha=0.01 --pairs 40",
@@ -94,7 +95,8 @@ def test_words_mean_what_a_file_says(specify: Any) -> None:
         "tournament -engine cmd=./mine name=new dir=. option.Hash=64 tc=40/60+0.6 timemargin=50 restart=on "
         "-engine preset=default name=plain set.null_move=off nodes=800 plies=5 -each watchdog=9 -rounds 3 -games 4 "
         "-tournament round-robin -event cup -srand 4 -draw movenumber=20 movecount=6 score=15 -resign movecount=2 "
-        "score=500 twosided=true -maxmoves 150 -openings file=xiangqi format=epd order=random start=9"
+        "score=500 twosided=true -maxmoves 150 -rules repetition=check-only,move_limit=100 insufficient=off "
+        "-openings file=xiangqi format=epd order=random start=9"
     )
     content: dict[str, Any] = {
         "name": "cup",
@@ -103,6 +105,7 @@ def test_words_mean_what_a_file_says(specify: Any) -> None:
         "pairs": 2,
         "seed": 4,
         "opening_start": 8,
+        "rules": {"repetition": "check-only", "move_limit": 100, "insufficient": False},
         "adjudication": {
             "draw_after_ply": 28, "draw_moves": 6, "draw_score": 15, "resign_moves": 2, "resign_score": 500,
             "maximum_plies": 300,

@@ -85,7 +85,7 @@ def job_of_fault(protocol: str, number: int, fault: Fault) -> GameJob:
     """A game lost by it."""
     # On the clock at once: on a busy machine a good move might come late.
     wrong = player(protocol, fault.mode, on_clock=fault.on_clock, at=2 - fault.on_clock)
-    if fault.reason in ("crash", "illegal_move"):
+    if fault.reason in ("crash", "illegal_move", "no_move"):
         wrong = replace(wrong, watchdog_ms=60_000)  # there even the end of a program may come late
     # The mock of Xiangqi plays on only while its rook can go to and fro.
     return job_of(protocol, number, wrong, builtin(SPEAKERS[protocol].game) if fault.plies <= 2 else None)

@@ -236,8 +236,8 @@ def test_a_resignation_is_no_fault() -> None:
 @pytest.mark.parametrize(
     ("mode", "changes", "reason", "text"),
     [
-        ("none", {}, "illegal_move", "answered '? I would rather not' to 'genmove b'"),
-        ("pass", {}, "illegal_move", "illegal move 'pass'"),
+        ("none", {}, "no_move", "answered '? I would rather not' to 'genmove b'"),
+        ("pass", {}, "no_move", "answered '= PASS', though it had legal moves; asked afresh, it answered"),
         ("endless_answer", {"watchdog_ms": 300}, "no_answer", "watchdog"),
     ],
 )

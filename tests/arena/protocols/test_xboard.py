@@ -430,12 +430,14 @@ def test_one_that_is_told_afresh_in_the_middle_of_a_control_is_told_what_is_left
 
 def test_one_that_holds_the_game_drawn_and_cannot_be_told_is_at_fault() -> None:
     record = play_one(mock_spec("xboard", "claims_once"), mock_spec("xboard", name="black"))
-    assert (record.reason, len(record.moves)) == ("illegal_move", 2)
-    assert "claimed '1/2-1/2 {Draw by repetition}' instead of moving" in record.detail["fault"]["text"]
+    assert (record.result, record.reason, len(record.moves)) == ("0-1", "no_move", 2)
+    text = record.detail["fault"]["text"]
+    assert text.startswith("mock claims_once: answered '1/2-1/2 {Draw by repetition}', though it had legal moves; ")
+    assert "asked afresh, it has no setboard" in text
     deaf = mock_spec("xboard", "holds_drawn", watchdog_ms=200)
     record = play_one(deaf, mock_spec("xboard", name="black"))
-    assert (record.reason, len(record.moves)) == ("no_answer", 4)
-    assert "having claimed '1/2-1/2 {50 move rule}' by rules of its own" in record.detail["fault"]["text"]
+    assert (record.reason, len(record.moves)) == ("no_move", 4)
+    assert "claimed '1/2-1/2 {50 move rule}'" in record.detail["fault"]["text"]
 
 
 def test_an_engine_that_asks_for_time_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -487,13 +489,13 @@ def test_draws_are_agreed_over_two_protocols(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("mode", "text"),
     [
-        ("claims_draw", "but by the rules in force the game goes on"),
+        ("claims_draw", "lost: the game goes on by the rules in force"),
         ("stubborn", "answered 'Illegal move: a8a9' to 'a8a9'"),
     ],
 )
 def test_what_it_claims_wrongly_loses_the_game(mode: str, text: str) -> None:
     record = play_one(mock_spec("xboard", mode), mock_spec("ucci", name="black"))
-    assert (record.result, record.reason) == ("0-1", "illegal_move"), record.detail
+    assert (record.result, record.reason) == ("0-1", "no_move"), record.detail
     assert text in record.detail["fault"]["text"]
 
 

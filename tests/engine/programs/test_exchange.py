@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena.players.contract import plain_lines
 from arena.protocols.uci import GameLine, UciSession, read_move
 from engine.engine import StopFlag
 from engine.games import game_named
@@ -102,7 +103,7 @@ def play(
         )
         for one, first in zip(answering, ranks, strict=True)
     )  # fmt: skip
-    exchanged = Exchange(arbiter, stop or StopFlag()).play((sides[0], sides[1]), len(before) % 2, room, bool(before))
+    exchanged = Exchange(arbiter, stop or StopFlag()).play((sides[0], sides[1]), len(before) % 2, room)
     return exchanged, arbiter
 
 
@@ -158,16 +159,19 @@ INFORMATION = st.lists(WORDS, unique_by=lambda words: words[0].split()[0], max_s
 
 
 OTHER_LINES = st.sampled_from(["", "info", "information 5", "banner depth 3"])
+SPACING = st.sampled_from([(" ", ""), (" ", " "), ("  ", "   ")])
+"""What stands between words, and before the first."""
 
 
-@given(st.lists(st.one_of(INFORMATION, OTHER_LINES), max_size=5))
-def test_what_is_said_before_a_move_is_read_as_by_the_interpreter(lines: list[str]) -> None:
-    said = "\n".join([*lines, "bestmove h2e2\n"])
+@given(st.lists(st.one_of(INFORMATION, OTHER_LINES), max_size=5), SPACING)
+def test_what_is_said_before_a_move_is_read_as_by_the_interpreter(lines: list[str], spacing: tuple[str, str]) -> None:
+    between, before = spacing
+    said = "".join(f"{before}{line.replace(' ', between)}\n" for line in [*lines, "bestmove h2e2"])
     with programs(lambda moves: said.encode(), following()) as answering:
         exchanged, _ = play(answering, room=1)
     session = UciSession()
     session.think()
-    assert session.receive(said.rstrip("\n")) == "bestmove"
+    assert session.receive(plain_lines(said.rstrip("\n"))) == "bestmove"
     if exchanged.moves:
         move = exchanged.moves[0]
         assert (move.score, move.depth, move.nodes) == session.information()
@@ -186,15 +190,18 @@ def test_what_is_said_before_a_move_is_read_as_by_the_interpreter(lines: list[st
         ((SCORED, "info string depth 9 score cp 4 nodes 2"), (31, 5, 1200)),
         ((SCORED.replace("cp 31", "mate -2"), "debug: done"), (-29_996, 5, 1200)),
         (("info depth 4 currmove h2e2", "info score cp -5"), (-5, None, None)),
+        (("  info  depth  4 multipv  1 score  cp 12   nodes 7 ",), (12, 4, 7)),
+        (("infodepth 4 score cp 12 nodes 7",), (None, None, None)),
     ],
 )
 def test_usual_lines_are_not_left_to_the_interpreter(
     lines: Sequence[str], expected: tuple[int | None, int | None, int | None]
 ) -> None:
-    said = "\n".join([*lines, "bestmove h2e2\n"]).encode()
-    with programs(lambda moves: said, following()) as answering:
-        exchanged, _ = play(answering, room=1)
-    assert [(move.score, move.depth, move.nodes) for move in exchanged.moves] == [expected]
+    for answer in ("bestmove h2e2\n", "   bestmove  h2e2  \r\n"):
+        said = "\n".join([*lines, answer]).encode()
+        with programs(lambda moves, said=said: said, following()) as answering:  # type: ignore[misc]
+            exchanged, _ = play(answering, room=1)
+        assert [(move.score, move.depth, move.nodes) for move in exchanged.moves] == [expected]
 
 
 @pytest.mark.parametrize(

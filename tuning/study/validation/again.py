@@ -68,7 +68,7 @@ class ValidationResult:
         if self.interrupted:
             return 130
         assert self.verdict is not None
-        return int(bool(self.faults)) if self.verdict.passed and self.failed is None else 3
+        return int(any(fault.lost for fault in self.faults)) if self.verdict.passed and self.failed is None else 3
 
 
 def validate_again(
