@@ -14,6 +14,7 @@ from arena.commands.words.tournament import (
     DEFAULT_SEED,
     PLAYER_HELP,
     add_tournament_words,
+    name_settings_without_effect,
     play_words,
     protocol_finder,
 )
@@ -149,6 +150,7 @@ def _run_file(arguments: argparse.Namespace, given: dict[str, Any]) -> int:
     content = merged(read_toml(path), given)
     finder = protocol_finder(output_folder(arguments.out, str(content.get("name", path.stem))))
     spec = spec_from_mapping(content, str(path), finder)
+    name_settings_without_effect(content["players"], spec.players)
     return play_and_print(replace(spec, command=(*spec.words, *words)) if words else spec, arguments)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ from arena.engines_file import engines_file
 from arena.player_spec import MAX_NAME_LENGTH, PLAYER_KINDS, PlayerReader, can_be_told_of_it, name_players
 from arena.players.detect import ProtocolFinder
 from arena.players.registry import PlayerError
-from arena.records import digest_of
+from arena.records import PlayerSpec, digest_of
 from arena.spec import spec_from_mapping
 from arena.tournament_spec import TournamentSpec
 from engine.commands.arguments import (
@@ -46,6 +46,7 @@ from engine.commands.arguments import (
     whole_number,
 )
 from engine.settings.limits import GRAMMAR, Limits
+from engine.settings.parameters import by_own_names, format_value, why_without_effect
 from engine.settings.whole_numbers import MAX_SEED
 
 DEFAULT_LIMITS = ("nodes=1000", "depth=6", "move_time=1")
@@ -113,6 +114,7 @@ def play_words(kind: str, arguments: argparse.Namespace, own: dict[str, Any], ow
     players = _player_words(kind, arguments)
     entries, finder, limits = _entries(players, content, arguments)
     spec, limit = _spec(kind, content | {"players": entries}, limits, finder)
+    name_settings_without_effect(entries, spec.players)
     if arguments.out is None and arguments.event is None:
         spec = _in_folder_of_its_own(spec, accepts_changes=arguments.accept_engine_change)
     words = [kind, *_words_of_players(arguments), *map(_word, own_words)]
@@ -122,6 +124,17 @@ def play_words(kind: str, arguments: argparse.Namespace, own: dict[str, Any], ow
             complain("console.other_limit", limit=limit, usual=limits[0])
     words += words_of_conditions(arguments)
     return play_and_print(replace(spec, command=tuple(words)), arguments)
+
+
+def name_settings_without_effect(entries: Sequence[Mapping[str, Any]], players: Sequence[PlayerSpec]) -> None:
+    """Warn of every entry in a table ``set`` that changes nothing; ``entries`` are the tables [[players]]."""
+    for entry, player in zip(entries, players, strict=True):
+        values = dict(player.parameters)
+        for name in by_own_names(entry.get("set", {})):
+            reason = why_without_effect(name, values, player.limits)
+            if reason is not None:
+                complain("console.without_effect", player=player.name, name=name,
+                         value=format_value(values[name]), reason=reason)  # fmt: skip
 
 
 def _player_words(kind: str, arguments: argparse.Namespace) -> list[PlayerWords]:

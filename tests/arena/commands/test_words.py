@@ -22,6 +22,7 @@ from arena.tournament_spec import TournamentSpec
 from elolab import command_line
 from engine.errors import UserError
 from engine.games import game_named
+from engine.settings.configuration import available_configs
 
 SUPPORT = Path(__file__).parents[2] / "support"
 END = "nodes-1000-seed-1"
@@ -149,6 +150,31 @@ def test_options_of_all_are_for_programs_and_settings_for_the_built_in_engine(sp
     assert dict(other.options) == {"Threads": "1", "Hash": "16"}
     assert dict(builtin.parameters)["null_depth"] == 4
     assert (mine.restart, builtin.restart) == ("always", "on_fault")
+
+
+def test_settings_of_players_that_change_nothing_are_named(
+    tmp_path: Path, specify: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reason = "it has an effect only if null_move is on, which is off"
+    specify("match --engine default set.nullmove=off --engine default name=other --each set.NullMinDepth=3")
+    assert capsys.readouterr().err == f"elolab: default: null_min_depth = 3 changes nothing: {reason}\n"
+    (tmp_path / "cup.toml").write_text(
+        'pairs = 1\nlimit = "depth=1"\n[[players]]\npreset = "default"\n[[players]]\nname = "slow"\n'
+        "set = { null_move = false, null_min_depth = 3, time_divisor = 30 }\n"
+    )
+    specify("tournament cup.toml")
+    assert capsys.readouterr().err == (
+        f"elolab: slow: null_min_depth = 3 changes nothing: {reason}\n"
+        "elolab: slow: time_divisor = 30 changes nothing: it has an effect only on a clock, and the limit is depth=1\n"
+    )
+
+
+@pytest.mark.parametrize("name", available_configs("tournaments"))
+def test_every_setting_of_a_shipped_tournament_has_an_effect(
+    name: str, specify: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    specify(f"tournament {name}")
+    assert "changes nothing" not in capsys.readouterr().err
 
 
 def test_a_protocol_of_all_gives_way_to_that_of_a_player(specify: Any) -> None:
