@@ -21,6 +21,10 @@ ENDGAME_PLIES = 6
 """How far from the end of a random game an endgame is."""
 SPACING = 4
 """Plies by which each of the ordinary positions is later than the one before."""
+QUIET_PLIES = (99, 100, 119, 120)
+"""Plies without a capture, around the limits that engines count for themselves."""
+MOVES_TRIED = 100
+"""So many moves are looked at for one that captures nothing."""
 STALEMATES = {"xiangqi": "3k5/4P4/9/9/9/9/9/9/9/4K4 b - - 0 1"}
 """Positions without a legal move and without a check, which games of random moves hardly ever come to."""
 
@@ -38,6 +42,8 @@ class Positions:
     """One legal move, which is no pass."""
     must_pass: Position | None
     endgame: Position | None
+    quiet: tuple[Position, ...]
+    """After ``QUIET_PLIES`` of the start, without a capture; empty in games without captures of single pieces."""
     repeated: Position | None
     """For the second time, by two moves of each side there and back."""
     over: Position | None
@@ -66,6 +72,7 @@ def positions_of(name: str) -> Positions:
         only_move=first(lambda position: len(position.legal_moves()) == 1 and not must_pass(position)),
         must_pass=first(must_pass),
         endgame=ended[0][-ENDGAME_PLIES] if ended else None,
+        quiet=_quiet(game.position()),
         repeated=_repeated(game.position()),
         over=next((position for position in last if position.in_check or in_check is None), None),
         stalemate=game.position(STALEMATES[name]) if name in STALEMATES else None,
@@ -92,6 +99,28 @@ def _random_game(game: Game, seed: int) -> list[Position]:
             break
         positions.append(position.copy())
     return positions
+
+
+def _quiet(start: Position) -> tuple[Position, ...]:
+    """A game of random moves that capture nothing, after ``QUIET_PLIES``; only a move limit would have ended it."""
+    chance, position, found = random.Random(0), start.copy(), []
+    while position.ply < QUIET_PLIES[-1]:
+        for _ in range(MOVES_TRIED):
+            after = position.copy()
+            after.push(chance.choice(position.legal_moves()))
+            if _pieces(after) == _pieces(position) and after.judge(Rules(move_limit=0)) is None:
+                break
+        else:
+            return ()
+        position = after
+        if position.ply in QUIET_PLIES:
+            found.append(position)
+    return tuple(found)
+
+
+def _pieces(position: Position) -> list[str]:
+    """The letters of the pieces on the board, in order."""
+    return sorted(letter for letter in position.text.split()[0] if letter.isalpha())
 
 
 def _repeated(start: Position) -> Position | None:

@@ -33,6 +33,7 @@ CHECKS = (
     Check("endgame", moves.endgame),
     Check("long_game", moves.long_game),
     Check("repeated", moves.repeated),
+    Check("quiet_plies", moves.quiet_plies, is_recommendation=True),
     Check("banned_moves", moves.banned_moves),
     Check("checkmate", moves.checkmate),
     Check("stalemate", moves.stalemate),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.checking.contract import Answer, Failed, Remark, remark
+from arena.checking.contract import Answer, Failed, Remark, Skipped, remark
 from arena.checking.examination import Examination, expect_legal, need
 from arena.protocols.uci import detect_first_rank
 from engine.games.contract import Position
@@ -101,6 +101,18 @@ async def long_game(examination: Examination) -> Remark:
 async def repeated(examination: Examination) -> None:
     """A position that has been there before."""
     await examination.search(need(examination.positions.repeated))
+
+
+async def quiet_plies(examination: Examination) -> Remark:
+    """Some engines count a move limit of their own, and do not play on beyond it."""
+    for position in examination.positions.quiet:
+        answer = await examination.dialect.search(position)
+        if answer.move is None or answer.has_resigned:
+            raise Failed("failure.quiet_plies", said=answer.line, plies=position.ply)
+        expect_legal(position, answer)
+    if not examination.positions.quiet:
+        raise Skipped("skip.game")
+    return remark("note.plies", plies=examination.positions.quiet[-1].ply)
 
 
 async def banned_moves(examination: Examination) -> None:

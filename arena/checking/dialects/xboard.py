@@ -10,7 +10,7 @@ from typing import ClassVar
 from arena.checking.contract import Answer, CheckSettings, Failed, Information, Skipped
 from arena.checking.dialects.dialect import Dialect, Knowledge
 from arena.checking.wire import Wire
-from arena.players.contract import PlayerClock, PlayerFault
+from arena.players.contract import PlayerClock, PlayerFault, first_word
 from arena.players.options import Option
 from arena.protocols import uci, xboard
 from engine.games import game_named
@@ -23,7 +23,6 @@ NO_DEPTH = 99
 """Plies that no search comes to."""
 RESOURCES = {"memory": ("memory", "memory"), "threads": ("cores", "smp")}
 """The commands, and the features that announce them."""
-RESULTS = ("1-0", "0-1", "1/2-1/2")
 
 
 class XboardDialect(Dialect):
@@ -159,7 +158,7 @@ class XboardDialect(Dialect):
 
     def is_answer(self, line: str) -> bool:
         """A move, or a result instead."""
-        return xboard.parse_move(line) is not None or line.startswith(("resign", *RESULTS))
+        return xboard.is_answer(line)
 
     def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> Answer:
         """The move, which is then on the program's board; it resigns by the word or by the result."""
@@ -170,7 +169,7 @@ class XboardDialect(Dialect):
             self._known.append(move)
         else:
             self._game = None
-        has_resigned = line.startswith(("resign", RESULTS[1 - self._side]))
+        has_resigned = first_word(line) in ("resign", xboard.LOSSES[self._side])
         return Answer(line, said, move, elapsed_ms, tuple(lines[:-1]), has_resigned=has_resigned)
 
     def read_move(self, said: str) -> str | None:

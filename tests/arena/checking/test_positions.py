@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from arena.checking.positions import LONG_PLIES, positions_of
+from arena.checking.positions import LONG_PLIES, QUIET_PLIES, positions_of
+from engine.games.contract import Position
 from engine.rules import Rules
 
 
@@ -30,6 +31,26 @@ def test_every_position_is_of_its_kind_and_reached_by_its_moves(game: str) -> No
     assert positions.only_move.legal_moves() != ["pass"]
     assert positions.over is not None
     assert positions.over.legal_moves() == []
+
+
+def test_captures_are_long_ago() -> None:
+    quiet = positions_of("xiangqi").quiet
+    assert [position.ply for position in quiet] == list(QUIET_PLIES)
+    for position in quiet:
+        again = position.game.position(position.start, position.moves)
+        assert again.text.split()[4] == str(position.ply)
+        assert again.legal_moves()
+        assert again.judge(Rules(move_limit=0)) is None
+        assert (again.judge(Rules()) is None) == (position.ply < 120 or _checks(position) > 10)
+    assert positions_of("othello").quiet == ()
+
+
+def _checks(position: Position) -> int:
+    game, found = position.game.position(position.start), [0, 0]
+    for move in position.moves:
+        game.push(move)
+        found[1 - game.side_to_move] += game.in_check is True
+    return max(found)
 
 
 def test_of_xiangqi_there_are_checks_repetitions_and_two_ways_to_lose() -> None:
