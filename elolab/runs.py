@@ -84,8 +84,8 @@ class PlayedGames:
         """Faults of players that ended games, the most frequent first; no row if there were none.
 
         Columns: ``player``, ``reason`` (``crash``, ``no_answer``, ``illegal_move``, ``time_forfeit`` or ``no_move``),
-        ``games``, ``number`` (the first of them, as in ``games``), ``text`` (what happened there), ``drawn`` (how many
-        of the games were drawn, as those by ``no_move`` can be).
+        ``games`` (of which those by ``no_move`` may be drawn), ``number`` (the first of them, as in ``games``),
+        ``text`` (what happened there).
         """
         import pandas
 

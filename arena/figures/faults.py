@@ -20,7 +20,7 @@ TIME_LOSSES_PERCENT = 1
 """Where more games than these were lost on time, ratings measure the load of the machine too."""
 
 
-FAULT_COLUMNS = ("player", "reason", "games", "number", "text", "drawn")
+FAULT_COLUMNS = ("player", "reason", "games", "number", "text")
 
 
 @dataclass(frozen=True)

@@ -35,15 +35,14 @@ def variation_of(moves: Iterable[str | None]) -> str:
     return " ".join(read[: read.index(None)] if None in read else read)  # type: ignore[arg-type]
 
 
-def plain_lines(text: str) -> str:
-    """The lines of ``text`` with one blank between words and no white space around them.
+def plain_line(line: str) -> str:
+    """A line with one blank between words and no white space around them.
 
     Protocols allow any white space there, and engines indent lines or end them with a carriage return.
     """
-    # Nearly all output is plain, and there is a lot of it.
-    if not ("  " in text or "\t" in text or "\r" in text or "\n " in text or " \n" in text or text != text.strip(" ")):
-        return text
-    return "\n".join(" ".join(line.split()) for line in text.split("\n"))
+    if "  " in line or "\t" in line or line != line.strip():
+        return " ".join(line.split())
+    return line
 
 
 def first_word(line: str) -> str:

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from arena.faults import Fault
-from arena.players.contract import GameStopped, PlayerFault, plain_lines
+from arena.players.contract import GameStopped, PlayerFault, plain_line
 from arena.players.event_loop import in_thread, suspend
 from arena.players.processors import Processors, pin_process
 from arena.players.supervisor import SUPERVISOR, kill_group
@@ -316,7 +316,7 @@ class EngineProcess:
     async def read_reply(self, words: tuple[bytes, ...], deadline_ns: int, stop: StopFlag | None = None) -> str:
         """The lines up to the first whose first word is one of ``words``; up to the next line if there are none.
 
-        They are as ``arena.players.contract.plain_lines`` writes them, without the last line's end.
+        The last line is as ``plain_line`` writes it; those before it are as they came, for most of them nobody reads.
         Of what is said before the reply only the last ``LINE_BYTES`` are certain to be there. Raises
         ``DeadlinePassed``, ``ProcessEnded``, and ``GameStopped`` once ``stop`` is set.
         """
@@ -338,7 +338,8 @@ class EngineProcess:
             self._read_output()
             end = self._reply_end()
         text, self._data = self._data[:end], self._data[end:]
-        return plain_lines(text.decode(errors="replace").rstrip("\r\n"))
+        before, feed, line = text[:-1].rpartition(b"\n")
+        return f"{(before + feed).decode(errors='replace')}{plain_line(line.decode(errors='replace'))}"
 
     def _reply_end(self) -> int:
         """Where the reply that is waited for ends in the output, 0 if it has not come."""
@@ -374,7 +375,7 @@ class EngineProcess:
         if not self._data:
             return _NO_LINES
         *lines, self._data = self._data.split(b"\n")
-        return [plain_lines(line.decode(errors="replace")) for line in lines]
+        return [plain_line(line.decode(errors="replace")) for line in lines]
 
     def lend(self) -> tuple[int, int, int] | None:
         """Descriptors of input, output and error (-1 if closed) for another thread, until ``take_back``.

@@ -27,6 +27,7 @@ from arena.players.contract import (
     Reply,
     first_word,
     number_of,
+    plain_line,
     variation_of,
 )
 from arena.players.external import LATE_ANSWER_MS, QUOTED, ExternalPlayer, canonical_position, without_history
@@ -431,7 +432,7 @@ class UciSession:
         Searches say far more than is needed, so the last lines are looked at first and the others not at all.
         """
         scored = counted = ""
-        for line in reversed(lines):
+        for line in map(plain_line, reversed(lines)):
             if first_word(line) != "info" or self.remarks in line:
                 continue
             if " nodes " in line:

@@ -39,7 +39,7 @@ import math
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -369,8 +369,8 @@ def _fault_of(game: FinishedGame, detail: dict[str, Any]) -> GameFault | None:
 
 def _told_fault(found: dict[str, Any]) -> dict[str, Any]:
     """An entry of ``faults`` in the state."""
-    others = {name: value for name, value in found.items() if name != "fault"}
-    count = FaultCount(found["player"], found["reason"], found["games"], found["number"], found["fault"])
+    others = {name: value for name, value in found.items() if name not in ("fault", "drawn")}
+    count = FaultCount(**{field.name: found[field.name] for field in fields(FaultCount)})
     return others | {
         "sentence": {language: fault_text(count, Catalogue("arena", language), language) for language in LANGUAGES}
     }
@@ -420,11 +420,12 @@ class _Figures:
 
     def _add_fault(self, game: FinishedGame, fault: GameFault) -> None:
         kind, place = (fault.player, game.reason), (game.pairing.series, game.pairing.number)
-        first, found = self._faults.get(kind, (place, {"games": 0}))
+        first, found = self._faults.get(kind, (place, {"games": 0, "drawn": 0}))
         if place <= first:  # the first of the schedule, as in reports, whichever ended first
             found |= {"player": fault.player, "reason": game.reason, "number": game.pairing.number, "key": game.key,
                       "fault": fault.fault}  # fmt: skip
         found["games"] += 1
+        found["drawn"] += game.result == "1/2-1/2"
         self._faults[kind] = (min(place, first), found)
 
     def _add_to_test(self, test: SequentialRun, outcome: Outcome) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from arena.faults import Fault
+from arena.figures.faults import FORFEITS
 from arena.figures.standings import tables_of
 from arena.play import live
 from arena.play.store import STORE_NAME, Store
@@ -133,6 +134,17 @@ def test_the_first_fault_is_that_of_the_schedule_whichever_game_ended_first(tmp_
     assert (fault["number"], fault["games"]) == (2, 3)
     assert fault["sentence"]["en"] == "player 1 lost 3 games by a crash, the first of them game 2: first."
     assert fault["key"] == record(2, "1-0").key
+
+
+def test_of_games_without_a_move_some_are_drawn(tmp_path: Path) -> None:
+    follower = RunFollower(tmp_path)
+    with begun(tmp_path, specification()) as store:
+        detail = {"fault": {"player": "player 1", "text": "player 1: answered 'nobestmove'"}}
+        for number, result in ((1, "0-1"), (2, "1/2-1/2")):
+            store.add(record(number, result, "no_move", detail=detail))
+        assert store.numbers_lost_by(FORFEITS) == [1]
+    (fault,) = follower.read()["faults"]
+    assert fault["sentence"]["en"] == "player 1 made no move in 2 games (first 1): answered 'nobestmove'."
 
 
 def test_a_knockout_is_won_by_its_bracket_and_not_by_ratings(tmp_path: Path) -> None:

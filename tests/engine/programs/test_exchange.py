@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.players.contract import plain_lines
 from arena.protocols.uci import GameLine, UciSession, read_move
 from engine.engine import StopFlag
 from engine.games import game_named
@@ -171,7 +170,7 @@ def test_what_is_said_before_a_move_is_read_as_by_the_interpreter(lines: list[st
         exchanged, _ = play(answering, room=1)
     session = UciSession()
     session.think()
-    assert session.receive(plain_lines(said.rstrip("\n"))) == "bestmove"
+    assert session.receive(said.rstrip("\n")) == "bestmove"
     if exchanged.moves:
         move = exchanged.moves[0]
         assert (move.score, move.depth, move.nodes) == session.information()
