@@ -32,13 +32,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     from arena.notation.pgn import ENCODINGS
 
     parser.description = (
-        "Convert games and positions. INPUT holds games (PGN with moves in any notation, merely moves; Xiangqi in XQF "
-        "or DhtmlXQ, Othello in GGF or WTHOR) or positions (FEN or EPD, one a line), in UTF-8, GBK or Big5, or is a "
-        "folder or zip file of such files. Every move is checked: what is wrong with a game is said in a line, the "
+        "Convert games and positions. INPUT holds games (PGN with moves in any notation, merely moves; Xiangqi in "
+        "XQF, CBF or DhtmlXQ, Othello in GGF or WTHOR) or positions (FEN or EPD, one a line), in UTF-8, GBK or Big5, "
+        "or is a folder or zip file of such files. Every move is checked: what is wrong with a game is one line, the "
         "others are written, and the exit code is 1.\n\n"
         "iccs, wxf, chinese (simplified) and traditional write PGN with the moves in that notation, pgn in the one "
-        "that was read. fen and epd write the position after the last move of each game, epd each position once. ggf "
-        "writes games of Othello with values and times."
+        "that was read. fen and epd write the position after the last move of each game; epd writes each position once "
+        "and reports how many it left out. ggf writes games of Othello with values and times."
     )
     parser.add_argument("input", metavar="INPUT", help="file or folder to read, or - for standard input")
     add_game_argument(parser)
@@ -71,13 +71,15 @@ def run(arguments: argparse.Namespace) -> int:
     games = unread.without(_entries(arguments.input, reading, arguments.plies))
     first = next(games, None)
     if first is not None:
-        texts = converted(chain([first], games), game, target)
+        left_out = _LeftOut()
+        texts = converted(chain([first], games), game, target, left_out.add)
         parts = _encoded(texts, arguments.encoding, arguments.out or "standard output")
         if arguments.out is None:
             sys.stdout.flush()
             sys.stdout.buffer.writelines(parts)
         else:
             replace_file(Path(arguments.out), lambda stream: cast("TextIO", stream).buffer.writelines(parts))
+        left_out.finish()
     unread.finish()
     return UserError.exit_code if first is None else EXIT_UNREAD if unread.count else 0
 
@@ -116,6 +118,23 @@ class _Unread:
         """Say how many more there were."""
         if self.count > MAX_COMPLAINTS:
             _complain(f"and {self.count - MAX_COMPLAINTS} more games that cannot be read")
+
+
+class _LeftOut:
+    """Positions that a suite leaves out because they came up before."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def add(self) -> None:
+        """Count one."""
+        self._count += 1
+
+    def finish(self) -> None:
+        """Print how many there were on standard error."""
+        if self._count:
+            positions = "1 position" if self._count == 1 else f"{self._count} positions"
+            print(f"elolab: {positions} left out: the same board and side to move came up before", file=sys.stderr)
 
 
 def _complain(message: str) -> None:

@@ -44,7 +44,9 @@ MAX_COUNT = 10_000_000
 MAX_SCORE = 30_000
 MAX_ODDS_SCALE = 100_000
 EXIT_INTERRUPTED = 130
-_SUITE = "a file or folder of positions (EPD) or games (PGN, XQF, DhtmlXQ, GGF, WTHOR), or the name of a shipped suite"
+_SUITE = (
+    "a file or folder of positions (EPD) or games (PGN, XQF, CBF, DhtmlXQ, GGF, WTHOR), or the name of a shipped suite"
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from arena.faults import Fault, late_move_fault, stored_fault
+from arena.players.contract import Fault, late_move_fault, stored_fault
 from arena.records import GameRecord
 from engine.language import DEFAULT_LANGUAGE
 

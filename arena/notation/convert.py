@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from arena.notation.archives.contract import Entry, Reading, Source
 from arena.notation.archives.formats import entries, is_archive, is_games
 from arena.notation.archives.ggf import ggf_text
 from arena.notation.archives.sources import sources
-from arena.notation.openings import epd_line, moves_mistake, placement_of, split_line
+from arena.notation.openings import epd_line, holds_positions, moves_mistake, split_line
 from arena.notation.pgn import (
     FORMATS,
     PortableGame,
@@ -24,8 +24,6 @@ from engine.errors import UserError
 if TYPE_CHECKING:
     from engine.games.contract import Game
 
-MAX_MOVE = 16
-"""Characters; a first word that is longer is no move."""
 TARGETS = (*FORMATS, "fen", "epd", "pgn", "ggf")
 """Notations of moves (written as PGN), positions, opening suites, PGN in the notation that was read, and GGF."""
 
@@ -34,8 +32,8 @@ def convert(text: str, where: str, game: str, target: str, ranks: str = "0", pli
     """A text of games (PGN, or merely moves) or of positions (FEN or EPD, one a line) in another form.
 
     ``plies`` keeps only so many first moves of each game. Positions become games without moves; a game becomes the
-    position after its last move, and those that come up twice, or as mirror images, are one in EPD. Raises
-    ``UserError`` naming the file, the game or line, and the move.
+    position after its last move, and those that come up twice are one in EPD. Raises ``UserError`` naming the file, the
+    game or line, and the move.
     """
     from engine.games import game_named
 
@@ -94,28 +92,21 @@ def _demanded(entry: Entry) -> PortableGame:
     return entry
 
 
-def converted(games: Iterable[PortableGame], game: Game, target: str) -> Iterator[str]:
-    """What games become: the parts of a text one after another."""
+def converted(
+    games: Iterable[PortableGame], game: Game, target: str, repeated: Callable[[], None] = lambda: None
+) -> Iterator[str]:
+    """What games become: the parts of a text one after another.
+
+    ``repeated`` is called for each position that EPD leaves out because it came up before.
+    """
     if target in ("fen", "epd"):
-        yield from _position_lines(games, game, target)
+        yield from _position_lines(games, game, target, repeated)
     elif target == "ggf":
         yield from (ggf_text(portable, game) for portable in games)
     else:
         for number, portable in enumerate(games):
             text = portable_text(portable, game, portable.notation if target == "pgn" else target)
             yield f"\n{text}" if number else text
-
-
-def holds_positions(text: str, game: Game) -> bool:
-    """Whether a text is a list of positions rather than of games: its first line that says anything tells."""
-    lines = (line.partition("#")[0].strip() for line in text.splitlines())
-    first = next((line for line in lines if line), "")
-    if first.startswith("["):
-        return False
-    board = first.split(" ")[0]
-    if game.position_option == "board":  # one character a square; moves have digits
-        return len(board) > MAX_MOVE and not any(character.isdigit() for character in board)
-    return board.count("/") >= 7
 
 
 def read_positions(text: str, where: str, game: Game) -> Iterator[Entry]:
@@ -145,13 +136,18 @@ def _shortened(portable: PortableGame, plies: int) -> PortableGame:
     return replace(portable, moves=portable.moves[:plies], tags=tags, result="*", closing_comment="")
 
 
-def _position_lines(games: Iterable[PortableGame], game: Game, target: str) -> Iterator[str]:
-    seen: set[str] = set()
+def _position_lines(
+    games: Iterable[PortableGame], game: Game, target: str, repeated: Callable[[], None]
+) -> Iterator[str]:
+    seen: set[tuple[str, ...]] = set()
     for portable in games:
         text = game.position(portable.start, [entry.move for entry in portable.moves]).text
+        board_and_side = tuple(text.split()[:2])
         if target == "fen":
             yield f"{text}\n"
-        elif (placement := placement_of(text)) not in seen:
-            seen.add(placement)
+        elif board_and_side in seen:
+            repeated()
+        else:
+            seen.add(board_and_side)
             name = "".join(character for character in portable.name(game) if character not in '";#')
             yield f"{epd_line(text, name)}\n"

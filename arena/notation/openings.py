@@ -32,7 +32,7 @@ import numpy as np
 
 from arena.files import replace_file
 from arena.notation.archives.contract import Reading, Source
-from arena.notation.archives.formats import entries, is_games
+from arena.notation.archives.formats import entries, format_of, is_foreign, is_games
 from arena.notation.archives.sources import sources
 from arena.notation.pgn import decode_text
 from arena.records import Opening, digest_of
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from engine.games.contract import Game
 
 PARTS = ("tournament", "validation", "all")
+MAX_MOVE = 16
+"""Characters; a first word that is longer is no move."""
 
 
 class OpeningError(UserError):
@@ -148,8 +150,10 @@ def load_suite(name_or_path: str, game: str, *, check_all: bool = False, plies: 
     if not path.is_dir():
         first = next(found, None)
         if isinstance(first, Source) and first.is_chosen and not is_games(first):
-            shipped = path.resolve().parent == (shipped_folder() / "openings").resolve()
-            return parse_suite(decode_text(first.data, str(path)), str(path), game, check=check_all or not shipped)
+            text = decode_text(first.data, str(path))
+            if _is_suite(first, text, game):
+                shipped = path.resolve().parent == (shipped_folder() / "openings").resolve()
+                return parse_suite(text, str(path), game, check=check_all or not shipped)
         found = chain([] if first is None else [first], found)
     return _suite_of_games(_entries_of_all(found, game, plies), path, game)
 
@@ -180,15 +184,41 @@ def _entries_of_all(
     for source in found:
         if isinstance(source, UserError):
             yield source
+        elif is_foreign(source, game):
+            continue
         elif is_games(source):
             yield from _games(source, game, plies)
-        elif source.is_chosen or source.where.endswith((".epd", ".epd.gz")):
+        elif source.is_chosen or source.where.endswith(_SUITE_ENDINGS):
             try:
                 text = decode_text(source.data, source.where)
             except UserError as error:
                 yield error
                 continue
-            yield from (entry for _, entry in _lines(text, source.where, _position_checker(game)))
+            if _is_suite(source, text, game):
+                yield from (entry for _, entry in _lines(text, source.where, _position_checker(game)))
+            else:
+                yield from _games(source, game, plies)
+
+
+_SUITE_ENDINGS = (".epd", ".epd.gz", ".fen", ".fen.gz")
+
+
+def _is_suite(source: Source, text: str, game: str) -> bool:
+    """Whether a text that is no archive is a list of positions; others are moves that nothing announces."""
+    is_named_so = source.where.lower().endswith(_SUITE_ENDINGS) and format_of(source.data) is None
+    return is_named_so or not text.strip() or holds_positions(text, _position_checker(game))
+
+
+def holds_positions(text: str, game: Game) -> bool:
+    """Whether a text is a list of positions rather than of games: its first line that says anything tells."""
+    lines = (line.partition("#")[0].strip() for line in text.splitlines())
+    first = next((line for line in lines if line), "")
+    if first.startswith("["):
+        return False
+    board = first.split(" ")[0]
+    if game.position_option == "board":  # one character a square; moves have digits
+        return len(board) > MAX_MOVE and not any(character.isdigit() for character in board)
+    return board.count("/") >= 7
 
 
 @functools.lru_cache(maxsize=4)

@@ -1,9 +1,10 @@
 """Games in PGN as Xiangqi programs read and write it.
 
 A game is a list of tags and its moves in one notation, which ``Format`` names: ``ICCS`` (coordinates), ``WXF`` or
-``Chinese`` (the default where the tag is missing; simplified or traditional). A comment may follow a move; engines
-put their figures there: ``{+0.31/12 0.43s 1000n}`` is score in pawns from the mover's side, depth, seconds, nodes. What
-follows depends on the engine: ``ponder hit``, and the principal variation as it was given, ``pv="h2e2 h9g7"``.
+``Chinese`` (the default where the tag is missing; simplified or traditional). Games in SAN are read and written as
+ICCS. A comment may follow a move; engines put their figures there: ``{+0.31/12 0.43s 1000n}`` is score in pawns from
+the mover's side, depth, seconds, nodes. What follows depends on the engine: ``ponder hit``, and the principal variation
+as it was given, ``pv="h2e2 h9g7"``.
 
 Files are UTF-8 or, as most Chinese collections, GBK or Big5; ``decode_text`` tells which. Whatever follows a result up
 to the next game (advertisements, as a rule) is passed over, unless there are moves in it.
@@ -18,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import IO, TYPE_CHECKING, NamedTuple
 
+from arena.notation.game_moves import WrongMoveError, read_moves
 from arena.records import GameRecord, MoveRecord
 from engine.errors import UserError
 from engine.values import format_score
@@ -613,16 +615,28 @@ def _finished(draft: _Draft, game: Game, ranks: str) -> PortableGame:
         raise draft.error(draft.tag_lines["game"], f'[Game "{tags["game"]}"]: expected "{game.title}"')
     position = _start_position(draft, tags.get("fen", ""), game)
     start = position.text if tags.get("fen") else game.start
-    moves = _read_moves(draft, position, ranks)
+    try:
+        moves = read_moves(position, [word for word, _ in draft.words], ranks)
+    except WrongMoveError as error:
+        raise draft.error(draft.words[error.number][1], str(error)) from None
     comments = {number: " ".join(" ".join(parts).split()) for number, parts in draft.comments.items()}
     return PortableGame(
-        tags=tuple(draft.tags),
+        tags=_with_own_sides(draft.tags, game),
         start=start,
         moves=tuple(PortableMove(move, comments.get(number, "")) for number, move in enumerate(moves, 1)),
         result=_result(draft, tags.get("result", "")),
         comment=comments.get(0, ""),
         notation=_notation(draft, tags.get("format", "")) if game.move_notations else "iccs",
     )
+
+
+def _with_own_sides(tags: Sequence[tuple[str, str]], game: Game) -> tuple[tuple[str, str], ...]:
+    """The tags, with the first player's name under the game's own name of that side: Western programs write White."""
+    first = game.side_names[0]
+    names = {name.lower() for name, _ in tags}
+    if first.lower() in names or "White" in game.side_names:
+        return tuple(tags)
+    return tuple((first if name.lower() == "white" else name, value) for name, value in tags)
 
 
 def _start_position(draft: _Draft, text: str, game: Game) -> Position:
@@ -650,50 +664,11 @@ def _result(draft: _Draft, tag: str) -> str:
 
 
 def _notation(draft: _Draft, tag: str) -> str:
+    from arena.notation.algebraic import is_algebraic
     from engine.games.xiangqi.move_names import notation_of
 
-    used = {notation_of(word) for word, _ in draft.words}
+    used = {notation_of(word) for word, _ in draft.words if not is_algebraic(word)}
     for notation in ("traditional", "chinese", "wxf", "iccs"):
         if notation in used:
             return notation
     return next((notation for notation, name in FORMATS.items() if name.lower() == tag.lower()), "iccs")
-
-
-def _read_moves(draft: _Draft, position: Position, ranks: str) -> list[str]:
-    from engine.games.xiangqi.move_names import is_coordinates, parse_move_name
-
-    words = [word for word, _ in draft.words]
-    if not position.game.move_notations:
-        return _read_plain_moves(draft, position)
-    if ranks == "auto" and words and all(is_coordinates(word) for word in words):
-        try:
-            words = position.game.read_moves(position, [word.rstrip("!?+#") for word in words], ranks)
-        except UserError as error:
-            raise draft.error(draft.words[0][1], str(error)) from None
-    moves = []
-    first, first_rank = position.side_to_move, int(ranks == "1")
-    for number, (word, (_, line)) in enumerate(zip(words, draft.words, strict=True), start=first):
-        try:
-            move = parse_move_name(position, word, first_rank)
-            position.push(move)
-        except UserError as error:
-            side = position.game.side_names[number % 2]
-            base = ", ranks from 1" if first_rank else ""
-            written = "" if word in str(error) else f" ({word!r}{base})"
-            raise draft.error(line, f"{side}'s move {number // 2 + 1}{written}: {error}") from None
-        moves.append(move)
-    return moves
-
-
-def _read_plain_moves(draft: _Draft, position: Position) -> list[str]:
-    """Moves of a game that has one notation."""
-    moves = []
-    for number, (word, line) in enumerate(draft.words, start=position.side_to_move):
-        try:
-            (move,) = position.game.read_moves(position, [word], "0")
-            position.push(move)
-        except UserError as error:
-            side = position.game.side_names[number % 2]
-            raise draft.error(line, f"{side}'s move {number // 2 + 1}: {error}") from None
-        moves.append(move)
-    return moves

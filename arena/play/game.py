@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from arena.faults import Fault, late_move_fault
 from arena.players.contract import (
     LEVEL_SCORE,
+    Fault,
     GameStopped,
     NoMove,
     Player,
@@ -28,6 +28,7 @@ from arena.players.contract import (
     Pondered,
     ProgramLender,
     Reply,
+    late_move_fault,
 )
 from arena.players.event_loop import in_thread, run
 from arena.records import (

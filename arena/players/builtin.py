@@ -8,8 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from arena.faults import Fault
-from arena.players.contract import MAX_VARIATION, PlayerClock, PlayerFault, Pondered, Reply
+from arena.players.contract import MAX_VARIATION, Fault, PlayerClock, PlayerFault, Pondered, Reply
 from arena.players.event_loop import in_thread
 from arena.players.processors import Processors, pin_thread
 from arena.players.registry import Protocol

@@ -13,9 +13,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar
 
-from arena.faults import Fault, seconds_text
 from arena.players.contract import (
     LEVEL_SCORE,
+    Fault,
     GameStopped,
     NoMove,
     PlayerClock,
@@ -23,6 +23,7 @@ from arena.players.contract import (
     PlayerResigned,
     Pondered,
     Reply,
+    seconds_text,
 )
 from arena.players.event_loop import in_thread
 from arena.players.process import LINE_BYTES, DeadlinePassed, DialogueSink, EngineProcess, ProcessEnded

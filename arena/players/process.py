@@ -22,8 +22,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from arena.faults import Fault
-from arena.players.contract import GameStopped, PlayerFault, plain_line
+from arena.players.contract import Fault, GameStopped, PlayerFault, plain_line
 from arena.players.event_loop import in_thread, suspend
 from arena.players.processors import Processors, pin_process
 from arena.players.supervisor import SUPERVISOR, kill_group

@@ -17,8 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from arena.faults import Fault
-from arena.players.contract import NoMove, PlayerClock, PlayerFault, PlayerResigned, Reply
+from arena.players.contract import Fault, NoMove, PlayerClock, PlayerFault, PlayerResigned, Reply
 from arena.players.external import ExternalPlayer
 from arena.players.registry import Greeting, Protocol
 from engine.settings.keys import TEXTS, Section, Topic

@@ -11,10 +11,10 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from arena.faults import Fault
 from arena.players.contract import (
     MAX_DEPTH,
     MAX_VARIATION,
+    Fault,
     NoMove,
     PlayerClock,
     Reply,

@@ -23,8 +23,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from arena.faults import Fault
-from arena.players.contract import NoMove, PlayerClock, PlayerFault, Reply, first_word, number_of
+from arena.players.contract import Fault, NoMove, PlayerClock, PlayerFault, Reply, first_word, number_of
 from arena.players.external import QUOTED, canonical_position
 from arena.players.options import Option, unknown_option
 from arena.players.process import DeadlinePassed

@@ -14,11 +14,11 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from arena.faults import Fault
 from arena.players.contract import (
     MAX_DEPTH,
     MAX_VARIATION,
     VARIATION_LENGTH,
+    Fault,
     NoMove,
     PlayerClock,
     PlayerFault,

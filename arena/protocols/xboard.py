@@ -32,10 +32,10 @@ import time
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from arena.faults import Fault
 from arena.players.contract import (
     MAX_DEPTH,
     VARIATION_LENGTH,
+    Fault,
     NoMove,
     PlayerClock,
     PlayerFault,

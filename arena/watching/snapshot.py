@@ -44,7 +44,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena.collection.listing import DAMAGED, RUNNING, TOURNAMENT, UNREADABLE, live_of, state_of
-from arena.faults import Fault
 from arena.figures.faults import FORFEITS, FaultCount, cause_of, fault_text
 from arena.figures.placing import Placing, placing_of, result_sentence
 from arena.figures.ratings import fit_ratings
@@ -54,6 +53,7 @@ from arena.play.live import LIVE_NAME
 from arena.play.running_elo import RunningElo
 from arena.play.store import STORE_NAME, Store, StoreFailure
 from arena.play.tournament import withdrawals_of
+from arena.players.contract import Fault
 from arena.records import GameRecord, Opening, Outcome, Pairing, points_of
 from arena.run import kind_in
 from arena.schedule import Withdrawal, format_of, planned_games

@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from arena.notation.archives import dhtmlxq, ggf, portable, wthor, xqf
+from arena.notation.archives import cbf, dhtmlxq, ggf, portable, wthor, xqf
 from arena.notation.archives.contract import ArchiveFormat, Entry, Reading, Source
 from arena.notation.archives.sources import sources
 from arena.notation.pgn import PortableGame, PortableGameError
 
-FORMATS: tuple[ArchiveFormat, ...] = (xqf.FORMAT, wthor.FORMAT, ggf.FORMAT, dhtmlxq.FORMAT, portable.FORMAT)
+FORMATS: tuple[ArchiveFormat, ...] = (
+    xqf.FORMAT, cbf.FORMAT, wthor.FORMAT, ggf.FORMAT, dhtmlxq.FORMAT, portable.FORMAT
+)  # fmt: skip
 
-_NOT_READ = (
-    (lambda data: data.startswith(b"CCBridge"), "CCBridge's own format is not read; save it there as XQF or PGN"),
+
+def _begins(*beginnings: bytes) -> Callable[[bytes], bool]:
+    return lambda data: data.lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith(beginnings)
+
+
+_ARCHIVES_NOT_READ = (
+    (_begins(b"ccbridge"), "CCBridge's own format is not read; save it there as XQF, CBF or PGN"),
     (wthor.holds_names, "names of WTHOR; give the file of games (WTH_....wtb) that lies beside it"),
+    (_begins(b"(;ff[", b"(;ca[", b"(;gm["), "SGF is not read; save the games as PGN, or of Othello as GGF"),
 )
-"""How files begin that are often taken for archives, and what to do."""
+"""Files of games that are not read, and what to do."""
+_NOT_GAMES = (
+    (_begins(b"sqlite format 3"), "an SQLite database; of a run's folder games.pgn has the games"),
+    (_begins(b"<!doctype html", b"<html"), "an HTML page without games in DhtmlXQ; save the games as PGN or XQF"),
+    (_begins(b"<?xml", b"<"), "XML, but not a game of CCBridge (CBF); save the games as PGN or XQF"),
+    (_begins(b"{"), "JSON; save the games as PGN"),
+    (_begins(b"%pdf", b"\x89png", b"\xff\xd8\xff", b"gif8", b"rar!", b"7z\xbc\xaf", b"\x7felf", b"mz"),
+     "a program, picture, document or archive of another kind, not games"),
+)  # fmt: skip
+"""What else is often given, and what to do."""
 
 
 def format_of(data: bytes) -> ArchiveFormat | None:
@@ -36,8 +53,16 @@ def is_archive(source: Source) -> bool:
     """
     if format_of(source.data) is not None:
         return True
-    is_refused = any(begins(source.data) for begins, _ in _NOT_READ)
+    is_refused = any(begins(source.data) for begins, _ in _ARCHIVES_NOT_READ)
     return is_refused and (source.is_chosen or not wthor.holds_names(source.data))
+
+
+def is_foreign(source: Source, game: str) -> bool:
+    """Whether a file that merely lies in a folder holds games of another game, or in a format that is not read."""
+    archive = format_of(source.data)
+    if source.is_chosen or (archive is None and not is_archive(source)):
+        return False
+    return archive is None or archive.game not in ("", game)
 
 
 def entries(source: Source, reading: Reading) -> Iterator[Entry]:
@@ -77,6 +102,6 @@ def load_games(path: Path, game: str) -> list[PortableGame]:
 
 
 def _refuse_others(source: Source) -> None:
-    for begins, said in _NOT_READ:
+    for begins, said in (*_ARCHIVES_NOT_READ, *_NOT_GAMES):
         if begins(source.data):
             raise PortableGameError(f"{source.where}: {said}")

@@ -190,7 +190,8 @@ def _parts(text: str) -> tuple[str, str]:
     read = read[:at] + _LETTER_SYNONYMS.get(letter, letter) + read[at + 1 :]
     match = _SHAPE.fullmatch(read)
     if match is None:
-        raise MoveError(f"cannot read move {text!r}: expected a form such as h2e2, H2-E2, C2=5, 炮二平五 or 馬8進7")
+        forms = "h2e2, H2-E2, C2=5, Che2, 炮二平五 or 馬8進7"
+        raise MoveError(f"cannot read move {text!r}: expected a form such as {forms}")
     return match[1], match[2]
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from arena.faults import Fault
 from arena.figures.faults import FAULTS_SHOWN, FORFEITS, FaultCount, fault_sentences, fault_text, faults_of
 from arena.figures.standings import tables_of, tables_text
+from arena.players.contract import Fault
 from arena.records import GameRecord, Opening, Pairing
 from engine.language import LANGUAGES, Catalogue
 from engine.rules import REASONS

@@ -51,8 +51,8 @@ def test_games_become_positions() -> None:
     first, second = convert_text(GAMES, "fen", plies=2).splitlines()
     assert first == AFTER_TWO
     assert second != first
-    # In a suite mirror images are one opening.
-    assert convert_text(GAMES, "epd", plies=2) == f'{AFTER_TWO}; id "甲 - 乙";\n'
+    # In a suite a position stands once; its mirror image is another.
+    assert convert_text(GAMES, "epd", plies=2) == f'{AFTER_TWO}; id "甲 - 乙";\n{second}; id "same mirrored 1";\n'
     assert convert_text(GAMES, "epd").splitlines()[1].endswith('; id "same mirrored 1";')
 
 

@@ -355,3 +355,56 @@ def test_figures_are_read_as_they_are_written(entry: MoveRecord, text: str) -> N
 @pytest.mark.parametrize("comment", ["", "good move", "+0.31/12", "0.43", "12 1.5s", "x 0.43s", "0.43seconds"])
 def test_other_comments_are_no_figures(comment: str) -> None:
     assert parse_figures("h2e2", comment) is None
+
+
+WINBOARD = """[Event "Computer Chess Game"]
+[White "A (UCI2WB)"]
+[Black "B (UCCI2WB)"]
+[Result "*"]
+[Variant "xiangqi"]
+
+1. Cbe2 {+0.38/19} Hg7 2. Hc2 {+0.30/18 41} Cd7 3. c4 {+0.75/18 40} g5 4.
+Rb0 {+0.64/18 39} Ege7 {-0.20/11 22} 5. Chf2 Afe8 6. Hi2 Rf9 *
+"""
+BANKSIA = """[White "P"]
+[Black "C"]
+[Result "0-1"]
+
+1.c4 g5 2.Che2 {E40: Pawn vs. Pawn}  Nc7
+3.Nc2 Ng7 4.Nd4 Rh9
+5.Ng2 Ci7 6.Ri1 Bce7
+7.Cb4 Ade8 8.Cd2 a5
+9.Bce2 Ra6 10.Raa1 Rh6
+11.Cb0 e5 12.Cc0 {End of opening}  e4
+13.Nxc6 Rd6 14.Cdc2 Nce6
+15.xe4 Nf4 0-1
+"""
+CUTECHESS = """[White "A"]
+[Black "B"]
+[Result "1/2-1/2"]
+
+1. Hg3 {+0.20/10 0.5s} Hc8 2. c5 Hg8 3. Hc3 {book} Pg6 4. Ra2 Cb4 5. Rf2 Cd4 1/2-1/2
+"""
+
+
+@pytest.mark.parametrize(("text", "first", "last"), [
+    (WINBOARD, "b2e2 h9g7 b0c2 b7d7", "i9f9"), (BANKSIA, "c3c4 g6g5 h2e2 b9c7", "e6f4"),
+    (CUTECHESS, "h0g2 b9c7 c3c4 h9g7 b0c2 g6g5 a0a1 b7b3 a1f1", "b3d3"),
+])  # fmt: skip
+@pytest.mark.parametrize("ranks", ["0", "1", "auto"])
+def test_san_is_read_as_western_programs_write_it(text: str, first: str, last: str, ranks: str) -> None:
+    (game,) = read_games(text, "a.pgn", "xiangqi", ranks)
+    moves = [move.move for move in game.moves]
+    assert " ".join(moves).startswith(first)
+    assert moves[-1] == last
+    assert game.notation == "iccs"
+    (again,) = read_games(portable_text(game, GAME), "b.pgn", "xiangqi")
+    assert again.moves == game.moves
+
+
+def test_the_first_player_of_western_files_is_red() -> None:
+    (game,) = read_games(BANKSIA, "a.pgn", "xiangqi")
+    assert (game.tag("Red"), game.tag("Black"), game.tag("White"), game.name(GAME)) == ("P", "C", "", "P - C")
+    othello = game_named("othello")
+    (game,) = read_games('[Black "P"]\n[White "C"]\n\n1. d3 *', "a.pgn", "othello")
+    assert game.name(othello) == "P - C"

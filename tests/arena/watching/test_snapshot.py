@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from arena.faults import Fault
 from arena.figures.faults import FORFEITS
 from arena.figures.standings import tables_of
 from arena.play import live
 from arena.play.store import STORE_NAME, Store
 from arena.play.tournament import WITHDRAWALS
+from arena.players.contract import Fault
 from arena.records import GameRecord, MoveRecord, Opening, Pairing
 from arena.spec import spec_from_mapping
 from arena.tournament_spec import TournamentSpec

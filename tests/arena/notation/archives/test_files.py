@@ -27,6 +27,10 @@ from engine.games import game_named
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
 XQF = xqf_file(branches("h2e2 h9g7"), START, 0x12, red="甲", black="乙", result=1)
 UBB = "[DhtmlXQ_movelist]77471022[/DhtmlXQ_movelist]".encode("gb18030")
+CBF = (
+    '<?xml version="1.0" encoding="UTF-8"?><ChineseChessRecord Version="1.0"><Head><Red>甲</Red></Head><MoveList>'
+    '<Move value="00-00"/><Move value="77-47"/><Move value="70-62" end="1"/></MoveList></ChineseChessRecord>'
+).encode()
 PGN = '[Game "Chinese Chess"]\n[Red "丙"]\n[Result "紅勝"]\n1. 相三進五 卒７進１ 1-0\n'
 GGF = "(;GM[Othello]TY[8]BO[8 ---------------------------O*------*O--------------------------- *]B[d3]W[c5];)"
 WTB = wtb_file([(0, 1, 2, 40, 40, "d3 c3"), (0, 1, 2, 40, 40, "c4 c3")])
@@ -92,13 +96,15 @@ def test_a_folder_below_that_cannot_be_read_is_told(
 
 
 def test_an_archive_is_known_by_its_content(tmp_path: Path) -> None:
-    for name, data in {"XQF": XQF, "WTHOR": WTB, "GGF": GGF.encode(), "DhtmlXQ": UBB, "PGN": PGN.encode()}.items():
+    for name, data in {
+        "XQF": XQF, "CBF": CBF, "WTHOR": WTB, "GGF": GGF.encode(), "DhtmlXQ": UBB, "PGN": PGN.encode(),
+    }.items():  # fmt: skip
         found = format_of(data)
         assert found is not None
         assert found.name == name
         (tmp_path / "games.dat").write_bytes(data)
         assert load_games(tmp_path / "games.dat", found.game or "xiangqi")
-    assert {archive.name for archive in FORMATS} == {"XQF", "WTHOR", "GGF", "DhtmlXQ", "PGN"}
+    assert {archive.name for archive in FORMATS} == {"XQF", "CBF", "WTHOR", "GGF", "DhtmlXQ", "PGN"}
 
 
 def test_archives_are_suites(mixed: Path, tmp_path: Path) -> None:
@@ -112,9 +118,71 @@ def test_archives_are_suites(mixed: Path, tmp_path: Path) -> None:
         openings = load_suite(str(path), "xiangqi", plies=2).openings
         assert sorted(opening.moves for opening in openings) == [(), ("g0e2", "g6g5"), ("h2e2", "h9g7")]
     with pytest.raises(UserError, match=r"d\.wtb: WTHOR holds games of Othello"):
-        load_suite(str(mixed), "xiangqi")
+        load_suite(str(mixed / "d.wtb"), "xiangqi")
     with pytest.raises(UserError, match=r"no games in it that elolab can read"):
         load_suite(str(empty(tmp_path)), "xiangqi")
+
+
+FOREIGN = {
+    "games.cbr": b"CCBridge Record\0\0", "othello.wtb": wtb_file([(0, 1, 2, 40, 40, "d3 c3")]), "a.ggf": GGF.encode(),
+    "names.jou": names_file(["Ann"], 20), "a.sgf": b"(;FF[4]GM[2]SZ[8];B[dc])", "readme.md": b"# Openings\n",
+    "picture.png": b"\x89PNG\r\n\x1a\n", "settings.json": b'{"a": 1}', "page.html": b"<html></html>",
+    "a.py": b"print()\n",
+}  # fmt: skip
+
+
+def test_a_folder_of_openings_may_hold_foreign_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.epd").write_text(f"{START}\n", "utf-8")
+    for name, data in FOREIGN.items():
+        (tmp_path / name).write_bytes(data)
+    for path in (tmp_path, zipped(tmp_path)):
+        assert command_line.main(["openings", "check", str(path)]) == 0
+        assert "1 opening, all legal" in capsys.readouterr().out
+
+
+REFUSED = {
+    "games.cbr": "CCBridge's own format is not read", "a.sgf": "SGF is not read", "picture.png": "not games",
+    "settings.json": "JSON", "page.html": "an HTML page", "names.jou": "names of WTHOR",
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_refused_file_names_what_it_seems_to_be(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).write_bytes(FOREIGN[name])
+    for words in (["convert"], ["openings", "check"]):
+        assert command_line.main([*words, str(tmp_path / name)]) == 2
+        printed = capsys.readouterr()
+        assert REFUSED[name] in printed.err
+        assert printed.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("moves", "said"), [
+    ("1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. O-O", "SAN of chess"), ("1. f5 d6 2. c3 d3", "Othello"),
+    ("1. Che2 Hg7 2. Hc5", "SAN of Xiangqi"), ("1. h2e2 h9g7 2. h2e2", "coordinates of Xiangqi"),
+    ("1. C2=5 H8+7 2. C2=5", "WXF of Xiangqi"), ("1. 炮二平五 马8进7 2. 炮二平五", "Chinese notation of Xiangqi"),
+])  # fmt: skip
+def test_a_refused_game_names_the_notation_that_it_seems_to_be_in(
+    moves: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.pgn").write_text(f'[Event "one"]\n\n{moves} *\n', "utf-8")
+    assert command_line.main(["convert", str(tmp_path / "a.pgn")]) == 2
+    assert f"; the moves look like {said}\n" in capsys.readouterr().err
+
+
+def test_moves_that_nothing_announces_are_openings_as_they_are_games(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("1. Che2 Hg7 2. Hg2\n", "utf-8")
+    (opening,) = load_suite(str(tmp_path / "a.txt"), "xiangqi").openings
+    assert opening.moves == ("h2e2", "h9g7", "h0g2")
+
+
+def test_epd_says_how_many_positions_it_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.pgn").write_text("1. h2e2 *\n1. h2e2 *\n1. b2e2 *\n1. h2e2 *\n", "utf-8")
+    assert command_line.main(["convert", str(tmp_path / "a.pgn"), "--to", "epd"]) == 0
+    printed = capsys.readouterr()
+    assert len(printed.out.splitlines()) == 2  # an opening and its mirror image
+    assert printed.err == "elolab: 2 positions left out: the same board and side to move came up before\n"
 
 
 def empty(folder: Path) -> Path:

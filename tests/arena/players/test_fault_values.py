@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from arena.faults import Fault, late_move_fault, stored_fault
 from arena.figures.faults import FORFEITS, FaultCount, fault_text
+from arena.players.contract import Fault, late_move_fault, stored_fault
 from engine.language import LANGUAGES, Catalogue, messages_of
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 NO_MOVE = Fault("no_move_in_time", waited="0.12", allowed=Fault("remaining_time", margin=100))
 
 

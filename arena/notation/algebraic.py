@@ -1,0 +1,104 @@
+"""Moves of Xiangqi in standard algebraic notation (SAN), as Western programs write it; read, never written.
+
+``Che2`` names the piece, where it helps the file or rank (or both) that it leaves, and the square it reaches: ``Hg7``,
+``R9xd7``, ``Cb3-c3``. Letters are K, A, R, C, P with N or H for horses and B or E for elephants; pawns mostly have
+none (``c4``, ``xe4``). ``x`` marks a capture; marks of check and value may follow. Ranks count from Red's side, from 0
+(WinBoard, XBoard, BanksiaGUI, pychess) or from 1 (Fairy-Stockfish and the forks of cutechess), which only the moves of
+a whole game can tell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from engine.games.contract import MoveError, Position
+from engine.games.xiangqi.notation import format_move
+from engine.games.xiangqi.position import ADVISOR, CANNON, ELEPHANT, GENERAL, HORSE, PAWN, ROOK, SLOT_TYPE
+
+_KINDS = {
+    "K": GENERAL, "A": ADVISOR, "B": ELEPHANT, "E": ELEPHANT, "N": HORSE, "H": HORSE, "R": ROOK, "C": CANNON,
+    "P": PAWN, "": PAWN,
+}  # fmt: skip
+_SHAPE = re.compile(r"([KABENHRCP]?)([a-i]?)(\d{1,2})?[x:-]?([a-i])(\d{1,2})[+#!?]*")
+_COORDINATES = re.compile(r"[a-i]\d{1,2}-?[a-i]\d{1,2}[+#!?]*")
+
+
+def is_algebraic(text: str) -> bool:
+    """Whether a move is written in SAN. Coordinates with a capital letter (``H2e2``) may be meant as such, too."""
+    return _SHAPE.fullmatch(text) is not None and _COORDINATES.fullmatch(text) is None
+
+
+def parse_algebraic(position: Position, text: str, first_rank: int) -> str:
+    """The legal move (ICCS) that a text names whose ranks count from ``first_rank``.
+
+    Raises ``MoveError`` if it is not written in SAN, or names no legal move or several.
+    """
+    shape = _SHAPE.fullmatch(text)
+    if shape is None:
+        raise MoveError(f"cannot read move {text!r}: expected SAN such as Che2, R9xd7 or c4")
+    letter, file, rank, to_file, to_rank = shape.groups()
+    square, is_whole = _square(to_file, to_rank, first_rank), bool(not letter and file and rank)
+    codes = [
+        code
+        for code in position.move_codes()
+        if code >> 7 == square
+        and (is_whole or SLOT_TYPE[position.state.board[code & 127]] == _KINDS[letter])
+        and (not file or "abcdefghi"[(code & 127) % 9] == file)
+        and (rank is None or (code & 127) // 9 == int(rank) - first_rank)
+    ]
+    if len(codes) == 1:
+        return format_move(codes[0])
+    if codes:
+        moves = " or ".join(map(format_move, codes))
+        raise MoveError(f"move {text!r} may be {moves} in position {position.text!r}; write one of these")
+    ranks = f"ranks from {first_rank}"
+    raise MoveError(f"no legal move is {text!r} ({ranks}) {position.after_moves} in position {position.text!r}")
+
+
+def read_algebraic(position: Position, texts: Sequence[str], ranks: str) -> list[str]:
+    """The moves of a game, whose ranks are all counted in one way: the one in which all moves are legal.
+
+    Where both are, ``ranks`` (``0``, ``1`` or ``auto``) decides. Raises ``MoveError`` where neither is, of the base in
+    which more moves are legal, and for ``auto`` where both are.
+    """
+    readings = {base: _read_in(position, texts, base) for base in ((1, 0) if ranks == "1" else (0, 1))}
+    legal = [moves for moves, error in readings.values() if error is None]
+    if not legal:
+        _, error = max(readings.values(), key=lambda reading: len(reading[0]))
+        assert error is not None
+        raise AlgebraicError(max(len(moves) for moves, _ in readings.values()), str(error))
+    if ranks == "auto" and len(legal) == 2 and legal[0] != legal[1]:
+        raise AlgebraicError(
+            0, f"moves {' '.join(texts)}: legal with ranks from 0 ({' '.join(legal[0])}) and from 1 "
+            f"({' '.join(legal[1])}); say --ranks 0 or --ranks 1",
+        )  # fmt: skip
+    return legal[0]
+
+
+class AlgebraicError(MoveError):
+    """A game in SAN that cannot be read; ``number`` is that of the wrong move, from 0."""
+
+    def __init__(self, number: int, text: str) -> None:
+        super().__init__(text)
+        self.number = number
+
+
+def _read_in(position: Position, texts: Sequence[str], first_rank: int) -> tuple[list[str], MoveError | None]:
+    """The legal moves from the start on, and what is wrong with the one after them."""
+    trial = position.copy()
+    moves: list[str] = []
+    for text in texts:
+        try:
+            move = parse_algebraic(trial, text, first_rank)
+            trial.push(move)
+        except MoveError as error:
+            return moves, error
+        moves.append(move)
+    return moves, None
+
+
+def _square(file: str, rank: str, first_rank: int) -> int:
+    """The number of a square; one that is off the board has the number of none."""
+    row = int(rank) - first_rank
+    return row * 9 + "abcdefghi".index(file) if 0 <= row <= 9 else -1

@@ -1,0 +1,113 @@
+"""The moves of a game from the words of a file, in whatever notation they are written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from engine.errors import UserError
+
+if TYPE_CHECKING:
+    from engine.games.contract import Position
+
+_OTHELLO_SQUARE = re.compile(r"[a-hA-H][1-8]|pass|PA", re.IGNORECASE)
+_CHESS = re.compile(r"[O0]-[O0](-[O0])?[+#]?|Q[a-h]?[1-8]?x?[a-h][1-8][+#]?|[a-h](x[a-h])?[18]=?[QRBN][+#]?")
+
+
+class WrongMoveError(UserError):
+    """A move that cannot be read or is not legal; ``number`` is its place, from 0."""
+
+    def __init__(self, number: int, text: str) -> None:
+        super().__init__(text)
+        self.number = number
+
+
+def read_moves(position: Position, words: Sequence[str], ranks: str) -> list[str]:
+    """The moves from ``position`` on in the game's protocol notation; ``position`` is after the last of them.
+
+    ``ranks`` is the base of ranks in coordinates: ``0``, ``1`` or ``auto``. Raises ``WrongMoveError``, which names the
+    notation that the words seem to be in.
+    """
+    first = position.side_to_move
+    try:
+        return _read(position, words, ranks)
+    except WrongMoveError as error:
+        number = first + error.number
+        side = position.game.side_names[number % 2]
+        seems = seeming_notation(words)
+        hint = f"; the moves look like {seems}" if seems else ""
+        raise WrongMoveError(error.number, f"{side}'s move {number // 2 + 1}{error}{hint}") from None
+
+
+def _read(position: Position, words: Sequence[str], ranks: str) -> list[str]:
+    if not position.game.move_notations:
+        return [_played(position, number, word) for number, word in enumerate(words)]
+    from arena.notation.algebraic import AlgebraicError, read_algebraic
+    from engine.games.xiangqi.move_names import is_coordinates
+
+    if _is_algebraic(words):
+        try:
+            moves = read_algebraic(position, words, ranks)
+        except AlgebraicError as error:
+            raise WrongMoveError(error.number, f": {error}") from None
+        for move in moves:
+            position.push(move)
+        return moves
+    first_rank = int(ranks == "1")
+    if ranks == "auto" and words and all(is_coordinates(word) for word in words):
+        try:
+            words = position.game.read_moves(position, [word.rstrip("!?+#") for word in words], ranks)
+        except UserError as error:
+            raise WrongMoveError(0, f": {error}") from None
+    return [_named(position, number, word, first_rank) for number, word in enumerate(words)]
+
+
+def _played(position: Position, number: int, word: str) -> str:
+    """A move of a game that has one notation."""
+    try:
+        (move,) = position.game.read_moves(position, [word], "0")
+        position.push(move)
+    except UserError as error:
+        raise WrongMoveError(number, f": {error}") from None
+    return move
+
+
+def _named(position: Position, number: int, word: str, first_rank: int) -> str:
+    """A move of Xiangqi in ICCS, WXF or Chinese notation."""
+    from engine.games.xiangqi.move_names import parse_move_name
+
+    try:
+        move = parse_move_name(position, word, first_rank)
+        position.push(move)
+    except UserError as error:
+        base = ", ranks from 1" if first_rank else ""
+        written = "" if word in str(error) else f" ({word!r}{base})"
+        raise WrongMoveError(number, f"{written}: {error}") from None
+    return move
+
+
+def _is_algebraic(words: Sequence[str]) -> bool:
+    """Whether most moves are in SAN; coordinates with a capital letter may be either, and do not count."""
+    from arena.notation.algebraic import is_algebraic
+    from engine.games.xiangqi.move_names import is_coordinates
+
+    return 2 * sum(is_algebraic(word) and not is_coordinates(word) for word in words) > len(words)
+
+
+def seeming_notation(words: Sequence[str]) -> str:
+    """What the moves of a game look like, in English; empty if nothing is like them."""
+    from engine.games.xiangqi.move_names import looks_like_a_move, notation_of
+
+    if any(_CHESS.fullmatch(word) for word in words):
+        return "SAN of chess"
+    if words and all(_OTHELLO_SQUARE.fullmatch(word) for word in words):
+        return "Othello"
+    if _is_algebraic(words):
+        return "SAN of Xiangqi"
+    found = [notation_of(word) for word in words if looks_like_a_move(word)]
+    if 2 * len(found) <= len(words):
+        return ""
+    likeliest = max(set(found), key=found.count)
+    names = {"iccs": "coordinates", "wxf": "WXF", "chinese": "Chinese notation", "traditional": "Chinese notation"}
+    return f"{names[likeliest]} of Xiangqi"
