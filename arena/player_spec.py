@@ -228,7 +228,8 @@ def _builtin_player(table: Table, game: str, limits: Limits, beside: Path) -> Pl
     overrides |= by_own_names(table.mapping("set"), table.where)
     parameters = resolve(overrides, table.where, game)
     name = _player_name(table, preset_name(preset))
-    return PlayerSpec(name, BUILTIN, limits, parameters=tuple(parameters.items()))
+    margin_ms = round(1000 * table.number("margin"))
+    return PlayerSpec(name, BUILTIN, limits, parameters=tuple(parameters.items()), margin_ms=margin_ms)
 
 
 def _external_player(table: Table, protocol: Protocol, limits: Limits) -> PlayerSpec:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from engine.rules import Adjudication, Rules
 from engine.search_statistics import SearchStatisticsSettings
-from engine.settings.limits import Limits
+from engine.settings.limits import MARGIN_MS, Limits
 
 BUILTIN = "builtin"
 """The protocol of players that are the built-in engine."""
@@ -37,8 +37,8 @@ class PlayerSpec:
     """External: working directory."""
     start_timeout_ms: int = 10_000
     """External: deadline of the handshake."""
-    margin_ms: int = 100
-    """External: how late a move may come on a clock, or after a time a move, before it loses."""
+    margin_ms: int = MARGIN_MS
+    """How late a move may come on a clock, or after a time a move, before it loses."""
     watchdog_ms: int = 60_000
     """External: longest wait for a move under limits without time (depth, nodes)."""
     restart: str = "on_fault"

@@ -17,11 +17,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TextIO, TypedDict
 
 from arena.files import replace_file
-from arena.play.executor import GameRunner
+from arena.play.executor import GameRunner, Pauses, stopping_on_signals
 from arena.play.live import LIVE_NAME, Progress
 from arena.play.store import STORE_NAME, DamagedStore, Store, check_place
-from arena.players.interruption import Pauses, stopping_on_signals
-from arena.players.processors import OFF, AffinityError, shares
+from arena.players.processors import OFF, AffinityError, Side, overload, overload_text, processor_count, shares
 from arena.provenance.record import Provenance, changed_since
 from arena.records import GameJob, GameRecord, Outcome, Pairing
 from engine.errors import UserError
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
     from arena.play.executor import Runner
     from engine.engine import StopFlag
-    from engine.settings.limits import Limits
 
 REMEDY = "give another folder with --out, or remove that one"
 ENGINE_IDENTITY = "engine_identity"
@@ -92,8 +90,8 @@ class Purpose:
     """The stored games' places in the schedule, after ``content`` has changed."""
     more: Mapping[str, Any] = field(default_factory=dict)
     """What else is recorded."""
-    limits: tuple[tuple[str, Limits], ...] = ()
-    """Those at which it may play, each after where it is given, for messages."""
+    sides: tuple[Side, ...] = ()
+    """Those who may play."""
     key: str = ""
     """The name under which the store keeps ``content``, if it is not ``kind``."""
 
@@ -149,6 +147,8 @@ class Run:
             resources.push(self._close_progress)  # before the folder is given up
             resources.enter_context(stopping_on_signals(self.stop, self._pauses))
             self._runner = resources.enter_context(self._make_runner())
+            if warning := overload_warning(self.purpose, self.threads, self._cluster, self._affinity):
+                self.progress.remark(warning)
             self.progress.waiting = self._runner.waiting
             self.progress.workers = self._runner.workers
             self._resources = resources.pop_all()
@@ -183,7 +183,7 @@ class Run:
             site = ExecutorSite(cluster, self.threads)
         return ClusterRunner(
             site, self.stop, tick=self.tick, warn=self.progress.remark, wall_clock=self._wall_clock_on_cluster,
-            files=self._provenance.files,
+            files=self._provenance.files, sides=self.purpose.sides,
         )  # fmt: skip
 
     def __exit__(self, kind: type[BaseException] | None, *exception: Any) -> None:
@@ -307,9 +307,21 @@ def check_clocks(purpose: Purpose, cluster: str | Executor | None, wall_clock_on
         return
     from arena.cluster.contract import clock_problem
 
-    for place, limits in purpose.limits:
-        if problem := clock_problem(limits):
-            raise RunError(f"{purpose.source}: {place}: {problem}")
+    for side in purpose.sides:
+        if problem := clock_problem(side.limits):
+            raise RunError(f"{purpose.source}: {side.place}: {problem}")
+
+
+def overload_warning(purpose: Purpose, concurrency: int, cluster: str | Executor | None, affinity: str) -> str:
+    """A line for games at a time that ask for more processors than this machine has for them; empty if none do.
+
+    Of a cluster nothing is known before its workers are: ``ClusterRunner`` warns then.
+    """
+    if cluster is not None:
+        return ""
+    shared = shares(affinity, concurrency)
+    count = processor_count() if shared is None else len(frozenset().union(*shared))
+    return overload_text(overload(purpose.sides, concurrency, count))
 
 
 def check_directory(directory: Path, purpose: Purpose, *, accepts_changes: bool) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import errno
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,9 +19,8 @@ from elolab.hiding import exit_if_packages_are_hidden
 
 exit_if_packages_are_hidden()  # before the first of them is imported
 
-from arena.players.interruption import EXIT_INTERRUPTED, give_back_signals, requests_to_end, take_over_signals  # noqa: E402
-
 EXIT_FAILED = 1
+EXIT_INTERRUPTED = 130
 EXIT_BROKEN_PIPE = 141
 """128 + SIGPIPE: what a shell reports for any program whose reader went away."""
 
@@ -98,21 +98,18 @@ Examples:
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command line (default: the process's) and return its exit code."""
-    if words is not None:
-        return _exit_code(words)
-    take_over_signals()
-    code = EXIT_FAILED
     try:
-        code = _exit_code(sys.argv[1:])
-        return code
+        return _exit_code(words)
     finally:
-        give_back_signals(code)
+        # All is said and done: Ctrl-C while the interpreter ends must not come out as a traceback.
+        if words is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def _exit_code(words: Sequence[str]) -> int:
+def _exit_code(words: Sequence[str] | None) -> int:
     _prepare_streams()
     try:
-        code = _run(list(words))
+        code = _run(list(sys.argv[1:] if words is None else words))
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
@@ -121,16 +118,11 @@ def _exit_code(words: Sequence[str]) -> int:
     except BrokenPipeError:
         _flush_or_discard(sys.stdout)
         return EXIT_BROKEN_PIPE
-    except Exception as error:
+    except OSError as error:
         if os.environ.get(TRACEBACK_VARIABLE):
             raise
-        if requests_to_end():  # some libraries make another error of an interruption
-            _complain("interrupted")
-            return EXIT_INTERRUPTED
-        if isinstance(error, OSError):
-            _complain(_describe(error))
-            return EXIT_FAILED
-        raise
+        _complain(_describe(error))
+        return EXIT_FAILED
 
 
 def _run(words: list[str]) -> int:

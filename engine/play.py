@@ -33,7 +33,7 @@ from engine.search.clock import allocate_time
 from engine.search.driver import think
 from engine.search.null_samples import check_null_samples
 from engine.search_statistics import SearchStatisticsSettings
-from engine.settings.limits import Limits
+from engine.settings.limits import MARGIN_MS, Limits
 from engine.settings.parameters import Value
 from engine.solving import Solver
 from engine.values import MAX_GAME_PLIES
@@ -64,8 +64,13 @@ CLOCKS_DTYPE = np.dtype(
         ("increment_ns", np.int64, (2,)),
         ("moves_per_control", np.int64, (2,)),
         ("move_time_ms", np.int64, (2,)),
+        ("move_limit_ns", np.int64, (2,)),  # what a move may take, whatever the clock has; -1 for no limit
+        ("margin_ns", np.int64, (2,)),  # how late a move may come
         ("remaining_ns", np.int64, (2,)),
         ("moves_made", np.int64, (2,)),
+        ("overruns", np.int64, (2,)),  # moves that came late, but within the margin
+        ("worst_overrun_ns", np.int64, (2,)),
+        ("late_ns", np.int64),  # by how much the move came late that lost the game
     ]
 )
 
@@ -78,7 +83,7 @@ GAME_DTYPE = np.dtype(
         ("depths", np.int32, (MAX_GAME_PLIES,)),
         ("nodes", np.int64, (MAX_GAME_PLIES,)),
         ("times_ns", np.int64, (MAX_GAME_PLIES,)),
-        ("running_ns", np.int64),  # processor time that the last move on a clock took
+        ("running_ns", np.int64),  # processor time that the last move on a clock, or within a time, took
     ]
 )
 
@@ -132,16 +137,32 @@ def _moves_to_go(clocks, side):
 
 
 @jit
+def is_timed(clocks, side):
+    """Whether a move of a side can come too late."""
+    return clocks.clock_ns[side] >= 0 or clocks.move_limit_ns[side] >= 0
+
+
+@jit
 def spend_clock(clocks, side, elapsed):
-    """Take the time of a move off a clock; False if the flag fell. Adds the increment and, in turn, the next
-    control."""
+    """Take the time of a move off a clock; False if it came later than time and margin allow.
+
+    Adds the increment and, in turn, the next control.
+    """
     clocks.moves_made[side] += 1
+    late = np.int64(0)
+    if clocks.move_limit_ns[side] >= 0:
+        late = max(late, elapsed - clocks.move_limit_ns[side])
+    if clocks.clock_ns[side] >= 0:
+        late = max(late, elapsed - clocks.remaining_ns[side])
+    if late > clocks.margin_ns[side]:
+        clocks.late_ns = late
+        return False
+    if late > 0:
+        clocks.overruns[side] += 1
+        clocks.worst_overrun_ns[side] = max(clocks.worst_overrun_ns[side], late)
     if clocks.clock_ns[side] < 0:
         return True
-    clocks.remaining_ns[side] -= elapsed
-    if clocks.remaining_ns[side] < 0:
-        return False
-    clocks.remaining_ns[side] += clocks.increment_ns[side]
+    clocks.remaining_ns[side] = max(np.int64(0), clocks.remaining_ns[side] - elapsed) + clocks.increment_ns[side]
     control = clocks.moves_per_control[side]
     if control > 0 and clocks.moves_made[side] % control == 0:
         clocks.remaining_ns[side] += clocks.clock_ns[side]
@@ -198,15 +219,15 @@ def play_compiled(
         if state.ply >= longest:
             return _MAX_LENGTH
         side = np.int64(state.side)
-        # Only the move that a clock runs out on needs it, and asking the system takes a microsecond.
-        running_since = thread_cpu_ns() if clocks.clock_ns[side] >= 0 else np.int64(0)
+        # Only a move that comes too late needs it, and asking the system takes a microsecond.
+        running_since = thread_cpu_ns() if is_timed(clocks, side) else np.int64(0)
         if side == 0:
             search = first_search
             move = _think(state, search, lists, first_parameters, clocks, side)
         else:
             search = second_search
             move = _think(state, search, lists, second_parameters, clocks, side)
-        if clocks.clock_ns[side] >= 0:
+        if is_timed(clocks, side):
             record.running_ns = thread_cpu_ns() - running_since
         if side == 0:
             check_null_samples(state, search, first_checker, lists, first_checks)
@@ -235,6 +256,8 @@ class PlayerSettings:
     parameters: Mapping[str, Value]
     """Every parameter, resolved."""
     limits: Limits
+    margin_ms: int = MARGIN_MS
+    """How late a move may come before it loses the game."""
 
 
 @dataclass(frozen=True)
@@ -244,9 +267,20 @@ class LateMove:
     elapsed_ms: float
     """What it took on the player's clock."""
     allowed_ms: float
-    """What the clock had."""
+    """What the clock had, or the time for a move."""
     running_ms: float
     """Processor time it took; if that was allowed, the move was late because the process was not running."""
+    margin_ms: float
+    """What was allowed beyond that."""
+
+
+@dataclass(frozen=True)
+class Overruns:
+    """One side's moves that came late, but within the margin."""
+
+    moves: int
+    worst_ms: float
+    """By how much the latest of them came late."""
 
 
 @dataclass(frozen=True)
@@ -263,6 +297,8 @@ class PlayedGame:
     final_position: str
     late: LateMove | None = None
     """Where the game was lost on a wall clock."""
+    overruns: tuple[Overruns, Overruns] | None = None
+    """Of both sides; ``None`` if there are none."""
     exact_score: int | None = None
     """Of a solved game: see ``engine.rules.Ending``."""
     search_statistics: tuple[dict[str, Any], dict[str, Any]] | None = None
@@ -366,7 +402,7 @@ class CompiledGames:
         """
         states, lists, clocks, adjudications, trackers = self._arrays
         states[0] = _start_state(self.game.name, position, tuple(moves), rules)
-        clocks[0] = _start_clocks(first.limits, second.limits)
+        clocks[0] = _start_clocks(first.limits, first.margin_ms, second.limits, second.margin_ms)
         adjudications[0] = _adjudication_record(adjudication)
         trackers[0] = _NOTHING_TRACKED
         memories = [
@@ -398,6 +434,7 @@ class CompiledGames:
             reason=ending.reason,
             final_position=self.game.format_state(self._state),
             late=_late_move(record, self._clocks, ending, (first, second)),
+            overruns=_overruns(self._clocks),
             exact_score=ending.exact_score,
             search_statistics=(counted[0], counted[1]) if counted else None,
         )
@@ -415,11 +452,11 @@ def _start_state(game: str, position: str, moves: tuple[str, ...], rules: Rules)
 
 
 @functools.lru_cache(maxsize=64)
-def _start_clocks(first: Limits, second: Limits) -> Any:
+def _start_clocks(first: Limits, first_margin_ms: int, second: Limits, second_margin_ms: int) -> Any:
     """Both sides' clocks before the first move, for copies."""
     clocks = new_record(CLOCKS_DTYPE)
-    set_clock(clocks, 0, first)
-    set_clock(clocks, 1, second)
+    set_clock(clocks, 0, first, first_margin_ms)
+    set_clock(clocks, 1, second, second_margin_ms)
     return clocks
 
 
@@ -433,12 +470,33 @@ def _late_move(record: Any, clocks: Any, ending: Ending, settings: Sequence[Play
     if ending.reason != "time_forfeit" or settings[loser].limits.clock_kind != "wall":
         return None
     elapsed_ns = int(record.times_ns[record.plies - 1])
-    overdrawn_ns = int(clocks.remaining_ns[loser])
-    return LateMove(elapsed_ns / 1e6, (elapsed_ns + overdrawn_ns) / 1e6, int(record.running_ns) / 1e6)
+    allowed_ms, running_ms = (elapsed_ns - int(clocks.late_ns)) / 1e6, int(record.running_ns) / 1e6
+    return LateMove(elapsed_ns / 1e6, allowed_ms, running_ms, settings[loser].margin_ms)
 
 
-def set_clock(clocks: Any, side: int, limits: Limits) -> None:
+def _overruns(clocks: Any) -> tuple[Overruns, Overruns] | None:
+    if not clocks.overruns.any():
+        return None
+    first, second = (
+        Overruns(int(clocks.overruns[side]), round(int(clocks.worst_overrun_ns[side]) / 1e6, 3)) for side in (0, 1)
+    )
+    return first, second
+
+
+def margin_ns_of(limits: Limits, margin_ms: int) -> int:
+    """How late a move under some limits may come. A clock of nodes is exact: there nothing is late by accident."""
+    return 0 if limits.clock_kind == "node" else margin_ms * 1_000_000
+
+
+def move_limit_ns_of(limits: Limits) -> int:
+    """The time within which every move has to come; -1 if it has none, or ends the search itself by counting nodes."""
+    return -1 if limits.move_time_ms is None or limits.clock_kind == "node" else limits.move_time_ms * 1_000_000
+
+
+def set_clock(clocks: Any, side: int, limits: Limits, margin_ms: int = MARGIN_MS) -> None:
     """Put one side's limits on a clock record of ``CLOCKS_DTYPE``."""
+    clocks.move_limit_ns[side] = move_limit_ns_of(limits)
+    clocks.margin_ns[side] = margin_ns_of(limits, margin_ms)
     clocks.clock_ns[side] = -1 if limits.clock_ms is None else limits.clock_ms * 1_000_000
     clocks.remaining_ns[side] = clocks.clock_ns[side]
     clocks.increment_ns[side] = limits.increment_ms * 1_000_000

@@ -42,6 +42,10 @@ class Worker:
     executor: Executor
     play: Callable[[Chunk], PlayedChunk]
     """What the executor is given."""
+    host: str = ""
+    """The machine on which it is."""
+    processors: int = 0
+    """Those that it may use there; 0 where nobody can say."""
 
 
 class RefusedWorker(NamedTuple):

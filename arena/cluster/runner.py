@@ -12,7 +12,7 @@ import math
 import time
 import uuid
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from arena.cluster.contract import ClusterError, Site, Worker, clock_problem
 from arena.cluster.worker import Chunk, Order, PlayedChunk, difference_in_files
 from arena.play.executor import TICK_SECONDS, Runner
+from arena.players.processors import Side, overload, overload_text
 from arena.provenance.player_files import GameFile
 from arena.provenance.sources import sources_digest
 from arena.records import GameJob, GameRecord, RunningGame
@@ -163,12 +164,14 @@ class ClusterRunner(Runner):
         warn: Callable[[str], None] = lambda text: None,
         wall_clock: bool = False,
         files: dict[GameFile, str] | None = None,
+        sides: Sequence[Side] = (),
     ) -> None:
         """``tick`` is called at intervals, ``warn`` with what somebody should know.
 
         Without ``wall_clock`` games on a clock that other work disturbs are refused with ``ClusterError``. ``files``
         are the digests of the files with which external players have to play. Of a file that is not among them the
-        first worker's is entered, and binds the others.
+        first worker's is entered, and binds the others. Of workers with too few processors for games between ``sides``
+        a line warns.
         """
         from engine.compiled.identity import engine_identity
 
@@ -176,6 +179,7 @@ class ClusterRunner(Runner):
         self._site, self._tick, self._warn, self._wall_clock = site, tick, warn, wall_clock
         self._identity, self._sources = engine_identity(), sources_digest()
         self._files = {} if files is None else files
+        self._sides = sides
         self._run = uuid.uuid4().hex
         self._numbers = itertools.count()
         self._last = -1
@@ -358,7 +362,15 @@ class ClusterRunner(Runner):
     def _record_of(self, worker: Worker) -> _Record:
         if worker.address not in self._records:
             self._records[worker.address] = _Record(worker.name, worker.threads)
+            self._warn_of_load(worker)
         return self._records[worker.address]
+
+    def _warn_of_load(self, worker: Worker) -> None:
+        """Say that the worker's machine has too few processors for the games that all its workers play at a time."""
+        together = [other for other in self._site.workers().values() if other.host == worker.host]
+        load = overload(self._sides, sum(other.threads for other in together), worker.processors, pondering_slots=1)
+        if load is not None:
+            self._remark(f"{worker.name}: {overload_text(load, 'worker')}")
 
     # What comes back
 

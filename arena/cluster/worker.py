@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from arena.play.executor import GameRunner
+from arena.players.processors import processor_count
 from arena.provenance.player_files import GameFile, files_of
 from arena.provenance.sources import SHOWN_DIGITS, source_digests, sources_digest
 from arena.records import GameJob, GameRecord, MovesSoFar, PlayerSpec
@@ -103,7 +104,7 @@ def introduction() -> dict[str, Any]:
 
     return {
         "identity": engine_identity(), "sources": dict(source_digests()), "host": platform.node(),
-        "process": str(os.getpid()),
+        "process": str(os.getpid()), "processors": processor_count(),
     }  # fmt: skip
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import gzip
 import hashlib
-import os
 import shutil
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -38,7 +37,7 @@ COPIES_METADATA = "pgn copies"
 def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
     """Play, resume or extend a tournament under the arguments of ``add_playing_arguments``; returns the exit code."""
     from arena.play.tournament import describe, description_text, prepare, purpose_of, resume_command, run
-    from arena.run import check_clocks, check_directory, check_options
+    from arena.run import check_clocks, check_directory, check_options, overload_warning
     from arena.spec import with_anchors
 
     spec = with_anchors(spec, arguments.anchors)
@@ -63,10 +62,12 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
         check_clocks(purpose, arguments.cluster, arguments.wall_clock_on_cluster)
         check_directory(directory, purpose, accepts_changes=arguments.accept_engine_change)
         description = describe(plan, directory, arguments.concurrency)
+        warning = overload_warning(purpose, arguments.concurrency, arguments.cluster, arguments.affinity)
         if arguments.json:
-            print_json(description)
+            print_json({**description, "warnings": [warning] if warning else []})
         else:
             print(description_text(description))
+            print_warnings([warning] if warning else [])
         complain_if_in_use(directory)
         return 0
     try:
@@ -166,31 +167,15 @@ def _games_file(directory: Path) -> Path:
 
 @contextmanager
 def finishing() -> Iterator[None]:
-    """Within it a report is written, which Ctrl-C skips: the second one of the process.
+    """Within it a report is written to its end: Ctrl-C waits, for in a drawing it would come out as another error.
 
-    Skipping raises ``KeyboardInterrupt``, whatever error drawing has made of that.
+    A second one is not held up.
     """
-    from arena.players.interruption import requests_to_end, stopping_on_signals
+    from arena.play.executor import stopping_on_signals
+    from engine.engine import StopFlag
 
-    try:
-        if requests_to_end():
-            complain("console.writing_report")
-            yield
-        else:
-            with stopping_on_signals(_Patience()):
-                yield
-    except Exception:
-        if requests_to_end() > 1:
-            raise KeyboardInterrupt from None
-        raise
-
-
-class _Patience:
-    """Stands for the stop flag of a run while its report is written."""
-
-    def set(self) -> None:
-        """Say that the report goes on; written past the streams, which whoever is interrupted may be using."""
-        os.write(2, f"elolab: {console('arena')('console.writing_report')}\n".encode())
+    with stopping_on_signals(StopFlag()):
+        yield
 
 
 def complain(key: str, **values: Any) -> None:
@@ -286,16 +271,20 @@ def print_exports(spec: TournamentSpec, exports: Exports, language: str) -> None
 
 
 def print_caveats(caveats: Caveats) -> None:
-    """Print what must be known before the figures are trusted, marked, and an empty line after it, if there is any."""
-    from arena.figures.standings import TEXT_WIDTH
-
-    say = console("arena")
-    sentences = caveats.sentences(say.language)
-    for sentence in sentences:
-        for line in wrapped(say("console.warning", text=sentence), TEXT_WIDTH):
-            print(coloured(line, RED, sys.stdout))
+    """Print what must be known before the figures are trusted, and an empty line after it, if there is any."""
+    sentences = caveats.sentences(console("arena").language)
+    print_warnings(sentences)
     if sentences:
         print()
+
+
+def print_warnings(sentences: Sequence[str]) -> None:
+    """Print sentences that nobody should miss."""
+    from arena.figures.standings import TEXT_WIDTH
+
+    for sentence in sentences:
+        for line in wrapped(console("arena")("console.warning", text=sentence), TEXT_WIDTH):
+            print(coloured(line, RED, sys.stdout))
 
 
 def _print_result_as_json(

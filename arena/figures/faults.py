@@ -63,7 +63,7 @@ def cause_of(record: GameRecord) -> tuple[str, Fault | None] | None:
         return found
     # A built-in player in compiled code: its time.
     late = record.detail.get("late_move")
-    fault = None if late is None else late_move_fault(late["elapsed_ms"], late["allowed_ms"])
+    fault = None if late is None else late_move_fault(late["elapsed_ms"], late["allowed_ms"], late.get("margin_ms", 0))
     return (record.second if record.result == "1-0" else record.first), fault
 
 

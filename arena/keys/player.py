@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from arena.players.registry import PROTOCOLS, Protocol, protocols
 from engine.settings.keys import TEXT, TEXTS, Default, Section, Topic
+from engine.settings.limits import MARGIN_MS
 
 if TYPE_CHECKING:
     from engine.settings.configuration import Table
@@ -26,13 +27,16 @@ OF_ANY_PLAYER = (
     _player.switch("ponder", Default.COMPUTED),
 )
 
+MARGIN = _player.number("margin", 0, 3600, 0.3, MARGIN_MS / 1000, "seconds")
+"""Of any player, and of programs that are tuned."""
+
 PROGRAM = Section(
     "program",
     (
         _player("command", TEXT, TEXTS, default=Default.COMPUTED, example='"./mine --threads 1"'),
         _player.text("directory", "engines/mine", Default.COMPUTED),
         _player.number("start_timeout", 0.1, 3600, 30, DEFAULT_START_SECONDS, "seconds"),
-        _player.number("margin", 0, 3600, 0.3, 0.1, "seconds"),
+        MARGIN,
         _player.number("watchdog", 0.1, 86_400, 120, 60, "seconds"),
         _player.choice("restart", RESTARTS, "always", RESTARTS[0]),
     ),
@@ -56,7 +60,7 @@ def command_of(table: Table) -> tuple[str, ...]:
 
 def keys_of(protocol: Protocol) -> Section:
     """What a table [[players]] of the protocol may hold."""
-    program = PROGRAM.keys if protocol.is_external else ()
+    program = PROGRAM.keys if protocol.is_external else (MARGIN,)
     return _player.section("players", *OF_ANY_PLAYER, *program, *protocol.keys.keys)
 
 

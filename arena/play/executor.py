@@ -8,6 +8,7 @@ every processor. Any other game, and any in which a player ponders, goes through
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -18,8 +19,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from arena.play.estimates import duration_text
-from arena.players.interruption import Pauses
-from arena.players.processors import OFF, ProcessorPool, Processors, pin_thread, shares, thread_count, usable_processors
+from arena.players.processors import OFF, ProcessorPool, Processors, pin_thread, shares
 from arena.records import (
     GameJob,
     GameRecord,
@@ -46,11 +46,16 @@ if TYPE_CHECKING:
 
 TICK_SECONDS = 0.5
 """How often ``tick`` is called while no game ends."""
-STOPPING_SECONDS = 3.0
-"""Time for running games to end once the stop flag is set."""
 TOGETHER_SECONDS = 0.02
 """Games that end so soon after the last ones yielded come with the next: stored alone, each takes the processor longer.
 Whoever kills the process loses no more than these, beside the games that were running."""
+
+
+@dataclass
+class Pauses:
+    """How often the process has been stopped and continued, as by Ctrl-Z and ``fg``; see ``stopping_on_signals``."""
+
+    count: int = 0
 
 
 @dataclass
@@ -175,7 +180,6 @@ class GameRunner(Runner):
         self._processors = ProcessorPool(shares(affinity, concurrency))
         self._warn = warn
         self._log = log
-        self._threads_told = 1
         self._pauses = pauses or Pauses()
         self._pauses_told = self._pauses.count
         self._concurrency = concurrency
@@ -191,11 +195,6 @@ class GameRunner(Runner):
         self._players: list[Player] = []
         """All that threads keep; only the loop's thread changes the list while games are played."""
         self._loop_thread: LoopThread | None = None
-        self._leave_at = 0.0
-        """By ``time.monotonic``; 0 before the stop flag was seen."""
-        self._has_left = False
-        """Whether threads were left that had not ended in time."""
-        _import_what_plays()
 
     @property
     def concurrency(self) -> int:
@@ -204,7 +203,7 @@ class GameRunner(Runner):
 
     def close(self) -> None:
         """Wait for the games that are running, then end every process of every player."""
-        self._pool.shutdown(wait=not self._has_left, cancel_futures=True)
+        self._pool.shutdown(wait=True, cancel_futures=True)
         self._close_players()
 
     def release_players(self) -> None:
@@ -216,8 +215,6 @@ class GameRunner(Runner):
     def _close_players(self) -> None:
         if self._loop_thread is not None:
             closing = [self._loop_thread.submit(player.close()) for player in self._players]
-            if self._has_left and wait(closing, STOPPING_SECONDS).not_done:  # the loop itself hangs
-                return
             for future in closing:
                 future.result()
             self._loop_thread.close()
@@ -252,7 +249,7 @@ class GameRunner(Runner):
                     yield records
                     records, due = [], time.monotonic() + TOGETHER_SECONDS
                     continue
-                if not pending or self._must_leave(pending):
+                if not pending:
                     return
                 ended = wait(pending, min(patience, TICK_SECONDS) if records else TICK_SECONDS, FIRST_COMPLETED).done
                 finished = [future for future in pending if future in ended]
@@ -267,35 +264,12 @@ class GameRunner(Runner):
                 if self._tick is not None:
                     self._tick()
         except GeneratorExit:  # the reader has enough: what runs may end
-            self._wait_for(pending)
+            _give_up(pending)
             raise
         except BaseException:
             self._stop.set()
-            self._wait_for(pending)
+            _give_up(pending)
             raise
-
-    def _wait_for(self, pending: Iterable[Future[_Played]]) -> None:
-        """Cancel what has not begun and wait for the rest, as long as ``_must_leave`` lets."""
-        left = [future for future in pending if not future.cancel()]
-        while left and not self._must_leave(left):
-            wait(left, TICK_SECONDS)
-            left = [future for future in left if not future.done()]
-
-    def _must_leave(self, pending: Iterable[Future[_Played]]) -> bool:
-        """Whether games have had time to end since the stop flag was set; those that have not are left to themselves.
-
-        They compile, which takes up to a minute, or hang. Their threads keep the process alive, but not that of a
-        command (``arena.players.interruption``).
-        """
-        if not self._stop.is_set():
-            return False
-        self._leave_at = self._leave_at or time.monotonic() + STOPPING_SECONDS
-        if time.monotonic() < self._leave_at:
-            return False
-        for future in pending:
-            future.cancel()
-        self._has_left = True
-        return True
 
     def _is_void(self, record: GameRecord) -> bool:
         """Whether a game is none to keep: a player could not be started, or may have been ended by what ends the run.
@@ -350,7 +324,6 @@ class GameRunner(Runner):
                     if processors:
                         pin_thread(processors)
                     return self._play_compiled(running)
-                self._warn_of_threads(job)
                 return self._play_with_players(running, processors)
             finally:
                 with self._lock:
@@ -378,20 +351,6 @@ class GameRunner(Runner):
         """How many of the ``concurrency`` slots a game takes."""
         return min(2 if job.thinks_on_both_sides else 1, self.concurrency)
 
-    def _warn_of_threads(self, job: GameJob) -> None:
-        """Once, and again for more threads: that there are not as many processors."""
-        games = self.concurrency // self._slots_of(job)
-        counts = [thread_count(player.options) for player in (job.first, job.second)]
-        threads = sum(counts) if job.thinks_on_both_sides else max(counts)
-        with self._lock:
-            if threads <= self._threads_told:
-                return
-            self._threads_told = threads
-        usable = len(usable_processors())
-        if not 0 < usable < threads * games:
-            return
-        self._warn(console("arena")("progress.threads", games=games, threads=threads, usable=usable))
-
     def _play_compiled(self, running: _Running) -> GameRecord | None:
         from engine.compiled.identity import engine_identity
         from engine.play import PlayedMoves, PlayerSettings
@@ -402,8 +361,8 @@ class GameRunner(Runner):
         game = self._compiled_games(job.game).play(
             job.opening.position,
             job.opening.moves,
-            PlayerSettings(dict(job.first.parameters), job.first.limits),
-            PlayerSettings(dict(job.second.parameters), job.second.limits),
+            PlayerSettings(dict(job.first.parameters), job.first.limits, job.first.margin_ms),
+            PlayerSettings(dict(job.second.parameters), job.second.limits, job.second.margin_ms),
             job.rules,
             job.adjudication,
             self._stop,
@@ -412,7 +371,9 @@ class GameRunner(Runner):
         )
         if game.reason == "stopped":
             return None
-        late_move = {} if game.late is None else {"late_move": asdict(game.late)}
+        timing: dict[str, Any] = {} if game.late is None else {"late_move": asdict(game.late)}
+        if game.overruns is not None:
+            timing["overruns"] = [asdict(side) for side in game.overruns]
         return GameRecord(
             key=job.key,
             pairing=job.pairing,
@@ -426,7 +387,7 @@ class GameRunner(Runner):
             started_at=started_at,
             duration_ms=round(1000 * (time.perf_counter() - started), 3),
             final_position=game.final_position,
-            detail=exact_score_detail(game.exact_score) | late_move,
+            detail=exact_score_detail(game.exact_score) | timing,
             search_statistics=game.search_statistics,
         )
 
@@ -498,7 +459,37 @@ class GameRunner(Runner):
             return self._loop_thread
 
 
-def _import_what_plays() -> None:
-    """Import in this thread what games need: threads that import for the first time may wait for each other."""
-    import engine.compiled.identity
-    import engine.play  # noqa: F401
+def _give_up(futures: Iterable[Future[_Played]]) -> None:
+    """Cancel what has not begun and wait for the rest."""
+    wait([future for future in futures if not future.cancel()])
+
+
+@contextmanager
+def stopping_on_signals(stop: StopFlag, pauses: Pauses | None = None) -> Iterator[None]:
+    """Within it, Ctrl-C, a request to end and the end of the terminal set the stop flag; a second Ctrl-C interrupts.
+
+    That the process goes on after it was stopped is counted in ``pauses``. What the process was told to ignore, as a
+    job in the background is, stays ignored. Does nothing outside the main thread, where Python handles no signals.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number: int, frame: object) -> None:
+        stop.set()
+        signal.signal(signal.SIGINT, before[signal.SIGINT])
+
+    def go_on(number: int, frame: object) -> None:
+        if pauses is not None:
+            pauses.count += 1
+
+    handlers = {signal.SIGINT: end, signal.SIGTERM: end, signal.SIGHUP: end, signal.SIGCONT: go_on}
+    before = {number: signal.getsignal(number) for number in handlers}
+    for number, handler in handlers.items():
+        if before[number] != signal.SIG_IGN:
+            signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        for number, previous in before.items():
+            signal.signal(number, previous)

@@ -44,7 +44,7 @@ from arena.records import (
 from engine.compiled.identity import engine_identity
 from engine.games import game_named
 from engine.games.contract import MoveError, Position
-from engine.play import Arbiter
+from engine.play import Arbiter, margin_ns_of, move_limit_ns_of
 from engine.rules import Ending
 
 if TYPE_CHECKING:
@@ -77,24 +77,21 @@ class GameClock:
 
     runs: bool = field(init=False)
     """Whether the player has a clock at all."""
+    margin_ns: int = field(init=False)
+    """How late a move may come."""
 
     def __post_init__(self) -> None:
         limits = self.spec.limits
         self.runs = limits.clock_ms is not None
         self.remaining_ns = (limits.clock_ms or 0) * 1_000_000
         self.moves_to_go = limits.moves_per_control
-        # A built-in engine stops itself; its search may end a poll after the time, which is no fault of the player.
-        self._move_time_ms = None if self.spec.is_builtin else limits.move_time_ms
+        self.margin_ns = margin_ns_of(limits, self.spec.margin_ms)
+        self._move_limit_ns = move_limit_ns_of(limits)
 
     @property
     def remaining_ms(self) -> int:
         """Whole milliseconds left."""
         return self.remaining_ns // 1_000_000
-
-    @property
-    def margin_ns(self) -> int:
-        """How late a move may be; a built-in player measures its own time and has none."""
-        return 0 if self.spec.is_builtin else self.spec.margin_ms * 1_000_000
 
     def before_move(self, opponent: GameClock) -> PlayerClock | None:
         """What the player is told; ``None`` without a clock."""
@@ -112,11 +109,13 @@ class GameClock:
     def after_move(self, elapsed_ns: int) -> None:
         """Charge a move. Raises ``PlayerFault`` (``time_forfeit``) if it came later than time and margin allow."""
         self.elapsed_ns = elapsed_ns
-        if self._move_time_ms is not None:
-            self._allow(elapsed_ns, self._move_time_ms * 1_000_000)
+        allowed_ns = [self._move_limit_ns] if self._move_limit_ns >= 0 else []
+        if self.runs:
+            allowed_ns.append(self.remaining_ns)
+        if allowed_ns:
+            self._allow(elapsed_ns, min(allowed_ns))
         if not self.runs:
             return
-        self._allow(elapsed_ns, self.remaining_ns)
         self.remaining_ns = max(0, self.remaining_ns - elapsed_ns) + self.spec.limits.increment_ms * 1_000_000
         if self.moves_to_go > 0:
             self.moves_to_go -= 1

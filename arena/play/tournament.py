@@ -17,6 +17,7 @@ from arena.play.live import Scoreboard
 from arena.play.running_elo import RunningElo
 from arena.play.stages import GameStage, StagePlan, time_line
 from arena.play.store import STORE_NAME, Store, StoreError
+from arena.players.processors import Side
 from arena.players.registry import protocol_named
 from arena.records import GameJob, Outcome, Pairing, PlayerSpec
 from arena.run import OTHER_KINDS, Purpose, Run, RunError, RunOptions, check_provenance, kind_in, told_setting
@@ -279,7 +280,7 @@ def purpose_of(plan: Plan) -> Purpose:
     return Purpose(
         "tournament", plan.spec.content(), plan.spec.source, check=check, key="specification",
         places=lambda store: _places(plan, store), more={"openings_digest": plan.suite.digest},
-        limits=tuple((f"player {player.name!r}", player.limits) for player in plan.spec.players),
+        sides=tuple(Side.of(f"player {player.name!r}", player) for player in plan.spec.players),
     )  # fmt: skip
 
 

@@ -14,11 +14,23 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from engine.language import console
+
+if TYPE_CHECKING:
+    from arena.records import PlayerSpec
+    from engine.settings.limits import Limits
 
 OFF, AUTO = "off", "auto"
-THREAD_OPTIONS = ("threads", "cores")
+THREAD_OPTIONS = ("threads", "cores", "numthreads")
 """What engines call the number of their threads, in lower case."""
 
+_QUOTAS = (
+    ("/sys/fs/cgroup/cpu.max", None),
+    ("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu/cpu.cfs_period_us"),
+)
+"""Where a container finds how much of its processors it may use, in versions 2 and 1 of cgroups."""
 _TOPOLOGY = Path("/sys/devices/system/cpu")
 _MAX_PROCESSOR = 65_535
 
@@ -61,10 +73,117 @@ def _place_in_core(processor: int) -> int:
     return siblings.index(processor) if isinstance(siblings, tuple) and processor in siblings else 0
 
 
-def thread_count(options: Sequence[tuple[str, str]]) -> int:
-    """How many threads an engine is told to use by its options; 1 if they say nothing of it."""
-    told = [value for name, value in options if name.lower() in THREAD_OPTIONS and value.isdecimal()]
-    return max(1, int(told[-1][:6])) if told else 1
+def processor_count() -> int:
+    """How many processors this process may keep busy at a time; 0 where nobody can say."""
+    count = len(usable_processors())
+    quota = _quota()
+    return count if quota is None else min(count, max(1, int(quota)))
+
+
+def _quota() -> float | None:
+    """Processors' worth of time that a container gives; ``None`` without a bound."""
+    for quota, period in _QUOTAS:
+        try:
+            words = Path(quota).read_text("ascii").split()
+            words += [] if period is None else Path(period).read_text("ascii").split()
+            if float(words[0]) > 0:
+                return float(words[0]) / float(words[1])
+        except (OSError, ValueError, IndexError, ZeroDivisionError):
+            continue  # there is no such file, or it says "max"
+    return None
+
+
+def thread_count(player: PlayerSpec) -> int:
+    """How many threads an engine uses by its options or arguments such as ``--threads 4``; 1 if they name none."""
+    given = [(name, value) for name, value in player.options if name.lower() in THREAD_OPTIONS]
+    for word, following in zip(player.command[1:], [*player.command[2:], ""], strict=False):
+        name, sign, value = word.lstrip("-").partition("=")
+        if word.startswith("-") and name.lower() in THREAD_OPTIONS:
+            given.append((name, value if sign else following))
+    counts = [int(value[:6]) for _, value in given if value.isdecimal()]
+    return max(1, counts[-1]) if counts else 1
+
+
+class Side(NamedTuple):
+    """One of those who may play the games of a run."""
+
+    place: str
+    """Where it is given, for messages."""
+    limits: Limits
+    threads: int = 1
+    ponders: bool = False
+
+    @classmethod
+    def of(cls, place: str, player: PlayerSpec) -> Side:
+        """A player's."""
+        return cls(place, player.limits, thread_count(player), player.ponder)
+
+    @property
+    def is_on_wall_clock(self) -> bool:
+        """Whether its time goes on while it waits for a processor."""
+        return self.limits.is_timed and self.limits.clock_kind == "wall"
+
+
+class Load(NamedTuple):
+    """The games at a time that ask most of the processors."""
+
+    games: int
+    threads: int
+    """Of the engine that has most."""
+    ponders: bool
+    needed: int
+    """Processors."""
+    processors: int
+    """Those that there are."""
+    concurrency: int
+    """The greatest that there are enough processors for; 0 if one game asks too much."""
+    is_on_wall_clock: bool
+
+
+def overload(sides: Sequence[Side], concurrency: int, processors: int, pondering_slots: int = 2) -> Load | None:
+    """What such games at a time ask for, if that is more than the processors that there are.
+
+    A game in which a player ponders takes the place of ``pondering_slots`` games. ``None`` also where it does no harm:
+    no clock runs meanwhile, and no engine has several threads.
+    """
+    on_clock = any(side.is_on_wall_clock for side in sides)
+    threads = sorted((side.threads for side in sides), reverse=True)
+    if not processors or not sides or not (on_clock or threads[0] > 1):
+        return None
+    loads = []
+    pondering = [side for side in sides if side.ponders and side.is_on_wall_clock]
+    for side in pondering:
+        others = [*threads]
+        others.remove(side.threads)
+        both = side.threads + (others[0] if others else side.threads)
+        loads.append(_load(concurrency, pondering_slots, both, threads[0], processors, on_clock))
+    if len(sides) != len(pondering):  # where one side is left, it may play against itself
+        loads.append(_load(concurrency, 1, threads[0], threads[0], processors, on_clock))
+    load = max(loads, key=lambda one: one.needed)
+    if load.needed <= processors:
+        return None
+    return load._replace(concurrency=min(one.concurrency for one in loads))
+
+
+def _load(concurrency: int, slots: int, each: int, threads: int, processors: int, on_clock: bool) -> Load:
+    """Of games that take so many places of the concurrency, and keep so many threads busy each."""
+    games = max(1, concurrency // slots)
+    most = processors // each * slots
+    return Load(games, threads, each > threads, games * each, processors, most, on_clock)
+
+
+def overload_text(load: Load | None, where: str = "here") -> str:
+    """A warning, in the console's language, of games ``here`` or on a ``worker``; empty for ``None``."""
+    if load is None:
+        return ""
+    say = console("arena")
+    harm = say("overload.harm_clock" if load.is_on_wall_clock else "overload.harm")
+    remedy = f"overload.remedy_{where}" if load.concurrency else "overload.remedy_threads"
+    return say(
+        "overload.warning", processors=load.processors, games=load.games, threads=load.threads, needed=load.needed,
+        pondering=say("overload.pondering" if load.ponders else "overload.no_pondering"), harm=harm,
+        remedy=say(remedy, most=load.concurrency),
+    )  # fmt: skip
 
 
 def shares(affinity: str, games: int) -> list[Processors] | None:

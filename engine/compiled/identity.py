@@ -11,6 +11,7 @@ import contextlib
 import functools
 import hashlib
 import io
+import re
 import tokenize
 from importlib import metadata
 from pathlib import Path
@@ -71,15 +72,16 @@ def engine_identity() -> str:
 
     They are kept beside the compiled code, in the cache of just these sources: reading all of them takes half a second.
     """
-    from engine.compiled.cache import CACHE_DIRECTORY, read_kept, write_kept
+    from engine.compiled.cache import CACHE_DIRECTORY
 
-    path = CACHE_DIRECTORY / "identity"
-    kept = read_kept(path)
-    if kept is not None:
-        return bytes(kept).decode("ascii")
+    kept = CACHE_DIRECTORY / "identity"
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        if re.fullmatch("[0-9a-f]{12}", text := kept.read_text("ascii")):
+            return text
     identity = _computed_identity()
+    # Whoever reads a part of it computes it again.
     with contextlib.suppress(OSError):
-        write_kept(path, identity.encode("ascii"))
+        kept.write_text(identity, "ascii")
     return identity
 
 

@@ -1,1 +1,1 @@
-"""Other processes: helpers of ours, and other people's programs from compiled code."""
+"""Other people's programs from compiled code."""

@@ -15,6 +15,9 @@ GRAMMAR = (
 )
 LIMIT_NAMES = ("nodes", "depth", "move_time", "clock", "node_clock", "cpu")
 
+MARGIN_MS = 100
+"""How late a move may come, in milliseconds, unless a player is given another margin; the same for all players."""
+
 OWN_LEVEL = "own"
 """What stands for no limits at all: the player's own level, where its protocol cannot tell it of any other."""
 

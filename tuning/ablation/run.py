@@ -14,6 +14,7 @@ from arena.play.estimates import estimated_game_seconds
 from arena.play.stages import GameStage, StagePlan
 from arena.play.store import STORE_NAME, Store
 from arena.player_spec import MAX_NAME_LENGTH
+from arena.players.processors import Side
 from arena.provenance.caveats import NO_CAVEATS, Caveats, caveats_of
 from arena.records import Pairing
 from arena.run import Purpose, Run, RunOptions, engines_of, was_begun
@@ -178,12 +179,16 @@ def purpose_of(plan: AblationPlan) -> Purpose:
     lengths = tuple(f"comparisons.{comparison.label}.pairs" for comparison in spec.comparisons)
     source = spec.conditions.source
     more = {FILE_METADATA: [spec.text, str(Path(source).resolve())]}
-    limits = tuple(
-        (f"comparison {one.label!r}", limits)
-        for one in spec.comparisons
-        for limits in (one.limits, one.reference_limits or one.limits)
+    sides = tuple(
+        side for one in spec.comparisons for side in sides_of(f"comparison {one.label!r}", spec.conditions, one)
     )
-    return Purpose("ablation", content, source, ("comparisons",), lengths, more=more, limits=limits)
+    return Purpose("ablation", content, source, ("comparisons",), lengths, more=more, sides=sides)
+
+
+def sides_of(place: str, conditions: Conditions, comparison: Comparison) -> tuple[Side, Side]:
+    """The two sides of a comparison, which is given at ``place``."""
+    match = match_of(conditions, comparison, (), ())
+    return Side.of(place, match.variant), Side.of(place, match.reference)
 
 
 def ablate(spec: AblationSpec, directory: Path, **options: Unpack[RunOptions]) -> AblationResult:

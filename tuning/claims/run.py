@@ -26,6 +26,7 @@ from arena.provenance.caveats import caveats_of
 from arena.run import SEVERAL, Purpose, Run, RunError, RunOptions, engines_of
 from arena.spec import default_part
 from engine.language import console
+from tuning.ablation.run import sides_of
 from tuning.ablation.verdicts import ERROR_RATE
 from tuning.claims.courses import (
     Course,
@@ -107,14 +108,14 @@ def purpose_of(
     source = [spec.text, str(Path(spec.source).resolve()), spec.budget.name, list(spec.only)]
     content = {"format": FORMAT, "game": spec.game, "budget": spec.budget.name}
     check = _check_of(spec, directory, amend, merged, accept_engine_change)
-    limits = tuple(
-        (f"claim {part.id}", limits)
+    sides = tuple(
+        side
         for part in spec.parts
         for cell in part.cells
-        if cell.comparisons
-        for limits in (cell.limits, cell.reference_limits or cell.limits)
+        for comparison in cell.comparisons
+        for side in sides_of(f"claim {part.id}", cell.conditions, comparison)
     )
-    return Purpose("claims", content, spec.source, check=check, more={FILE_METADATA: source}, limits=limits)
+    return Purpose("claims", content, spec.source, check=check, more={FILE_METADATA: source}, sides=sides)
 
 
 def _elsewhere(spec: ClaimsSpec, merged: Mapping[str, MergedPart]) -> dict[str, AskedElsewhere]:

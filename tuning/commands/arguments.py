@@ -17,7 +17,14 @@ from arena.commands.arguments import (
     add_specification_argument,
     names_paragraph,
 )
-from arena.commands.results import after_outcome, complain_if_in_use, file_error, finishing, print_caveats
+from arena.commands.results import (
+    after_outcome,
+    complain_if_in_use,
+    file_error,
+    finishing,
+    print_caveats,
+    print_warnings,
+)
 from arena.files import FileError
 from arena.provenance.caveats import NO_CAVEATS, Caveats
 from engine.commands.arguments import (
@@ -140,20 +147,11 @@ def print_outcome(
 
 @contextmanager
 def report_written(write: Callable[[], Path]) -> Iterator[Path | None]:
-    """The page that ``write`` writes, or ``None`` if it cannot: what the block prints then comes before the failure.
-
-    ``None`` too where Ctrl-C skips the report of a run that it has stopped before.
-    """
-    from arena.players.interruption import requests_to_end
-
+    """The page that ``write`` writes, or ``None`` if it cannot: what the block prints then comes before the failure."""
     report = failure = None
-    was_stopped = requests_to_end() > 0
     try:
         with finishing():
             report = write()
-    except KeyboardInterrupt:
-        if not was_stopped:
-            raise
     except (FileError, OSError) as error:
         failure = file_error(error)
     yield report
@@ -169,14 +167,16 @@ def describe(
 
     Raises ``UserError`` for options that it could not be played with.
     """
-    from arena.run import check_clocks, check_options
+    from arena.run import check_clocks, check_options, overload_warning
 
     check_clocks(purpose, arguments.cluster, arguments.wall_clock_on_cluster)
     check_options(arguments.concurrency, arguments.cluster, arguments.affinity, getattr(arguments, "log", None))
+    warning = overload_warning(purpose, arguments.concurrency, arguments.cluster, arguments.affinity)
     if arguments.json:
-        print_json({**plan.data(), **figures})
+        print_json({**plan.data(), **figures, "warnings": [warning] if warning else []})
     else:
         print("\n".join(plan.lines([figures_text(figures)] if figures else [])))
+        print_warnings([warning] if warning else [])
     complain_if_in_use(plan.directory)
     return 0
 

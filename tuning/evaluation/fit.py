@@ -25,6 +25,7 @@ from arena.notation.openings import Suite
 from arena.play.estimates import estimated_game_seconds
 from arena.play.stages import GameStage, StagePlan
 from arena.play.store import STORE_NAME, Store
+from arena.players.processors import Side
 from arena.records import BUILTIN, PlayerSpec, digest_of
 from arena.run import Purpose, Run, RunOptions, engines_of
 from engine.errors import UserError
@@ -333,7 +334,8 @@ def check_openings(spec: FitSpec) -> None:
 def purpose_of(spec: FitSpec, start: Weights) -> Purpose:
     """The folder is for the same fit from the weights ``start``; only what ``LENGTHS`` names may differ."""
     more = {SPECIFICATION_METADATA: spec.as_asked()}
-    return Purpose(KIND, spec.content(start), "the command", lengths=LENGTHS, more=more)
+    sides = (Side("--limit", spec.limits), *(Side("--match-limit", limits) for limits in spec.match_limits))
+    return Purpose(KIND, spec.content(start), "the command", lengths=LENGTHS, more=more, sides=sides)
 
 
 def plan_of_run(spec: FitSpec, directory: Path, concurrency: int, store: Store | None = None) -> StagePlan:

@@ -13,6 +13,7 @@ from arena.notation.openings import Suite
 from arena.play.estimates import estimated_game_seconds
 from arena.play.stages import GameStage, StagePlan
 from arena.play.store import STORE_NAME, Store
+from arena.players.processors import Side
 from arena.run import Purpose, RunError, plain
 from engine.language import console
 from engine.settings.limits import Limits
@@ -137,12 +138,12 @@ def purpose_of(plan: TuningPlan) -> Purpose:
     lengths += spec.keys_without_effect  # older versions took, and recorded, whatever stood there
     return Purpose(
         KIND, content, source, lengths=lengths, more={FILE_METADATA: [spec.text, str(Path(source).resolve())]},
-        limits=_limits_of(spec),
+        sides=tuple(Side.of(place, spec.conditions.player({}, limits)) for place, limits in _limits_of(spec)),
     )  # fmt: skip
 
 
 def _limits_of(spec: TuningSpec) -> tuple[tuple[str, Limits], ...]:
-    """Those of all games, after where they are given."""
+    """The limits of all games, each after where it is given."""
     validation = spec.validation
     slow = () if validation.slow == "off" else (("[validation]: slow_limit", validation.slow_limits),)
     shared = (("limits", limits) for limits in spec.limit_shares.limits)

@@ -12,7 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from arena.play.game import GameClock, play_game
 from arena.players.contract import Player, PlayerClock, PlayerFault, Reply
@@ -20,8 +23,10 @@ from arena.players.event_loop import run
 from arena.players.process import GAMES_DIRECTORIES
 from arena.players.registry import make_player
 from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
+from engine.compiled.kernel import new_record
 from engine.engine import StopFlag
 from engine.games import game_named
+from engine.play import CLOCKS_DTYPE, set_clock, spend_clock
 from engine.programs.exchange import Exchange, Exchanged
 from engine.rules import Adjudication, Rules
 from engine.settings.limits import Limits
@@ -119,23 +124,52 @@ def test_a_clock_that_is_refilled_after_so_many_moves() -> None:
     assert seen == [(10_000, 2, 3), (8_000, 1, 2), (16_000, 2, 1), (14_000, 1, 3)]
 
 
-def test_the_last_nanosecond_counts_and_the_margin_is_for_external_players() -> None:
-    clock_of("clock=1").after_move(1_000_000_000)
+@pytest.mark.parametrize("protocol", ["builtin", "uci"])
+def test_the_last_nanosecond_counts_and_the_margin_is_that_of_all_players(protocol: str) -> None:
+    clock_of("clock=1", protocol, margin_ms=0).after_move(1_000_000_000)
     with pytest.raises(PlayerFault) as caught:
-        clock_of("clock=1").after_move(1_000_000_001)
+        clock_of("clock=1", protocol, margin_ms=0).after_move(1_000_000_001)
     assert caught.value.reason == "time_forfeit"
-    external = clock_of("clock=1+2", "uci", margin_ms=100)
-    external.after_move(1_100_000_000)
-    assert (external.remaining_ms, external.overruns, external.worst_overrun_ns) == (2000, 1, 100_000_000)
+    clock = clock_of("clock=1+2", protocol)
+    clock.after_move(1_100_000_000)
+    assert (clock.remaining_ms, clock.overruns, clock.worst_overrun_ns) == (2000, 1, 100_000_000)
     with pytest.raises(PlayerFault, match=r"after 1\.1 s with 1 s left plus 100 ms margin"):
-        clock_of("clock=1", "uci", margin_ms=100).after_move(1_100_000_001)
+        clock_of("clock=1", protocol).after_move(1_100_000_001)
 
 
-def test_a_time_a_move_binds_external_players() -> None:
-    clock_of("move_time=0.1").after_move(10**12)
-    clock_of("move_time=0.1", "uci", margin_ms=50).after_move(150_000_000)
+@pytest.mark.parametrize("protocol", ["builtin", "uci"])
+def test_a_time_a_move_binds_all_players(protocol: str) -> None:
+    clock_of("move_time=0.1", protocol, margin_ms=50).after_move(150_000_000)
     with pytest.raises(PlayerFault):
-        clock_of("move_time=0.1", "uci", margin_ms=50).after_move(150_000_001)
+        clock_of("move_time=0.1", protocol, margin_ms=50).after_move(150_000_001)
+
+
+def test_a_clock_of_nodes_has_no_margin_and_a_search_ends_itself_there() -> None:
+    with pytest.raises(PlayerFault):
+        clock_of("clock=1,node_clock=1000").after_move(1_000_000_001)
+    clock_of("move_time=0.1,node_clock=1000").after_move(10**12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    limit=st.sampled_from(
+        ["clock=1+0.1", "clock=2/1", "move_time=0.2", "clock=1,cpu", "clock=1+0.1,node_clock=9", "depth=3"]
+    ),
+    margin_ms=st.sampled_from([0, 100]),
+    moves_ms=st.lists(st.integers(0, 700), max_size=8),
+)
+def test_both_game_loops_charge_moves_alike(limit: str, margin_ms: int, moves_ms: list[int]) -> None:
+    clock, record = clock_of(limit, margin_ms=margin_ms), new_record(CLOCKS_DTYPE)
+    set_clock(record, 1, Limits.parse(limit), margin_ms)
+    for elapsed_ms in moves_ms:
+        elapsed_ns = elapsed_ms * 1_000_000
+        if not spend_clock.py_func(record, 1, np.int64(elapsed_ns)):
+            with pytest.raises(PlayerFault):
+                clock.after_move(elapsed_ns)
+            return
+        clock.after_move(elapsed_ns)
+        assert (record.overruns[1], record.worst_overrun_ns[1]) == (clock.overruns, clock.worst_overrun_ns)
+        assert not clock.runs or record.remaining_ns[1] == clock.remaining_ns
 
 
 class FakePlayer:

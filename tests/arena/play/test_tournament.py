@@ -25,10 +25,9 @@ from faulty_players import player as faulty_player
 
 from arena.play import executor
 from arena.play.damage import renew_checksums
-from arena.play.executor import GameRunner
+from arena.play.executor import GameRunner, Pauses, stopping_on_signals
 from arena.play.store import LOCK_NAME, STORE_NAME, Store, StoreFailure
 from arena.play.tournament import TournamentResult, describe, plan_of_run, players_in, prepare, run
-from arena.players.interruption import Pauses, stopping_on_signals
 from arena.players.registry import protocols
 from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
 from arena.reports.write import export
@@ -581,34 +580,6 @@ def test_external_players_are_closed(tmp_path: Path) -> None:
             os.kill(int(number), 0)
 
 
-def test_more_threads_than_processors_are_told_once() -> None:
-    mock = (sys.executable, "-I", "-S", str(ROOT / "tests/support/mock_engines.py"), "good")
-    many = PlayerSpec("many", "uci", Limits(nodes=9), command=mock, options=(("Threads", "9999"),))
-    other = PlayerSpec("other", "uci", Limits(nodes=9), command=mock)
-    opening, told = Opening(game_named("xiangqi").start), list[str]()
-    jobs = [
-        GameJob("xiangqi", Rules(), Adjudication(), Pairing(0, number, 0, 1, 0), first, other, opening, seed=1)
-        for number, first in enumerate((other, many, many))
-    ]
-    with GameRunner(1, StopFlag(), warn=told.append) as runner:
-        list(runner.run(jobs))
-    assert len(told) == hasattr(os, "sched_getaffinity")
-    assert all("1 game at a time with 9999 threads" in line for line in told)
-
-
-def test_games_of_two_pondering_players_take_the_room_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
-    mock = (sys.executable, "-I", "-S", str(ROOT / "tests/support/mock_engines.py"), "good")
-    players = [PlayerSpec(name, "uci", Limits(clock_ms=9000), command=mock, ponder=True) for name in ("one", "other")]
-    opening, told = Opening(game_named("xiangqi").start), list[str]()
-    job = GameJob("xiangqi", Rules(), Adjudication(), Pairing(0, 0, 0, 1, 0), *players, opening, seed=1)
-    monkeypatch.setattr("arena.play.executor.usable_processors", lambda: [0, 1])
-    for concurrency, games in ((1, None), (2, None), (3, None), (4, 2)):
-        with GameRunner(concurrency, StopFlag(), warn=told.append) as runner:
-            runner._warn_of_threads(job)
-        assert told == ([] if games is None else [line for line in told if f"{games} games at a time with 2 " in line])
-    assert len(told) == 1
-
-
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processors cannot be chosen here")
 def test_games_do_not_depend_on_their_processors(tmp_path: Path) -> None:
     before = os.sched_getaffinity(0)
@@ -1037,14 +1008,14 @@ def test_games_that_run_are_not_waited_for_when_one_cannot_be_stored(
         raise StoreFailure("the disk is full")
 
     stop, was_set = StopFlag(), []
-    wait_for = GameRunner._wait_for
+    give_up = executor._give_up
 
-    def waiting(runner: GameRunner, pending: Any) -> None:
+    def waiting(pending: Any) -> None:
         was_set.append(stop.is_set())  # it ends the searches of the games that run
-        wait_for(runner, pending)
+        give_up(pending)
 
     monkeypatch.setattr(Store, "add_all", fail)
-    monkeypatch.setattr(GameRunner, "_wait_for", waiting)
+    monkeypatch.setattr(executor, "_give_up", waiting)
     with pytest.raises(StoreFailure, match="the disk is full"):
         play(write_spec(tmp_path, players=2), tmp_path / "out", stop=stop)
     assert was_set == [True]

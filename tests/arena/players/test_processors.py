@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -15,8 +16,11 @@ from arena.players.event_loop import run
 from arena.players.processors import (
     AffinityError,
     ProcessorPool,
+    Side,
+    overload,
     parse_affinity,
     pin_process,
+    processor_count,
     shares,
     shown,
     thread_count,
@@ -102,7 +106,73 @@ def test_shares_are_given_back_whatever_happens() -> None:
     [((), 1), ((("Threads", "4"),), 4), ((("Hash", "64"), ("threads", "2")), 2), ((("Threads", "many"),), 1)],
 )
 def test_threads_of_an_engine(options: tuple[tuple[str, str], ...], threads: int) -> None:
-    assert thread_count(options) == threads
+    assert thread_count(PlayerSpec("a", "uci", Limits(nodes=1), options=options)) == threads
+
+
+@pytest.mark.parametrize(
+    ("command", "threads"),
+    [("a --threads 4", 4), ("a --Threads=3 x", 3), ("a -cores 2", 2), ("a threads 4", 1), ("a -threads", 1)],
+)
+def test_threads_among_the_arguments_of_an_engine(command: str, threads: int) -> None:
+    assert thread_count(PlayerSpec("a", "uci", Limits(nodes=1), command=tuple(command.split()))) == threads
+
+
+CLOCK, TIME, NODES, CPU = (Limits.parse(text) for text in ("clock=10+0.1", "move_time=0.1", "nodes=9", "clock=10,cpu"))
+
+
+@pytest.mark.parametrize(
+    ("sides", "concurrency", "needed", "remedy"),
+    [
+        ([(CLOCK, 1, False)] * 2, 2, None, None),
+        ([(CLOCK, 1, False)] * 2, 24, 24, 2),
+        ([(TIME, 1, False)] * 2, 3, 3, 2),
+        ([(CLOCK, 1, False), (NODES, 1, False)], 3, 3, 2),
+        ([(NODES, 1, False)] * 2, 24, None, None),
+        ([(NODES, 1, False), (NODES, 3, False)], 1, 3, 0),
+        ([(CPU, 1, False)] * 2, 24, None, None),
+        ([(CLOCK, 2, False), (CLOCK, 1, False)], 1, None, None),
+        ([(CLOCK, 2, False), (CLOCK, 1, False)], 2, 4, 1),
+        ([(CLOCK, 1, True), (CLOCK, 1, False)], 2, None, None),
+        ([(CLOCK, 1, True), (CLOCK, 1, False)], 4, 4, 2),
+        ([(CLOCK, 2, True), (CLOCK, 1, False)], 1, 3, 0),
+        ([(CLOCK, 1, True), (CLOCK, 2, False), (CLOCK, 1, False)], 2, 4, 0),
+        ([], 24, None, None),
+    ],
+)
+def test_games_that_want_more_than_two_processors(
+    sides: list[tuple[Limits, int, bool]], concurrency: int, needed: int | None, remedy: int | None
+) -> None:
+    load = overload([Side("a player", *side) for side in sides], concurrency, 2)
+    assert (None if load is None else (load.needed, load.concurrency)) == (None if needed is None else (needed, remedy))
+    assert overload([Side("a player", *side) for side in sides], concurrency, 0) is None
+
+
+def test_the_remedy_of_an_overload_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the sides, as many games at a time as the warning names are not warned of, and one more is."""
+    for threads, ponders, count in itertools.product((1, 2, 3), (False, True), range(1, 9)):
+        sides = [Side("one", CLOCK, threads, ponders), Side("other", CLOCK)]
+        load = overload(sides, 64, count)
+        assert load is not None
+        if load.concurrency:
+            assert overload(sides, load.concurrency, count) is None
+            assert overload(sides, load.concurrency + 2, count) is not None
+        else:
+            assert overload(sides, 1, count) is not None
+
+
+def test_processors_of_a_container_are_what_it_may_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    new, quota, period = (tmp_path / name for name in ("cpu.max", "quota", "period"))
+    monkeypatch.setattr(processors, "_QUOTAS", ((str(new), None), (str(quota), str(period))))
+    monkeypatch.setattr(processors, "usable_processors", lambda: [0, 1, 2, 3])
+    assert processor_count() == 4
+    for text, count in (("max 100000", 4), ("250000 100000", 2), ("50000 100000", 1), ("900000 100000", 4)):
+        new.write_text(text)
+        assert processor_count() == count
+    new.unlink()
+    period.write_text("100000\n")
+    for text, count in (("-1\n", 4), ("200000\n", 2)):
+        quota.write_text(text)
+        assert processor_count() == count
 
 
 @on_linux

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import errno
 import os
 import sys
 import tempfile
@@ -249,15 +248,14 @@ def test_the_identity_is_read_from_the_cache_of_these_sources_or_computed(
     monkeypatch.setattr(cache, "CACHE_DIRECTORY", tmp_path)
     kept = tmp_path / "identity"
     computed = identity.engine_identity.__wrapped__()
-    assert cache.read_kept(kept) == computed.encode() == identity.engine_identity().encode()
+    assert kept.read_text() == computed == identity.engine_identity()
     few = identity.kernel_files()[:3]  # to read all of them takes long
     monkeypatch.setattr(identity, "kernel_files", lambda: few)
     kept.unlink()
     computed = identity.engine_identity.__wrapped__()
-    cache.write_kept(kept, b"0123456789ab")
+    kept.write_text("0123456789ab")
     assert identity.engine_identity.__wrapped__() == "0123456789ab"
-    sound = kept.read_bytes()
-    for damaged in (b"", b"0123", b"\xff" * 12, sound[:-1], sound.replace(b"89ab", b"89ac")):
+    for damaged in (b"", b"0123", b"\xff" * 12):
         kept.write_bytes(damaged)
         assert identity.engine_identity.__wrapped__() == computed
     monkeypatch.setattr(cache, "CACHE_DIRECTORY", tmp_path / "missing")
@@ -428,12 +426,8 @@ def test_a_disk_too_full_for_compiled_code_is_said_once_and_holds_nothing_up(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     cache._say_not_kept.cache_clear()
+    monkeypatch.setattr(cache, "CACHE_DIRECTORY", tmp_path / "not there")
     monkeypatch.setattr(cache, "REASONS_NOT_KEPT", [])
-
-    def full(descriptor: int) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(os, "fsync", full)
 
     def twice(number: int) -> int:
         return 2 * number
@@ -441,6 +435,6 @@ def test_a_disk_too_full_for_compiled_code_is_said_once_and_holds_nothing_up(
     for _ in range(2):
         assert jit(twice)(21) == 42
     said = capsys.readouterr().err
-    assert said.count("compiled code cannot be kept there (No space left on device)") == 1
+    assert said.count("compiled code cannot be kept there (No such file or directory)") == 1
     assert said.count("\n") == 1
-    assert cache.REASONS_NOT_KEPT == ["No space left on device"]
+    assert cache.REASONS_NOT_KEPT == ["No such file or directory"]

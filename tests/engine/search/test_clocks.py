@@ -16,7 +16,7 @@ from arena.play.executor import GameRunner
 from arena.records import GameJob, Opening, Pairing, PlayerSpec
 from engine.engine import Clock, Engine, SearchMemory, SearchResult, StopFlag
 from engine.games import game_named
-from engine.play import CompiledGames, PlayedGame, PlayerSettings
+from engine.play import CompiledGames, Overruns, PlayedGame, PlayerSettings
 from engine.rules import Adjudication, Rules
 from engine.search import clock as clock_module
 from engine.search.records import CLOCK_CPU, CLOCK_WALL, STOPPED_BY_HARD_LIMIT
@@ -218,7 +218,7 @@ def test_a_compiled_search_ends_at_a_poll(limit: str) -> None:
 
 def late_game(limit: str) -> PlayedGame:
     """A game whose first side has a first iteration too deep for a millisecond."""
-    slow = PlayerSettings(resolve({"min_depth": 8, "hash_mb": 1}), Limits.parse(limit))
+    slow = PlayerSettings(resolve({"min_depth": 8, "hash_mb": 1}), Limits.parse(limit), margin_ms=0)
     quick = PlayerSettings(resolve({"hash_mb": 1}), Limits(nodes=10))
     return CompiledGames("xiangqi").play(GAME.start, (), slow, quick, Rules(), Adjudication(), StopFlag())
 
@@ -232,6 +232,21 @@ def test_a_loss_on_the_wall_clock_tells_what_the_process_had() -> None:
     assert game.late.running_ms > 1.0, "it was late by its own doing"
 
 
+def test_a_time_a_move_can_be_overstepped_too_and_the_margin_forgives() -> None:
+    game = late_game("move_time=0.001")
+    assert game.reason == "time_forfeit"
+    assert game.late is not None
+    assert (game.late.allowed_ms, game.late.margin_ms) == (pytest.approx(1.0), 0)
+    slow = PlayerSettings(resolve({"min_depth": 3, "hash_mb": 1}), Limits.parse("move_time=0.001"), margin_ms=60_000)
+    quick = PlayerSettings(resolve({"hash_mb": 1}), Limits(nodes=10))
+    adjudication = Adjudication(maximum_plies=4)
+    game = CompiledGames("xiangqi").play(GAME.start, (), slow, quick, Rules(), adjudication, StopFlag())
+    assert game.reason == "maximum_length"
+    assert game.overruns is not None
+    assert game.overruns[0].moves > 0 < game.overruns[0].worst_ms
+    assert game.overruns[1] == Overruns(0, 0.0)
+
+
 def test_a_loss_on_a_clock_that_counts_work_needs_no_explanation() -> None:
     for limit in (f"clock=0.001,{NODE}", "clock=0.001,cpu"):
         game = late_game(limit)
@@ -240,14 +255,14 @@ def test_a_loss_on_a_clock_that_counts_work_needs_no_explanation() -> None:
 
 def test_the_record_of_a_game_lost_on_time_says_so() -> None:
     parameters = tuple(resolve({"min_depth": 8, "hash_mb": 1}, game="xiangqi").items())
-    slow = PlayerSpec("slow", "builtin", Limits.parse("clock=0.001"), parameters=parameters)
+    slow = PlayerSpec("slow", "builtin", Limits.parse("clock=0.001"), parameters=parameters, margin_ms=0)
     quick = replace(slow, name="quick", limits=Limits(depth=8))
     pairing = Pairing(number=0, pair=0, first=0, second=1, opening=0)
     job = GameJob("xiangqi", Rules(), Adjudication(), pairing, slow, quick, Opening(GAME.start), seed=1)
     with GameRunner(1, StopFlag()) as runner:
         (record,) = runner.run([job])
     assert record.reason == "time_forfeit"
-    assert set(record.detail["late_move"]) == {"elapsed_ms", "allowed_ms", "running_ms"}
+    assert set(record.detail["late_move"]) == {"elapsed_ms", "allowed_ms", "running_ms", "margin_ms"}
 
 
 @pytest.mark.parametrize("limit", ["move_time=0.001", "clock=0.1", "clock=0.1,cpu"])

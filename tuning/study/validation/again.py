@@ -12,6 +12,7 @@ from arena.figures.faults import FORFEITS, FaultCount, faults_of
 from arena.play.estimates import estimated_game_seconds
 from arena.play.stages import GameStage, StagePlan
 from arena.play.store import STORE_NAME, Store
+from arena.players.processors import Side
 from arena.provenance.caveats import NO_CAVEATS, Caveats, caveats_of
 from arena.run import Purpose, Run, RunError, RunOptions, check_directory, engines_of, store_before_run
 from engine.language import console
@@ -161,7 +162,7 @@ def plan_of_validation(
 def _purpose_of_validation(plan: TuningPlan, limits: Limits | None) -> Purpose:
     """That of the study, whose other games are not played by a further validation."""
     place = "limit" if limits is None else "--limit"
-    return replace(purpose_of(plan), limits=((place, limits or plan.spec.conditions.limits),))
+    return replace(purpose_of(plan), sides=(Side.of(place, plan.spec.conditions.player({}, limits)),))
 
 
 def _planned(plan: TuningPlan, directory: Path, concurrency: int, stage: Stage, pairs: int, stored: int) -> StagePlan:

@@ -1,0 +1,90 @@
+"""Every command that plays warns of more games at a time than the processors can play, before and when it begins."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from arena import run as run_module
+from elolab.command_line import main
+
+ABLATION = """
+game = "othello"
+limit = "{limit}"
+base = "default"
+
+pairs = 40
+
+[[values]]
+parameter = "killers"
+values = [0]
+"""
+STUDY = """
+game = "othello"
+base = "default"
+limit = "{limit}"
+seed = 1
+
+[budget]
+games = 400
+
+[dimensions.killers]
+"""
+PLAYERS = ["default", "default", "--game", "othello"]
+RUNS = {
+    "match": ["match", *PLAYERS, "--pairs", "1", "--limit"],
+    "sprt": ["sprt", *PLAYERS, "--pairs", "60", "--elo0", "0", "--elo1", "100", "--limit"],
+    "tournament": ["tournament", *PLAYERS, "--pairs", "1", "--limit"],
+    "ablate": ["ablate", "spec.toml"],
+    "tune": ["tune", "spec.toml"],
+}
+
+
+@pytest.fixture(autouse=True)
+def two_processors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(run_module, "processor_count", lambda: 2)
+
+
+def words(kind: str, limit: str) -> list[str]:
+    if kind in ("ablate", "tune"):
+        Path("spec.toml").write_text((ABLATION if kind == "ablate" else STUDY).format(limit=limit))
+        return RUNS[kind]
+    return [*RUNS[kind], limit]
+
+
+@pytest.mark.parametrize("kind", RUNS)
+def test_a_dry_run_warns(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    line = [*words(kind, "clock=10+0.1"), "--dry-run"]
+    assert main([*line, "--concurrency", "24"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert (
+        "Warning: too few processors: 2 for 24 games at a time with 1 thread an engine, no pondering, which need 24."
+    ) in said
+    assert "set concurrency to 2 or less" in said
+    assert main([*line, "--concurrency", "24", "--json"]) == 0
+    (warning,) = json.loads(capsys.readouterr().out)["warnings"]
+    assert "2 for 24 games" in warning
+    assert main([*line, "--concurrency", "2", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["warnings"] == []
+    assert main([*words(kind, "nodes=10"), "--dry-run", "--concurrency", "24", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["warnings"] == []
+
+
+def test_pondering_and_affinity_count_too(capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["match", *PLAYERS, "--pairs", "1", "--each", "ponder", "--limit", "clock=10+0.1", "--dry-run", "--json"]
+    assert main([*line, "--concurrency", "4"]) == 0
+    (warning,) = json.loads(capsys.readouterr().out)["warnings"]
+    assert "2 for 2 games at a time with 1 thread an engine, pondering, which need 4" in warning
+    assert main([*line, "--concurrency", "1", "--affinity", "0"]) == 0
+    (warning,) = json.loads(capsys.readouterr().out)["warnings"]
+    assert "1 for 1 game at a time with 1 thread an engine, pondering, which needs 2" in warning
+
+
+def test_a_run_warns_when_it_begins(capsys: pytest.CaptureFixture[str]) -> None:
+    line = [*words("match", "clock=5+0.1"), "--maxmoves", "2", "--out", "out"]
+    assert main([*line, "--concurrency", "3"]) == 0
+    said = capsys.readouterr().err
+    assert said.count("too few processors: 2 for 3 games at a time") == 1
