@@ -62,8 +62,47 @@ class PairingCounts:
 
     def trinomial(self) -> Trinomial:
         """All games, paired or not, from the view of ``first``."""
-        losses, draws, wins = (int(count) for count in self.outcomes().sum(axis=0))
+        counts = [0] * 3
+        for row, entries in enumerate(self.pairs):
+            for column, count in enumerate(entries):
+                counts[row] += count
+                counts[column] += count
+        losses, draws, wins = (sum(games) for games in zip(counts, *self.single, strict=True))
         return Trinomial(wins, draws, losses)
+
+
+@dataclass(frozen=True)
+class PairingTable:
+    """The counts of many pairings as arrays; the fields are those of ``PairingCounts``."""
+
+    first: NDArray[np.int64]
+    """Shape (pairings,)."""
+    second: NDArray[np.int64]
+    pairs: Array
+    """Shape (pairings, 3, 3)."""
+    single: Array
+    """Shape (pairings, 2, 3)."""
+
+    @classmethod
+    def of(cls, pairings: Sequence[PairingCounts]) -> PairingTable:
+        """The same counts."""
+        return cls(
+            np.array([pairing.first for pairing in pairings], np.int64),
+            np.array([pairing.second for pairing in pairings], np.int64),
+            np.array([pairing.pairs for pairing in pairings], float).reshape(-1, 3, 3),
+            np.array([pairing.single for pairing in pairings], float).reshape(-1, 2, 3),
+        )
+
+    def games_by_first_mover(self) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
+        """Indices of first and second movers, shape (rows,), and counts of loss, draw, win of the first, (rows, 3).
+
+        A pairing has two rows: that of the games in which ``first`` moved first, and that of the others.
+        """
+        firsts = np.stack([self.first, self.second], axis=1).reshape(-1)
+        seconds = np.stack([self.second, self.first], axis=1).reshape(-1)
+        forward = self.pairs.sum(axis=2) + self.single[:, 0]
+        backward = self.pairs.sum(axis=1) + self.single[:, 1]
+        return firsts, seconds, np.stack([forward, backward[:, ::-1]], axis=1).reshape(-1, 3)
 
 
 @dataclass(frozen=True)
@@ -110,21 +149,19 @@ class Ratings:
 
     def los_matrix(self) -> Array:
         """Probability that the row's player is stronger than the column's, shape (players, players); 1/2 = unknown."""
-        count = len(self.elo)
-        matrix = np.full((count, count), 0.5)
-        for one in range(count):
-            for other in range(count):
-                elo, error = self.difference(one, other)
-                if error > 0:
-                    matrix[one, other] = NormalDist().cdf(INTERVAL_DEVIATIONS * elo / error)
-                elif elo:  # both are anchors
-                    matrix[one, other] = float(elo > 0)
-        return matrix
+        variances = np.diag(self.covariance)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            deviations = np.sqrt(np.maximum(variances[:, None] + variances - 2 * self.covariance, 0.0))
+            quotients = np.subtract.outer(self.elo, self.elo) / deviations
+        # Between groups nothing is known; of two anchors the order is.
+        quotients[np.isinf(self.covariance) | np.isnan(quotients)] = 0.0
+        cumulative = NormalDist().cdf
+        return np.array([[cumulative(value) for value in row] for row in quotients.tolist()])
 
 
 def fit_ratings(
     player_count: int,
-    pairings: Sequence[PairingCounts],
+    pairings: Sequence[PairingCounts] | PairingTable,
     anchor: int | None = None,
     anchors: Mapping[int, float] | None = None,
 ) -> Ratings:
@@ -144,17 +181,18 @@ def fit_ratings(
     for player in given:
         if not 0 <= player < player_count:
             raise ValueError(f"anchor is {player}, expected a player from 0 to {player_count - 1}")
-    groups = connected_groups(player_count, [(pairing.first, pairing.second) for pairing in pairings])
-    fit = _Fit(player_count, *_games_by_first_mover(pairings))
+    table = pairings if isinstance(pairings, PairingTable) else PairingTable.of(pairings)
+    groups = connected_groups(player_count, zip(table.first.tolist(), table.second.tolist(), strict=True))
+    fit = _Fit(player_count, *table.games_by_first_mover())
     solution, information = fit.solve({})
     scale = _elo_per_natural_unit(solution)
     fixed, origin = _fixed_in_their_groups(groups, given)
     if fixed:
         scale = _scale_of_fixed(fit, fixed, scale)
         solution, information = fit.solve({player: elo / scale for player, elo in fixed.items()})
-    dispersion, dispersions = _pair_dispersions(player_count, pairings, solution)
+    dispersion, dispersions = _pair_dispersions(player_count, table, solution)
     inverse = _inverse_of_free(information, fixed)
-    covariance = inverse @ fit.weighted_information(solution, _row_weights(pairings, dispersions)) @ inverse * scale**2
+    covariance = inverse @ fit.weighted_information(solution, _row_weights(table, dispersions)) @ inverse * scale**2
     projection = _anchoring(player_count, groups, given, fixed)
     anchored = projection @ covariance[:player_count, :player_count] @ projection.T
     label = np.empty(player_count, int)
@@ -199,16 +237,6 @@ def _inverse_of_free(information: Array, fixed: Iterable[int]) -> Array:
     return covariance
 
 
-def _games_by_first_mover(pairings: Sequence[PairingCounts]) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
-    """Indices of first and second movers, shape (rows,), and counts of loss, draw, win of the first, (rows, 3)."""
-    rows = [(pairing.first, pairing.second) for pairing in pairings for _ in range(2)]
-    rows[1::2] = [(second, first) for first, second in rows[1::2]]
-    indices = np.array(rows, np.int64).reshape(-1, 2)
-    outcomes = np.concatenate([pairing.outcomes() for pairing in pairings]) if pairings else np.zeros((0, 3))
-    outcomes[1::2] = outcomes[1::2, ::-1].copy()
-    return indices[:, 0], indices[:, 1], outcomes
-
-
 def outcome_probabilities(differences: Array, draw_parameter: float) -> Array:
     """Probabilities of loss, draw and win at differences in natural units, shape (rows, 3)."""
     exponents = np.stack(
@@ -225,12 +253,7 @@ class _Fit:
     def __init__(
         self, player_count: int, firsts: NDArray[np.int64], seconds: NDArray[np.int64], outcomes: Array
     ) -> None:
-        self._outcomes = outcomes
-        self._design = np.zeros((len(firsts), player_count + 2))
-        rows = np.arange(len(firsts))
-        self._design[rows, firsts] += 1
-        self._design[rows, seconds] -= 1
-        self._design[:, -2] = 1
+        self._count, self._firsts, self._seconds, self._outcomes = player_count, firsts, seconds, outcomes
         deviations = np.full(player_count, RATING_PRIOR_DEVIATION)
         self._precision = np.r_[deviations, ADVANTAGE_PRIOR_DEVIATION, DRAW_PRIOR_DEVIATION] ** -2.0
 
@@ -240,12 +263,12 @@ class _Fit:
         Newton's method; steps are halved until they help. It also ends where the posterior, a sum over perhaps tens of
         thousands of games, cannot be told from a higher one any more.
         """
-        point = np.zeros(self._design.shape[1])
+        point = np.zeros(self._count + 2)
         point[list(fixed)] = list(fixed.values())
         free = np.setdiff1d(np.arange(len(point)), list(fixed))
         value = self._posterior(point)
         while True:
-            gradient, information = _derivatives(self._design, self._outcomes, self._precision, point)
+            gradient, information = self._derivatives(self._outcomes, point)
             step = np.zeros_like(point)
             step[free] = np.linalg.solve(information[np.ix_(free, free)], gradient[free])
             if gradient @ step < NEWTON_PRECISION:
@@ -259,29 +282,46 @@ class _Fit:
 
     def weighted_information(self, point: Array, weights: Array) -> Array:
         """The information at a point with the games of each row counted ``weights`` times, shape (rows,)."""
-        return _derivatives(self._design, self._outcomes * weights[:, None], self._precision, point)[1]
+        return self._derivatives(self._outcomes * weights[:, None], point)[1]
 
     def _posterior(self, point: Array) -> float:
-        chances = outcome_probabilities(self._design @ point, _draw_parameter(point))
-        logarithms = np.log(np.maximum(chances, np.finfo(float).tiny))
+        logarithms = np.log(np.maximum(self._chances(point), np.finfo(float).tiny))
         return float((self._outcomes * logarithms).sum() - self._precision @ point**2 / 2)
 
+    def _chances(self, point: Array) -> Array:
+        """Probabilities of loss, draw and win of the first mover, shape (rows, 3)."""
+        return outcome_probabilities(point[self._firsts] - point[self._seconds] + point[-2], _draw_parameter(point))
 
-def _derivatives(design: Array, outcomes: Array, precision: Array, point: Array) -> tuple[Array, Array]:
-    """Gradient and information of the log posterior at ``point``; ``design`` has 0 in the column of ln nu."""
-    chances = outcome_probabilities(design @ point, _draw_parameter(point))
-    totals = outcomes.sum(axis=1)
-    expected = chances[:, 1] / 2 + chances[:, 2]
-    drawn = chances[:, 1]
-    gradient = design.T @ (outcomes[:, 1] / 2 + outcomes[:, 2] - totals * expected) - precision * point
-    gradient[-1] += outcomes[:, 1].sum() - totals @ drawn
-    variance = drawn / 4 + chances[:, 2] - expected**2
-    information = design.T @ (design * (totals * variance)[:, None]) + np.diag(precision)
-    mixed = design.T @ (totals * drawn * (0.5 - expected))
-    information[-1] += mixed
-    information[:, -1] += mixed
-    information[-1, -1] += totals @ (drawn * (1 - drawn))
-    return gradient, information
+    def _derivatives(self, outcomes: Array, point: Array) -> tuple[Array, Array]:
+        """Gradient and information of the log posterior at ``point``, of these outcomes."""
+        chances = self._chances(point)
+        totals = outcomes.sum(axis=1)
+        expected = chances[:, 1] / 2 + chances[:, 2]
+        drawn = chances[:, 1]
+        gradient = self._summed(outcomes[:, 1] / 2 + outcomes[:, 2] - totals * expected) - self._precision * point
+        gradient[-1] += outcomes[:, 1].sum() - totals @ drawn
+        information = np.diag(self._precision)
+        self._add_squares(information, totals * (drawn / 4 + chances[:, 2] - expected**2))
+        mixed = self._summed(totals * drawn * (0.5 - expected))
+        information[-1] += mixed
+        information[:, -1] += mixed
+        information[-1, -1] += totals @ (drawn * (1 - drawn))
+        return gradient, information
+
+    def _summed(self, rows: Array) -> Array:
+        """What slopes by the difference of each row, shape (rows,), are by strengths and advantage; 0 for ln nu."""
+        ahead, behind = (np.bincount(place, rows, self._count) for place in (self._firsts, self._seconds))
+        return np.r_[ahead - behind, rows.sum(), 0.0]
+
+    def _add_squares(self, information: Array, rows: Array) -> None:
+        """Add what second derivatives by the difference of each row, shape (rows,), are by strengths and advantage."""
+        count = self._count
+        ahead, behind = (np.bincount(place, rows, count) for place in (self._firsts, self._seconds))
+        met = np.bincount(self._firsts * count + self._seconds, rows, count**2).reshape(count, count)
+        information[:count, :count] += np.diag(ahead + behind) - met - met.T
+        information[:count, -2] += ahead - behind
+        information[-2, :count] += ahead - behind
+        information[-2, -2] += rows.sum()
 
 
 def _draw_parameter(point: Array) -> float:
@@ -319,54 +359,44 @@ def _scale_of_fixed(fit: _Fit, fixed: Mapping[int, float], free_scale: float) ->
     return free_scale
 
 
-def _pair_dispersions(
-    player_count: int, pairings: Sequence[PairingCounts], solution: Array
-) -> tuple[float, list[float]]:
+def _pair_dispersions(player_count: int, table: PairingTable, solution: Array) -> tuple[float, Array]:
     """Observed over modelled variance of the score of a pair: of all pairs together, and of each pairing's.
 
     All together is drawn towards 1 while there are few pairs, each pairing towards all together. Where nearly all games
     are drawn, what has not been seen yet may matter: the squares are taken to be ``LEAST_SQUARES`` of the
     share of draws at least.
     """
-    observed, expected, pairs = np.zeros((3, len(pairings)))
-    drawn_pairs = 0.0
     advantage, draw_parameter = solution[-2], _draw_parameter(solution)
+    difference = solution[table.first] - solution[table.second]
+    chances = outcome_probabilities(np.stack([difference + advantage, difference - advantage], axis=1), draw_parameter)
+    means = chances[..., 1] / 2 + chances[..., 2]
     scores = np.add.outer([0, 0.5, 1], [0, 0.5, 1])
-    for place, pairing in enumerate(pairings):
-        counts = np.array(pairing.pairs, float)
-        difference = solution[pairing.first] - solution[pairing.second]
-        chances = outcome_probabilities(np.array([difference + advantage, difference - advantage]), draw_parameter)
-        means = chances[:, 1] / 2 + chances[:, 2]
-        pairs[place] = counts.sum()
-        drawn_pairs += pairs[place] * chances[:, 1].mean()
-        observed[place] = (counts * (scores - means.sum()) ** 2).sum()
-        expected[place] = pairs[place] * (chances[:, 1] / 4 + chances[:, 2] - means**2).sum()
+    pairs = table.pairs.sum(axis=(1, 2))
+    drawn_pairs = (pairs * chances[..., 1].mean(axis=1)).sum()
+    observed = (table.pairs * (scores - means.sum(axis=1)[:, None, None]) ** 2).sum(axis=(1, 2))
+    expected = pairs * (chances[..., 1] / 4 + chances[..., 2] - means**2).sum(axis=1)
     if not expected.sum():
-        return 1.0, [1.0] * len(pairings)
+        return 1.0, np.ones(len(pairs))
     drawn_share = drawn_pairs / pairs.sum()
     observed += max(0.0, LEAST_SQUARES * drawn_share - observed.sum()) * pairs / pairs.sum()
     # The fit has used up one degree of freedom for every rating but one, and one for the advantage.
     freedom = max(pairs.sum() - player_count, 1.0) / pairs.sum()
 
-    def drawn(observed: float, expected: float, pairs: float, towards: float) -> float:
-        if not expected:
-            return towards
-        belief = DISPERSION_PRIOR_PAIRS * expected / pairs
-        return float((observed + belief * towards) / (expected * freedom + belief))
+    def drawn(observed: Array, expected: Array, pairs: Array, towards: float) -> Array:
+        belief = DISPERSION_PRIOR_PAIRS * expected / np.maximum(pairs, 1)
+        found = (observed + belief * towards) / np.where(expected > 0, expected * freedom + belief, 1)
+        return np.where(expected > 0, found, towards)
 
-    together = drawn(observed.sum(), expected.sum(), pairs.sum(), 1.0)
-    return together, [drawn(*row, together) for row in zip(observed, expected, pairs, strict=True)]
+    together = float(drawn(observed.sum(), expected.sum(), pairs.sum(), 1.0))
+    return together, drawn(observed, expected, pairs, together)
 
 
-def _row_weights(pairings: Sequence[PairingCounts], dispersions: Sequence[float]) -> Array:
-    """What the games of each row of ``_games_by_first_mover`` add to the variance: single games as they are."""
-    weights = []
-    for pairing, dispersion in zip(pairings, dispersions, strict=True):
-        pairs = sum(map(sum, pairing.pairs))
-        for single in pairing.single:
-            games = pairs + sum(single)
-            weights.append((dispersion * pairs + sum(single)) / games if games else 1.0)
-    return np.array(weights)
+def _row_weights(table: PairingTable, dispersions: Array) -> Array:
+    """What the games of each row of ``games_by_first_mover`` add to the variance: single games as they are."""
+    pairs, single = table.pairs.sum(axis=(1, 2))[:, None], table.single.sum(axis=2)
+    games = pairs + single
+    weights = (dispersions[:, None] * pairs + single) / np.maximum(games, 1)
+    return np.where(games > 0, weights, 1.0).reshape(-1)
 
 
 def connected_groups(player_count: int, edges: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:

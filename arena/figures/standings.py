@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arena.csv_tables import csv_text
 from arena.figures.faults import FaultCount, FaultCounter, fault_text
 from arena.figures.names import told_apart
 from arena.figures.numbers import error_text, given_text, percent_text, signed
-from arena.figures.ratings import PairingCounts, Ratings, fit_ratings
+from arena.figures.ratings import PairingCounts, PairingTable, Ratings, fit_ratings
 from arena.figures.statistics import Pentanomial, Trinomial
+from arena.notation.csv_tables import csv_text
 from arena.records import GameRecord, GameSummary
 from engine.language import DEFAULT_LANGUAGE, Catalogue, columns_of, padded, with_minus, wrapped
 
@@ -79,11 +79,12 @@ class PairCounter:
             single[1, other] -= 1
             pairs[one, other] += 1
 
-    def pairings(self) -> list[PairingCounts]:
+    def table(self) -> PairingTable:
         """The counts of every two players who met, lower index first."""
-        return [
-            _pairing_counts(low, high, self._pairs[low, high], self._single[low, high]) for low, high in self._pairs
-        ]
+        places = np.array([*self._pairs], np.int64).reshape(-1, 2)
+        pairs = np.array([*self._pairs.values()], float).reshape(-1, 3, 3)
+        single = np.array([*self._single.values()], float).reshape(-1, 2, 3)
+        return PairingTable(places[:, 0], places[:, 1], pairs, single)
 
     def between(self, one: int, other: int) -> PairingCounts:
         """The counts of two players from the view of ``one``; all zero if they never met."""
@@ -96,23 +97,23 @@ class PairCounter:
 
     def pentanomial(self, player: int) -> Pentanomial:
         """Complete pairs of one player against everybody, from that player's view."""
-        total = Pentanomial((0, 0, 0, 0, 0))
-        for other in range(len(self.players)):
-            total += self.between(player, other).pentanomial()
-        return total
+        return sum((counts.pentanomial() for counts in self._of(player)), Pentanomial((0, 0, 0, 0, 0)))
 
     def trinomial(self, player: int) -> Trinomial:
         """All games of one player against everybody, from that player's view."""
-        counts = [self.between(player, other).trinomial() for other in range(len(self.players))]
+        counts = [counts.trinomial() for counts in self._of(player)]
         return Trinomial(*(sum(getattr(count, name) for count in counts) for name in ("wins", "draws", "losses")))
+
+    def _of(self, player: int) -> Iterator[PairingCounts]:
+        """The counts of a player and everybody it met, from its view."""
+        for other in range(len(self.players)):
+            if (min(player, other), max(player, other)) in self._pairs:
+                yield self.between(player, other)
 
     def first_mover(self) -> Trinomial:
         """All games from the view of whoever had the first move's colour."""
-        counts = np.zeros(3, np.int64)
-        for pairing in self.pairings():
-            own, others = pairing.outcomes().astype(np.int64)
-            counts += own + others[::-1]
-        return Trinomial(wins=int(counts[2]), draws=int(counts[1]), losses=int(counts[0]))
+        losses, draws, wins = self.table().games_by_first_mover()[2].sum(axis=0)
+        return Trinomial(int(wins), int(draws), int(losses))
 
     @property
     def complete_pairs(self) -> int:
@@ -131,8 +132,7 @@ class PairCounter:
 
 
 def _pairing_counts(first: int, second: int, pairs: np.ndarray, single: np.ndarray) -> PairingCounts:
-    rows = tuple(tuple(int(count) for count in row) for row in pairs)
-    loose = tuple(tuple(int(count) for count in row) for row in single)
+    rows, loose = (tuple(map(tuple, table.tolist())) for table in (pairs, single))
     return PairingCounts(first, second, rows, loose)  # type: ignore[arg-type]
 
 
@@ -355,7 +355,7 @@ class TableCounter:
         """Fit the ratings and build every table; ``anchors`` are players whose ratings are given, with their Elo."""
         counter = self.pairs
         given = {counter.players.index(name): elo for name, elo in (anchors or {}).items()}
-        ratings = fit_ratings(len(counter.players), counter.pairings(), anchors=given)
+        ratings = fit_ratings(len(counter.players), counter.table(), anchors=given)
         rows = standing_rows(counter, ratings, self._effort)
         ranking = [counter.players.index(row.player) for row in rows]
         heads = head_to_heads(counter, ranking)
@@ -377,7 +377,8 @@ def standing_rows(counter: PairCounter, ratings: Ratings, effort: _Effort | None
     group_of = {player: number for number, group in enumerate(ratings.groups, start=1) for player in group}
     order = sorted(
         range(len(counter.players)),
-        key=lambda player: (group_of[player], -ratings.elo[player], counter.players[player]),
+        # Equal results differ in the last digits of their fit.
+        key=lambda player: (group_of[player], -round(float(ratings.elo[player]), 6), counter.players[player]),
     )
     rows = []
     for rank, player in enumerate(order, start=1):

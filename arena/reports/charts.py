@@ -49,6 +49,8 @@ NAME_COLUMNS = 28
 LEGEND_COLUMNS = 22
 MAX_LEGEND = 20
 """Lines that a legend names."""
+MAX_NAMED_ROWS = 40
+"""Players whose names stand beside the rows of the crosstable; of more, every tenth has its place in the standings."""
 MAX_NUMBERED_CELLS = 16
 """Players whose scores are written into the crosstable's cells; of more, the colours have a scale."""
 DARK_SCORE = 85.0
@@ -115,20 +117,18 @@ def pairs_chart(tables: Tables, language: str) -> Figure:
                 axes.text(start[place] + share / 2, place - 0.13, str(count), ha="center", va="center", fontsize=9,
                           color=GROUND if color == WIN else BLACK if color == LOSS else INK)  # fmt: skip
         start = [before + share for before, share in zip(start, shares, strict=True)]
-    label: str | None = say("chart.score_interval")
-    for place, row in enumerate(rows):
-        seen = Pentanomial((row.LL, row.LD, row.even, row.WD, row.WW)).estimate()
-        if not row.pairs:
-            continue
-        score = 100 * seen.score
-        reach = [[score - 100 * seen.score_low], [100 * seen.score_high - score]]
-        for color, rim in ((GROUND, HALO_POINTS), (INK, 0.0)):  # no one colour stands out from all bars in every theme
+    paired = [(place, row) for place, row in enumerate(rows) if row.pairs]
+    seen = [Pentanomial((row.LL, row.LD, row.even, row.WD, row.WW)).estimate() for _, row in paired]
+    scores = [100 * one.score for one in seen]
+    reach = [[100 * (one.score - one.score_low) for one in seen], [100 * (one.score_high - one.score) for one in seen]]
+    for color, rim in ((GROUND, HALO_POINTS), (INK, 0.0)):  # no one colour stands out from all bars in every theme
+        if paired:
             axes.errorbar(
-                [score], [place + 0.17], xerr=reach, fmt="o", color=color, markersize=4 + 2 * rim,
+                scores, [place + 0.17 for place, _ in paired], xerr=reach, fmt="o", color=color, markersize=4 + 2 * rim,
                 linewidth=1.4 + 2 * rim, capsize=2.5 + rim, capthick=1 + 2 * rim, clip_on=False,
-                label=None if rim else label,
+                label=None if rim else say("chart.score_interval"),
             )  # fmt: skip
-        label = None
+    for place, row in paired:
         axes.annotate(
             str(row.pairs), (100, place), xytext=(5, 0), textcoords="offset points", va="center", color=MUTED,
             fontsize=10, annotation_clip=False,
@@ -165,7 +165,7 @@ def convergence(tables: Tables, records: Sequence[GameSummary]) -> Moments:
     for played, record in enumerate(ordered, start=1):
         counter.add(record)
         if played in moments and counter.complete_pairs and counter.complete_pairs not in pairs:
-            fit = fit_ratings(len(names), counter.pairings(), anchors=tables.ratings.anchors)
+            fit = fit_ratings(len(names), counter.table(), anchors=tables.ratings.anchors)
             pairs.append(counter.complete_pairs)
             ratings.append([float(fit.elo[player]) for player in order])
     return pairs, ratings
@@ -429,9 +429,13 @@ def crosstable_chart(tables: Tables, language: str) -> Figure:
     for result in tables.head_to_heads:
         scores[names.index(result.player), names.index(result.opponent)] = 100 * result.score
     say = _say(language)
-    figure, axes = single_axes(1.4 + min(0.42 * len(names), 3.0 + 0.2 * len(names)))
+    is_named = len(names) <= MAX_NAMED_ROWS
+    figure, axes = single_axes(1.4 + (min(0.42 * len(names), 3.0 + 0.2 * len(names)) if is_named else 9.0))
     colors = LinearSegmentedColormap.from_list("score", [LOSS, "#f6f3ee", WIN]).with_extremes(bad=GROUND)
-    image = axes.imshow(np.ma.masked_invalid(scores), cmap=colors, vmin=0, vmax=100, aspect="auto")
+    image = axes.imshow(
+        np.ma.masked_invalid(scores), cmap=colors, vmin=0, vmax=100, aspect="auto",
+        interpolation="auto" if is_named else "none",  # "none": a pixel a cell in the SVG, a twentieth of its size
+    )  # fmt: skip
     if len(names) <= MAX_NUMBERED_CELLS:
         size = 11 if len(names) <= 8 else 7
         for (row, column), score in np.ndenumerate(scores):
@@ -442,10 +446,16 @@ def crosstable_chart(tables: Tables, language: str) -> Figure:
         figure.colorbar(image, ax=axes, shrink=0.5, label="%")
     small = 12 if len(names) <= MAX_NUMBERED_CELLS else 9
     numbers = [str(place + 1) for place in range(len(names))]
-    shown = told_apart(names, NAME_COLUMNS - 4)
-    axes.set_xticks(range(len(names)), numbers, fontsize=min(small, 7) if len(names) > 30 else small)
-    axes.set_yticks(range(len(names)), [f"{name}  {number}" for number, name in zip(numbers, shown, strict=True)],
-                    fontsize=small)  # fmt: skip
+    step = 1 if is_named else 10
+    places = range(step - 1, len(names), step)
+    is_narrow = is_named and len(names) > 30
+    axes.set_xticks(places, numbers[step - 1 :: step], fontsize=min(small, 7) if is_narrow else small)
+    if is_named:
+        shown = told_apart(names, NAME_COLUMNS - 4)
+        axes.set_yticks(places, [f"{name}  {number}" for number, name in zip(numbers, shown, strict=True)],
+                        fontsize=small)  # fmt: skip
+    else:
+        axes.set_yticks(places, numbers[step - 1 :: step], fontsize=small)
     axes.tick_params(axis="x", labelcolor=INK)
     figure.supxlabel(say("chart.opponent"), fontsize=12, color=MUTED)
     axes.spines["bottom"].set_visible(False)

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 ARENA, REPORTS = "arena", "arena.reports"
 """The packages whose messages reports have."""
+MAX_TABLED_PLAYERS = 40
+"""The most players for whom pages and summaries have tables with a cell for each two of them."""
 Messages = Callable[[str, str], Callable[..., str]]
 """From a package and a language to its messages: as plain text, or as markup for a page."""
 
@@ -75,6 +77,8 @@ class Contents:
     """How many of ``planned_games`` there are to be, of which a run that was made shorter may lack some for good;
     ``None`` if all."""
     caveats: Caveats = NO_CAVEATS
+    opponents: str = ""
+    """Name of the script that has every player's opponents, if players are many; see ``arena.reports.page``."""
 
     @property
     def say(self) -> Catalogue:
@@ -87,6 +91,11 @@ class Contents:
         return game_words(self.spec.game, self.language)
 
     @property
+    def has_many_players(self) -> bool:
+        """Whether they are too many for tables with a cell for each two of them."""
+        return len(self.tables.standings) > MAX_TABLED_PLAYERS
+
+    @property
     def sections(self) -> tuple[str, ...]:
         """Names of the sections between the head and the list of games."""
         there = {
@@ -94,7 +103,7 @@ class Contents:
             "placing": self.placing is not None,
             "standings": True,
             "crosstable": True,
-            "superiority": len(self.tables.standings) > 2,
+            "superiority": len(self.tables.standings) > 2 and not self.has_many_players,
             "figures": True,
             "instruments": bool(self.search_statistics),
             "played": True,
@@ -120,6 +129,8 @@ class Contents:
         fields = {}
         if section == "standings":
             fields["reference"] = rating_reference(self.tables, Catalogue(ARENA, self.language))
+        if section == "crosstable" and self.has_many_players:
+            return self.say("note.opponents", players=str(len(self.tables.standings)))
         if section == "sequential" and self.sequential is not None:
             fields["batch"] = str(self.sequential.settings.batch_pairs)
         if section == "placing" and self.placing is not None:

@@ -106,6 +106,11 @@ class GamesOnPage:
         return tuple((notation, say(f"notation.{notation}")) for notation in NOTATIONS)
 
     @property
+    def folder(self) -> str:
+        """Where the page's scripts are, beside it."""
+        return GAMES_FOLDER
+
+    @property
     def policy(self) -> Markup:
         """Where the page's scripts may come from; one opened from a file is nobody's own, so files are named too."""
         from markupsafe import Markup
@@ -204,7 +209,7 @@ class GamePacker:
         }  # fmt: skip
         text = json.dumps(index, ensure_ascii=False, separators=(",", ":"))
         return PackedGames(
-            _compressed(text.encode()),
+            compressed(text.encode()),
             tuple(self._reasons),
             len(self._columns["number"]),
             tuple(self._embedded),
@@ -217,7 +222,7 @@ class GamePacker:
         self._chunks.append({"name": name, "games": self._chunk.games})
         self._chunk = _Chunk(*self._words)
         if self._is_embedded:
-            self._embed(_compressed(data))
+            self._embed(compressed(data))
         else:
             self._wait(1)
             self._pending.append(self._pool.submit(self._write, name, data))
@@ -240,7 +245,7 @@ class GamePacker:
         """Write a chunk, ``content`` its data or what they were compressed to, unless it is there."""
         path = self._folder / f"{name}.js"
         if not path.is_file():
-            text = content if isinstance(content, str) else _compressed(content)
+            text = content if isinstance(content, str) else compressed(content)
             replace_file(path, f'receiveChunk("{name}", "{text}");\n')
 
     def _wait(self, most: int) -> None:
@@ -360,7 +365,8 @@ def chunk_of(records: Iterable[GameRecord], game: str, language: str = DEFAULT_L
     return chunk.data()
 
 
-def _compressed(data: bytes) -> str:
+def compressed(data: bytes) -> str:
+    """Data as text for a script, which ``report.js`` decompresses."""
     return base64.b64encode(zlib.compress(data, 9)).decode("ascii")
 
 

@@ -45,7 +45,7 @@ def _section(contents: Contents, section: str) -> list[str]:
         encounters = [] if contents.placing.bracket is None else [table_markdown(tables.encounters_table(contents))]
         return [note, *encounters, table_markdown(tables.placing_table(contents.placing, contents.language))]
     if section == "crosstable":
-        return [note, table_markdown(tables.pairings_table(contents))]
+        return [note] if contents.has_many_players else [note, table_markdown(tables.pairings_table(contents))]
     if section == "superiority":
         return [note, table_markdown(tables.superiority_table(contents))]
     figures = tables.turned_over(tables.search_statistics_table(contents), contents.say("column.figure"))

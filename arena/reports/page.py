@@ -1,17 +1,29 @@
-"""The page report.html, with a board on which every game can be replayed."""
+"""The page report.html, with a board on which every game can be replayed.
+
+Where players are too many for tables with a cell for each two of them, the page has one player's opponents at a time,
+from a script beside it that it loads when they are asked for: ``receiveChunk(name, data)``, the data packed as an index
+in ``arena.reports.games``. A page opened from a file may read no other kind of file.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 from arena.figures.numbers import error_text, percent_text, signed
 from arena.figures.placing import Placing, points_text, reason_text, round_name, round_title
-from arena.figures.standings import HeadToHead
+from arena.figures.standings import NOTHING, HeadToHead
+from arena.files import FileError, replace_file
 from arena.formats.knockout import BYE, POINTS, UNKNOWN, Tie
 from arena.reports import tables
 from arena.reports.contents import (
     ARENA,
+    MAX_TABLED_PLAYERS,
     Contents,
     facts_of,
     placing_note,
@@ -20,12 +32,9 @@ from arena.reports.contents import (
     summary_of,
     warnings_of,
 )
-from arena.reports.games import GamesOnPage
+from arena.reports.games import GAMES_FOLDER, GamesOnPage, compressed
 from arena.reports.render import markup_messages, render
 from engine.language import Catalogue
-
-if TYPE_CHECKING:
-    pass
 
 ELSEWHERE = ("ratings", "crosstable", "sequential")
 """Figures that stand by the standings or the test, or that the crosstable shows."""
@@ -52,13 +61,71 @@ def html_page(contents: Contents) -> str:
         command=repeat_command(contents.spec, contents.language),
         tables=tables,
         players=tables.players_table(contents, code),
-        **_crosstable([row.player for row in contents.tables.standings], contents.tables.head_to_heads),
-        superiority=_superiority(contents),
+        **_tables_of_pairs(contents),
         bracket=_bracket(contents.placing, Catalogue(ARENA, contents.language)),
         figures=[plot for plot in contents.plots if plot.name not in ELSEWHERE],
         games=GamesOnPage(
             contents.spec.game, contents.spec.name, contents.games, contents.planned_games, contents.language
         ),
+    )  # fmt: skip
+
+
+def _tables_of_pairs(contents: Contents) -> dict[str, Any]:
+    """The crosstable and the likelihoods of superiority, unless players are too many for both."""
+    if contents.has_many_players:
+        return {}
+    names = [row.player for row in contents.tables.standings]
+    return _crosstable(names, contents.tables.head_to_heads) | {"superiority": _superiority(contents)}
+
+
+OpponentRow = tuple[int | str, ...]
+"""The opponent's place in the standings from 0, then texts in the order of ``tables.opponents_heads``."""
+
+
+def with_opponents(contents: Contents, directory: Path) -> Contents:
+    """The same contents and, if players are many, with the script of their opponents, written into ``directory``.
+
+    Raises ``FileError``.
+    """
+    if not contents.has_many_players:
+        return contents
+    text = json.dumps(_opponent_rows(contents), ensure_ascii=False, separators=(",", ":")).encode()
+    name = f"opponents-{hashlib.sha256(text).hexdigest()[:12]}"
+    folder = directory / GAMES_FOLDER
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{folder}: cannot be made: {error.strerror}") from None
+    replace_file(folder / f"{name}.js", f'receiveChunk("{name}", "{compressed(text)}");\n')
+    games = replace(contents.games, files=(*contents.games.files, f"{name}.js"))
+    return replace(contents, games=games, opponents=name)
+
+
+def _opponent_rows(contents: Contents) -> list[list[OpponentRow]]:
+    """Each player's rows, both in the order of the standings; those whom it did not meet are there without results."""
+    found = contents.tables
+    names = [row.player for row in found.standings]
+    index = {name: number for number, name in enumerate(found.counter.players)}
+    met = {(result.player, result.opponent): result for result in found.head_to_heads}
+    rows: list[list[OpponentRow]] = []
+    for place, (name, shares) in enumerate(zip(names, found.superiority(), strict=True)):
+        own: list[OpponentRow] = []
+        for other, (opponent, share) in enumerate(zip(names, shares, strict=True)):
+            if other != place:
+                elo, error = found.ratings.difference(index[name], index[opponent])
+                joint = f"{signed(elo)} ± {error_text(error)}" if math.isfinite(error) else NOTHING
+                own.append((other, *_result_texts(met.get((name, opponent))), joint, percent_text(share)))
+        rows.append(own)
+    return rows
+
+
+def _result_texts(result: HeadToHead | None) -> tuple[str, ...]:
+    if result is None:
+        return ("",) * 4
+    return (
+        f"{result.wins}-{result.draws}-{result.losses}", f"{100 * result.score:.1f}",
+        f"{signed(result.elo)} ± {error_text(result.elo_error)}{'' if result.from_pairs else ' *'}",
+        percent_text(result.los),
     )  # fmt: skip
 
 
@@ -71,7 +138,12 @@ def placing_html(placing: Placing, language: str) -> str:
 
 
 def crosstable_html(names: Sequence[str], results: Iterable[HeadToHead], language: str) -> str:
-    """The section of the crosstable alone, for a page that follows a run; ``names`` are its rows and columns."""
+    """The section of the crosstable alone, for a page that follows a run; ``names`` are its rows and columns.
+
+    Empty where players are too many for it.
+    """
+    if len(names) > MAX_TABLED_PLAYERS:
+        return ""
     return render("arena.reports/crosstable.html.j2", language, **_crosstable(names, results))
 
 

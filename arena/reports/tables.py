@@ -151,6 +151,15 @@ def pairings_table(contents: Contents) -> TextTable:
     return _table(contents.say, columns, rows)
 
 
+def opponents_heads(contents: Contents) -> TextTable:
+    """The columns of one player's opponents, without rows."""
+    columns = (
+        ("#", "", NUMBER), ("opponent", "", TEXT), ("results", "", NUMBER), ("score", "%", NUMBER),
+        ("Elo", "", NUMBER), ("LOS", "%", NUMBER), ("joint_difference", "Elo", NUMBER), ("joint_los", "%", NUMBER),
+    )  # fmt: skip
+    return _table(contents.say, columns, ())
+
+
 def superiority_table(contents: Contents) -> TextTable:
     """Likelihood of superiority, in percent; players in the order of the standings."""
     names = [row.player for row in contents.tables.standings]

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from arena.csv_tables import frame_csv, row_writer
 from arena.figures.placing import Placing, placing_of
 from arena.figures.search_statistics import SearchStatisticsCounter
 from arena.figures.standings import TableCounter, Tables, tables_of
 from arena.files import replace_file, replacing
+from arena.notation.csv_tables import frame_csv, row_writer
 from arena.notation.pgn import GameWriter
 from arena.play.store import STORE_NAME, Store, made_folder
 from arena.play.tournament import withdrawals_of
@@ -22,7 +22,7 @@ from arena.records import GameRecord, GameSummary, Outcome, games_digest
 from arena.reports.contents import Contents
 from arena.reports.games import GAMES_FOLDER, GamePacker, remove_other_chunks
 from arena.reports.markdown import markdown
-from arena.reports.page import html_page
+from arena.reports.page import html_page, with_opponents
 from arena.reports.plots import plots_of, search_statistics_plots, write_plots
 from arena.schedule import Withdrawal, games_expected, games_that_count, sequential_run
 from arena.sequential import SequentialRun
@@ -208,6 +208,7 @@ def _write(directory: Path, contents: Contents) -> Path:
     """Write all files of a report but those of the games; returns the path of report.html."""
     tables, placing, search_statistics = contents.tables, contents.placing, contents.search_statistics
     plots, counted_plots = contents.plots, contents.counted_plots
+    contents = with_opponents(contents, directory)
     write_plots(directory, (*plots, *counted_plots))
     if placing is not None:
         replace_file(directory / "placing.csv", frame_csv(placing.frame()))

@@ -479,7 +479,7 @@ class _Figures:
         assert self.spec is not None
         self._fitted_games, self._fitted_at, self._withdrawals = games, now, withdrawals
         anchors = {self._counter.players.index(name): elo for name, elo in self.spec.anchors}
-        ratings = fit_ratings(len(self._counter.players), self._counter.pairings(), anchors=anchors)
+        ratings = fit_ratings(len(self._counter.players), self._counter.table(), anchors=anchors)
         rows = standing_rows(self._counter, ratings)
         self._standings = [
             {

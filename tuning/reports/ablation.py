@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arena.csv_tables import frame_csv
 from arena.figures.names import told_apart
 from arena.figures.numbers import error_text, percent_text, signed
 from arena.files import replace_file
+from arena.notation.csv_tables import frame_csv
 from arena.reports.contents import Plot
 from arena.reports.tables import TextTable
 from engine.language import DEFAULT_LANGUAGE, Catalogue, wrapped

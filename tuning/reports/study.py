@@ -8,11 +8,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.csv_tables import frame_csv
 from arena.figures.names import told_apart
 from arena.figures.numbers import given_text, percent_text, signed
 from arena.figures.statistics import elo_of_score
 from arena.files import replace_file
+from arena.notation.csv_tables import frame_csv
 from arena.reports.contents import Plot
 from arena.reports.tables import TextTable
 from engine.language import DEFAULT_LANGUAGE, Catalogue, wrapped

@@ -33,7 +33,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from arena.csv_tables import unquoted
+from arena.notation.csv_tables import unquoted
 from engine.errors import UserError
 from engine.language import Catalogue
 from engine.settings.configuration import read_toml

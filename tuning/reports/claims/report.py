@@ -11,9 +11,9 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
-from arena.csv_tables import csv_text, frame_csv
 from arena.figures.numbers import INFINITY, signed
 from arena.files import replace_file
+from arena.notation.csv_tables import csv_text, frame_csv
 from arena.reports.contents import Plot
 from arena.reports.tables import TextTable
 from engine.language import DEFAULT_LANGUAGE, Catalogue

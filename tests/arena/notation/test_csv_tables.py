@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.csv_tables import csv_text, frame_csv, quoted, unquoted
+from arena.notation.csv_tables import csv_text, frame_csv, quoted, unquoted
 
 FORMULAS = ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1+1", "\r=1+1", "=HYPERLINK(\"http://x\")", "\uff1d1+1"]
 
