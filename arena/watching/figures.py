@@ -40,13 +40,15 @@ class DrawnFigures:
         self._task = asyncio.get_running_loop().create_task(self._draw())
 
     async def _draw(self) -> None:
-        # In a session of its own, so that Ctrl-C reaches it through ``close`` alone and never as a traceback.
+        # A helper as in ``engine.programs.children``: it ends with this process, and Ctrl-C does not reach it.
         process = await asyncio.create_subprocess_exec(
-            *self._command, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
+            *self._command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
+        assert process.stdout is not None
         try:
-            text, _ = await process.communicate()
+            text = await process.stdout.read()
+            await process.wait()
         finally:
             if process.returncode is None:
                 with contextlib.suppress(ProcessLookupError):

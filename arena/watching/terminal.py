@@ -23,6 +23,7 @@ from typing import TextIO
 from arena.colours import coloured
 from arena.watching.snapshot import RunFollower
 from arena.watching.view import Choice, Line, printed, screen
+from engine.programs.children import start_helper
 
 RENEWED_SECONDS = 1.0
 OUTCOME_SECONDS = 20.0
@@ -198,17 +199,15 @@ class _Outcome:
         if not self._command or is_known or self._reader.is_alive() or time.monotonic() < self._next:
             return
         self._games = state["games"]
-        # In a session of its own, so that Ctrl-C does not end it with a traceback.
-        self._process = subprocess.Popen(
-            self._command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-            start_new_session=True,
-        )  # fmt: skip
+        self._process = start_helper(self._command, stderr=subprocess.DEVNULL)
         self._reader = threading.Thread(target=self._read, args=(self._process,))
         self._reader.start()
 
     def _read(self, process: subprocess.Popen[str]) -> None:
         began = time.monotonic()
-        text, _ = process.communicate()
+        with process:
+            assert process.stdout is not None
+            text = process.stdout.read()
         if process.returncode == 0:  # otherwise there is not enough to say anything
             self.lines = text.splitlines()
         self._next = time.monotonic() + max(OUTCOME_SECONDS, OUTCOME_SHARE * (time.monotonic() - began))

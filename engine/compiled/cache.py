@@ -3,8 +3,10 @@
 * Record types get a mangled name derived from their content. Numba numbers them by process, so that two games cached by
   different processes could run each other's code.
 * The cache directory carries a digest of all engine sources, because numba does not notice an edited callee.
-* Processes write to the cache one at a time. Numba reads a function's index, takes the next free number for the code
-  and writes both: two processes that compile a function for two games at once could give both the same number.
+* Each file carries a checksum, which is compared before anything is read from it: numba unpickles and runs whatever it
+  finds, so that one damaged file, as after a power cut, would end every command. Damaged code is compiled again.
+* Each set of argument types has a file of its own, named by them. Numba keeps an index of numbered files, which two
+  processes that compile a function for two games at once could give the same number.
 * Where the sources lie does not matter: what two environments have alike is compiled once. Numba would keep a place
   for each path; the directory's digest says more, for it covers every source, and the versions of what compiles them.
 """
@@ -12,10 +14,11 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import functools
+import glob
 import hashlib
 import os
+import pickle
 import shutil
 import stat
 import sys
@@ -25,9 +28,13 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import numba.core.caching
 import numba.core.config
+import numba.np.arrayobj  # loading code imports it, which must not happen first in two threads at once
 import numpy as np
-from numba.core.caching import CacheImpl, IndexDataCacheFile, UserProvidedCacheLocator
+import numpy.ma
+from numba.core.caching import CacheImpl, UserProvidedCacheLocator
+from numba.core.serialize import dumps
 from numba.core.types.npytypes import Record
 
 from engine.compiled.sources import ENGINE_DIRECTORY, cache_key
@@ -37,6 +44,8 @@ KEPT_CACHES = 4
 """Caches of other states of the sources that are kept, so that switching between two checkouts stays warm."""
 KEPT_SECONDS = 24 * 3600
 """A cache that was used more recently is kept too: its process may still be writing to it."""
+CHECKSUM_BYTES = hashlib.sha256().digest_size
+"""Each file begins with the SHA-256 of the rest."""
 
 
 def _record_mangling(record: Record) -> tuple[str, tuple[str, ...]]:
@@ -112,18 +121,83 @@ def _say_not_kept(reason: str) -> None:
     )
 
 
-def _prepare_writing() -> None:
-    save = IndexDataCacheFile.save
+@functools.cache
+def _say_damaged() -> None:
+    print(
+        f"elolab: {CACHE_DIRECTORY}: has damaged files; their functions are compiled again (up to a minute)",
+        file=sys.stderr,
+        flush=True,
+    )
 
-    def save_alone(self: Any, key: Any, data: Any) -> None:
+
+def write_kept(path: Path, content: bytes) -> None:
+    """Replace a file of the cache by ``content`` and its checksum; whoever reads it sees all of it or the old one.
+
+    Raises ``OSError``.
+    """
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(hashlib.sha256(content).digest())
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def read_kept(path: Path) -> memoryview | None:
+    """The content of a file that ``write_kept`` wrote; ``None`` if there is none.
+
+    A damaged file is removed, which standard error reports once.
+    """
+    try:
+        whole = memoryview(path.read_bytes())
+    except OSError:
+        return None
+    checksum, content = whole[:CHECKSUM_BYTES], whole[CHECKSUM_BYTES:]
+    if hashlib.sha256(content).digest() == checksum:
+        return content
+    _say_damaged()
+    with contextlib.suppress(OSError):
+        path.unlink()
+    return None
+
+
+class CodeFiles:
+    """The files of one function's compiled code, in place of numba's ``IndexDataCacheFile``: one for each key.
+
+    A key is numba's: types of arguments, processor, and digests of the function's bytecode and closure.
+    """
+
+    def __init__(self, cache_path: str, filename_base: str, source_stamp: Any) -> None:
+        self._folder, self._name, self._stamp = Path(cache_path), filename_base, source_stamp
+
+    def load(self, key: Any) -> Any:
+        """What was saved under the key by the same source; ``None`` if nothing was."""
+        content = read_kept(self._path(key))
+        if content is None:
+            return None
+        stamp, data = pickle.loads(content)
+        return data if stamp == self._stamp else None
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep ``data`` under the key; standard error reports if that fails, once for each reason."""
         try:
-            with open(CACHE_DIRECTORY / "lock", "w") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX)
-                save(self, key, data)
+            write_kept(self._path(key), dumps((self._stamp, data)))
         except OSError as error:  # the code is in memory all the same
             _say_not_kept(error.strerror)
 
-    setattr(IndexDataCacheFile, "save", save_alone)  # noqa: B010 - a method of another package is replaced
+    def flush(self) -> None:
+        """Forget everything."""
+        for path in self._folder.glob(f"{glob.escape(self._name)}.*.nbc"):
+            path.unlink(missing_ok=True)
+
+    def _path(self, key: Any) -> Path:
+        return self._folder / f"{self._name}.{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.nbc"
 
 
 _PREPARED: set[str] = set()
@@ -155,9 +229,9 @@ class _EngineLocator(UserProvidedCacheLocator):
 
 def _prepare_places() -> None:
     CacheImpl._locator_classes.insert(0, _EngineLocator)
+    setattr(numba.core.caching, "IndexDataCacheFile", CodeFiles)  # noqa: B010 - a class of another package is replaced
 
 
 _prepare_mangling()
 _prepare_places()
 CACHE_DIRECTORY = _prepare_cache()
-_prepare_writing()

@@ -4,23 +4,43 @@ from __future__ import annotations
 
 import contextlib
 import io
-import multiprocessing
+import json
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 
 from engine.compiled.cache import REASONS_NOT_KEPT
 from engine.compiled.kernel import announce_compilation, new_record
+from engine.errors import UserError
+from engine.programs.children import helper_command, start_helper
+
+
+class CompilationFailure(UserError):
+    """A helper process that did not come to its end; the message names the game."""
+
+    exit_code = 1
 
 
 def compile_games(games: Sequence[str]) -> list[str]:
     """Fill the cache on disk with the code of these games; takes a second or two where it is filled already.
 
-    Returns why code could not be kept, each reason once: nothing where all of it was.
+    Returns why code could not be kept, each reason once: nothing where all of it was. Raises ``CompilationFailure``.
     """
     announce_compilation()
-    # Started afresh: what a forked process inherits of numba's threads and locks is not safe to use.
-    with ProcessPoolExecutor(len(games), mp_context=multiprocessing.get_context("spawn")) as pool:
-        return list(dict.fromkeys(reason for reasons in pool.map(_compile_quietly, games) for reason in reasons))
+    reasons: list[str] = []
+    with contextlib.ExitStack() as ending:
+        helpers = [ending.enter_context(start_helper(helper_command(__name__, [name]))) for name in games]
+        for name, helper in zip(games, helpers, strict=True):
+            assert helper.stdout is not None
+            text = helper.stdout.read()
+            if helper.wait() != 0:
+                raise CompilationFailure(f"{name} was not compiled: the process for it ended with {helper.returncode}")
+            reasons += json.loads(text)
+    return list(dict.fromkeys(reasons))
+
+
+def main(words: Sequence[str]) -> int:
+    """A helper's program: compile the game of that name and print as JSON why code could not be kept."""
+    print(json.dumps(_compile_quietly(words[0])))
+    return 0
 
 
 def _compile_quietly(name: str) -> list[str]:
@@ -88,7 +108,7 @@ def _use_rules(name: str) -> None:
         from engine.programs.exchange import Exchange, Program
 
         nobody = Program(-1, -1, -1, "", "", 0, 0)
-        Exchange(arbiter, StopFlag()).play((nobody, nobody), 0, 0, False)
+        Exchange(arbiter, StopFlag()).play((nobody, nobody), 0, 0)
 
 
 def _use_fitting(name: str) -> None:

@@ -11,7 +11,6 @@ import contextlib
 import functools
 import hashlib
 import io
-import re
 import tokenize
 from importlib import metadata
 from pathlib import Path
@@ -72,16 +71,15 @@ def engine_identity() -> str:
 
     They are kept beside the compiled code, in the cache of just these sources: reading all of them takes half a second.
     """
-    from engine.compiled.cache import CACHE_DIRECTORY
+    from engine.compiled.cache import CACHE_DIRECTORY, read_kept, write_kept
 
-    kept = CACHE_DIRECTORY / "identity"
-    with contextlib.suppress(OSError, UnicodeDecodeError):
-        if re.fullmatch("[0-9a-f]{12}", text := kept.read_text("ascii")):
-            return text
+    path = CACHE_DIRECTORY / "identity"
+    kept = read_kept(path)
+    if kept is not None:
+        return bytes(kept).decode("ascii")
     identity = _computed_identity()
-    # Whoever reads a part of it computes it again.
     with contextlib.suppress(OSError):
-        kept.write_text(identity, "ascii")
+        write_kept(path, identity.encode("ascii"))
     return identity
 
 

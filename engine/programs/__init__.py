@@ -1,1 +1,1 @@
-"""Other people's programs from compiled code."""
+"""Other processes: helpers of ours, and other people's programs from compiled code."""

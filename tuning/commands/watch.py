@@ -11,6 +11,7 @@ from pathlib import Path
 from engine.commands.arguments import add_language_argument, whole_number
 from engine.errors import UserError
 from engine.language import console
+from engine.programs.children import helper_command
 
 MESSAGES = "arena.watching"
 RESULTS = "results"
@@ -62,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         import webbrowser
 
         webbrowser.open(address)
-    runs = WatchedRuns(root, is_single=is_single, figures_command=(sys.executable, "-m", "tuning.reports.watched"))
+    runs = WatchedRuns(root, is_single=is_single, figures_command=helper_command("tuning.reports.watched"))
     serve(runs, listening, arguments.language, arguments.host)
     return 0
 
@@ -82,7 +83,7 @@ def _run_in_terminal(arguments: argparse.Namespace) -> int:
         raise UserError(f"watch: {root}: no run in it; name the folder in which one will begin")
     folder = runs.folders()[chosen]
     os.nice(NICENESS)
-    outcome = (sys.executable, "-m", "tuning.reports.watched", str(folder), arguments.language, "text")
+    outcome = helper_command("tuning.reports.watched", [str(folder), arguments.language, "text"])
     watch_in_terminal(folder, arguments.language, outcome)
     return 0
 

@@ -1,11 +1,8 @@
 """What a page that follows a run shows of a tuning, ablation, run of claims or fit: the sections of its report.
 
-They are drawn by a process of its own, which ``elolab watch`` starts now and then, for a model to be fitted and charts
-to be drawn take seconds:
-
-    python -m tuning.reports.watched DIR LANGUAGE [text]
-
-With ``text`` it is what their commands print at the end, for a terminal.
+A helper process draws them (``engine.programs.children``), because fitting a model and drawing charts takes seconds;
+``elolab watch`` starts it with the words DIR LANGUAGE [text]. With ``text`` it prints what the run's command prints at
+its end, for a terminal.
 """
 
 from __future__ import annotations
@@ -106,7 +103,3 @@ def main(words: list[str]) -> int:
         data = {"trouble": str(error)}
     print(json.dumps({**data, "seconds": time.process_time()}, ensure_ascii=False))
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import errno
 import os
 import sys
 import tempfile
@@ -248,14 +249,15 @@ def test_the_identity_is_read_from_the_cache_of_these_sources_or_computed(
     monkeypatch.setattr(cache, "CACHE_DIRECTORY", tmp_path)
     kept = tmp_path / "identity"
     computed = identity.engine_identity.__wrapped__()
-    assert kept.read_text() == computed == identity.engine_identity()
+    assert cache.read_kept(kept) == computed.encode() == identity.engine_identity().encode()
     few = identity.kernel_files()[:3]  # to read all of them takes long
     monkeypatch.setattr(identity, "kernel_files", lambda: few)
     kept.unlink()
     computed = identity.engine_identity.__wrapped__()
-    kept.write_text("0123456789ab")
+    cache.write_kept(kept, b"0123456789ab")
     assert identity.engine_identity.__wrapped__() == "0123456789ab"
-    for damaged in (b"", b"0123", b"\xff" * 12):
+    sound = kept.read_bytes()
+    for damaged in (b"", b"0123", b"\xff" * 12, sound[:-1], sound.replace(b"89ab", b"89ac")):
         kept.write_bytes(damaged)
         assert identity.engine_identity.__wrapped__() == computed
     monkeypatch.setattr(cache, "CACHE_DIRECTORY", tmp_path / "missing")
@@ -426,8 +428,12 @@ def test_a_disk_too_full_for_compiled_code_is_said_once_and_holds_nothing_up(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     cache._say_not_kept.cache_clear()
-    monkeypatch.setattr(cache, "CACHE_DIRECTORY", tmp_path / "not there")
     monkeypatch.setattr(cache, "REASONS_NOT_KEPT", [])
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
 
     def twice(number: int) -> int:
         return 2 * number
@@ -435,6 +441,6 @@ def test_a_disk_too_full_for_compiled_code_is_said_once_and_holds_nothing_up(
     for _ in range(2):
         assert jit(twice)(21) == 42
     said = capsys.readouterr().err
-    assert said.count("compiled code cannot be kept there (No such file or directory)") == 1
+    assert said.count("compiled code cannot be kept there (No space left on device)") == 1
     assert said.count("\n") == 1
-    assert cache.REASONS_NOT_KEPT == ["No such file or directory"]
+    assert cache.REASONS_NOT_KEPT == ["No space left on device"]
