@@ -17,9 +17,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TextIO, TypedDict
 
 from arena.files import replace_file
-from arena.play.executor import GameRunner, Pauses, stopping_on_signals
+from arena.play.executor import GameRunner
 from arena.play.live import LIVE_NAME, Progress
 from arena.play.store import STORE_NAME, DamagedStore, Store, check_place
+from arena.players.interruption import Pauses, stopping_on_signals
 from arena.players.processors import OFF, AffinityError, Side, overload, overload_text, processor_count, shares
 from arena.provenance.record import Provenance, changed_since
 from arena.records import GameJob, GameRecord, Outcome, Pairing

@@ -14,10 +14,18 @@ The page ``docs/python.md`` has examples of all of them.
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
-from typing import TYPE_CHECKING, Any
 
-from elolab.hiding import hidden_packages, is_command_line
+_NAME = os.path.basename(sys.argv[0]) if sys.argv else ""
+if _NAME == "elolab" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    # The command's own process: until ``main`` takes signals over, Ctrl-C ends it without a traceback.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+from typing import TYPE_CHECKING, Any  # noqa: E402
+
+from elolab.hiding import hidden_packages, is_command_line  # noqa: E402
 
 if TYPE_CHECKING:
     from elolab.ablation import PlayedAblation, ablate

@@ -9,7 +9,6 @@ from __future__ import annotations
 import codecs
 import errno
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,8 +18,9 @@ from elolab.hiding import exit_if_packages_are_hidden
 
 exit_if_packages_are_hidden()  # before the first of them is imported
 
+from arena.players.interruption import EXIT_INTERRUPTED, give_back_signals, requests_to_end, take_over_signals  # noqa: E402
+
 EXIT_FAILED = 1
-EXIT_INTERRUPTED = 130
 EXIT_BROKEN_PIPE = 141
 """128 + SIGPIPE: what a shell reports for any program whose reader went away."""
 
@@ -98,18 +98,21 @@ Examples:
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command line (default: the process's) and return its exit code."""
-    try:
+    if words is not None:
         return _exit_code(words)
+    take_over_signals()
+    code = EXIT_FAILED
+    try:
+        code = _exit_code(sys.argv[1:])
+        return code
     finally:
-        # All is said and done: Ctrl-C while the interpreter ends must not come out as a traceback.
-        if words is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
+        give_back_signals(code)
 
 
-def _exit_code(words: Sequence[str] | None) -> int:
+def _exit_code(words: Sequence[str]) -> int:
     _prepare_streams()
     try:
-        code = _run(list(sys.argv[1:] if words is None else words))
+        code = _run(list(words))
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
@@ -118,11 +121,16 @@ def _exit_code(words: Sequence[str] | None) -> int:
     except BrokenPipeError:
         _flush_or_discard(sys.stdout)
         return EXIT_BROKEN_PIPE
-    except OSError as error:
+    except Exception as error:
         if os.environ.get(TRACEBACK_VARIABLE):
             raise
-        _complain(_describe(error))
-        return EXIT_FAILED
+        if requests_to_end():  # some libraries make another error of an interruption
+            _complain("interrupted")
+            return EXIT_INTERRUPTED
+        if isinstance(error, OSError):
+            _complain(_describe(error))
+            return EXIT_FAILED
+        raise
 
 
 def _run(words: list[str]) -> int:

@@ -167,7 +167,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _generate_openings(arguments: argparse.Namespace) -> int:
     from arena.notation.balance import RandomPlay, generate, judges, within_score
-    from arena.play.executor import stopping_on_signals
+    from arena.players.interruption import stopping_on_signals
     from engine.engine import StopFlag
 
     game = game_of(arguments)
@@ -196,7 +196,7 @@ def _generate_openings(arguments: argparse.Namespace) -> int:
 def _balance_openings(arguments: argparse.Namespace) -> int:
     from arena.notation.balance import balance, judges
     from arena.notation.openings import entries_of, epd_line, find_suite
-    from arena.play.executor import stopping_on_signals
+    from arena.players.interruption import stopping_on_signals
     from engine.engine import StopFlag
 
     game = game_of(arguments)

@@ -35,7 +35,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Play one stored game again and compare."""
-    from arena.play.executor import GameRunner, stopping_on_signals
+    from arena.play.executor import GameRunner
+    from arena.players.interruption import stopping_on_signals
     from engine.engine import StopFlag
 
     stored, job = _stored_game(arguments.directory, arguments.game)

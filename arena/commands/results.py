@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import hashlib
+import os
 import shutil
 import sys
 import zlib
@@ -167,15 +168,31 @@ def _games_file(directory: Path) -> Path:
 
 @contextmanager
 def finishing() -> Iterator[None]:
-    """Within it a report is written to its end: Ctrl-C waits, for in a drawing it would come out as another error.
+    """Within it a report is written, which Ctrl-C skips: the second one of the process.
 
-    A second one is not held up.
+    Skipping raises ``KeyboardInterrupt``, whatever error drawing has made of that.
     """
-    from arena.play.executor import stopping_on_signals
-    from engine.engine import StopFlag
+    from arena.players.interruption import requests_to_end, stopping_on_signals
 
-    with stopping_on_signals(StopFlag()):
-        yield
+    try:
+        if requests_to_end():
+            complain("console.writing_report")
+            yield
+        else:
+            with stopping_on_signals(_Patience()):
+                yield
+    except Exception:
+        if requests_to_end() > 1:
+            raise KeyboardInterrupt from None
+        raise
+
+
+class _Patience:
+    """Stands for the stop flag of a run while its report is written."""
+
+    def set(self) -> None:
+        """Say that the report goes on; written past the streams, which whoever is interrupted may be using."""
+        os.write(2, f"elolab: {console('arena')('console.writing_report')}\n".encode())
 
 
 def complain(key: str, **values: Any) -> None:

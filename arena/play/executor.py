@@ -8,7 +8,6 @@ every processor. Any other game, and any in which a player ponders, goes through
 
 from __future__ import annotations
 
-import signal
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -19,6 +18,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from arena.play.estimates import duration_text
+from arena.players.interruption import Pauses
 from arena.players.processors import OFF, ProcessorPool, Processors, pin_thread, shares
 from arena.records import (
     GameJob,
@@ -46,16 +46,11 @@ if TYPE_CHECKING:
 
 TICK_SECONDS = 0.5
 """How often ``tick`` is called while no game ends."""
+STOPPING_SECONDS = 3.0
+"""Time for running games to end once the stop flag is set."""
 TOGETHER_SECONDS = 0.02
 """Games that end so soon after the last ones yielded come with the next: stored alone, each takes the processor longer.
 Whoever kills the process loses no more than these, beside the games that were running."""
-
-
-@dataclass
-class Pauses:
-    """How often the process has been stopped and continued, as by Ctrl-Z and ``fg``; see ``stopping_on_signals``."""
-
-    count: int = 0
 
 
 @dataclass
@@ -195,6 +190,11 @@ class GameRunner(Runner):
         self._players: list[Player] = []
         """All that threads keep; only the loop's thread changes the list while games are played."""
         self._loop_thread: LoopThread | None = None
+        self._leave_at = 0.0
+        """By ``time.monotonic``; 0 before the stop flag was seen."""
+        self._has_left = False
+        """Whether threads were left that had not ended in time."""
+        _import_what_plays()
 
     @property
     def concurrency(self) -> int:
@@ -203,7 +203,7 @@ class GameRunner(Runner):
 
     def close(self) -> None:
         """Wait for the games that are running, then end every process of every player."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._pool.shutdown(wait=not self._has_left, cancel_futures=True)
         self._close_players()
 
     def release_players(self) -> None:
@@ -215,6 +215,8 @@ class GameRunner(Runner):
     def _close_players(self) -> None:
         if self._loop_thread is not None:
             closing = [self._loop_thread.submit(player.close()) for player in self._players]
+            if self._has_left and wait(closing, STOPPING_SECONDS).not_done:  # the loop itself hangs
+                return
             for future in closing:
                 future.result()
             self._loop_thread.close()
@@ -249,7 +251,7 @@ class GameRunner(Runner):
                     yield records
                     records, due = [], time.monotonic() + TOGETHER_SECONDS
                     continue
-                if not pending:
+                if not pending or self._must_leave(pending):
                     return
                 ended = wait(pending, min(patience, TICK_SECONDS) if records else TICK_SECONDS, FIRST_COMPLETED).done
                 finished = [future for future in pending if future in ended]
@@ -264,12 +266,35 @@ class GameRunner(Runner):
                 if self._tick is not None:
                     self._tick()
         except GeneratorExit:  # the reader has enough: what runs may end
-            _give_up(pending)
+            self._wait_for(pending)
             raise
         except BaseException:
             self._stop.set()
-            _give_up(pending)
+            self._wait_for(pending)
             raise
+
+    def _wait_for(self, pending: Iterable[Future[_Played]]) -> None:
+        """Cancel what has not begun and wait for the rest, as long as ``_must_leave`` lets."""
+        left = [future for future in pending if not future.cancel()]
+        while left and not self._must_leave(left):
+            wait(left, TICK_SECONDS)
+            left = [future for future in left if not future.done()]
+
+    def _must_leave(self, pending: Iterable[Future[_Played]]) -> bool:
+        """Whether games have had time to end since the stop flag was set; those that have not are left to themselves.
+
+        They compile, which takes up to a minute, or hang. Their threads keep the process alive, but not that of a
+        command (``arena.players.interruption``).
+        """
+        if not self._stop.is_set():
+            return False
+        self._leave_at = self._leave_at or time.monotonic() + STOPPING_SECONDS
+        if time.monotonic() < self._leave_at:
+            return False
+        for future in pending:
+            future.cancel()
+        self._has_left = True
+        return True
 
     def _is_void(self, record: GameRecord) -> bool:
         """Whether a game is none to keep: a player could not be started, or may have been ended by what ends the run.
@@ -459,37 +484,7 @@ class GameRunner(Runner):
             return self._loop_thread
 
 
-def _give_up(futures: Iterable[Future[_Played]]) -> None:
-    """Cancel what has not begun and wait for the rest."""
-    wait([future for future in futures if not future.cancel()])
-
-
-@contextmanager
-def stopping_on_signals(stop: StopFlag, pauses: Pauses | None = None) -> Iterator[None]:
-    """Within it, Ctrl-C, a request to end and the end of the terminal set the stop flag; a second Ctrl-C interrupts.
-
-    That the process goes on after it was stopped is counted in ``pauses``. What the process was told to ignore, as a
-    job in the background is, stays ignored. Does nothing outside the main thread, where Python handles no signals.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def end(number: int, frame: object) -> None:
-        stop.set()
-        signal.signal(signal.SIGINT, before[signal.SIGINT])
-
-    def go_on(number: int, frame: object) -> None:
-        if pauses is not None:
-            pauses.count += 1
-
-    handlers = {signal.SIGINT: end, signal.SIGTERM: end, signal.SIGHUP: end, signal.SIGCONT: go_on}
-    before = {number: signal.getsignal(number) for number in handlers}
-    for number, handler in handlers.items():
-        if before[number] != signal.SIG_IGN:
-            signal.signal(number, handler)
-    try:
-        yield
-    finally:
-        for number, previous in before.items():
-            signal.signal(number, previous)
+def _import_what_plays() -> None:
+    """Import in this thread what games need: threads that import for the first time may wait for each other."""
+    import engine.compiled.identity
+    import engine.play  # noqa: F401

@@ -147,11 +147,20 @@ def print_outcome(
 
 @contextmanager
 def report_written(write: Callable[[], Path]) -> Iterator[Path | None]:
-    """The page that ``write`` writes, or ``None`` if it cannot: what the block prints then comes before the failure."""
+    """The page that ``write`` writes, or ``None`` if it cannot: what the block prints then comes before the failure.
+
+    ``None`` too where Ctrl-C skips the report of a run that it has stopped before.
+    """
+    from arena.players.interruption import requests_to_end
+
     report = failure = None
+    was_stopped = requests_to_end() > 0
     try:
         with finishing():
             report = write()
+    except KeyboardInterrupt:
+        if not was_stopped:
+            raise
     except (FileError, OSError) as error:
         failure = file_error(error)
     yield report

@@ -25,9 +25,10 @@ from faulty_players import player as faulty_player
 
 from arena.play import executor
 from arena.play.damage import renew_checksums
-from arena.play.executor import GameRunner, Pauses, stopping_on_signals
+from arena.play.executor import GameRunner
 from arena.play.store import LOCK_NAME, STORE_NAME, Store, StoreFailure
 from arena.play.tournament import TournamentResult, describe, plan_of_run, players_in, prepare, run
+from arena.players.interruption import Pauses, stopping_on_signals
 from arena.players.registry import protocols
 from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
 from arena.reports.write import export
@@ -1008,14 +1009,14 @@ def test_games_that_run_are_not_waited_for_when_one_cannot_be_stored(
         raise StoreFailure("the disk is full")
 
     stop, was_set = StopFlag(), []
-    give_up = executor._give_up
+    wait_for = GameRunner._wait_for
 
-    def waiting(pending: Any) -> None:
+    def waiting(runner: GameRunner, pending: Any) -> None:
         was_set.append(stop.is_set())  # it ends the searches of the games that run
-        give_up(pending)
+        wait_for(runner, pending)
 
     monkeypatch.setattr(Store, "add_all", fail)
-    monkeypatch.setattr(executor, "_give_up", waiting)
+    monkeypatch.setattr(GameRunner, "_wait_for", waiting)
     with pytest.raises(StoreFailure, match="the disk is full"):
         play(write_spec(tmp_path, players=2), tmp_path / "out", stop=stop)
     assert was_set == [True]
