@@ -51,8 +51,9 @@ def csv_text(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def frame_csv(frame: DataFrame) -> str:
-    """A pandas table without its index."""
-    return csv_text([str(name) for name in frame.columns], frame.itertuples(index=False, name=None))
+    """A pandas table without its index; every kind of missing value, also ``pandas.NA``, is an empty cell."""
+    known = frame.astype(object).where(frame.notna(), None)
+    return csv_text([str(name) for name in frame.columns], known.itertuples(index=False, name=None))
 
 
 def _is_number(text: str) -> bool:

@@ -47,5 +47,6 @@ def test_frames_are_written_as_pandas_writes_them() -> None:
     frame = pandas.DataFrame(
         {"text": ["a", 'b,"c"', None], "whole": [1, -2, 3], "share": [0.1, math.nan, -math.inf], "is": [True] * 3}
     )
+    frame["nullable"] = pandas.array([1, None, 3], dtype="Int64")
     assert frame_csv(frame) == frame.to_csv(index=False, lineterminator="\n")
-    assert frame_csv(frame.assign(text="=x")).splitlines()[1] == "'=x,1,0.1,True"
+    assert frame_csv(frame.assign(text="=x")).splitlines()[1] == "'=x,1,0.1,True,1"
