@@ -251,9 +251,11 @@ class GameRunner(Runner):
                     yield records
                     records, due = [], time.monotonic() + TOGETHER_SECONDS
                     continue
-                if not pending or self._must_leave(pending):
+                if not pending:
                     return
                 ended = wait(pending, min(patience, TICK_SECONDS) if records else TICK_SECONDS, FIRST_COMPLETED).done
+                if not ended and not records and self._must_leave(pending):
+                    return
                 finished = [future for future in pending if future in ended]
                 pending = [future for future in pending if future not in ended]
                 for future in finished:

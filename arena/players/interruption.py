@@ -30,6 +30,8 @@ SECOND_SECONDS = 0.5
 """Time that anything has after a second request."""
 FLUSH_SECONDS = 0.2
 """Time for what was printed to be written: whoever reads it may have stopped reading."""
+TOGETHER_SECONDS = 0.2
+"""Requests closer together count as one: wrappers and ``timeout`` pass on what the terminal has sent already."""
 UNSAFE_PACKAGES = ("_frozen_importlib", "_frozen_importlib_external", "importlib", "llvmlite", "numba")
 """Packages whose functions must not be left by an exception that they know nothing of."""
 
@@ -48,12 +50,26 @@ class Pauses:
     count: int = 0
 
 
+class _Requests:
+    """Counts requests to end."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._last = -TOGETHER_SECONDS
+
+    def add(self) -> bool:
+        """Count one; whether it is another one than the last."""
+        before, self._last = self._last, time.monotonic()
+        is_new = self._last - before >= TOGETHER_SECONDS
+        self.count += is_new
+        return is_new
+
+
 class _Listener:
     """Hears the signals of a command's process in a thread, and ends the process if nothing else does."""
 
     def __init__(self) -> None:
-        self.requests = 0
-        """How often the process was asked to end."""
+        self.requests = _Requests()
         self.runs = 0
         """Runs under way that a first request stops."""
         self._reader, self._writer = os.pipe()
@@ -67,11 +83,9 @@ class _Listener:
     def _listen(self) -> None:
         while True:
             for number in os.read(self._reader, 256):
-                if number in ENDING:
-                    self.requests += 1
-                    if self.requests > 1 or not self.runs:
-                        seconds = SECOND_SECONDS if self.requests > 1 else FIRST_SECONDS
-                        end_process(EXIT_INTERRUPTED, after=seconds, word="interrupted")
+                if number in ENDING and self.requests.add() and (self.requests.count > 1 or not self.runs):
+                    seconds = SECOND_SECONDS if self.requests.count > 1 else FIRST_SECONDS
+                    end_process(EXIT_INTERRUPTED, after=seconds, word="interrupted")
 
 
 _LISTENER: list[_Listener] = []
@@ -84,14 +98,14 @@ def take_over_signals() -> None:
     What the process was told to ignore, as a job in the background is, stays ignored.
     """
     if signal.getsignal(signal.SIGINT) in (signal.SIG_DFL, signal.default_int_handler):
-        signal.signal(signal.SIGINT, interrupt)
+        signal.signal(signal.SIGINT, _interrupt_once)
     _LISTENER.append(_Listener())
     _LISTENER[0].start()
 
 
 def give_back_signals(code: int) -> None:
     """Let the process come to its end: Ctrl-C ends it at once, and after a request to end nothing holds it up."""
-    if signal.getsignal(signal.SIGINT) is interrupt:
+    if signal.getsignal(signal.SIGINT) is _interrupt_once:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     if requests_to_end():  # a thread that compiles would be waited for
         end_process(code, after=SECOND_SECONDS)
@@ -99,7 +113,7 @@ def give_back_signals(code: int) -> None:
 
 def requests_to_end() -> int:
     """How often a command's process was asked to end; 0 in any other."""
-    return sum(listener.requests for listener in _LISTENER)
+    return sum(listener.requests.count for listener in _LISTENER)
 
 
 def interrupt(number: int, frame: FrameType | None) -> None:
@@ -109,6 +123,14 @@ def interrupt(number: int, frame: FrameType | None) -> None:
         while True:  # the main thread goes no further
             time.sleep(1.0)
     raise KeyboardInterrupt
+
+
+_INTERRUPTIONS = _Requests()
+
+
+def _interrupt_once(number: int, frame: FrameType | None) -> None:
+    if _INTERRUPTIONS.add():
+        interrupt(number, frame)
 
 
 def _is_unsafe(frame: FrameType | None) -> bool:
@@ -153,13 +175,11 @@ def stopping_on_signals(stop: Stoppable, pauses: Pauses | None = None) -> Iterat
         yield
         return
 
-    is_asked = False
+    requests = _Requests()
 
     def end(number: int, frame: FrameType | None) -> None:
-        nonlocal is_asked
-        if is_asked:
+        if requests.add() and requests.count > 1:
             interrupt(number, frame)
-        is_asked = True
         stop.set()
 
     def go_on(number: int, frame: FrameType | None) -> None:

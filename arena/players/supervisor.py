@@ -23,19 +23,16 @@ class Supervisor:
         self._lock = threading.Lock()
         self._groups: set[int] = set()
         self._process: subprocess.Popen[bytes] | None = None
-        self._owner = 0
 
     def watch(self, group: int) -> None:
         """From the return of this call on, ``group`` ends with the harness."""
         with self._lock:
-            self._forget_if_forked()
             self._groups.add(group)
             self._tell(f"+{group}\n")
 
     def release(self, group: int) -> None:
         """The group has ended; its number may be used by others."""
         with self._lock:
-            self._forget_if_forked()
             if group in self._groups:
                 self._groups.discard(group)
                 self._tell(f"-{group}\n")
@@ -45,10 +42,13 @@ class Supervisor:
         """Of the supervising process, once there is one."""
         return self._process.pid if self._process else None
 
-    def _forget_if_forked(self) -> None:
-        # A forked child of the harness has engines of its own, and must not speak on its parent's pipe.
-        if self._owner != os.getpid():
-            self._owner, self._process, self._groups = os.getpid(), None, set()
+    def forget(self) -> None:
+        """Give up everything in a forked child: it has engines of its own, and must not hold its parent's pipe open."""
+        if self._process is not None and self._process.stdin is not None:
+            self._process.stdin.close()
+            self._process.returncode = 0  # another process's child, not to be waited for
+        self._lock = threading.Lock()
+        self._groups, self._process = set(), None
 
     def _tell(self, line: str) -> None:
         if self._process is not None and self._process.stdin is not None:
@@ -72,6 +72,7 @@ class Supervisor:
 
 SUPERVISOR = Supervisor()
 """The one supervisor of this process; it starts with the first engine."""
+os.register_at_fork(after_in_child=SUPERVISOR.forget)
 
 
 def kill_group(group: int, number: int = signal.SIGKILL) -> None:

@@ -46,6 +46,10 @@ MOST_ATTEMPTS = 20
 """To make the tables of a database while others make them too."""
 
 
+WORDS_OF_DAMAGE = ("malformed", "not a database")
+"""What SQLite says of a damaged file."""
+
+
 class StudyFailure(UserError):
     """A study that cannot be used any more; the games are safe."""
 
@@ -223,10 +227,11 @@ def storage_failures(where: str) -> Iterator[None]:
         if not is_ours and not module.startswith(("sqlalchemy", "psycopg", "pymysql", "redis")):
             raise
         reason = next(iter(str(error.__cause__ or error).strip().splitlines()), type(error).__name__)
-        raise StudyFailure(
-            f"{without_password(where)}: cannot be used: {reason}; every game stored before is safe: give the same "
-            "command again once it can"
-        ) from None
+        if "://" not in where and any(word in reason for word in WORDS_OF_DAMAGE):
+            remedy = "remove it: the same command makes it again from the games"
+        else:
+            remedy = "every game stored before is safe: give the same command again once it can"
+        raise StudyFailure(f"{without_password(where)}: cannot be used: {reason}; {remedy}") from None
 
 
 def without_password(url: str) -> str:

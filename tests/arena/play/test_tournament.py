@@ -28,7 +28,7 @@ from arena.play.damage import renew_checksums
 from arena.play.executor import GameRunner
 from arena.play.store import LOCK_NAME, STORE_NAME, Store, StoreFailure
 from arena.play.tournament import TournamentResult, describe, plan_of_run, players_in, prepare, run
-from arena.players.interruption import Pauses, stopping_on_signals
+from arena.players.interruption import TOGETHER_SECONDS, Pauses, stopping_on_signals
 from arena.players.registry import protocols
 from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
 from arena.reports.write import export
@@ -678,6 +678,8 @@ def test_signals_set_the_flag_and_the_second_one_interrupts() -> None:
         with stopping_on_signals(stop):
             signal.raise_signal(signal.SIGINT)
             assert stop.is_set()
+            signal.raise_signal(signal.SIGINT)  # as from a wrapper that passes on what the terminal has sent already
+            time.sleep(TOGETHER_SECONDS)
             with pytest.raises(KeyboardInterrupt):
                 signal.raise_signal(signal.SIGINT)
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -15,7 +15,7 @@ import pytest
 
 from arena.play import executor
 from arena.play.executor import GameRunner
-from arena.players.interruption import SECOND_SECONDS
+from arena.players.interruption import SECOND_SECONDS, TOGETHER_SECONDS
 from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
 from engine.engine import StopFlag
 from engine.games import game_named
@@ -114,6 +114,7 @@ def test_a_second_request_ends_a_run_that_hangs(number: signal.Signals, tmp_path
     process.send_signal(number)
     assert process.stdout is not None
     assert process.stdout.readline() == "stopping\n"
+    time.sleep(TOGETHER_SECONDS)
     process.send_signal(number)
     assert ended(process, AT_ONCE_SECONDS) == (130, "", INTERRUPTED)
 
@@ -124,9 +125,20 @@ def test_a_second_request_ends_a_process_whose_main_thread_waits_for_a_lock(tmp_
     process.send_signal(signal.SIGINT)
     assert process.stdout is not None
     assert process.stdout.readline() == "stopping\n"
+    time.sleep(TOGETHER_SECONDS)
     process.send_signal(signal.SIGINT)
     code, _, _ = ended(process, AT_ONCE_SECONDS)
     assert code == 130
+
+
+def test_a_request_that_is_passed_on_twice_counts_once(tmp_path: Path) -> None:
+    body = "with stopping_on_signals(Stop()):\n    ready(); time.sleep(1); print('done', flush=True)\n"
+    process = started(f"{body}code = 7", tmp_path)
+    process.send_signal(signal.SIGTERM)
+    time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+    code, output, errors = ended(process)
+    assert (code, output.splitlines()[-1], errors) == (7, "done", "")
 
 
 def test_after_a_request_no_thread_holds_up_the_end(tmp_path: Path) -> None:

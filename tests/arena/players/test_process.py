@@ -336,6 +336,8 @@ run(ended.end("quit"))
 print(SUPERVISOR.process_id, flush=True)
 if {how!r} == "exit":
     sys.exit(0)
+if {how!r} == "fork":
+    os.fork()
 if {how!r} == "group":
     os.killpg(0, signal.SIGKILL)
 if {how!r} == "abort":
@@ -344,7 +346,7 @@ time.sleep(1000)
 """
 
 
-@pytest.mark.parametrize("how", ["kill", "group", "abort", "exit"])
+@pytest.mark.parametrize("how", ["kill", "group", "abort", "exit", "fork"])
 @pytest.mark.parametrize("mode", ["immortal", "child"])
 def test_the_engines_end_with_the_harness_however_it_dies(how: str, mode: str, tmp_path: Path) -> None:
     notes = tmp_path / "processes"
@@ -356,12 +358,15 @@ def test_the_engines_end_with_the_harness_however_it_dies(how: str, mode: str, t
     supervisor = int(harness.stdout.readline())
     processes = [int(word) for word in notes.read_text().split()]
     assert len(processes) == {"immortal": 2, "child": 4}[mode]
-    if how == "kill":
+    if how in ("kill", "fork"):  # a forked process goes on
         assert all(is_alive(process) for process in processes)
         harness.send_signal(signal.SIGKILL)
     harness.wait(timeout=10)
     harness.stdout.close()
-    assert wait_until(lambda: not any(is_alive(process) for process in [*processes, supervisor]))
+    try:
+        assert wait_until(lambda: not any(is_alive(process) for process in [*processes, supervisor]))
+    finally:
+        kill_group(harness.pid)
 
 
 def test_a_supervisor_that_was_killed_is_replaced_and_told_everything(

@@ -326,6 +326,17 @@ def test_a_lost_study_is_made_again_from_the_games(
     assert {record.key: record.started_at for record in records_in(out)} == before
 
 
+def test_a_damaged_study_is_named_with_the_remedy(
+    played: tuple[Path, Path, StudyResult], copied: tuple[Path, Path]
+) -> None:
+    path, out = copied
+    (out / STUDY_NAME).write_bytes(b"no database" * 500)
+    with pytest.raises(UserError, match=r"study.sqlite: cannot be used: .*; remove it: .* again from the games"):
+        run(path, out)
+    (out / STUDY_NAME).unlink()
+    assert outline(run(path, out)) == outline(played[2])
+
+
 def test_a_study_that_contradicts_its_games_is_refused(copied: tuple[Path, Path]) -> None:
     path, out = copied
     with Store(out) as store:
