@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,7 @@ class EnginesFile:
         table = Table(self.tables[name], f"{self.path}: engine {name!r}", ANY_PLAYER, knows_all=False)
         table.text("name", name)
         table.text("directory", None, "a folder")
-        command = command_of(table) if "command" in table else None
+        command = command_of(table, str(self.path.parent)) if "command" in table else None
         return {"name": name} | _located(self.tables[name], command, self.path.parent)
 
 
@@ -121,7 +122,7 @@ def _read_cutechess(path: Path) -> dict[str, dict[str, Any]]:
 
 def _of_cutechess(configuration: Mapping[str, Any], where: str) -> tuple[str, dict[str, Any]]:
     """An engine's name and entry; raises ``ConfigurationError`` if it or an option has a name that is no text."""
-    entry: dict[str, Any] = {"command": configuration["command"]}
+    entry: dict[str, Any] = {"command": _command_of_cutechess(configuration)}
     for theirs, ours in (("protocol", "protocol"), ("workingDirectory", "directory")):
         if configuration.get(theirs):
             entry[ours] = configuration[theirs]
@@ -137,6 +138,14 @@ def _of_cutechess(configuration: Mapping[str, Any], where: str) -> tuple[str, di
         if "value" in option and option["value"] != option.get("default")
     }
     return _name_of(configuration, where), entry | ({"options": options} if options else {})
+
+
+def _command_of_cutechess(configuration: Mapping[str, Any]) -> object:
+    """Program and arguments: cutechess keeps the program's path as it is, and never a line for a shell."""
+    command, arguments = configuration["command"], configuration.get("arguments") or []
+    if not isinstance(command, str):
+        return command  # whoever reads it refuses it
+    return [command, *(shlex.split(arguments) if isinstance(arguments, str) else arguments)]
 
 
 def _name_of(named: Mapping[str, Any], where: str) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
+import os
 from typing import TYPE_CHECKING
 
+from arena.command_lines import split_command
 from arena.players.registry import PROTOCOLS, Protocol, protocols
 from engine.settings.keys import TEXT, TEXTS, Default, Section, Topic
 from engine.settings.limits import MARGIN_MS
@@ -44,13 +45,18 @@ PROGRAM = Section(
 """Keys of players that are programs."""
 
 
-def command_of(table: Table) -> tuple[str, ...]:
-    """The words of the key ``command``, at least the program; raises ``ConfigurationError``."""
+def command_of(table: Table, *folders: str) -> tuple[str, ...]:
+    """The words of the key ``command``, at least the program; raises ``ConfigurationError``.
+
+    A program may lie here, in the player's ``directory``, or in one of ``folders``.
+    """
     expected = "the engine's program and arguments, a text or a list of texts"
     command = table.value("command", expected=expected)
     if isinstance(command, str):
+        directory = table.text("directory", None, "a folder") or ""
+        places = (*folders, *(os.path.join(folder, directory) for folder in ("", *folders)))
         try:
-            command = shlex.split(command)
+            command = split_command(command, *places)
         except ValueError as error:
             raise table.error("command", f"{expected} ({error})") from None
     if not isinstance(command, list) or not command or not all(isinstance(word, str) and word for word in command):

@@ -22,6 +22,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from arena.command_lines import WINDOWS_PATH
 from arena.players.contract import Fault, GameStopped, PlayerFault, plain_line
 from arena.players.event_loop import in_thread, suspend
 from arena.players.processors import Processors, pin_process
@@ -671,7 +672,7 @@ def find_program(command: Sequence[str], directory: str | None) -> str:
     if os.sep not in program:
         found = shutil.which(program) or shutil.which(program, path=os.pathsep.join(GAMES_DIRECTORIES))
         if found is None:
-            raise _cannot_start(program, Fault("not_in_path"))
+            raise _cannot_start(program, _missing(program, "", Fault("not_in_path")))
         _check_first_line(program, found)
         return os.path.abspath(found)
     program = os.path.expanduser(program)
@@ -681,9 +682,7 @@ def find_program(command: Sequence[str], directory: str | None) -> str:
     if os.path.isdir(path):
         raise _cannot_start(program, Fault("is_folder"))
     if not os.path.isfile(path):
-        alone = program.split()[0]
-        holds_arguments = alone != program and os.path.isfile(os.path.join(directory or "", alone))
-        raise _cannot_start(program, Fault("holds_arguments", alone=alone) if holds_arguments else Fault("no_file"))
+        raise _cannot_start(program, _missing(program, directory or "", Fault("no_file")))
     if not os.access(path, os.X_OK):
         raise _cannot_start(program, Fault("not_executable", path=path))
     _check_first_line(program, path)
@@ -709,8 +708,19 @@ def _check_first_line(program: str, path: str) -> None:
     raise _cannot_start(program, why)
 
 
+def _missing(program: str, directory: str, why: Fault) -> Fault:
+    """``why`` there is no such program, or what was probably meant."""
+    if WINDOWS_PATH.match(program):
+        return Fault("windows_path")
+    alone = program.split()[0] if program.split() else program
+    if alone != program and (os.path.isfile(os.path.join(directory, alone)) or shutil.which(alone)):
+        return Fault("holds_arguments", alone=alone)
+    return why
+
+
 def _cannot_start(program: str, why: Fault | str) -> PlayerFault:
-    return PlayerFault("startup_failure", Fault("cannot_start", program=program, why=why))
+    shown = f"'{program}'" if program.isprintable() and "'" not in program else repr(program)  # backslashes stay single
+    return PlayerFault("startup_failure", Fault("cannot_start", program=shown, why=why))
 
 
 def _signal_name(number: int) -> str:

@@ -118,7 +118,7 @@ def test_mistakes_are_named_in_one_line(engines: str, reference: Any, message: s
 
 def test_engines_of_cutechess_are_read(tmp_path: Path) -> None:
     configurations = [
-        {"name": "Sloppy", "command": "sloppy -x", "protocol": "uci", "workingDirectory": "", "options": [
+        {"name": "Sloppy", "command": "sloppy", "arguments": ["-x"], "protocol": "uci", "options": [
             {"name": "Hash", "value": 64, "default": 16}, {"name": "Threads", "value": 1, "default": 1},
             {"name": "Clear Hash", "type": "button"},
         ]},
@@ -131,10 +131,10 @@ def test_engines_of_cutechess_are_read(tmp_path: Path) -> None:
     path.write_text(json.dumps(configurations))
     file = engines_file(str(path), Path())
     assert file.entry("Sloppy", "") == {
-        "name": "Sloppy", "command": "sloppy -x", "protocol": "uci", "options": {"Hash": 64}
+        "name": "Sloppy", "command": ["sloppy", "-x"], "protocol": "uci", "options": {"Hash": 64}
     }  # fmt: skip
     assert file.entry("Other", "")["directory"] == str(tmp_path)
-    usual = {"name": "Usual", "command": "x", "protocol": "uci"}
+    usual = {"name": "Usual", "command": ["x"], "protocol": "uci"}
     assert file.entry("Usual", "") == usual
     assert file.entry("Thinker", "") == usual | {"name": "Thinker", "ponder": True, "restart": "always"}
     with pytest.raises(UserError, match=r"player 1 \(Told\): unknown key 'initStrings'"):
@@ -148,7 +148,86 @@ def test_engines_of_cutechess_are_read(tmp_path: Path) -> None:
 def test_a_mark_of_the_byte_order_is_no_part_of_the_engines_of_cutechess(tmp_path: Path) -> None:
     path = tmp_path / "engines.json"
     path.write_text('[{"name": "Mine", "command": "x"}]', encoding="utf-8-sig")
-    assert engines_file(str(path), Path()).entry("Mine", "")["command"] == "x"
+    assert engines_file(str(path), Path()).entry("Mine", "")["command"] == ["x"]
+
+
+@pytest.fixture
+def spaced(tmp_path: Path) -> Path:
+    """A program below a folder with a space in its name, in the current folder."""
+    program = tmp_path / "here" / "my engines" / "it's mine"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    return program
+
+
+def commands_of(*words: str) -> list[list[str]]:
+    """The commands of the players of a match, which is not played."""
+    from arena.commands.words.engines import PlayerWords, complete, named_player, read_player_words
+    from arena.player_spec import PlayerReader
+
+    reader = PlayerReader("xiangqi", engines=engines_file(None, Path()))
+    found = []
+    for given in words:
+        spoken = read_player_words(given.split("|"))
+        named = named_player(spoken, PlayerWords(), reader.engines)
+        entry = complete(named.entry | {"protocol": "uci"}, spoken, PlayerWords(), reader)
+        found.append(list(reader.read(entry | {"limit": "depth=1"}, "here").command))
+    return found
+
+
+def test_a_value_that_as_a_whole_names_a_file_is_that_program_everywhere(spaced: Path) -> None:
+    name = f"my engines/{spaced.name}"
+    folder = json.dumps("my engines")
+    Path("engines.toml").write_text(
+        f"[one]\ncommand = {json.dumps(name)}\n"
+        f"[two]\ncommand = {json.dumps(spaced.name)}\ndirectory = {folder}\n"
+        f"[three]\ncommand = {json.dumps(str(spaced))}\ndirectory = {folder}\n"
+        f"[four]\ncommand = 'my\\ engines/program -x'\n"
+    )
+    assert commands_of("conf=one", "conf=two", "conf=three", "conf=four", f"cmd={name}", f"cmd={name}|dir=my engines",
+                       f"cmd={spaced.name}|dir=my engines", f"cmd={name}|arg=-x", "conf=one|arg=-x") == [
+        [name], [f"./{spaced.name}"], [str(spaced)], ["my engines/program", "-x"], [name], [name], [f"./{spaced.name}"],
+        [name, "-x"], [name, "-x"],
+    ]  # fmt: skip
+    for player in ("one", "two", "three"):
+        assert elolab("engines", player) == 0
+
+
+def test_a_program_of_a_file_of_engines_elsewhere_may_have_a_space(spaced: Path, tmp_path: Path) -> None:
+    path = tmp_path / "here" / "engines.toml"
+    path.write_text(f"[one]\ncommand = {json.dumps('my engines/' + spaced.name)}\n")
+    assert engines_file(str(path), Path()).entry("one", "")["command"] == [str(spaced)]
+
+
+def test_a_command_of_cutechess_is_one_program(spaced: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    windows = "C:\\Engines\\fsf.exe"
+    configurations = [
+        {"name": "one", "command": str(spaced), "protocol": "uci", "workingDirectory": str(spaced.parent)},
+        {"name": "two", "command": spaced.name, "arguments": ["-a", "b c"], "workingDirectory": str(spaced.parent)},
+        {"name": "three", "command": windows, "protocol": "uci"},
+        {"name": "four", "command": "sh -x", "protocol": "uci"},
+    ]
+    Path("engines.json").write_text(json.dumps(configurations))
+    file = engines_file("engines.json", Path())
+    commands = [file.entry(name, "")["command"] for name in ("one", "three", "four")]
+    assert commands == [[str(spaced)], [windows], ["sh -x"]]
+    assert file.entry("two", "")["command"] == [spaced.name, "-a", "b c"]
+    assert elolab("engines", "--engines", "engines.json") == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert f"cannot start '{windows}': a path of Windows; give the path that the program has here" in lines[4]
+    assert "cannot start 'sh -x': no such file; if 'sh' is meant, give its arguments as words of their own" in lines[5]
+
+
+def test_backslashes_of_windows_stay_in_a_text(tmp_path: Path) -> None:
+    from arena.command_lines import split_command
+
+    assert split_command(r"C:\Engines\a.exe -x") == [r"C:\Engines\a.exe", "-x"]
+    assert split_command(r"engines\a.exe") == [r"engines\a.exe"]
+    assert split_command(r"a\ b c") == ["a b", "c"]
+    assert split_command("") == []
+    with pytest.raises(ValueError, match="No closing quotation"):
+        split_command("a 'b")
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
 
+from arena.command_lines import split_command
 from arena.commands.words.pairs import SWITCHES, assignment, plain_value, refuse_unknown_words
 from arena.engines_file import EnginesFile
 from arena.keys.player import REFERENCE, keys_of
@@ -182,9 +182,9 @@ def _clock(value: str, word: str, option: str) -> str:
     return f"{moves}{60 * int(minutes or 0) + float(seconds):.12g}{increment}"
 
 
-def _split(value: str, word: str, option: str) -> list[str]:
+def _split(value: str, word: str, option: str, *folders: str) -> list[str]:
     try:
-        return shlex.split(value)
+        return split_command(value, *folders)
     except ValueError as error:
         raise UsageError(f"{option} {word}: {error}") from None
 
@@ -222,8 +222,7 @@ def named_player(words: PlayerWords, each: PlayerWords, engines: EnginesFile) ->
 
 def _program(command: str, directory: str | None, option: str) -> list[str]:
     """Program and arguments of ``cmd=``; a program may have spaces in its path, and lie here or in ``dir=``."""
-    is_file = os.path.isfile(os.path.join(directory or "", command))
-    words = [command] if is_file else _split(command, f"cmd={command}", option)
+    words = _split(command, f"cmd={command}", option, directory or "")
     if words and os.sep not in words[0] and not is_installed(words[0]):
         places = [Path(directory or "", words[0]), Path(words[0])]
         if any(place.is_file() for place in places):
@@ -243,8 +242,10 @@ def complete(entry: Mapping[str, Any], words: PlayerWords, each: PlayerWords, re
             if key in given.table and "command" in entry:
                 entry[key] = given.table[key]
         if given.arguments and "command" in entry:
-            command = entry["command"]
-            entry["command"] = [*(shlex.split(command) if isinstance(command, str) else command), *given.arguments]
+            command, directory = entry["command"], str(entry.get("directory", ""))
+            if isinstance(command, str):
+                command = _split(command, f"command={command}", words.option, directory)
+            entry["command"] = [*command, *given.arguments]
         elif given.arguments and given is words:
             raise UsageError(
                 f"{words.option} arg={given.arguments[0]}: the built-in engine takes no arguments; its settings are "
