@@ -12,7 +12,8 @@ The state is a dictionary that is JSON as it stands. Sections that did not chang
 - ``progress``: ``planned``, ``done``, ``stage`` (a text or null), ``all_planned``, ``all_done``, ``games_per_second``
   and ``seconds_left`` (null while unknown, and of a run that does not go on), ``at_most`` (whether fewer games may be
   enough), ``words``, ``updated_at``
-- ``workers``: rows as the run tells them: ``name``, ``threads``, ``games``, ``games_per_second``, ``state``
+- ``workers``: rows as the run tells them: ``name``, ``threads``, ``games``, ``games_per_second``, ``state``, and
+  ``reason`` of one that was refused
 - ``players``: of a tournament, their names in its order; the first of a match is the one from whose view figures are
 - ``standings``: best first: ``rank``, ``player``, ``rating`` and ``rating_error`` (Elo, half of the 95 % interval; null
   where it is infinite), ``games``, ``wins``, ``draws``, ``losses``, ``score`` (0 to 1), ``pairs``; empty of a run that
@@ -29,6 +30,7 @@ The state is a dictionary that is JSON as it stands. Sections that did not chang
   ``seconds``, and, if the run tells them, ``game``, ``position``, ``opening_moves``, ``moves``, ``scores``, ``worker``
 - ``faults``: ``player``, ``reason``, ``games``, ``number`` (the first of them), ``key`` (of that game), ``sentence`` by
   language
+- ``warnings``: what must be known before figures are trusted, each a sentence by language
 - ``games``: how many are stored
 """
 
@@ -44,7 +46,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena.collection.listing import DAMAGED, RUNNING, TOURNAMENT, UNREADABLE, live_of, state_of
-from arena.figures.faults import FORFEITS, FaultCount, cause_of, fault_text
+from arena.figures.faults import FORFEITS, FaultCount, cause_of, fault_text, time_loss_warnings
 from arena.figures.placing import Placing, placing_of, result_sentence
 from arena.figures.ratings import fit_ratings
 from arena.figures.standings import HeadToHead, PairCounter, head_to_heads, standing_rows
@@ -125,7 +127,7 @@ def waiting_state(folder: Path) -> State:
             "seconds_left": None, "at_most": True, "words": "", "updated_at": "",
         },
         "workers": [], "players": [], "standings": [], "anchors": {}, "result": {}, "match": None, "test": None,
-        "curve": {"kind": "", "stride": 1, "points": []}, "running": [], "faults": [], "games": 0,
+        "curve": {"kind": "", "stride": 1, "points": []}, "running": [], "faults": [], "warnings": [], "games": 0,
     }  # fmt: skip
 
 
@@ -448,7 +450,7 @@ class _Figures:
     def fill(self, state: State, withdrawals: tuple[Withdrawal, ...]) -> None:
         """Write what the games come to into a state."""
         faults = sorted((_told_fault(found) for _, found in self._faults.values()), key=lambda fault: -fault["games"])
-        state["faults"] = faults
+        state["faults"], state["warnings"] = faults, self._warnings()
         if self.spec is None:
             return
         state["curve"] = self._curve.data(state["curve"])
@@ -466,6 +468,15 @@ class _Figures:
             settings = self._test.settings
             named = {name: getattr(settings, name) for name in ("elo0", "elo1", "alpha", "beta", "model")}
             state["test"] = {**self._test.described(), **named}
+
+    def _warnings(self) -> list[dict[str, str]]:
+        counts = [
+            FaultCount(found["player"], found["reason"], found["games"], found["number"], found["fault"])
+            for _, found in self._faults.values()
+        ]
+        told = {language: Catalogue("arena", language) for language in LANGUAGES}
+        found = [time_loss_warnings(counts, len(self._games), say) for say in told.values()]
+        return [dict(zip(told, sentences, strict=True)) for sentences in zip(*found, strict=True)]
 
     def _fit(self, withdrawals: tuple[Withdrawal, ...], *, is_running: bool) -> None:
         """The standings and the result anew, if there are new games, and while games go on not too often."""

@@ -149,16 +149,18 @@ def _progress_text(state: dict[str, Any], say: Catalogue) -> str:
 def _figure_lines(
     state: dict[str, Any], outcome: Sequence[str], say: Catalogue, columns: int, room: int | None
 ) -> list[Line]:
-    """Match and test, standings, faults, workers, and the outcome; ``room`` lines at most, or all of them."""
+    """Match and test, standings, warnings, faults, workers, and the outcome; ``room`` lines at most, or all of them."""
     test, faults, workers = _test_lines(state, say), _fault_texts(state, say), _worker_lines(state, say)
+    told = [say("console.warning", text=warning[say.language]) for warning in state["warnings"]]
+    warnings: list[Line] = [[(line, RED)] for text in told for line in wrapped(text, columns)]
     if room is None:
         faults = [line for text in faults for line in wrapped(text, columns)]
     else:
         faults, workers = [clipped(text, columns) for text in faults[:FEW]], workers[: FEW + 1]
     outcomes: list[Line] = [[(line, "")] for line in outcome]
-    others = sum(len(part) + 1 for part in (test, outcomes, faults, workers) if part)
+    others = sum(len(part) + 1 for part in (test, outcomes, warnings, faults, workers) if part)
     standings = _standings_lines(state, say, None if room is None else max(2, room - others))
-    parts = [test, standings, outcomes, [[(line, YELLOW)] for line in faults], workers]
+    parts = [test, standings, outcomes, warnings, [[(line, YELLOW)] for line in faults], workers]
     lines = [line for part in parts if part for line in [*part, []]]
     return [_fitted(line, columns) for line in lines][: room if room is not None else len(lines)]
 

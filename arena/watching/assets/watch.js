@@ -88,6 +88,7 @@ const watch = {
     if (isNew("games")) finished.renew();
     if (isNew("players")) finished.players(state.players);
     if (isNew("faults")) this.showFaults();
+    if (isNew("warnings")) this.showWarnings();
     if (isNew("drawing", "kind", "standings", "result")) this.loadFigures();
     element("trouble").hidden = !state.trouble;
     setText("trouble", state.trouble);
@@ -182,6 +183,11 @@ const watch = {
       button.addEventListener("click", () => board.open(fault.key, true));
       return make("li", {}, fault.sentence[facts.language], " ", button);
     }));
+  },
+
+  showWarnings() {
+    const texts = this.state.warnings.map((warning) => make("p", { class: "note warning" }, warning[facts.language]));
+    element("warnings").replaceChildren(...texts);
   },
 
   async loadFigures() {

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from arena import run as run_module
+from arena.watching.snapshot import RunFollower
+from arena.watching.view import printed
 from elolab.command_line import main
 
 ABLATION = """
@@ -88,3 +90,56 @@ def test_a_run_warns_when_it_begins(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*line, "--concurrency", "3"]) == 0
     said = capsys.readouterr().err
     assert said.count("too few processors: 2 for 3 games at a time") == 1
+
+
+LATE = """
+game = "othello"
+format = "match"
+pairs = 1
+
+[[players]]
+name = "late"
+limit = "clock=0.001"
+margin = 0
+set = { min_depth = 8 }
+
+[[players]]
+name = "quick"
+limit = "nodes=10"
+"""
+
+
+def test_games_lost_on_time_stand_out_wherever_their_elo_does(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("late.toml").write_text(LATE)
+    assert main(["tournament", "late.toml", "--out", "out", "--json"]) == 1
+    (warning,) = json.loads(capsys.readouterr().out)["warnings"]
+    assert warning.startswith("2 of 2 games (100 %) were lost on time (late 2): do not trust the Elo.")
+    assert main(["report", "out"]) == 0
+    shown = capsys.readouterr().out
+    assert f"Warning: {warning}" in " ".join(shown.split())
+    assert max(map(len, shown.splitlines())) <= 80
+    for name in ("report.md", "report.html"):
+        assert warning in Path("out", name).read_text()
+    state = RunFollower(Path("out")).read()
+    assert [told["en"] for told in state["warnings"]] == [warning]
+    lines = ["".join(text for text, _ in line) for line in printed(state, [], "en")]
+    assert f"Warning: {warning}" in " ".join(" ".join(lines).split())
+    assert main(["report", "out", "--language", "zh"]) == 0
+    shown = capsys.readouterr().out.replace("\n", "")
+    assert "警告：2 局中有 2 局（100 %）超时判负（late 2 局）：Elo 不可信。" in shown
+    short = "pairs = 1\n[adjudication]\nmaximum_plies = 4"
+    Path("late.toml").write_text(LATE.replace("margin = 0", "margin = 60").replace("pairs = 1", short))
+    assert main(["tournament", "late.toml", "--out", "forgiven", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["warnings"] == []
+
+
+def test_games_of_an_ablation_lost_on_time_stand_out_too(capsys: pytest.CaptureFixture[str]) -> None:
+    content = ABLATION.format(limit="clock=0.001").replace("pairs = 40", "pairs = 20\nset = { min_depth = 12 }")
+    Path("spec.toml").write_text(content)
+    assert main(["ablate", "spec.toml", "--out", "out", "--json"]) == 1
+    (warning,) = json.loads(capsys.readouterr().out)["warnings"]
+    assert "were lost on time" in warning
+    for name in ("report.md", "report.html"):
+        assert warning in Path("out", name).read_text()
+    assert main(["ablate", "spec.toml", "--out", "out"]) == 1
+    assert f"Warning: {warning}" in " ".join(capsys.readouterr().out.split())

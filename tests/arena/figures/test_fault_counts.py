@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from arena.figures.faults import FAULTS_SHOWN, FORFEITS, FaultCount, fault_sentences, fault_text, faults_of
+from arena.figures.faults import (
+    FAULTS_SHOWN,
+    FORFEITS,
+    FaultCount,
+    fault_sentences,
+    fault_text,
+    faults_of,
+    time_loss_warnings,
+)
 from arena.figures.standings import tables_of, tables_text
 from arena.players.contract import Fault
 from arena.records import GameRecord, Opening, Pairing
@@ -65,3 +73,26 @@ def test_of_many_faults_the_first_are_told_and_the_others_counted() -> None:
 def test_what_has_no_cause_is_told_without() -> None:
     told = fault_text(FaultCount("two", "time_forfeit", 1, 4, None), Catalogue("arena"), "en")
     assert told == "two lost game 4 on time."
+
+
+def test_more_than_one_game_in_a_hundred_lost_on_time_is_warned_of() -> None:
+    def faults(**lost: int) -> list[FaultCount]:
+        return [
+            FaultCount("crashing", "crash", 50, 0, None), *(
+                FaultCount(name, "time_forfeit", games, 0, None) for name, games in lost.items()
+            ),
+        ]  # fmt: skip
+
+    english, chinese = (Catalogue("arena", language) for language in ("en", "zh"))
+    assert time_loss_warnings(faults(), 100, english) == []
+    assert time_loss_warnings(faults(a=1), 100, english) == []
+    assert time_loss_warnings(faults(a=1), 99, english)
+    assert time_loss_warnings([], 0, english) == []
+    assert time_loss_warnings(faults(a=7, b=11), 32, english) == [
+        "18 of 32 games (56.2 %) were lost on time (b 11, a 7): do not trust the Elo. Play fewer games at a time, or "
+        "give the players a larger margin."
+    ]
+    (told,) = time_loss_warnings(faults(a=1), 2, chinese)
+    assert told.startswith("2 局中有 1 局（50 %）超时判负（a 1 局）：Elo 不可信。")
+    (many,) = time_loss_warnings(faults(a=6, b=5, c=4, d=3, e=2, f=1), 100, english)
+    assert "(a 6, b 5, c 4, d 3, 2 more players)" in many
