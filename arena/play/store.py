@@ -18,7 +18,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,10 @@ STORE_NAME = "games.sqlite"
 LOCK_NAME = "lock"
 LOCK_ATTEMPTS, LOCK_PAUSE_SECONDS = 5, 0.04
 """How often a lock that is taken is tried before the folder is in use."""
+OPENING_SECONDS = 30.0
+"""How long a writer waits at its start for who reads all games, as a report does."""
+CLOSING_MS = 1000
+"""How long it waits at its end; who still reads then leaves the log there."""
 
 COLUMNS = (
     "key", "series", "number", "round", "pair", "first_index", "second_index", "opening_index", "first", "second",
@@ -114,11 +118,14 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the file and give up the lock."""
-        try:
+        """Close the file and give up the lock; beside the file of a writer no other stays."""
+        with suppress(sqlite3.Error):  # a full disk may keep the log from being folded in; the next opening does that
+            if self._lock is not None:
+                # A file that says that it has a log gets a new one from everybody who reads it.
+                self.connection.execute(f"PRAGMA busy_timeout = {CLOSING_MS}")
+                self.connection.execute("PRAGMA journal_mode = DELETE")
+        with suppress(sqlite3.Error):
             self.connection.close()
-        except sqlite3.Error:
-            pass  # a full disk may keep the log from being folded in; the next opening does that
         if self._lock is not None:
             self._lock.release()
 
@@ -355,7 +362,7 @@ class Store:
             mode = "ro" if is_logged or may_write else "ro&immutable=1"
             connection = sqlite3.connect(f"{path.as_uri()}?mode={mode}", uri=True, isolation_level=None)
         else:
-            connection = sqlite3.connect(path, isolation_level=None)
+            connection = sqlite3.connect(path, isolation_level=None, timeout=OPENING_SECONDS)
         try:
             version = self._checked_version(connection)
             if not read_only:
@@ -559,26 +566,26 @@ class FolderLock:
     def __init__(self, path: Path) -> None:
         """Take the lock. Raises ``StoreError`` naming the process that has it."""
         self._path = path
-        try:
-            self._handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-        except OSError as error:
-            raise StoreError(f"{path.parent}: cannot write there: {error.strerror}; give another folder") from None
-        try:
-            # Who only asks whether it is taken (``is_in_use``) holds it for a moment.
-            is_mine = _locked(self._handle)
-            for _ in range(LOCK_ATTEMPTS):
-                if not is_mine:
-                    time.sleep(LOCK_PAUSE_SECONDS)
-                    is_mine = _locked(self._handle)
-        except OSError as error:
-            os.close(self._handle)
-            raise StoreError(
-                f"{path.parent}: its file system has no locks to keep a second run out ({error.strerror}); give a "
-                "folder on a local disk with --out"
-            ) from None
-        if not is_mine:
+        for attempt in range(LOCK_ATTEMPTS + 1):
+            if attempt:  # who only asks whether it is taken (``is_in_use``) holds it for a moment
+                time.sleep(LOCK_PAUSE_SECONDS)
+            try:
+                self._handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+            except OSError as error:
+                raise StoreError(f"{path.parent}: cannot write there: {error.strerror}; give another folder") from None
+            try:
+                # Who had the lock removed the file at its end: another one may have its place.
+                if _locked(self._handle) and _leads_to(path, self._handle):
+                    break
+            except OSError as error:
+                os.close(self._handle)
+                raise StoreError(
+                    f"{path.parent}: its file system has no locks to keep a second run out ({error.strerror}); give a "
+                    "folder on a local disk with --out"
+                ) from None
             holder = _holder(self._handle)
             os.close(self._handle)
+        else:
             raise StoreError(
                 f"{path.parent}: in use by another elolab (process {holder}); wait for it to end, stop "
                 "it, or give another folder with --out"
@@ -590,10 +597,22 @@ class FolderLock:
             pass  # on a full disk the lock holds all the same; only its holder's name is missing
 
     def release(self) -> None:
-        """Give up the lock; safe to call twice."""
+        """Give up the lock and remove its file; safe to call twice."""
         if self._handle >= 0:
+            # Before the lock is given up: whoever waits for it sees that this file is not the folder's any more.
+            with suppress(OSError):
+                if _leads_to(self._path, self._handle) and not self._path.is_symlink():
+                    self._path.unlink()
             os.close(self._handle)
             self._handle = -1
+
+
+def _leads_to(path: Path, handle: int) -> bool:
+    """Whether the path is still that of the open file."""
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(handle))
+    except OSError:
+        return False
 
 
 def _holder(handle: int) -> str:

@@ -11,6 +11,8 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -263,6 +265,62 @@ def test_one_writer_only(tmp_path: Path) -> None:
     Store(tmp_path).close()
 
 
+def test_nothing_stays_beside_the_games_at_the_end(tmp_path: Path) -> None:
+    with Store(tmp_path) as writer:
+        writer.add(record_of(0))
+        with Store(tmp_path, read_only=True, glance=True) as reader:
+            assert len(reader) == 1
+    assert os.listdir(tmp_path) == [STORE_NAME]
+    for _ in range(2):
+        with Store(tmp_path, read_only=True) as reader:
+            reader.records()
+        assert os.listdir(tmp_path) == [STORE_NAME]
+        with Store(tmp_path) as writer:
+            assert len(writer) == 1
+        assert os.listdir(tmp_path) == [STORE_NAME]
+
+
+def test_a_run_may_go_on_while_a_report_reads_its_games(tmp_path: Path) -> None:
+    with Store(tmp_path) as writer:
+        writer.add_all((record_of(number), True) for number in range(20))
+    def go_on() -> int:
+        with Store(tmp_path) as writer:
+            writer.add(record_of(20))
+            return len(writer)
+
+    with Store(tmp_path, read_only=True) as reader, ThreadPoolExecutor(1) as thread:
+        reading = reader.iterate()
+        next(reading)
+        going_on = thread.submit(go_on)
+        assert len([*reading]) == 19
+        assert going_on.result() == 21
+
+
+def test_of_many_who_want_a_folder_one_has_it_at_a_time(tmp_path: Path) -> None:
+    """Although each removes the lock's file at its end."""
+    inside, most = [], []
+
+    def work(number: int) -> int:
+        taken = 0
+        for _ in range(40):
+            try:
+                lock = FolderLock(tmp_path / LOCK_NAME)
+            except StoreError:
+                continue
+            inside.append(number)
+            most.append(len(inside))
+            time.sleep(0.001)
+            inside.remove(number)
+            lock.release()
+            taken += 1
+        return taken
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(pool.map(work, range(4))) > 40
+    assert set(most) == {1}
+    assert not os.listdir(tmp_path)
+
+
 def test_who_only_asks_whether_a_folder_is_in_use_keeps_nobody_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -286,6 +344,7 @@ def test_askers_take_no_lock_that_needs_leave_to_write(tmp_path: Path, monkeypat
     with Store(tmp_path):
         assert is_in_use(tmp_path)
     assert not is_in_use(tmp_path)
+    (tmp_path / LOCK_NAME).touch()
     asker = os.open(tmp_path / LOCK_NAME, os.O_RDONLY)
     flock(asker, fcntl.LOCK_SH)
     assert not is_in_use(tmp_path)

@@ -859,6 +859,7 @@ def test_what_cannot_be_written_to_is_refused_by_the_dry_run_too(
     path, out, _ = played
     copy = tmp_path / "copy"
     shutil.copytree(out, copy)
+    (copy / LOCK_NAME).touch()  # as a run that was killed leaves it
     words = ["tournament", str(path), "--out", str(copy)]
     monkeypatch.setattr("arena.play.store.os.access", lambda path, mode: path != copy / name)  # as the superuser may
     for more in ([], ["--dry-run"]):
