@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from arena.figures.faults import FORFEITS
 from arena.play.store import Store
 from arena.play.tournament import run
 from arena.players.process import GAMES_DIRECTORIES
 from arena.spec import spec_from_mapping
 
 ROOT = Path(__file__).parents[3]
-FAULTS = {"crash", "no_answer", "illegal_move", "time_forfeit", "startup_failure"}
+FAULTS = {*FORFEITS, "startup_failure"}
 
 
 def own(protocol: str, game: str) -> str:
