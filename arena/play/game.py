@@ -1,7 +1,7 @@
 """One game between any two players, driven from Python: clocks, arbiter, adjudication, faults.
 
 The compiled loop of ``engine.play`` plays games between built-in players without any cost a move; this loop plays all
-others, and the same games to the same digest. Only here can a player resign, or a draw be agreed.
+others, and the same games to the same digest. Only here can a player resign or make no move, or a draw be agreed.
 
 A player that ponders is told, after each of its moves, to think about the reply it expects. How it does so is up
 to it: in a thread or process of its own on the wall clock, afterwards on clocks that count work.
@@ -387,8 +387,9 @@ class _GameInProgress:
         player's last score, as far as there is one, is further than ``LEVEL_SCORE`` from zero. The player loses
         otherwise, by resignation where that is what it said.
         """
-        before = [move.score for move in self.moves[-2:]]
-        scores = [*before[-1:], declined.score if declined.score is not None else next(iter(before[:-1]), None)]
+        scores = [None, None, *(move.score for move in self.moves)][-2:]  # its own, its opponent's
+        if declined.score is not None:
+            scores[0] = declined.score
         is_claimable = self.position.game.supports_draw_claim(self.position, self.job.rules)
         is_drawn = is_claimable and all(score is None or abs(score) <= LEVEL_SCORE for score in scores)
         if declined.is_resignation and not is_drawn:

@@ -65,16 +65,23 @@ def test_one_that_still_does_not_move_draws_where_counters_and_scores_say_so(
     assert record.detail["dialogue"]
 
 
+@pytest.mark.parametrize(("plies", "result"), [(98, "1/2-1/2"), (40, "0-1")])
+def test_a_draw_that_is_claimed_over_xboard_without_setboard(plies: int, result: str) -> None:
+    record = play_one(mock_spec("xboard", "claims_once"), good("xboard"), after(plies))
+    assert (record.reason, record.result, len(record.moves)) == ("no_move", result, 2), record.detail
+    assert "asked afresh, it has no setboard" in record.detail["fault"]["text"]
+
+
 @pytest.mark.parametrize(
-    ("plies", "own", "other", "limit"),
+    ("plies", "own", "other"),
     [
-        (98, 101, 0, 120),  # a score that claims more
-        (98, 0, 101, 120),
-        (98, 0, -101, 120),
-        (40, 0, 0, 120),  # counters that say nothing
+        (98, 101, 0),  # a score that claims more
+        (98, 0, 101),
+        (98, 0, -101),
+        (40, 0, 0),  # counters that say nothing
     ],
 )
-def test_it_loses_otherwise(plies: int, own: int, other: int, limit: int) -> None:
+def test_it_loses_otherwise(plies: int, own: int, other: int) -> None:
     settings = {"refuses_at": plies + 2, "stubborn": "yes", "score": own, "refusal": "nobestmove"}
     spec = mock_spec("ucci", settings=settings)
     record = play_one(spec, good("ucci", score=other), after(plies))
