@@ -24,6 +24,7 @@ from arena.cluster.contract import ClusterError, ExecutorSite, RefusedWorker, Si
 from arena.cluster.runner import MOST_LOSSES, ClusterRunner
 from arena.cluster.worker import Chunk, Order, PlayedChunk, heed, play_chunk
 from arena.play.executor import GameRunner
+from arena.players.processors import Side
 from arena.provenance.player_files import GameFile, files_of
 from arena.provenance.sources import sources_digest
 from arena.records import GameJob, GameRecord, games_digest
@@ -31,6 +32,7 @@ from elolab import command_line
 from engine.compiled.identity import engine_identity
 from engine.engine import StopFlag
 from engine.settings.configuration import find_config
+from engine.settings.limits import Limits
 
 
 class Threads(Site):
@@ -216,6 +218,22 @@ def test_another_engine_is_refused_before_its_first_game() -> None:
     alone = ClusterRunner(Threads("other", play=play_as_another), StopFlag())
     with alone as runner, pytest.raises(ClusterError, match="none is left"):
         list(runner.run(jobs))
+
+
+def test_machines_with_fewer_processors_than_games_are_named() -> None:
+    clock = Limits.parse("clock=10+0.1")
+    sides, said = [Side("player 'a'", clock), Side("player 'b'", clock)], list[str]()
+    site = Threads("small", "beside", "large", play=made_up)
+    machines = {"small": ("one", 2), "beside": ("one", 2), "large": ("other", 9)}
+    site.here = {
+        name: replace(worker, threads=2, host=machines[name][0], processors=machines[name][1])
+        for name, worker in site.here.items()
+    }
+    with ClusterRunner(site, StopFlag(), warn=said.append, sides=sides) as runner:
+        list(runner.run(jobs_of(6)))
+    assert said
+    assert all(re.match("(small|beside): too few processors: 2 for 4 games at a time", text) for text in said)
+    assert all("2 or fewer threads in all (--nthreads)" in text for text in said)
 
 
 def jobs_of_script(script: Path, games: int = 6) -> list[GameJob]:
