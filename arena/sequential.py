@@ -1,36 +1,57 @@
-"""A sequential test over the games of a match: it ends the match at the same game however many are played at a time.
+"""A sequential test over the games of a match, and what it can show within its length.
 
-Interim analyses come at fixed places of the schedule, after every ``batch_pairs`` pairs and at the end, and only once
-every game before that place has ended. Games of later pairs that ended in the meantime are kept, but do not count.
+It ends the match at the same game however many are played at a time. Interim analyses come at fixed places of the
+schedule, after every ``batch_pairs`` pairs and at the end, and only once every game before that place has ended. Games
+of later pairs that ended in the meantime are kept, but do not count.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from arena.figures.numbers import signed
+from arena.figures.brownian import upper_bound_probability
+from arena.figures.numbers import given_text, signed
 from arena.figures.statistics import (
+    NORMALIZED_UNIT,
     Array,
     Pentanomial,
     SequentialEstimate,
     SequentialTest,
     Trinomial,
+    elo_of_score,
     estimate_after_test,
     log_likelihood_ratios,
+    score_of_elo,
     sequential_test,
 )
 from arena.records import Outcome
+from engine.language import Catalogue, with_minus
 
 MAX_HYPOTHESIS = 200
 """Elo of a hypothesis, either way; far beyond, no distribution of outcomes fulfils it."""
 MIN_GAP = 0.001
 """Elo between the hypotheses: no number of games tells closer ones apart."""
 DECIDED = ("upper accepted", "lower accepted")
+POWER = 0.8
+"""Probability with which a test is to find what it is to find."""
+PLAUSIBLE_ELO = 50.0
+"""A large gain for one change of settings: a test that would probably miss it hardly ever accepts anything."""
+TYPICAL_DEVIATION = 0.3
+"""Standard deviation of a pair's score, 0 to 1, where nothing has been played yet."""
+TYPICAL_OUTCOMES = np.array([0.13, 0.2, 0.34, 0.2, 0.13])
+"""Probabilities of a pair's outcomes between equal players, LL to WW; their scores have that deviation."""
+MOST_TILT = 60.0
+LARGE_SAMPLE = 1e4
+"""Pairs at which one more changes the ratio by its derivative."""
+MOST_ELO = 800.0
+MOST_PAIRS = 10**9
+"""Longer tests count as endless."""
 
 
 @dataclass(frozen=True)
@@ -149,3 +170,180 @@ class SequentialRun:
             pairs = self.games_seen // 2
             if (pairs % self.settings.batch_pairs == 0 or pairs == self.pairs) and self.state.verdict in DECIDED:
                 self.stopped_after = self.games_seen
+
+
+# --- What a test can show within its length ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What a test of so many pairs at most can show."""
+
+    kind: str
+    """What it is to show: a ``gain``, ``no_regression``, a ``difference`` or an ``equivalence``."""
+    pairs: int
+    least_pairs: int
+    """The fewest pairs that can show it, all of them won (an equivalence: none of them decided)."""
+    elo: float
+    """The least gain or difference that it shows with probability ``POWER``; the least margin of an equivalence."""
+    target_elo: float
+    """What it should be able to show: ``PLAUSIBLE_ELO``, the upper hypothesis if that is larger, or the margin."""
+    target_pairs: int
+    """The pairs that show that with probability ``POWER``."""
+    where: str
+    """The file or command that gives the length."""
+    length: str
+    """How it gives it, with ``{pairs}`` for the number: ``--pairs {pairs}``."""
+    easier: str
+    """The key or option that makes fewer pairs enough where it is raised: ``--elo1``."""
+    openings: int | None = None
+    """The most pairs that there are openings for; ``None`` if these do not limit it."""
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether any outcome of these pairs shows it."""
+        return self.pairs >= self.least_pairs
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether a run with this test is pointless; of an ablation, other comparisons may be longer."""
+        return not self.is_possible and self.kind in ("gain", "no_regression")
+
+    @property
+    def is_likely(self) -> bool:
+        """Whether what it should be able to show is shown with probability ``POWER``."""
+        return self.elo <= self.target_elo
+
+    def data(self) -> dict[str, Any]:
+        """As plain data."""
+        return asdict(self) | {"is_possible": self.is_possible, "is_likely": self.is_likely, "probability": POWER}
+
+    def text(self, say: Catalogue) -> str:
+        """In one sentence; ``say`` are the messages of ``arena``."""
+        state = "impossible" if not self.is_possible else "" if self.is_likely else "weak"
+        if state == "weak" and math.isinf(self.elo):
+            state = "never"
+        return say(
+            f"reach.{self.kind}{'_' * bool(state)}{state}",
+            pairs=self.pairs,
+            least=self.least_pairs,
+            elo="" if math.isinf(self.elo) else with_minus(str(math.ceil(self.elo))),
+            target=given_text(math.ceil(self.target_elo)),
+            percent=f"{100 * POWER:.0f}",
+            remedy=self.remedy(self.target_pairs, say),
+        )
+
+    def remedy(self, pairs: int, say: Catalogue) -> str:
+        """How to let the test have so many pairs, or to need fewer where there are no openings for them."""
+        if self.openings is not None and pairs > self.openings:
+            return say("reach.more_openings", pairs=pairs, openings=self.openings, easier=self.easier)
+        return say("reach.longer", length=self.length.format(pairs=pairs))
+
+
+@functools.lru_cache(maxsize=1024)
+def reach_of_test(
+    settings: SequentialSettings, pairs: int, kind: str, where: str, length: str, easier: str,
+    openings: int | None = None,
+) -> Reach:  # fmt: skip
+    """What a sequential test of so many pairs at most can accept."""
+    target = target_of(settings)
+    return Reach(
+        kind, pairs, least_pairs(settings), detectable_gain(settings, pairs), target,
+        pairs_to_accept(settings, target), where, length, easier, openings,
+    )  # fmt: skip
+
+
+def target_of(settings: SequentialSettings) -> float:
+    """The gain in logistic Elo that a test should be able to accept: a plausible one, or its H1 if that is larger."""
+    upper = settings.elo1
+    if settings.model == "normalized":
+        upper = elo_of_score(0.5 + TYPICAL_DEVIATION * math.sqrt(2) * upper / NORMALIZED_UNIT)
+    return max(PLAUSIBLE_ELO, upper)
+
+
+@functools.lru_cache(maxsize=1024)
+def least_pairs(settings: SequentialSettings) -> int:
+    """The fewest pairs that can accept H1: all of them won."""
+    return first_pairs(lambda pairs: settings.test(Pentanomial((0, 0, 0, 0, pairs))).verdict == "upper accepted")
+
+
+def acceptance_probability(settings: SequentialSettings, elo: float, pairs: int) -> float:
+    """Probability that H1 is accepted within so many pairs where the true gain is ``elo`` (logistic Elo).
+
+    The log-likelihood ratio is taken for a Brownian motion with the mean and the variance of its steps.
+    """
+    mean, variance = _step(settings, elo)
+    test = sequential_test(Pentanomial((0, 0, 0, 0, 0)), alpha=settings.alpha, beta=settings.beta)
+    return upper_bound_probability(test.lower_bound, test.upper_bound, mean / variance, pairs * variance)
+
+
+@functools.lru_cache(maxsize=4096)
+def _step(settings: SequentialSettings, elo: float) -> tuple[float, float]:
+    """Mean and variance of what a pair adds to the log-likelihood ratio, where the true gain is ``elo``.
+
+    The ratio is homogeneous in the counts: each outcome adds its partial derivative.
+    """
+    outcomes = typical_outcomes(elo)
+    counts = LARGE_SAMPLE * outcomes
+    rows = np.vstack([counts, counts + np.eye(len(outcomes))])
+    ratios = log_likelihood_ratios(rows, 2, settings.elo0, settings.elo1, settings.model)
+    steps = ratios[1:] - ratios[0]
+    mean = float(outcomes @ steps)
+    return mean, float(outcomes @ (steps - mean) ** 2)
+
+
+def typical_outcomes(elo: float) -> Array:
+    """Probabilities of a pair's five outcomes at a gain of ``elo``: the typical ones, tilted to that mean score."""
+    scores, wanted = np.linspace(0, 1, 5), score_of_elo(elo)
+    low, high = -MOST_TILT, MOST_TILT
+    for _ in range(60):
+        middle = (low + high) / 2
+        outcomes = TYPICAL_OUTCOMES * np.exp(middle * (scores - wanted))
+        outcomes /= outcomes.sum()
+        low, high = (middle, high) if outcomes @ scores < wanted else (low, middle)
+    return outcomes
+
+
+def detectable_gain(settings: SequentialSettings, pairs: int) -> float:
+    """The gain in logistic Elo that is accepted within so many pairs with probability ``POWER``; infinite if none is.
+    """
+    low, high = -MOST_ELO, MOST_ELO
+    if acceptance_probability(settings, high, pairs) < POWER:
+        return math.inf
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (low, middle) if acceptance_probability(settings, middle, pairs) >= POWER else (middle, high)
+    return high
+
+
+@functools.lru_cache(maxsize=1024)
+def pairs_to_accept(settings: SequentialSettings, elo: float) -> int:
+    """The pairs within which a gain of ``elo`` (logistic Elo) is accepted with probability ``POWER``."""
+    return first_pairs(lambda pairs: acceptance_probability(settings, elo, pairs) >= POWER)
+
+
+def expected_pairs(test: SequentialTest, pairs: int) -> int | None:
+    """Pairs in all that an undecided test is expected to take if the strength is as measured in its first ``pairs``.
+
+    Its log-likelihood ratio then goes on as it went so far: above 0 towards the upper hypothesis, below it towards the
+    lower one. ``None`` of a decided test, and where the ratio is so near 0 that nothing can be expected.
+    """
+    ratio = test.log_likelihood_ratio
+    bound = test.upper_bound if ratio > 0 else test.lower_bound
+    if test.verdict != "undecided" or abs(ratio) * MOST_PAIRS < abs(bound) * max(1, pairs):
+        return None
+    return math.ceil(pairs * bound / ratio)
+
+
+def first_pairs(holds: Callable[[int], bool]) -> int:
+    """The first number of pairs from which on something holds; ``MOST_PAIRS`` if it does not up to there."""
+    high = 1
+    while not holds(high):
+        if high >= MOST_PAIRS:
+            return MOST_PAIRS
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high

@@ -50,6 +50,7 @@ evaluation = "material"
 maximum_plies = 80
 
 [validation]
+elo_upper = 100
 maximum_pairs = 60
 slow = "fixed"
 slow_pairs = 5

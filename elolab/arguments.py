@@ -26,6 +26,8 @@ _ARGUMENTS = tuple(
         (r"\badd --accept-engine-change\b", "add accept_engine_change=True"),
         (r"\bwith --wall-clock-on-cluster\b", "with wall_clock_on_cluster=True"),
         (r"^--cluster\b", "cluster"),
+        (r"\bgive --pairs (\d+)", r"give pairs=\1"),
+        (r"\ba larger --elo1\b", 'a larger "elo1" of sprt'),
         (r"\badd --game (\w+)", r'add game="\1"'),
         (r"\bit is --engine cmd=(\S+) args=.+(?=; a player is)", r'it is {{"command": ["\1", ...]}}'),
         (r"\bsay --engine cmd=(\S+)", r'say {{"command": "\1"}}'),

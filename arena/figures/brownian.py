@@ -31,6 +31,13 @@ def worse_outcome_probability(lower: float, upper: float, drift: float, duration
     return min(1.0, max(0.0, stopped + _between(lower, upper, drift, duration, end)))
 
 
+def upper_bound_probability(lower: float, upper: float, drift: float, duration: float) -> float:
+    """Probability that a motion from 0 reaches ``upper`` within ``duration``, and not ``lower`` before it."""
+    if duration <= 0:
+        return 0.0
+    return min(1.0, max(0.0, _reached_lower(-upper, -lower, -drift, duration)))
+
+
 def _images(lower: float, upper: float, duration: float) -> range:
     """Numbers of the images that can matter. The drift weights all paths between two points alike, near and far."""
     furthest = math.ceil(DEVIATIONS_THAT_MATTER * math.sqrt(duration) / (2 * (upper - lower))) + 1

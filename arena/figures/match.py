@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from arena.figures.statistics import Pentanomial, Trinomial
-from arena.sequential import SequentialSettings
+from arena.sequential import SequentialSettings, expected_pairs
 from engine.language import DEFAULT_LANGUAGE, Catalogue, padded, wrapped
 
 if TYPE_CHECKING:
@@ -159,8 +159,14 @@ def verdict_sentence(run: SequentialRun, one: str, other: str, say: Callable[...
     from arena.figures.numbers import given_text
 
     settings = run.settings
-    return say(
+    sentence = say(
         f"verdict.{VERDICT_KEYS.get(run.verdict, 'undecided')}", pairs=run.games_seen // 2, most=run.pairs, one=one,
         other=other, unit=say(f"verdict.unit_{settings.model}"), elo0=given_text(settings.elo0),
         elo1=given_text(settings.elo1),
     )  # fmt: skip
+    needed = None if run.is_decided else expected_pairs(run.state, run.counts.pairs)
+    if needed is None:
+        return sentence
+    hypothesis = "H1" if run.state.log_likelihood_ratio > 0 else "H0"
+    key = "verdict.needed" if needed <= run.pairs else "verdict.needed_more"
+    return say(key, verdict=sentence, needed=needed, hypothesis=hypothesis)

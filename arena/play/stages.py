@@ -14,7 +14,15 @@ from typing import Any
 
 from arena.play.estimates import duration_text
 from arena.play.store import STORE_NAME, Store
-from engine.language import console
+from arena.sequential import Reach
+from engine.errors import UserError
+from engine.language import DEFAULT_LANGUAGE, Catalogue, console, wrapped
+
+TEXT_WIDTH = 79
+
+
+class PlanError(UserError):
+    """A run that could not show what it is for."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +41,8 @@ class GameStage:
     """The time that bounds it instead of a number of games."""
     unknown_speed: tuple[str, ...] = ()
     """Programs of which no game is stored and on whose speed the time depends, so that nothing is said of it."""
+    reach: tuple[Reach, ...] = ()
+    """What its tests can show within its games."""
 
     @property
     def has_unknown_games(self) -> bool:
@@ -96,6 +106,28 @@ class StagePlan:
             mean_ms = store.mean_duration_ms()
         return 1.0 if mean_ms is None else mean_ms / 1000 * self.stored / expected
 
+    def refuse_the_impossible(self) -> None:
+        """Raise ``PlanError`` if all stages are tests that no outcome of their games can pass.
+
+        A study is worth its games without its validations. A run that was begun may go on, and be reported as far as it
+        comes.
+        """
+        hopeless = [next((reach for reach in stage.reach if reach.is_hopeless), None) for stage in self.stages]
+        first = hopeless[0]
+        if first is not None and all(hopeless) and not self.stored:
+            raise PlanError(f"{first.where}: {first.text(Catalogue('arena', DEFAULT_LANGUAGE)).removesuffix('.')}")
+
+    def remarks(self) -> list[str]:
+        """What the tests of the stages that are still to be played can show, a sentence each."""
+        say = console("arena")
+        found = []
+        for stage in filter(lambda stage: stage.missing, self.stages):
+            for reach in stage.reach:
+                text = reach.text(say)
+                text = say("reach.of_stage", stage=stage.name, text=text) if len(self.stages) > 1 else text
+                found.append(text if reach.is_likely else say("reach.warning", text=text))
+        return found
+
     def data(self) -> dict[str, Any]:
         """As plain data."""
         return {
@@ -112,9 +144,11 @@ class StagePlan:
                     "games": None if one.has_unknown_games else one.games,
                     "stored": one.stored,
                     "seconds": self.seconds_of(one),
+                    "reach": [reach.data() for reach in one.reach],
                 }
                 for one in self.stages
             ],
+            "remarks": self.remarks(),
         }
 
     def lines(self, more: Sequence[str] = ()) -> list[str]:
@@ -129,7 +163,12 @@ class StagePlan:
             if stage.unknown_speed:
                 key += "_unknown"
             lines.append(say(f"dry_run.{key}", stage=stage.name, games=stage.games, stored=stage.stored, time=time))
-        return [*lines, *more, time_line(data)]
+        return [*lines, *more, time_line(data), *remark_lines(data)]
+
+
+def remark_lines(plan: Mapping[str, Any]) -> list[str]:
+    """The remarks of a plan, as ``StagePlan.data`` has it, within 80 columns."""
+    return [line for remark in plan["remarks"] for line in wrapped(remark, TEXT_WIDTH)]
 
 
 def time_line(plan: Mapping[str, Any]) -> str:

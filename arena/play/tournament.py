@@ -6,7 +6,7 @@ import math
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Unpack
 
 from arena.colours import GREEN, RED
@@ -15,7 +15,7 @@ from arena.notation.openings import Suite, load_suite
 from arena.play.estimates import depends_on_speed, estimated_game_seconds
 from arena.play.live import Scoreboard
 from arena.play.running_elo import RunningElo
-from arena.play.stages import GameStage, StagePlan, time_line
+from arena.play.stages import GameStage, StagePlan, remark_lines, time_line
 from arena.play.store import STORE_NAME, Store, StoreError
 from arena.players.processors import Side
 from arena.players.registry import protocol_named
@@ -33,7 +33,7 @@ from arena.schedule import (
     planned_games,
     sequential_run,
 )
-from arena.sequential import SequentialRun
+from arena.sequential import Reach, SequentialRun, reach_of_test
 from arena.tournament_spec import TournamentSpec
 from engine.errors import UserError
 from engine.language import DEFAULT_LANGUAGE, columns_of, console
@@ -142,6 +142,8 @@ def run(spec: TournamentSpec, directory: Path, **options: Unpack[RunOptions]) ->
     before stays.
     """
     plan = prepare(spec)
+    if spec.sprt is not None:
+        plan_of_run(plan, directory, 1).refuse_the_impossible()
     with Run(directory, purpose_of(plan), **options) as run:
         _play(plan, run)
         result = replace(result_of(plan.spec, run.store), unavailable=run.unavailable)
@@ -496,14 +498,32 @@ def plan_of_run(
         if not player.is_builtin and index not in seen and depends_on_speed(player.limits)
     )  # fmt: skip
     games = result.planned - result.unplayable
-    stage = GameStage(spec.name, games, seconds, result.stored, unknown_speed=unknown)
+    stage = GameStage(
+        spec.name, games, seconds, result.stored, unknown_speed=unknown, reach=_reach(plan, result.sequential)
+    )
     return StagePlan(spec.name, directory, (stage,), concurrency, is_bound=not format_of(spec).has_fixed_length)
 
 
+def _reach(plan: Plan, sequential: SequentialRun | None) -> tuple[Reach, ...]:
+    """What the sequential test of a match can show; nothing of other formats."""
+    spec = plan.spec
+    if spec.sprt is None:
+        return ()
+    pairs = spec.pairs if sequential is None else sequential.pairs
+    is_file = bool(PurePath(spec.source).suffix)
+    length, easier = ("pairs = {pairs}", "elo1") if is_file else ("--pairs {pairs}", "--elo1")
+    return (reach_of_test(spec.sprt, pairs, "gain", spec.source, length, easier, plan.available_openings),)
+
+
 def describe(plan: Plan, directory: Path, concurrency: int) -> dict[str, Any]:
-    """What a run would do: games, openings, time; figures as plain data."""
+    """What a run would do: games, openings, time; figures as plain data.
+
+    Raises ``UserError`` as ``run`` does for a test that cannot accept anything.
+    """
+    planned = plan_of_run(plan, directory, concurrency)
+    planned.refuse_the_impossible()
     return {
-        **plan_of_run(plan, directory, concurrency).data(),
+        **planned.data(),
         "openings_needed": format_of(plan.spec).openings_needed(plan.spec),
         "openings_available": plan.available_openings,
         "players": [
@@ -534,7 +554,7 @@ def description_text(description: dict[str, Any]) -> str:
     say = console("arena")
     bound = "_at_most" if description["at_most"] else ""
     lines = [say(f"dry_run.{name}{bound}", **description) for name in ("games", "openings")]
-    lines.append(time_line(description))
+    lines += [time_line(description), *remark_lines(description)]
     for player in description["players"]:
         lines.append(say("dry_run.player", **player))
     for name, reason in description["cannot_start"].items():

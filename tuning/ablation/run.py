@@ -26,7 +26,7 @@ from tuning.ablation.depth_cost import DepthCost, DepthRow, costs_to_depth, dept
 from tuning.ablation.rows import AblationRow, CellRow, EffectRow, PlayedComparisons, frame_of
 from tuning.ablation.spec import AblationSpec, Comparison
 from tuning.ablation.speed import SpeedRow, speed_rows
-from tuning.ablation.verdicts import UNDECIDED
+from tuning.ablation.verdicts import UNDECIDED, reach_of_comparison
 from tuning.conditions import Conditions, describe, shortened
 from tuning.engine_check import EngineCheck
 from tuning.matches import Match, MatchTable, read_openings
@@ -238,6 +238,9 @@ def plan_of_run(plan: AblationPlan, directory: Path, concurrency: int, store: St
     known = 0 if store is None else len(store)
     spec = plan.spec
     stage = stage_of(console("tuning")("stage.comparisons"), spec.comparisons, known, plan.games)
+    asked = [one.pairs for one in spec.comparisons if one.is_question] or [one.pairs for one in spec.comparisons]
+    reach = reach_of_comparison(min(asked), spec.questions, spec.rule, spec.conditions.source)
+    stage = replace(stage, reach=reach)
     if not known:
         limits = {limits for one in spec.comparisons for limits in (one.limits, one.reference_limits or one.limits)}
         stage = replace(stage, unknown_speed=spec.conditions.unknown_speed(limits))

@@ -24,6 +24,7 @@ from statistics import NormalDist
 import numpy as np
 
 from arena.figures.statistics import NATURAL_TO_ELO, Pentanomial, elo_of_score, score_of_elo
+from arena.sequential import PLAUSIBLE_ELO, POWER, TYPICAL_DEVIATION, Reach, first_pairs
 
 BETTER, WORSE, EQUIVALENT, UNDECIDED = "better", "worse", "equivalent", "undecided"
 DIFFERENT = (BETTER, WORSE)
@@ -32,10 +33,6 @@ MARGIN_ELO = 5.0
 """Differences smaller than this count as none, unless said otherwise."""
 ERROR_RATE = 0.05
 """Probability of any false difference, and of any false equivalence, unless said otherwise."""
-POWER = 0.8
-"""Probability with which the effect is to be found in what is said about games still needed."""
-TYPICAL_DEVIATION = 0.3
-"""Standard deviation of a pair's score, 0 to 1, where nothing has been played yet."""
 FUTILITY_POWER = 0.05
 """An open question whose predictive power is smaller is stopped for futility: it gets no more games. In simulations
 that takes 46 % of an equal split's games for 98.7 % of its verdicts; 0.01 takes 50 % for 99.1 %."""
@@ -379,11 +376,39 @@ def pairs_for_equivalence(questions: int, rule: Rule, deviation: float = TYPICAL
 
 def can_decide(pairs: int, questions: int, rule: Rule) -> bool:
     """Whether any outcome of so many pairs would bring a verdict: whether winning all of them would."""
-    analyses = analyses_of(pairs, rule.rounds)
-    question = Question(match_estimate(Pentanomial((0, 0, 0, 0, pairs)), rule.margin_elo), analyses, len(analyses))
-    return judged([question], replace(rule, error_rate=rule.error_rate / questions)) != (UNDECIDED,)
+    return _verdict_on(Pentanomial((0, 0, 0, 0, pairs)), questions, rule) != UNDECIDED
+
+
+def _verdict_on(counts: Pentanomial, questions: int, rule: Rule) -> str:
+    """The verdict on one of so many questions at the end of a comparison that ends with these counts."""
+    analyses = analyses_of(counts.pairs, rule.rounds)
+    question = Question(match_estimate(counts, rule.margin_elo), analyses, len(analyses))
+    return judged([question], replace(rule, error_rate=rule.error_rate / questions))[0]
 
 
 def min_pairs(questions: int, rule: Rule) -> int:
     """The fewest pairs of a comparison that can bring a verdict at all."""
     return next(pairs for pairs in range(2, 1000) if can_decide(pairs, questions, rule))
+
+
+def equivalent_margin(pairs: int, questions: int, rule: Rule, deviation: float = TYPICAL_DEVIATION) -> float:
+    """The margin in Elo within which so many pairs find equal settings equivalent with probability ``POWER``."""
+    level = critical_values(analyses_of(pairs, rule.rounds), rule.error_rate / questions / 2)[-1]
+    return elo_of_score(0.5 + (level + _NORMAL.inv_cdf((1 + POWER) / 2)) * deviation / math.sqrt(pairs))
+
+
+def reach_of_comparison(pairs: int, questions: int, rule: Rule, where: str) -> tuple[Reach, ...]:
+    """What a comparison of so many pairs at most, one of so many questions, can show: differences and equivalence."""
+    length = "pairs = {pairs}"
+    difference = Reach(
+        "difference", pairs, min_pairs(questions, rule), detectable_elo(pairs, questions, rule), PLAUSIBLE_ELO,
+        pairs_to_decide(PLAUSIBLE_ELO, questions, rule), where, length, "margin",
+    )  # fmt: skip
+    if rule.margin_elo == 0:
+        return (difference,)
+    least = first_pairs(lambda count: _verdict_on(Pentanomial((0, 0, count, 0, 0)), questions, rule) == EQUIVALENT)
+    equivalence = Reach(
+        "equivalence", pairs, least, equivalent_margin(pairs, questions, rule), rule.margin_elo,
+        pairs_for_equivalence(questions, rule), where, length, "margin",
+    )  # fmt: skip
+    return difference, equivalence

@@ -22,7 +22,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from tuning.ablation.verdicts import FUTILITY_POWER, POWER, critical_values, normal_deviate, reach_of_t
+from arena.sequential import POWER
+from tuning.ablation.verdicts import FUTILITY_POWER, critical_values, normal_deviate, reach_of_t
 from tuning.claims.verdicts import OPEN, SHOWN, Rule
 
 _NORMAL = NormalDist()

@@ -174,10 +174,11 @@ def describe(
 ) -> int:
     """Print what a run would do, for ``--dry-run``; ``figures`` are what it consists of beside games.
 
-    Raises ``UserError`` for options that it could not be played with.
+    Raises ``UserError`` for options that it could not be played with, and for a test that could not accept anything.
     """
     from arena.run import check_clocks, check_options, overload_warning
 
+    plan.refuse_the_impossible()
     check_clocks(purpose, arguments.cluster, arguments.wall_clock_on_cluster)
     check_options(arguments.concurrency, arguments.cluster, arguments.affinity, getattr(arguments, "log", None))
     warning = overload_warning(purpose, arguments.concurrency, arguments.cluster, arguments.affinity)

@@ -15,8 +15,9 @@ from engine.commands.arguments import (
     print_json,
     whole_number,
 )
-from engine.language import console
+from engine.language import Catalogue, console, wrapped
 from tuning.commands.arguments import (
+    TEXT_WIDTH,
     add_playing_arguments,
     complain,
     complain_of_faults,
@@ -100,7 +101,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _print_verdict(
     result: ValidationResult, verdict: Verdict, report: Path | None, arguments: argparse.Namespace
 ) -> None:
-    from tuning.reports.study import verdict_data, verdict_sentence
+    from tuning.reports.document import MESSAGES
+    from tuning.reports.study import needed_sentence, verdict_data, verdict_sentence
 
     if arguments.json:
         preset = None if result.preset is None else str(result.preset)
@@ -112,6 +114,9 @@ def _print_verdict(
     else:
         message = console("tuning")
         print(verdict_sentence(verdict, arguments.language))
+        needed = needed_sentence(verdict, Catalogue(MESSAGES, arguments.language), "--maximum-pairs {pairs}")
+        if needed:
+            print("\n".join(wrapped(needed, TEXT_WIDTH)))
         print(message("console.pentanomial", counts=" ".join(map(str, verdict.counts.counts))))
         if result.preset is not None:
             print(message("console.preset", preset=result.preset))

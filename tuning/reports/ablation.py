@@ -17,12 +17,12 @@ from arena.files import replace_file
 from arena.notation.csv_tables import frame_csv
 from arena.reports.contents import Plot
 from arena.reports.tables import TextTable
+from arena.sequential import POWER
 from engine.language import DEFAULT_LANGUAGE, Catalogue, wrapped
 from tuning.ablation.verdicts import (
     BETTER,
     DIFFERENT,
     EQUIVALENT,
-    POWER,
     UNDECIDED,
     WORSE,
     detectable_elo,
@@ -60,7 +60,6 @@ if TYPE_CHECKING:
     from tuning.ablation.levels import CurvePoint
     from tuning.ablation.rows import AblationRow, EffectRow
     from tuning.ablation.run import AblationResult
-    from tuning.ablation.spec import AblationSpec
     from tuning.ablation.speed import SpeedRow
 
 
@@ -104,7 +103,7 @@ def ablation_document(result: AblationResult, language: str) -> Document:
     played = (Facts(_ablation_facts(result, message)), _sides_table(result.rows, message))
     command = repeat_command("ablate", spec.conditions, result.directory, message.language)
     sections += [
-        Section("verdicts", message("section.verdicts"), (Note(_rule_note(spec, message)),)),
+        Section("verdicts", message("section.verdicts"), (Note(_rule_note(result, message)),)),
         Section("conditions", message("section.conditions"), played),
         Section("repeat", message("section.repeat"), (Commands((command,)),)),
     ]
@@ -160,14 +159,14 @@ def _plots(result: AblationResult, message: Catalogue) -> tuple[Plot, ...]:
             )
         )
     if result.depths:
+        shown = _shown_depths(result.depths)
         caption = message(
             "caption.of_positions",
-            caption=message("ablation.depths_caption"),
+            caption=message("ablation.depths_caption", reference=shown[0].setting),
             positions=result.rows[0].positions,
             engine=result.engine,
             command=repeat_command("ablate", result.spec.conditions, result.directory, message.language),
         )
-        shown = _shown_depths(result.depths)
         found.append(Plot("depths", message("ablation.depths"), caption, charts.depths_chart(shown, words)))
     return tuple(found)
 
@@ -302,14 +301,15 @@ def _pair_deviation(rows: Sequence[AblationRow]) -> float:
     return math.sqrt(squares / max(1, pairs)) or 0.01
 
 
-def _rule_note(spec: AblationSpec, message: Catalogue) -> str:
-    rule = spec.rule
+def _rule_note(result: AblationResult, message: Catalogue) -> str:
+    spec, rule = result.spec, result.spec.rule
     error = 100 * rule.error_rate
     if rule.margin_elo:
-        equivalence = pairs_for_equivalence(spec.questions, rule)  # as everything here that is still needed
-        verdicts = message(
-            "ablation.rule_of_equivalence", margin=rule.margin_elo, equivalence=equivalence, error=error
-        )
+        takes = ""
+        verdicts_reached = [row.verdict for row in result.rows] + [row.verdict for row in result.effects]
+        if EQUIVALENT not in verdicts_reached:  # settings that seldom differ take far fewer
+            takes = message("ablation.equivalence_takes", pairs=pairs_for_equivalence(spec.questions, rule))
+        verdicts = message("ablation.rule_of_equivalence", margin=rule.margin_elo, takes=takes, error=error)
     else:
         verdicts = message("ablation.rule_of_difference", error=error)
     return message("ablation.rule_note", analyses=rule.rounds, verdicts=verdicts)

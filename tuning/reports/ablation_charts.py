@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -25,7 +25,8 @@ from arena.reports.drawing.marks import (
     widen_coinciding,
 )
 from arena.reports.drawing.style import BLACK, GROUND, INK, LOSS, MUTED, SERIES, WHITE, WIN, draw_grid, single_axes
-from engine.language import Catalogue
+from engine import language
+from engine.language import Catalogue, columns_of
 from tuning.ablation.verdicts import BETTER, EQUIVALENT, UNDECIDED, WORSE
 from tuning.reports.study_charts import FONT_SIZE, RATIO_TICKS, empty_figure, unit_text
 
@@ -55,6 +56,8 @@ UNASKED = (INK, "d")
 
 def wrapped(label: str) -> str:
     """A label over several lines if it is long: what comparisons differ in often comes last."""
+    if columns_of(label) > len(label):
+        return "\n".join(language.wrapped(label, LABEL_WIDTH))
     return "\n".join(textwrap.wrap(label, LABEL_WIDTH, break_on_hyphens=False))
 
 
@@ -92,7 +95,7 @@ def forest_chart(rows: Sequence[AblationRow], words: Catalogue, margin: float = 
     draw_grid(axes, "x")
     if with_nodes:
         _draw_nodes(grid[0, 1], rows, places, words)
-    _explain_marks(figure, {row.verdict: words(f"verdict.{row.verdict}") for row in rows if row.verdict})
+    _explain_marks(figure, _verdict_texts(rows, words))
     return settle(figure)
 
 
@@ -108,14 +111,23 @@ def verdict_mark(verdict: str) -> tuple[str, str]:
     return VERDICT_MARKS.get(verdict, UNASKED)
 
 
-def _draw_comparison(axes: Axes, row: AblationRow, place: float, bounds: tuple[float, float]) -> None:
+def _draw_comparison(
+    axes: Axes, row: AblationRow, place: float, bounds: tuple[float, float], *, upright: bool = False
+) -> None:
+    """A row's Elo in the shape of its verdict, its own interval (thick) and the one by which it is judged (thin)."""
     color, marker = verdict_mark(row.verdict)
     judged = judged_interval(row)
-    draw_interval(axes, place, judged, bounds, color, linewidth=1.0)
+    draw_interval(axes, place, judged, bounds, color, upright=upright, linewidth=1.0)
     inner = max(row.elo_low, bounds[0]), min(row.elo_high, bounds[1])
-    draw_interval(axes, place, inner, bounds, color, linewidth=2.4)
-    said = f"{signed(row.elo, 0)} [{signed(judged[0], 0)}, {signed(judged[1], 0)}]"
-    draw_point(axes, place, row.elo, bounds, color, marker, size=6, is_open=row.verdict == UNDECIDED, said=said)
+    draw_interval(axes, place, inner, bounds, color, upright=upright, linewidth=2.4)
+    said = "" if upright else f"{signed(row.elo, 0)} [{signed(judged[0], 0)}, {signed(judged[1], 0)}]"
+    draw_point(axes, place, row.elo, bounds, color, marker, upright=upright, size=6, is_open=row.verdict == UNDECIDED,
+               said=said)  # fmt: skip
+
+
+def _verdict_texts(rows: Sequence[AblationRow], words: Catalogue) -> dict[str, str]:
+    """The verdicts among the rows, and how they read."""
+    return {row.verdict: words(f"verdict.{row.verdict}") for row in rows if row.verdict}
 
 
 def _explain_marks(figure: Figure, meanings: dict[str, str]) -> None:
@@ -181,11 +193,12 @@ class Curve:
 
 
 def curves_chart(curves: Sequence[Curve], words: Catalogue) -> Figure:
-    """Elo along each parameter, with its 95 % intervals."""
+    """Elo along each parameter: every value with its own 95 % interval, the one for all questions, and the verdict."""
     columns = min(2, len(curves))
     rows = math.ceil(len(curves) / columns)
     figure, grid = empty_figure(0.7 + 2.8 * rows, rows, columns)
-    bounds = shown_bounds([(row.elo_low, row.elo_high) for curve in curves for _, row in curve.points])
+    compared = [row for curve in curves for _, row in curve.points]
+    bounds = shown_bounds(map(judged_interval, compared))
     for place, axes in enumerate(grid.flat):
         if place >= len(curves):
             axes.set_visible(False)
@@ -195,6 +208,7 @@ def curves_chart(curves: Sequence[Curve], words: Catalogue) -> Figure:
     grid[0, 0].set_ylim(bounds[0] - room, bounds[1] + room)
     for axes in grid[:, 0]:
         axes.set_ylabel(words("chart.elo_against_reference"))
+    _explain_marks(figure, _verdict_texts(compared, words))
     return settle(figure)
 
 
@@ -203,21 +217,16 @@ def _draw_curve(axes: Axes, curve: Curve, words: Catalogue, bounds: tuple[float,
     reference = curve.reference
     levels = [*(level for level, _ in curve.points), curve.reference]
     places = level_places(levels, reference.scale == "log")
-    found = [(one.elo, one.elo_low, one.elo_high) for _, one in curve.points]
+    heights = [min(max(elo, bounds[0]), bounds[1]) for elo in [*(row.elo for _, row in curve.points), 0.0]]
     values = sorted(
-        (place, min(max(elo, bounds[0]), bounds[1]))
-        for place, level, (elo, _, _) in zip(places, levels, [*found, (0.0, 0.0, 0.0)], strict=True)
-        if level.value is not None
+        (place, height) for place, height, level in zip(places, heights, levels, strict=True) if level.value is not None
     )
     axes.axhline(0, color=MUTED, linewidth=0.9)
     axes.plot(*zip(*values, strict=True), "-", color=WIN, linewidth=1.4)
-    for place, level, (elo, low, high) in zip(places, levels, found, strict=False):
-        color, marker = (LOSS, "s") if level.value is None else (WIN, "o")
+    for place, height, (level, row) in zip(places, heights, curve.points, strict=False):
         if level.value is None:
-            shown = min(max(elo, bounds[0]), bounds[1])
-            axes.plot([place, values[0][0]], [shown, values[0][1]], ":", color=WIN, linewidth=1.2)
-        draw_interval(axes, place, (low, high), bounds, color, upright=True, linewidth=1.8)
-        draw_point(axes, place, elo, bounds, color, marker, upright=True, size=5)
+            axes.plot([place, values[0][0]], [height, values[0][1]], ":", color=WIN, linewidth=1.2)
+        _draw_comparison(axes, row, place, bounds, upright=True)
     axes.plot([places[-1]], [0], "D", color=GROUND, markeredgecolor=WIN, markersize=7, zorder=4)
     name, unit = reference.parameter, unit_text(reference.unit, words)
     axes.set_xlabel(words("chart.parameter_with_unit", parameter=name, unit=unit) if unit else name)
@@ -226,7 +235,7 @@ def _draw_curve(axes: Axes, curve: Curve, words: Catalogue, bounds: tuple[float,
         axes.minorticks_off()
     axes.set_xticks(places, [level.tick for level in levels], fontsize=9)
     if curve.title:
-        axes.set_title(curve.title, fontsize=10, loc="left")
+        axes.set_title(wrapped(curve.title), fontsize=10, loc="left")
     axes.tick_params(labelleft=True)
     axes.margins(x=0.08)
     draw_grid(axes, "y")
@@ -314,26 +323,28 @@ def heat_chart(features: Sequence[str], worth: Any, known: Any, words: Catalogue
 
 
 def depths_chart(rows: Sequence[DepthRow], words: Catalogue) -> Figure:
-    """Nodes to the end of each depth on a logarithmic scale, a line for each setting."""
+    """Nodes to the end of each depth over the first setting's, on a logarithmic scale, a line for each setting."""
     from matplotlib.ticker import MaxNLocator
 
     settings = list(dict.fromkeys(row.setting for row in rows))
+    reference = {row.depth: row.nodes for row in rows if row.setting == settings[0]}
     names = [wrapped(name) for name in told_apart(settings, LABEL_COLUMNS)]
     legend_lines = math.ceil(len(names) / 2) * max(name.count("\n") + 1 for name in names)
     figure, axes = single_axes(3.0 + LINE_INCHES * legend_lines, FONT_SIZE)
     lines = []
+    ratios = [1.0]
     for place, (setting, name) in enumerate(zip(settings, names, strict=True)):
-        own = [row for row in rows if row.setting == setting]
+        own = {row.depth: row.nodes / reference[row.depth] for row in rows
+               if row.setting == setting and row.depth in reference}  # fmt: skip
+        ratios += own.values()
         lines += axes.plot(
-            [row.depth for row in own], [row.nodes for row in own], DEPTH_STYLES[place % len(DEPTH_STYLES)],
+            list(own), list(own.values()), DEPTH_STYLES[place % len(DEPTH_STYLES)],
             color=SERIES[place % len(SERIES)], markersize=4.5, linewidth=1.7, label=name,
         )  # fmt: skip
-    axes.set_yscale("log")
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}".replace(",", "\N{NO-BREAK SPACE}"))
-    axes.yaxis.set_minor_formatter("")
+    mark_ratios(axes, ratio_bounds(ratios), way="y")
     widen_coinciding(lines)
     axes.set_xlabel(words("chart.depth"))
-    axes.set_ylabel(words("chart.nodes"))
+    axes.set_ylabel(words("chart.nodes_over_reference"))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     draw_grid(axes, "y")
     figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=9, handlelength=2)
@@ -347,19 +358,20 @@ LEAST_ROOM = 1.02
 """The factor by which an axis of ratios goes on beyond its bounds, at least."""
 
 
-def mark_ratios(axes: Axes, bounds: tuple[float, float], max_ticks: int = 7) -> None:
+def mark_ratios(
+    axes: Axes, bounds: tuple[float, float], max_ticks: int = 7, way: Literal["x", "y"] = "x"
+) -> None:
     """A logarithmic axis of ratios, its ticks all with the same number of digits behind the point."""
     low, high = bounds
     room = max(LEAST_ROOM, (high / low) ** 0.06)
     ends = low / room, high * room
-    axes.set_xscale("log")
+    axes.set(**{f"{way}scale": "log"})
     factor = (ends[1] / ends[0]) ** (1 / (max_ticks + 1))
     ticks = stepped_ticks(ends, factor) if high / low < NEAR_FACTOR else []
     if not ticks:
         ticks = spaced_ticks([tick for tick in RATIO_TICKS if ends[0] < tick < ends[1]], factor)
-    axes.set_xticks(ticks, ratio_labels(ticks))
+    axes.set(**{f"{way}ticks": ticks, f"{way}ticklabels": ratio_labels(ticks), f"{way}lim": ends})
     axes.minorticks_off()
-    axes.set_xlim(*ends)
 
 
 def ratio_labels(ticks: Sequence[float]) -> list[str]:

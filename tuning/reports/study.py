@@ -5,16 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from arena.figures.names import told_apart
 from arena.figures.numbers import given_text, percent_text, signed
+from arena.figures.standings import PENTANOMIAL_COLUMNS
 from arena.figures.statistics import elo_of_score
 from arena.files import replace_file
 from arena.notation.csv_tables import frame_csv
 from arena.reports.contents import Plot
 from arena.reports.tables import TextTable
+from arena.sequential import expected_pairs
 from engine.language import DEFAULT_LANGUAGE, Catalogue, wrapped
 from engine.settings.parameters import BY_NAME
 from engine.settings.reference import unit_in
@@ -27,6 +31,7 @@ from tuning.reports.passages import condition_facts, engine_text, repeat_command
 from tuning.reports.study_charts import chart_words, unit_text
 from tuning.reports.wording import TEXT_WIDTH, in_columns, in_one, interval_text
 from tuning.study.model.importance import importances
+from tuning.study.plan import length_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -46,29 +51,25 @@ def rounds_frame(result: StudyResult) -> DataFrame:
     """The rounds as a pandas table, in their order.
 
     Columns: ``round`` (from 1), one for every dimension (the set at the centre when the round began, or the trial's),
-    ``elo`` (against the base: of the set at the centre by the model of the time, of a trial as observed), ``pairs``,
+    ``elo`` (against the base: of the set at the centre by the model of the time, of a trial as observed),
+    ``deviation`` (standard deviation of that, NaN of a trial), ``pairs``,
     ``LL``, ``LD``, ``even``, ``WD``, ``WW`` (the round's game pairs by outcome, from the view of each settings pair's
     first set), ``total_pairs`` (of the study so far), and ``final_elo``, ``final_deviation`` (of the set, by the model
     of all games).
     """
     import pandas
 
-    assert result.model is not None
-    mean, deviation = result.model.gain([end.values for end in result.rounds])
+    names, ends = result.spec.space.names, result.rounds
+    mean = deviation = np.full(len(ends), math.nan)
+    if result.model is not None and ends:
+        mean, deviation = result.model.gain([end.values for end in ends])
     rows = [
-        {
-            "round": end.number + 1,
-            **dict(zip(result.spec.space.names, end.values, strict=True)),
-            "elo": end.elo,
-            "pairs": end.counts.pairs,
-            **dict(zip(("LL", "LD", "even", "WD", "WW"), end.counts.counts, strict=True)),
-            "total_pairs": end.pairs,
-            "final_elo": float(expected),
-            "final_deviation": float(spread),
-        }
-        for end, expected, spread in zip(result.rounds, mean, deviation, strict=True)
+        (end.number + 1, *end.values, end.elo, end.deviation, end.counts.pairs, *end.counts.counts, end.total_pairs)
+        for end in ends
     ]
-    return pandas.DataFrame(rows)
+    columns = ["round", *names, "elo", "deviation", "pairs", *PENTANOMIAL_COLUMNS, "total_pairs"]
+    table = pandas.DataFrame(rows, columns=columns)
+    return table.assign(final_elo=mean, final_deviation=deviation)
 
 
 def write_tuning_report(result: StudyResult, language: str = DEFAULT_LANGUAGE, folder: Path | None = None) -> Path:
@@ -176,10 +177,39 @@ def tuning_sentence(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> st
     if result.interrupted and not result.verdicts:
         return _sentence_so_far(result, result.decision, message)
     if not result.verdicts:
-        return message("study.nothing_better", base=spec.base_name, games=result.games_before_validation)
+        kept = message("study.nothing_better", base=spec.base_name, games=result.games_before_validation)
+        return in_one(filter(None, (kept, _left_sentence(result.decision, message))), message)
     found = message("list.semicolon").join(verdict_sentence(verdict, language) for verdict in result.verdicts)
     outcome = "stopped_in_validation" if result.interrupted else "confirmed" if result.confirmed else "not_confirmed"
-    return message(f"study.{outcome}", found=found)
+    sentences = [message(f"study.{outcome}", found=found)]
+    for number, verdict in enumerate(result.verdicts):
+        length = length_of(verdict.kind, number)
+        sentences.append(needed_sentence(verdict, message, length, PurePath(spec.conditions.source).name))
+    return in_one(filter(None, sentences), message)
+
+
+def needed_sentence(verdict: Verdict, message: Catalogue, length: str, where: str = "") -> str:
+    """How many pairs an undecided test is expected to take, and which key or option gives them; else nothing.
+
+    ``length`` is how it is given, with ``{pairs}`` for the number; ``where`` is the file in which, if it is one.
+    """
+    if verdict.test is None or verdict.unfinished_of is not None:
+        return ""
+    needed = expected_pairs(verdict.test, verdict.counts.pairs)
+    if needed is None:
+        return ""
+    key = "needed_to_accept" if verdict.test.log_likelihood_ratio > 0 else "needed_to_reject"
+    given = length.format(pairs=needed)
+    remedy = message("study.length_in_file", length=given, file=where) if where else given
+    return message(f"study.{key}", needed=needed, remedy=remedy)
+
+
+def _left_sentence(found: Decision, message: Catalogue) -> str:
+    """What may still be gained where the base is recommended; nothing where that is not known."""
+    if found.left is None:
+        return ""
+    gain, low, high = found.left
+    return message("study.left_to_gain", gain=signed(gain), interval=interval_text(low, high))
 
 
 def _sentence_so_far(result: StudyResult, found: Decision, message: Catalogue) -> str:
@@ -189,7 +219,8 @@ def _sentence_so_far(result: StudyResult, found: Decision, message: Catalogue) -
     else:
         gain, interval = signed(found.gain), interval_text(*found.interval())
         best = message("study.best_so_far", gain=gain, interval=interval)
-    return message("study.stopped", games=result.study_games, planned=result.planned, best=best)
+    stopped = message("study.stopped", games=result.study_games, planned=result.planned, best=best)
+    return in_one(filter(None, (stopped, _left_sentence(found, message))), message)
 
 
 def verdict_sentence(verdict: Verdict, language: str = DEFAULT_LANGUAGE) -> str:
@@ -460,8 +491,10 @@ def tuning_data(result: StudyResult, report: Path | None) -> dict[str, Any]:
             "playoff_pairs": found.pairs,
             "playoff_score": found.score if found.pairs and found.believed else None,
             "deviation": found.deviation,
+            "interval": 0.9,
             "low": low,
             "high": high,
+            "left_to_gain": None if found.left is None else dict(zip(("elo", "low", "high"), found.left, strict=True)),
         }
         data["winners_curse"] = optimism(result)
     data["own_seconds"], data["games_seconds"] = result.own_seconds, result.games_seconds
@@ -481,6 +514,7 @@ def verdict_data(verdict: Verdict) -> dict[str, Any]:
         "pentanomial": list(verdict.counts.counts),
         "pairs": verdict.counts.pairs,
         "test": test,
+        "expected_pairs": None if verdict.test is None else expected_pairs(verdict.test, verdict.counts.pairs),
         "speed": None if verdict.speed is None else asdict(verdict.speed),
         "passed": verdict.passed,
         "unfinished": verdict.unfinished_of is not None,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from tuning.study.result import StudyResult
+    from tuning.study.result import RoundEnd, StudyResult
 
 SLICES_PER_ROW = 3
 SLICE_POINTS = 60
@@ -69,32 +69,29 @@ def empty_figure(
 
 
 def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
-    """What every round's set is worth by the model of all games, with 90 % band, and the estimates of the time.
+    """What every round's set was worth by the model of the time, with its 90 % band, and is by that of all games.
 
     Intervals and points beyond the picture, which shows all but the widest, end in arrowheads.
     """
     assert result.model is not None
     assert result.decision is not None
     figure, axes = single_axes(3.7, FONT_SIZE)
-    games = [2 * end.pairs for end in result.rounds]
-    mean, deviation = result.model.gain([end.values for end in result.rounds])
+    games = [2 * end.total_pairs for end in result.rounds]
+    mean, _ = result.model.gain([end.values for end in result.rounds])
     is_duel = result.spec.sampler == "duel"
-    bands = [
-        (float(value - width), float(value + width))
-        for value, width in zip(mean, INTERVAL_90 * deviation if is_duel else 0 * deviation, strict=True)
-    ]
+    bands = [_band_of_the_time(end) for end in result.rounds]
     shown = _final_intervals(result, words)
     judged = [(value, value) for value, *_ in shown] + [interval for _, interval, *_ in shown]
-    bounds = shown_bounds([*bands, *((end.elo, end.elo) for end in result.rounds)], judged)
+    bounds = shown_bounds([*bands, *((float(value), float(value)) for value in mean)], judged)
     axes.axhline(0, color=MUTED, linewidth=0.9)
+    is_banded = any(end.deviation is not None for end in result.rounds)
+    of_time = words(f"chart.by_model_of_time{'_band' * is_banded}" if is_duel else "chart.observed")
     for place, (value, band, end) in enumerate(zip(mean, bands, result.rounds, strict=True)):
-        label = (words("chart.by_all_games_band" if is_duel else "chart.by_all_games")) if place == 0 else None
-        if is_duel:
-            draw_interval(axes, games[place], band, bounds, WIN, upright=True, linewidth=1.2)
+        draw_interval(axes, games[place], band, bounds, LOSS, upright=True, linewidth=1.2)
         draw_point(axes, games[place], float(value), bounds, WIN, "_", upright=True, size=8, is_open=True, said=None,
-                   label=label)  # fmt: skip
-        label = words("chart.by_model_of_time" if is_duel else "chart.observed") if place == 0 else None
-        draw_point(axes, games[place], end.elo, bounds, LOSS, "o", upright=True, size=4, said=None, label=label)
+                   label=None if place else words("chart.by_all_games"))  # fmt: skip
+        draw_point(axes, games[place], end.elo, bounds, LOSS, "o", upright=True, size=4, said=None,
+                   label=None if place else of_time)  # fmt: skip
     if is_duel:
         axes.plot(games, np.clip(mean, *bounds), color=WIN, linewidth=1, alpha=0.5)
     room = 0.05 * max(1, games[-1])
@@ -114,6 +111,12 @@ def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
     return settle(figure)
 
 
+def _band_of_the_time(end: RoundEnd) -> tuple[float, float]:
+    """The 90 % interval of a round's set by the model of the time; the estimate alone where that is not known."""
+    reach = 0.0 if end.deviation is None else INTERVAL_90 * end.deviation
+    return end.elo - reach, end.elo + reach
+
+
 FINAL_MARKERS = ("s", "^", "v", "P", "X")
 """Of the validations in turn."""
 
@@ -121,10 +124,18 @@ FINAL_MARKERS = ("s", "^", "v", "P", "X")
 def _final_intervals(
     result: StudyResult, words: Catalogue
 ) -> list[tuple[float, tuple[float, float], str, str, str]]:
-    """Of the recommendation and the validations: Elo, interval, colour, marker and what it is."""
-    assert result.decision is not None
-    recommended = words("chart.recommended_interval")
-    found = [(result.decision.gain, result.decision.interval(), INK, "D", recommended)]
+    """Of the recommendation and the validations: Elo, interval, colour, marker and what it is.
+
+    Where the base is recommended, which gains nothing over itself, of the best other set.
+    """
+    decision = result.decision
+    assert decision is not None
+    found = []
+    if not decision.is_base:
+        found.append((decision.gain, decision.interval(), INK, "D", words("chart.recommended_interval")))
+    elif decision.left is not None:
+        gain, low, high = decision.left
+        found.append((gain, (low, high), INK, "D", words("chart.best_other_interval")))
     for number, verdict in enumerate(result.verdicts):
         marker, color = FINAL_MARKERS[number % len(FINAL_MARKERS)], SERIES[number % len(SERIES)]
         label = words("chart.validated_interval", limit=verdict.limits)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TextIO
 
@@ -15,9 +15,11 @@ from arena.play.stages import GameStage, StagePlan
 from arena.play.store import STORE_NAME, Store
 from arena.players.processors import Side
 from arena.run import Purpose, RunError, plain
+from arena.sequential import Reach, reach_of_test
 from engine.language import console
 from engine.settings.limits import Limits
 from tuning.engine_check import EngineCheck
+from tuning.keys.study import NON_REGRESSION
 from tuning.matches import read_openings
 from tuning.study.rounds.budgets import legs_of
 from tuning.study.rounds.schedule import estimated_games
@@ -72,7 +74,24 @@ class TuningPlan:
         games = stored.get(validation_series(number, recommendation), 0)
         seconds = estimated_game_seconds([stage.limits])
         unknown = () if stored else self.spec.conditions.unknown_speed([stage.limits])
-        return GameStage(stage_name(number), max(2 * stage.pairs, games), seconds, games, unknown_speed=unknown)
+        most = max(2 * stage.pairs, games)
+        reach = reach_of_stage(self, replace(stage, pairs=most // 2), length_of(stage.kind, number))
+        return GameStage(stage_name(number), most, seconds, games, unknown_speed=unknown, reach=reach)
+
+
+def length_of(kind: str, number: int) -> str:
+    """How a study's file gives the length of its validation of that kind and number, as ``Reach.length``."""
+    key = "slow_maximum_pairs" if number and kind == NON_REGRESSION else "maximum_pairs"
+    return f"[validation] {key} = {{pairs}}"
+
+
+def reach_of_stage(plan: TuningPlan, stage: Stage, length: str) -> tuple[Reach, ...]:
+    """What a validation can show if it is a sequential test; ``length`` is how its length is given."""
+    if stage.kind == "fixed":
+        return ()
+    kind, easier = ("no_regression", "slow_elo_upper") if stage.kind == NON_REGRESSION else ("gain", "elo_upper")
+    test, where = plan.spec.validation.test(stage.kind), plan.spec.conditions.source
+    return (reach_of_test(test, stage.pairs, kind, where, length, easier, len(plan.reserved)),)
 
 
 def prepare_tuning(spec: TuningSpec) -> TuningPlan:

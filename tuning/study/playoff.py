@@ -12,8 +12,11 @@ import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
+import numpy as np
+
 from arena.figures.statistics import NATURAL_TO_ELO
-from tuning.study.model.response import ResponseModel
+from tuning.study.model.maxima import remaining_gains
+from tuning.study.model.response import Array, ResponseModel
 from tuning.study.space import Values
 
 SHARE = 0.1
@@ -44,24 +47,37 @@ class Decision:
     """Played in the playoff."""
     score: float = 0.5
     """Mean score of the model's maximum in them."""
+    left: tuple[float, float, float] | None = None
+    """What may still be gained where the base is recommended: Elo expected of the best other set, 90 % interval.
 
-    def interval(self) -> tuple[float, float]:
-        """Bounds of the gain, 90 %."""
-        return self.gain - INTERVAL_90 * self.deviation, self.gain + INTERVAL_90 * self.deviation
+    ``None`` where another set is recommended.
+    """
+
+    def interval(self, deviations: float = INTERVAL_90) -> tuple[float, float]:
+        """Bounds of the gain, 90 % unless so many standard deviations are asked for."""
+        return self.gain - deviations * self.deviation, self.gain + deviations * self.deviation
 
 
-def decide(model: ResponseModel, best: Values, pairs: int = 0, score: float = 0.5) -> Decision:
+def decide(
+    model: ResponseModel, best: Values, pairs: int = 0, score: float = 0.5,
+    region: tuple[Array, Array] | None = None,
+) -> Decision:  # fmt: skip
     """Choose between the model's maximum and the base, after so many pairs with that mean score of the maximum.
 
     A gain that may as well be luck does not move the base, which has proved itself otherwise.
 
-    The model's belief about the difference is a normal prior; the playoff's score updates it.
+    The model's belief about the difference is a normal prior; the playoff's score updates it. Where the base is the
+    model's own maximum, what may be left to gain is sought in the ``region`` of coordinates.
     """
     base = model.space.default_values
     believed, deviation = model.difference(best, base)
     gain, variance = believed, deviation**2
     if best == base:
-        return Decision(base, True, 0.0, 0.0, 0.0, pairs)
+        left = None
+        if region is not None:
+            gains = remaining_gains(model, region, base)
+            left = float(gains.mean()), float(np.quantile(gains, 0.05)), float(np.quantile(gains, 0.95))
+        return Decision(base, True, 0.0, 0.0, 0.0, pairs, left=left)
     if pairs:
         expected = gain / NATURAL_TO_ELO
         slope = max(MIN_SLOPE, 1 / (2 + math.exp(expected) + math.exp(-expected)))
@@ -70,5 +86,6 @@ def decide(model: ResponseModel, best: Values, pairs: int = 0, score: float = 0.
         weight = variance / (variance + noise)
         gain, variance = gain + weight * surprise, variance * (1 - weight)
     if gain <= MIN_DEVIATIONS * math.sqrt(variance):
-        return Decision(base, True, 0.0, 0.0, believed, pairs, score)
+        reach = INTERVAL_90 * math.sqrt(variance)
+        return Decision(base, True, 0.0, 0.0, believed, pairs, score, (gain, gain - reach, gain + reach))
     return Decision(best, False, gain, math.sqrt(variance), believed, pairs, score)

@@ -17,6 +17,9 @@ from tuning.study.space import Values
 from tuning.study.spec import TuningSpec
 from tuning.study.validation.match import Verdict
 
+DEVIATION_ATTRIBUTE = "deviation"
+"""Under which a round's trial keeps ``RoundEnd.deviation``."""
+
 
 @dataclass(frozen=True)
 class RoundResult:
@@ -28,6 +31,8 @@ class RoundResult:
     results: tuple[tuple[SettingsPair, Pentanomial], ...]
     elo: float | None = None
     """``RoundEnd.elo`` as it was recorded when the round ended; ``None`` where it is ending now."""
+    deviation: float | None = None
+    """``RoundEnd.deviation`` likewise."""
 
     @property
     def counts(self) -> Pentanomial:
@@ -52,8 +57,13 @@ class RoundEnd:
 
     Infinite of a trial that won or lost every pair.
     """
-    pairs: int
+    total_pairs: int
     """Of the study so far."""
+    deviation: float | None = None
+    """Standard deviation of ``elo`` by the model of the time.
+
+    ``None`` of a trial, and of a round that another worker of a shared study played with an older version.
+    """
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ from tuning.study.plan import (
     stage_name,
 )
 from tuning.study.playoff import INTERVAL_90, Decision, decide
-from tuning.study.result import RoundEnd, RoundResult, StudyResult
+from tuning.study.result import DEVIATION_ATTRIBUTE, RoundEnd, RoundResult, StudyResult
 from tuning.study.rounds.budgets import Schedule
 from tuning.study.rounds.games import ScheduledSettingsPair, SettingsPairGames
 from tuning.study.rounds.pairs_of_settings import RoundDesign, SettingsPair, design_pair
@@ -311,7 +311,7 @@ class StudyRun:
         self._schedule.record_ended(len(self._state.results))  # before Optuna knows, whose trials stay as they are
         if not self._is_stopped:  # otherwise a sampler of Optuna's would know more of the next round than it should
             value = min(max(end.elo, -MAX_VALUE), MAX_VALUE)
-            self._study.tell(result, value, {"pairs": end.pairs})
+            self._study.tell(result, value, {"total_pairs": end.total_pairs, DEVIATION_ATTRIBUTE: end.deviation})
         if one.number == 0 and self._games_ended and self._schedule.correct_estimate(self._seconds_per_game()):
             self._announce()
         # Settings that meet themselves or meet again from the same opening play no games.
@@ -338,7 +338,9 @@ class StudyRun:
         """What the games show before the playoff; ``None`` if there is no complete pair."""
         self._state.refit(is_last=True)
         state = self._state
-        return None if state.model is None or state.best is None else decide(state.model, state.best)
+        if state.model is None or state.best is None:
+            return None
+        return decide(state.model, state.best, region=state.observations.trust_region())
 
     def _designed(self, one: Round, values: Values, design: RoundDesign) -> list[ScheduledSettingsPair]:
         """The pairs of settings of a round; of another sampler than ``duel``, its trial against the base."""
@@ -355,20 +357,17 @@ class StudyRun:
         return pairs
 
     def _note_end(self, result: RoundResult) -> RoundEnd:
-        model = self._state.model
+        model, deviation = self._state.model, result.deviation
         if self._spec.sampler != "duel":
             elo = result.counts.estimate().elo if result.counts.pairs else 0.0
         elif result.elo is not None:
             elo = result.elo
         else:
-            elo = 0.0 if model is None else float(model.gain([result.values])[0][0])
-        end = RoundEnd(
-            result.number,
-            result.values,
-            result.counts,
-            elo,
-            sum(one.counts.pairs for one in self._state.results.values()),
-        )
+            elo, deviation = (0.0, None) if model is None else model.difference(
+                result.values, self._spec.space.default_values
+            )  # fmt: skip
+        pairs = sum(one.counts.pairs for one in self._state.results.values())
+        end = RoundEnd(result.number, result.values, result.counts, elo, pairs, deviation)
         self._ends[result.number] = end
         return end
 
@@ -381,7 +380,7 @@ class StudyRun:
         pairs = self._schedule.record_playoff(len(self._state.results))
         if best == base or not pairs:
             self._progress.planned = self._progress.done
-            return decide(model, best), True
+            return decide(model, best, region=self._state.observations.trust_region()), True
         rounds = self._schedule.rounds
         before = sum(rounds[number].pairs for number in self._state.results if number < len(rounds))
         series = self._schedule.legs[-1].playoff_series
@@ -421,6 +420,8 @@ class StudyRun:
         best = self._state.best
         if model is None or best is None:
             return message("progress.round", number=number, rounds=rounds)
+        if best == self._spec.space.default_values:
+            return message("progress.round_base", number=number, rounds=rounds)
         mean, deviation = model.difference(best, self._spec.space.default_values)
         low, high = mean - INTERVAL_90 * deviation, mean + INTERVAL_90 * deviation
         gain = {"gain": signed(mean, 0), "low": signed(low, 0), "high": signed(high, 0)}

@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from arena.records import PlayerSpec
-from arena.sequential import MIN_GAP
+from arena.sequential import MIN_GAP, SequentialSettings, pairs_to_accept, target_of
 from engine.errors import UserError
 from engine.settings.configuration import ConfigurationError, Table, read_toml
 from engine.settings.limits import OWN_LEVEL, Limits
@@ -27,6 +27,8 @@ from tuning.study.validation.limits import SLOW_FACTOR, on_processor_clock, slow
 MOST_PAIRS = 10_000
 MOST_SLOW_PAIRS = 500
 """Pairs of a validation and of its slow match whose length follows from the budget, however large that is."""
+INTERIM_PAIRS = 25
+"""Pairs between two interim analyses of a validation's sequential test, whatever the number of processors."""
 DEFAULT_ROUND_PAIRS = 200
 """Pairs of a round, at a thousand nodes a move a few seconds of games: a trial costs Optuna's storage tens of ms."""
 MIN_ROUNDS = 20
@@ -84,9 +86,14 @@ class Validation:
 
         By default as many games as the tuning. From these the model knows the difference between its maximum and the
         base about as precisely as a match of that length would: with fewer games of validation what the tuning can
-        see would often stay undecided, and more would cost more than finding it did.
+        see would often stay undecided, and more would cost more than finding it did. But never fewer pairs than
+        probably accept a large gain: otherwise no result of a short tuning could be confirmed.
         """
-        return self.maximum_pairs or min(MOST_PAIRS, max(1, games // 2))
+        return self.maximum_pairs or min(MOST_PAIRS, max(self._enough_pairs("sprt"), games // 2))
+
+    def _enough_pairs(self, kind: str) -> int:
+        test = self.test(kind)
+        return pairs_to_accept(test, target_of(test))
 
     def pairs_of_slow_match(self, games: int) -> int:
         """The same of the second match, whose games take ``SLOW_FACTOR`` times as long.
@@ -94,16 +101,20 @@ class Validation:
         A test of no regression has as many pairs as the first: small differences take as many games at any limit.
         """
         if self.slow == NON_REGRESSION:
-            return self.slow_maximum_pairs or self.pairs(games)
+            return self.slow_maximum_pairs or max(self.pairs(games), self._enough_pairs(NON_REGRESSION))
         if self.slow == "fixed":
             return self.slow_pairs or min(MOST_SLOW_PAIRS, max(1, games // 2 // SLOW_FACTOR))
-        return self.maximum_pairs or max(1, self.pairs(games) // SLOW_FACTOR)
+        return self.maximum_pairs or max(self._enough_pairs("sprt"), self.pairs(games) // SLOW_FACTOR)
 
     def hypotheses(self, kind: str) -> tuple[float, float]:
         """The lower and the upper hypothesis of a sequential test of that kind, in Elo of ``model``."""
         if kind == NON_REGRESSION:
             return self.slow_elo_lower, self.slow_elo_upper
         return self.elo_lower, self.elo_upper
+
+    def test(self, kind: str) -> SequentialSettings:
+        """The sequential test of that kind."""
+        return SequentialSettings(*self.hypotheses(kind), self.alpha, self.beta, self.model, INTERIM_PAIRS)
 
     def content(self) -> dict[str, Any]:
         """What decides its games and the verdict, as plain data."""

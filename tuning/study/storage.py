@@ -23,7 +23,7 @@ from arena.figures.statistics import Pentanomial
 from arena.records import digest_of
 from arena.run import RunError, without
 from engine.errors import UserError
-from tuning.study.result import RoundResult
+from tuning.study.result import DEVIATION_ATTRIBUTE, RoundResult
 from tuning.study.rounds.pairs_of_settings import SettingsPair
 from tuning.study.sampler import CentreSampler, ReproducibleSampler, distribution_of, suggest
 from tuning.study.space import Space, Values
@@ -319,4 +319,4 @@ def _result_of(trial: FrozenTrial, space: Space) -> RoundResult:
         for number, first, second, counts in pairs
     )
     values = tuple(trial.params[name] for name in space.names)
-    return RoundResult(_round_of(trial), values, results, trial.value)
+    return RoundResult(_round_of(trial), values, results, trial.value, trial.user_attrs.get(DEVIATION_ATTRIBUTE))

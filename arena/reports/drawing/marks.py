@@ -12,6 +12,7 @@ import numpy as np
 
 from arena.figures.numbers import signed
 from arena.reports.drawing.style import GROUND
+from engine.language import columns_of, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,6 +32,8 @@ SAME_SHARE = 0.8
 MAX_RIMS = 3
 LABEL_GAP = 2.0
 """Pixels of the figure's own resolution between two tick labels, at least."""
+LEAST_LEGEND_COLUMNS, LEGEND_STEP = 12, 4
+"""Columns of text to which the lines of a legend may be broken, and by how many they become shorter at a time."""
 MAX_STAGGER = 3
 """Lines over which tick labels are spread where they would overlap."""
 
@@ -166,12 +169,13 @@ def _run_together(one: dict[float, float], other: dict[float, float]) -> bool:
 
 
 def settle(figure: Figure) -> Figure:
-    """Lay the figure out for good, and move tick labels apart that would overlap; returns it.
+    """Lay the figure out for good, so that legends lie inside and no tick labels overlap; returns it.
 
-    Labels of categories are spread over several lines, or turned; numbers become fewer.
+    Legends get fewer columns, and lines that are broken. Labels of categories are spread over several lines, or turned;
+    numbers become fewer.
     """
     figure.draw_without_rendering()
-    changed = False
+    changed = _fit_legends(figure)
     for axes in figure.axes:
         if axes.get_visible():
             changed |= _separate_numbers(axes) or _separate_categories(figure, axes)
@@ -179,6 +183,33 @@ def settle(figure: Figure) -> Figure:
         figure.draw_without_rendering()
     figure.set_layout_engine("none")
     return figure
+
+
+def _fit_legends(figure: Figure) -> bool:
+    """Give legends that are wider than the figure fewer columns, then shorter lines; the figure grows by their height.
+    """
+    changed = False
+    for legend in figure.legends:
+        box = legend.get_window_extent()
+        height, columns = box.height, len(legend.get_texts())
+        while legend.get_window_extent().width > figure.bbox.width and columns > 1:
+            columns -= 1
+            legend.set_ncols(columns)
+            figure.draw_without_rendering()
+            changed = True
+        length = max((columns_of(text.get_text()) for text in legend.get_texts()), default=0)
+        while legend.get_window_extent().width > figure.bbox.width and length > LEAST_LEGEND_COLUMNS:
+            length -= LEGEND_STEP
+            for text in legend.get_texts():
+                text.set_text("\n".join(wrapped(text.get_text().replace("\n", " "), length)))
+            figure.draw_without_rendering()
+            changed = True
+        grown = (legend.get_window_extent().height - height) / figure.dpi
+        if grown > 0:
+            figure.set_figheight(figure.get_figheight() + grown)
+    if changed:
+        figure.draw_without_rendering()
+    return changed
 
 
 def overlapping(labels: Sequence[Any]) -> list[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import math
 import os
 import random
 import re
@@ -268,13 +269,16 @@ def test_h0_accepted_and_undecided_are_exit_code_3(tmp_path: Path, capsys: pytes
     weak = ("material", "default", *STRONG_AGAINST_WEAK[2:], "--concurrency", 2)
     code, data = played(capsys, "sprt", *weak, "--out", tmp_path / "weak")
     assert (code, data["verdict"]) == (3, "H0 accepted")
-    few = ("sprt", *STRONG_AGAINST_WEAK, "--pairs", 2, "--out", tmp_path / "few")
+    few = ("sprt", *STRONG_AGAINST_WEAK, "--pairs", 10, "--out", tmp_path / "few")
     code, data = played(capsys, *few)
-    assert (code, data["verdict"], data["planned"], data["stored"]) == (3, "undecided", 4, 4)
+    assert (code, data["verdict"], data["planned"], data["stored"]) == (3, "undecided", 20, 20)
     assert command_line.main([*map(str, few)]) == 3
-    assert "Undecided after 2 of at most 2 pairs" in capsys.readouterr().out
-    code, data = played(capsys, *few[:-4], "--pairs", 3, "--out", tmp_path / "few")
-    assert (data["verdict"], data["stored"]) == ("undecided", 6)
+    shown = " ".join(capsys.readouterr().out.split())
+    needed = math.ceil(10 * data["upper_bound"] / data["llr"])
+    assert "Undecided after 10 of at most 10 pairs" in shown
+    assert f"about {needed} pairs in all accept H1: give --pairs {needed} (in a file, pairs = {needed})." in shown
+    code, data = played(capsys, *few[:-4], "--pairs", 11, "--out", tmp_path / "few")
+    assert (data["verdict"], data["stored"]) == ("undecided", 22)
     last = ("sprt", "default", "material", "--limit", "nodes=300", "--batch-pairs", 50, "--out", tmp_path / "last")
     code, data = played(capsys, *last, "--elo0", -200, "--elo1", -100, "--pairs", 12)
     assert data["verdict"] == "H1 accepted", "at the final analysis, which is no multiple of the batch"
@@ -302,12 +306,12 @@ def test_a_match_is_played_and_extended(tmp_path: Path, capsys: pytest.CaptureFi
 def test_a_test_from_a_file_is_the_same_tournament(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "test.toml"
     path.write_text(
-        'format = "sprt"\npairs = 3\nlimit = "nodes=60"\n[sprt]\nelo1 = 100\n[[players]]\npreset = "default"\n'
+        'format = "sprt"\npairs = 10\nlimit = "nodes=60"\n[sprt]\nelo1 = 100\n[[players]]\npreset = "default"\n'
         '[[players]]\npreset = "material"\n'
     )
     code, from_file = played(capsys, "tournament", path, "--out", tmp_path / "file")
-    few = ("default", "material", "--elo1", 100, "--limit", "nodes=60", "--pairs", 3, "--out", tmp_path / "command")
-    assert (code, from_file["verdict"], from_file["planned"]) == (3, "undecided", 6)
+    few = ("default", "material", "--elo1", 100, "--limit", "nodes=60", "--pairs", 10, "--out", tmp_path / "command")
+    assert (code, from_file["verdict"], from_file["planned"]) == (3, "undecided", 20)
     assert played(capsys, "sprt", *few)[1]["games_digest"] == from_file["games_digest"]
 
 
@@ -371,11 +375,11 @@ def test_a_player_that_cannot_start_leaves_a_report_without_games(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "absent.toml").write_text('protocol = "uci"\ncommand = "no-such-engine"\nlimit = "nodes=9"\n')
-    words = ("sprt", "default", tmp_path / "absent.toml", "--pairs", 2, "--out", tmp_path / "out")
+    words = ("sprt", "default", tmp_path / "absent.toml", "--pairs", 200, "--out", tmp_path / "out")
     code, data = played(capsys, *words)
     assert (code, data["stored"], data["verdict"], data["llr"]) == (2, 0, "undecided", 0)
     assert "no-such-engine" in data["unavailable"]["absent"]
-    assert "Undecided after 0 of at most 2 pairs" in (tmp_path / "out" / "report.md").read_text()
+    assert "Undecided after 0 of at most 200 pairs" in (tmp_path / "out" / "report.md").read_text()
 
 
 @pytest.mark.parametrize("command", ["match", "sprt"])
@@ -387,7 +391,7 @@ def test_an_option_that_an_engine_does_not_have_is_wrong_input(
     (tmp_path / "mock.toml").write_text(
         f'protocol = "uci"\ncommand = {mock}\nlimit = "nodes=9"\noptions = {{ Hsah = 1 }}\n'
     )
-    words = (command, "default", tmp_path / "mock.toml", "--pairs", 2, "--out", tmp_path / "out")
+    words = (command, "default", tmp_path / "mock.toml", "--pairs", 200, "--out", tmp_path / "out")
     code, data = played(capsys, *words)
     assert (code, data["stored"]) == (2, 0)
     assert "option 'Hsah' is not one of the engine's" in data["unavailable"]["mock"]
@@ -396,11 +400,29 @@ def test_an_option_that_an_engine_does_not_have_is_wrong_input(
 
 
 def test_a_dry_run_says_at_most(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["sprt", "default", "fenon", "--pairs", "20", "--dry-run", "--out", str(tmp_path / "out")]
+    words = ["sprt", "default", "fenon", "--pairs", "200", "--dry-run", "--out", str(tmp_path / "out")]
     assert command_line.main(words) == 0
     shown = capsys.readouterr().out
-    assert "at most 40 games" in shown
+    assert "at most 400 games" in shown
     assert re.search(r"time: at most about \d", shown)
+    assert "Warning: 200 pairs are few" in shown
+    assert "give --pairs 732" in shown
+    assert command_line.main([*words, "--json"]) == 0
+    (stage,) = json.loads(capsys.readouterr().out)["stages"]
+    (reach,) = stage["reach"]
+    assert (reach["least_pairs"], reach["target_pairs"], reach["is_possible"]) == (147, 732, True)
+
+
+def test_a_test_that_could_accept_nothing_is_refused_before_anything_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for more in (["--dry-run"], []):
+        words = ["sprt", "default", "fenon", "--pairs", "146", "--out", str(tmp_path / "out"), *more]
+        assert command_line.main(words) == 2
+        error = capsys.readouterr().err
+        assert "146 pairs cannot accept a gain, even if all of them are won; 147 could." in error
+        assert "give --pairs 732" in error
+        assert not (tmp_path / "out").exists()
 
 
 # Sudden ends

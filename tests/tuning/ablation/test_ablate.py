@@ -40,9 +40,10 @@ from engine.settings.parameters import BY_NAME, is_active, parameters_of, resolv
 from tuning.ablation.depth_cost import DepthCost, costs_to_depth, node_ratio
 from tuning.ablation.levels import level_of
 from tuning.ablation.rows import AblationRow, frame_of, row_of
-from tuning.ablation.run import AblationResult, _depths, ablate, prepare_ablation
+from tuning.ablation.run import AblationResult, _depths, ablate, plan_of_run, prepare_ablation
 from tuning.ablation.settings import feature_left_out
 from tuning.ablation.spec import AblationSpec, ablation_from_mapping, load_ablation
+from tuning.ablation.verdicts import detectable_elo, min_pairs
 from tuning.reports.ablation import ablation_document, ablation_text, write_ablation_report
 from tuning.reports.ablation_charts import Curve, curves_chart, level_places, spaced_ticks
 from tuning.reports.document import MESSAGES
@@ -706,6 +707,23 @@ def test_what_could_decide_nothing_is_refused_with_what_could(tmp_path: Path) ->
         read(games=3, leave_one_out=[{"features": ["null_move"]}])
 
 
+def test_what_the_shortest_comparison_can_show_is_said_before_the_first_game(tmp_path: Path) -> None:
+    features = [{"features": ["null_move"], "pairs": 40}, {"features": ["killers"]}]
+    spec = read(pairs=200, margin=5.0, leave_one_out=features)
+    plan = plan_of_run(prepare_ablation(spec), tmp_path, 1)
+    difference, equivalence = plan.stages[0].reach
+    assert (difference.pairs, difference.least_pairs) == (40, min_pairs(2, spec.rule))
+    assert difference.elo == pytest.approx(detectable_elo(40, 2, spec.rule))
+    assert not equivalence.is_possible, "not even if all games are drawn"
+    one, other = plan.remarks()
+    assert one.startswith("Warning: 40 pairs are few: only a difference of ")
+    assert other.startswith("Warning: 40 pairs cannot find anything equivalent within 5 Elo")
+    wide = replace(spec, rule=replace(spec.rule, margin_elo=equivalence.elo))
+    (_, equivalence) = plan_of_run(prepare_ablation(wide), tmp_path, 1).stages[0].reach
+    assert equivalence.is_likely
+    assert equivalence.target_pairs == pytest.approx(40, abs=2)
+
+
 # Nodes to depth
 
 
@@ -797,6 +815,9 @@ def test_an_equivalence_takes_as_many_pairs_as_so_many_questions_do(played: tupl
     pairs = math.ceil((level * 0.3 / (1 / (1 + 10 ** (-5 / 400)) - 0.5)) ** 2)
     told = next(str(section) for section in ablation_document(ended, "en").sections if section.name == "verdicts")
     assert f"(which takes about {pairs} pairs)" in told
+    rows = (replace(ended.rows[0], verdict="equivalent"), *ended.rows[1:])
+    told = str(ablation_document(replace(ended, rows=rows), "en").sections)
+    assert "which takes about" not in told, "beside a comparison that took fewer"
 
 
 @pytest.mark.parametrize(("language", "said"), [("en", "equivalent"), ("zh", "等效")])

@@ -10,12 +10,24 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast, get_type_hints
 
 import pytest
-from extreme_results import STUDY, ablation, ablation_rows, all_won_row, claims, comparison_row, long_names, study
+from extreme_results import (
+    STUDY,
+    ablation,
+    ablation_rows,
+    all_won_row,
+    claims,
+    comparison_row,
+    depth_rows_of,
+    long_names,
+    study,
+)
 from figure_geometry import check_figure, is_cut
 
 from arena.figures.statistics import Pentanomial
 from arena.reports.drawing.marks import CUT
 from engine.language import LANGUAGES, Catalogue, columns_of
+from engine.settings.parameters import BY_NAME
+from tuning.ablation.levels import level_of
 from tuning.ablation.rows import AblationRow
 from tuning.ablation.spec import ablation_from_mapping
 from tuning.claims.measures import SHARE_NAMES
@@ -28,8 +40,9 @@ from tuning.reports.claims import charts as claims_charts
 from tuning.reports.claims.report import claims_text
 from tuning.reports.document import MESSAGES, markdown
 from tuning.reports.labels import base_label, comparison_label, in_language
-from tuning.reports.study import optimism_sentence, tuning_document
+from tuning.reports.study import optimism_sentence, tuning_data, tuning_document, tuning_sentence
 from tuning.reports.wording import counted, ratio_text
+from tuning.study.playoff import INTERVAL_90
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,6 +90,84 @@ def test_every_figure_of_a_whole_ablation_is_legible(tmp_path: Path) -> None:
     assert {plot.name for plot in document.plots} == {"forest", "curves", "depths", "interactions", "pairs"}
     for plot in document.plots:
         check_figure(plot.figure, plot.name)
+
+
+def verticals(axes: Axes, place: float) -> list[tuple[float, float, float]]:
+    """The upright lines at a place: low end, high end and width."""
+    lines = [line for line in axes.lines if len(line.get_xdata()) == 2 and set(line.get_xdata()) == {place}]
+    return sorted((min(line.get_ydata()), max(line.get_ydata()), line.get_linewidth()) for line in lines)
+
+
+def test_a_curve_shows_both_intervals_and_the_verdict() -> None:
+    levels = [level_of(BY_NAME["null_depth"], value, {}, "x", "xiangqi") for value in (2, 4, 3)]
+    rows = (comparison_row("2", 10.0, 8.0, "undecided"), comparison_row("4", -30.0, 8.0, "worse"))
+    figure = charts.curves_chart([charts.Curve("", levels[-1], tuple(zip(levels, rows, strict=False)))], WORDS)
+    check_figure(figure, "curve")
+    (axes,) = figure.axes
+    for place, row in zip((2, 4), rows, strict=True):
+        judged, own = verticals(axes, place)
+        assert judged[:2] == pytest.approx((row.simultaneous_low, row.simultaneous_high))
+        assert own[:2] == pytest.approx((row.elo_low, row.elo_high))
+        assert judged[2] < own[2]
+        (point,) = (line for line in axes.lines if list(line.get_xdata()) == [place])
+        assert point.get_marker() == charts.verdict_mark(row.verdict)[1]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["worse", "undecided"]
+
+
+def test_titles_of_curves_do_not_run_into_each_other() -> None:
+    levels = [level_of(BY_NAME["null_depth"], value, {}, "x", "xiangqi") for value in (2, 4, 3)]
+    points = tuple(zip(levels, [comparison_row("2", 10.0, 8.0), comparison_row("4", 5.0, 8.0)], strict=False))
+    titles = ["单独使用历史启发，不用杀手着法和置换表着法，吃子按历史排序而不按价值", "history, without killers " * 3]
+    figure = charts.curves_chart([charts.Curve(title, levels[-1], points) for title in titles], WORDS)
+    check_figure(figure, "curves")
+    left, right = (axes._left_title.get_window_extent() for axes in figure.axes)
+    assert left.x1 < right.x0
+
+
+CHINESE_NAMES = [f"关闭空着裁剪与静态搜索{number}，不用杀手着法" * 3 for number in range(6)]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("names", [["a", "b"], long_names(7, 60), CHINESE_NAMES])
+def test_depths_are_shown_over_the_reference(names: list[str], language: str) -> None:
+    rows = depth_rows_of([comparison_row(name, 0.0, 1.0) for name in names])
+    figure = charts.depths_chart(rows, study_charts.chart_words(Catalogue(MESSAGES, language)))
+    check_figure(figure, language)
+    (axes,) = figure.axes
+    lines = [line for line in axes.lines if not line.get_label().startswith("_")]
+    nodes = {(row.setting, row.depth): row.nodes for row in rows}
+    for name, line in zip(names, lines, strict=True):
+        expected = [nodes[name, depth] / nodes[names[0], depth] for depth in line.get_xdata()]
+        assert list(line.get_ydata()) == pytest.approx(expected)
+    assert all(label.get_text().endswith("×") for label in axes.get_yticklabels())
+
+
+def test_a_convergence_figure_shows_the_band_of_its_time(tmp_path: Path) -> None:
+    result = study(tmp_path)
+    rounds = tuple(replace(end, deviation=50 / (1 + end.number)) for end in result.rounds)
+    (axes,) = study_charts.convergence_chart(replace(result, rounds=rounds), WORDS).axes
+    for end in rounds:
+        ((low, high, _),) = verticals(axes, 2 * end.total_pairs)
+        reach = INTERVAL_90 * (end.deviation or 0.0)
+        assert (low, high) == pytest.approx((end.elo - reach, end.elo + reach))
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_study_that_keeps_the_base_says_what_may_still_be_gained(tmp_path: Path, language: str) -> None:
+    result = study(tmp_path, "base")
+    assert result.decision is not None
+    result = replace(result, decision=replace(result.decision, left=(9.6, -5.0, 24.2), believed=9.6, pairs=20))
+    words = Catalogue(MESSAGES, language)
+    said = tuning_sentence(result, language) + optimism_sentence(result, language)
+    assert "+9.6 Elo" in said
+    assert "[−5.0, +24.2]" in said
+    assert "Nothing" not in said
+    figure = study_charts.convergence_chart(result, study_charts.chart_words(words))
+    check_figure(figure, language)
+    assert words("chart.best_other_interval") in [text.get_text() for text in figure.legends[0].get_texts()]
+    diamonds = [list(line.get_ydata()) for line in figure.axes[0].lines if line.get_marker() == "D"]
+    assert diamonds == [[9.6]]
+    assert tuning_data(result, None)["recommendation"]["left_to_gain"] == {"elo": 9.6, "low": -5.0, "high": 24.2}
 
 
 @pytest.mark.parametrize("kind", ["usual", "huge", "few", "trials"])

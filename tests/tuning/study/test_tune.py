@@ -33,6 +33,7 @@ from arena.player_spec import player_named
 from arena.provenance.record import PROGRAMS
 from arena.records import GameRecord
 from arena.run import RunError
+from arena.sequential import POWER, acceptance_probability, target_of
 from arena.spec import spec_from_mapping
 from elolab import command_line
 from engine.compiled.identity import engine_identity
@@ -353,6 +354,10 @@ def test_damaged_games_are_played_again(
     copied: tuple[Path, Path], tmp_path: Path, command: str
 ) -> None:
     path, out = copied
+    if command == "validate":  # whose test must be able to accept a gain
+        able = {"maximum_pairs": 6, "slow": "off", "elo_upper": 200, "alpha": 0.2, "beta": 0.2}
+        path, out = write_study(tmp_path, validation=able), tmp_path / "able"
+        run(path, out)
     before = records_in(out)
     with Store(out) as store:  # not seen by SQLite
         store.connection.execute("UPDATE games SET plies = plies + 1 WHERE series LIKE 'validation%' AND number = 2")
@@ -569,7 +574,7 @@ def test_a_validation_grows_and_shrinks_with_its_bound(
 
 
 @pytest.mark.parametrize(
-    ("games", "pairs", "slow"), [(200, 100, 25), (46, 23, 5), (4000, 2000, 500), (10**6, 10_000, 500)]
+    ("games", "pairs", "slow"), [(200, 732, 25), (46, 732, 5), (4000, 2000, 500), (10**6, 10_000, 500)]
 )
 def test_a_validation_is_as_long_as_its_tuning_unless_asked_otherwise(
     tmp_path: Path, games: int, pairs: int, slow: int
@@ -577,6 +582,39 @@ def test_a_validation_is_as_long_as_its_tuning_unless_asked_otherwise(
     validation = load_tuning(write_study(tmp_path, games=games, validation={"slow": "fixed"})).validation
     assert [stage.pairs for stage in stages_of(validation, games, 10**6)] == [pairs, slow]
     assert [stage.pairs for stage in stages_of(validation, games, 7)] == [7, min(slow, 7)]
+
+
+@pytest.mark.parametrize("games", [46, 200, 4000])
+@pytest.mark.parametrize(
+    "validation", [{}, {"elo_upper": 50}, {"model": "logistic"}, {"slow": "sprt"}, {"maximum_pairs": 800}]
+)
+def test_a_validation_by_default_probably_accepts_a_large_gain(
+    tmp_path: Path, games: int, validation: dict[str, Any]
+) -> None:
+    spec = load_tuning(write_study(tmp_path, games=games, validation=validation)).validation
+    for stage in stages_of(spec, games, 10**6):
+        test = spec.test(stage.kind)
+        assert acceptance_probability(test, target_of(test), stage.pairs) >= POWER
+
+
+def test_a_validation_that_cannot_accept_is_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The study finds its settings all the same, and the result says how long the test would have to be."""
+    path, out = write_study(tmp_path), tmp_path / "out"
+    assert command_line.main(["tune", str(path), "--dry-run", "--out", str(out)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Warning: validation: 6 pairs cannot accept a gain, even if all of them are won; 147 could." in said
+    assert "use a suite of 732 or more openings (this one has " in said
+    stream = io.StringIO()
+    result = tune(load_tuning(path), out, stream=stream, presets=out)
+    assert "6 pairs cannot accept a gain" in " ".join(stream.getvalue().split())
+    test = result.verdicts[0].test
+    assert test is not None
+    needed = math.ceil(6 * test.upper_bound / test.log_likelihood_ratio)
+    sentence = tuning_sentence(result)
+    assert f"about {needed} pairs in all would accept it: give [validation] maximum_pairs = {needed} in" in sentence
+    assert tuning_data(result, None)["validation"][0]["expected_pairs"] == needed
+    with pytest.raises(UserError, match=r"6 pairs cannot accept a gain, .* a suite of 732 or more openings"):
+        validate_again(out, Limits(nodes=80), None, stream=io.StringIO(), presets=tmp_path)
 
 
 @pytest.mark.parametrize("polls", [0, 5, 30, 62, 75])

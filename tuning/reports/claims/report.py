@@ -16,8 +16,9 @@ from arena.files import replace_file
 from arena.notation.csv_tables import csv_text, frame_csv
 from arena.reports.contents import Plot
 from arena.reports.tables import TextTable
+from arena.sequential import POWER
 from engine.language import DEFAULT_LANGUAGE, Catalogue
-from tuning.ablation.verdicts import ERROR_RATE, POWER
+from tuning.ablation.verdicts import ERROR_RATE
 from tuning.claims.measures import RATIO_UNITS
 from tuning.claims.merging import SURROUNDINGS_FILE, surroundings_text
 from tuning.claims.results import AMENDMENT_COLUMNS, PART_COLUMNS, SEARCH_COLUMNS, CellRow, ClaimsResult, PartResult

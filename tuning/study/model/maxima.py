@@ -76,7 +76,12 @@ def sampled_starts(model: ResponseModel, observations: Observations) -> list[Val
 
 @one_thread()
 def expected_remaining_gain(model: ResponseModel, region: tuple[Array, Array], best: Values) -> float:
-    """Elo that perfect knowledge of the model's terms would gain over ``best``: mean over the posterior.
+    """Elo that perfect knowledge of the model's terms would gain over ``best``: mean over the posterior."""
+    return float(remaining_gains(model, region, best).mean())
+
+
+def remaining_gains(model: ResponseModel, region: tuple[Array, Array], best: Values) -> Array:
+    """What the best set of a region gains over ``best`` by every draw of the posterior, in Elo, at least 0.
 
     The region is sampled by fixed pseudo-random draws, so that the same model gives the same number.
     """
@@ -88,7 +93,7 @@ def expected_remaining_gain(model: ResponseModel, region: tuple[Array, Array], b
         if dimension.choices:
             points[:, place] = generator.integers(len(dimension.choices), size=count)
     here = model.elo(np.array([model.space.coordinates(best)], float))
-    return float(np.maximum((model.elo(points) - here).max(axis=0), 0.0).mean())
+    return np.asarray(np.maximum((model.elo(points) - here).max(axis=0), 0.0), float)
 
 
 def _candidates(space: Space, place: int, region: tuple[Array, Array]) -> list[Value]:

@@ -19,7 +19,7 @@ from engine.language import console
 from engine.settings.limits import Limits
 from engine.settings.parameters import Value
 from tuning.matches import MatchTable
-from tuning.study.plan import FILE_METADATA, TuningPlan, plan_of_run, prepare_tuning, purpose_of
+from tuning.study.plan import FILE_METADATA, TuningPlan, plan_of_run, prepare_tuning, purpose_of, reach_of_stage
 from tuning.study.run import RECOMMENDATION_METADATA
 from tuning.study.spec import TuningSpec
 from tuning.study.validation.match import VALIDATED_METADATA, Stage, Verdict, validation_series
@@ -90,6 +90,9 @@ def validate_again(
     """
     plan, named = _recommended(directory, partial(store_before_run, stream=options.get("stream")))
     spec = plan.spec
+    accepts = options.get("accept_engine_change", False)
+    planned, _ = plan_of_validation(directory, limits, pairs, maximum_pairs, 1, accepts_changes=accepts)
+    planned.refuse_the_impossible()
     with Run(directory, _purpose_of_validation(plan, limits), **options) as run:
         table, again = MatchTable(spec.conditions.of_games, plan.suite, run), recommendation_number(run.store, named)
         stage = further_stage(plan, run.store, limits, pairs, maximum_pairs, again)
@@ -168,7 +171,8 @@ def _purpose_of_validation(plan: TuningPlan, limits: Limits | None) -> Purpose:
 def _planned(plan: TuningPlan, directory: Path, concurrency: int, stage: Stage, pairs: int, stored: int) -> StagePlan:
     """The plan of a further validation, whose time the games of the study foretell."""
     seconds = estimated_game_seconds([stage.limits])
-    games = GameStage(console("tuning")("stage.validation"), 2 * pairs, seconds, stored)
+    reach = reach_of_stage(plan, replace(stage, pairs=pairs), "--maximum-pairs {pairs}")
+    games = GameStage(console("tuning")("stage.validation"), 2 * pairs, seconds, stored, reach=reach)
     study = plan_of_run(plan, directory, concurrency)
     return StagePlan(plan.spec.name, directory, (games,), concurrency, paced_by=study)
 

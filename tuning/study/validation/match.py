@@ -11,14 +11,12 @@ from arena.figures.statistics import (
     Pentanomial,
     SequentialEstimate,
     SequentialTest,
-    estimate_after_test,
-    sequential_test,
 )
 from engine.settings.limits import Limits
 from engine.settings.parameters import Value
 from tuning.ablation.speed import SpeedRow
 from tuning.matches import Match, MatchTable
-from tuning.study.spec import TuningSpec, Validation
+from tuning.study.spec import INTERIM_PAIRS, TuningSpec, Validation
 
 MAX_STAGES = 2
 """Validations that belong to a study itself; further ones come after them."""
@@ -26,8 +24,6 @@ VALIDATED_METADATA = "tuning validated"
 """The recommendations that were validated, in turn; there is more than one after a larger budget."""
 VALIDATION = "validation"
 """How the names of series of validations begin."""
-INTERIM_PAIRS = 25
-"""Pairs between two interim analyses of a sequential test, whatever the number of processors."""
 
 
 @dataclass(frozen=True)
@@ -230,9 +226,8 @@ def judge(validation: Validation, stage: Stage, counts: Pentanomial) -> Verdict:
     """The verdict of a stage at these counts."""
     if stage.kind == "fixed":
         return Verdict(counts, stage.limits, stage.kind, None)
-    hypotheses = (*validation.hypotheses(stage.kind), validation.model, validation.alpha, validation.beta)
-    test, after = sequential_test(counts, *hypotheses), estimate_after_test(counts, *hypotheses)
-    return Verdict(counts, stage.limits, stage.kind, test, after)
+    test = validation.test(stage.kind)
+    return Verdict(counts, stage.limits, stage.kind, test.test(counts), test.estimate(counts))
 
 
 def validation_series(number: int, recommendation: int = 0) -> str:

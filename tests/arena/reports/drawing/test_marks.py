@@ -190,3 +190,19 @@ def test_intervals_of_shares_hold_what_the_score_test_accepts(found: int, cases:
     for bound in (low, high):  # The score test rejects a share exactly at the bounds.
         if 1e-9 < bound < 1 - 1e-9:
             assert abs(found / cases - bound) / math.sqrt(bound * (1 - bound) / cases) == pytest.approx(1.959964)
+
+
+LONG_LABELS = ["a name that is very long indeed, " * 3, "关闭空着裁剪与静态搜索" * 8]
+
+
+@pytest.mark.parametrize("names", [["short", "names"], LONG_LABELS * 2])
+def test_legends_lie_within_the_figure(names: list[str]) -> None:
+    figure, axes = single_axes(2.5)
+    for place, name in enumerate(names):
+        axes.plot([0, 1], [0, place], label=f"{place} {name}")
+    figure.legend(loc="outside upper center", ncols=2, frameon=False)
+    settle(figure)
+    check_figure(figure, names[0])
+    (legend,) = figure.legends
+    assert legend.get_window_extent().width <= figure.bbox.width
+    assert axes.get_window_extent().height > 50
