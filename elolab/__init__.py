@@ -7,6 +7,8 @@ Everything below is imported when it is first used, so that ``import elolab`` co
 - ``tune``: a search for better settings, by games or by a function of your own;
 - ``ablate``: what each feature of the search is worth;
 - ``Engine``: the built-in engine, asked about a position;
+- ``PlayedMatch``, ``PlayedTournament``, ``PlayedStudy``, ``Trials``, ``PlayedAblation``, ``SearchResult`` and its
+  ``Line``: what these return, to annotate with; ``help()`` of each explains its attributes and columns;
 - ``UserError``: what every function raises for wrong input, in one line that names the remedy.
 
 The page ``docs/python.md`` has examples of all of them.
@@ -33,14 +35,17 @@ if TYPE_CHECKING:
     from elolab.games import load_games, load_moves
     from elolab.playing import PlayedMatch, PlayedTournament, play_match, play_tournament
     from elolab.tuning import PlayedStudy, Trials, tune
+    from engine.engine import Line, SearchResult
     from engine.errors import UserError
 
 __all__ = [
     "Engine",
+    "Line",
     "PlayedAblation",
     "PlayedMatch",
     "PlayedStudy",
     "PlayedTournament",
+    "SearchResult",
     "Trials",
     "UserError",
     "ablate",
@@ -53,10 +58,12 @@ __all__ = [
 
 _MODULES = {
     "Engine": "elolab.analysis",
+    "Line": "elolab.analysis",
     "PlayedAblation": "elolab.ablation",
     "PlayedMatch": "elolab.playing",
     "PlayedStudy": "elolab.tuning",
     "PlayedTournament": "elolab.playing",
+    "SearchResult": "elolab.analysis",
     "Trials": "elolab.tuning",
     "UserError": "engine.errors",
     "ablate": "elolab.ablation",

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from elolab.arguments import naming_arguments
+from elolab.documented import documented
 from elolab.runs import (
     SPECIFICATION_NAME,
     FolderLike,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class PlayedAblation(PlayedGames):
     """What came of an ablation. Elo is always the variant's minus the reference's."""
@@ -47,7 +49,8 @@ class PlayedAblation(PlayedGames):
     (how they differ from the base), ``limit``, ``elo`` with ``elo_error``, ``elo_low``, ``elo_high`` (95 % interval),
     ``los`` (0 to 1), ``verdict`` (``better``, ``worse``, ``equivalent``, ``undecided`` or empty),
     ``simultaneous_low`` and ``simultaneous_high`` (the interval that holds for all questions and looks together, Elo),
-    ``games_needed`` (games that an open verdict would still need), ``pairs``, ``games``, ``LL``, ``LD``, ``even``,
+    ``games_needed`` (games that an open verdict would still need), ``pairs`` (that count) and ``planned_pairs`` (the
+    most), ``ended`` (why there are no more), ``games``, ``LL``, ``LD``, ``even``,
     ``WD``, ``WW`` (pairs by outcome: both lost ... both won), ``nodes_ratio`` with ``nodes_ratio_low`` and
     ``nodes_ratio_high`` (nodes to ``depth`` over the reference's, 95 % interval), ``depth`` (plies), ``positions``."""
     effects: DataFrame = field(repr=False)

@@ -9,14 +9,18 @@ from functools import partial
 from typing import Any
 
 from elolab.arguments import path_text
+from elolab.documented import documented
 from engine.commands.background import in_background
 from engine.engine import Engine as SearchingEngine
-from engine.engine import SearchResult, StopFlag
+from engine.engine import Line, SearchResult, StopFlag
 from engine.errors import UserError
 from engine.games.contract import Position
 from engine.settings.limits import Limits
 from engine.settings.parameters import Value, by_own_names
 from engine.settings.presets import load_preset
+
+for kind in (Line, SearchResult):
+    documented(kind)
 
 Moves = str | Sequence[str]
 """Moves in the game's protocol notation: a list, or a text with spaces between them."""

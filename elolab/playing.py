@@ -25,6 +25,7 @@ from arena.run import RunOptions
 from arena.spec import spec_from_mapping
 from arena.tournament_spec import TournamentSpec
 from elolab.arguments import naming_arguments, path_text, specified
+from elolab.documented import documented
 from elolab.runs import (
     SPECIFICATION_NAME,
     FolderLike,
@@ -52,6 +53,7 @@ Player = str | os.PathLike[str] | Mapping[str, Any]
 DEFAULT_PAIRS = 100
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class PlayedMatch(PlayedGames):
     """What came of a match; every figure is from the view of ``a``."""
@@ -93,6 +95,7 @@ class PlayedMatch(PlayedGames):
         return _written_report(self.folder)
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class PlayedTournament(PlayedGames):
     """What came of a tournament."""

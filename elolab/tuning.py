@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO, overload
 
 from arena.run import plain
 from elolab.arguments import at_least_one, naming_arguments, path_text, stream_or_none
+from elolab.documented import documented
 from elolab.runs import (
     SPECIFICATION_NAME,
     FolderLike,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 DEFAULT_TRIALS = 80
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class PlayedStudy(PlayedGames):
     """What came of a tuning by games."""
@@ -43,9 +45,16 @@ class PlayedStudy(PlayedGames):
     is_base: bool
     """Whether the base itself is recommended."""
     elo: float | None
-    """Expected Elo of ``best`` over the base, and below the bounds of its 90 % interval."""
+    """Expected Elo of ``best`` over the base; 0 of the base itself."""
     elo_low: float | None
+    """Bounds of the 95 % interval of ``elo``, as everywhere here; the report and ``elolab tune`` have the 90 % one."""
     elo_high: float | None
+    elo_low_90: float | None
+    """Bounds of its 90 % interval."""
+    elo_high_90: float | None
+    left_to_gain: tuple[float, float, float] | None
+    """Where the base is recommended, what the best other setting is expected to gain over it, in Elo, and the bounds of
+    the 90 % interval of that; ``None`` otherwise."""
     confirmed: bool
     """Whether matches on openings that the tuning never saw have confirmed the gain."""
     preset: Path | None
@@ -53,9 +62,11 @@ class PlayedStudy(PlayedGames):
     interrupted: bool
     """Whether Ctrl-C ended it early; with the same ``folder`` the same call goes on."""
     rounds: DataFrame = field(repr=False)
-    """One row a round: ``round`` (from 0), ``elo`` (of the values against the base by the model of the time), ``pairs``
-    (of the study so far), ``LL``, ``LD``, ``even``, ``WD``, ``WW`` (the round's pairs by outcome, from the view of each
-    pair's first setting), and a column for each parameter: the values at the centre of the round."""
+    """One row a round, as in rounds.csv: ``round`` (from 1), a column for each parameter (the values at the centre of
+    the round, or the trial's), ``elo`` (of these against the base by the model of the time) with ``deviation`` (its
+    standard deviation), ``pairs`` and ``LL``, ``LD``, ``even``, ``WD``, ``WW`` (the round's pairs, by outcome from the
+    view of each pair's first setting), ``total_pairs`` (of the study so far), ``final_elo`` with ``final_deviation``
+    (of the values by the model of all games)."""
     validations: DataFrame = field(repr=False)
     """One row a match of ``best`` against the base: ``kind`` (``sprt``, ``non_regression`` or ``fixed``), ``limit``,
     ``pairs``, ``elo`` with ``elo_low`` and ``elo_high`` (95 % interval; unbiased after a sequential test),
@@ -71,6 +82,7 @@ class PlayedStudy(PlayedGames):
         return write_tuning_report(self._result)
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class Trials:
     """What came of a search for the maximum of a function."""
@@ -82,7 +94,7 @@ class Trials:
     base_value: float | None
     """What it said of the base; ``None`` if that lies outside the dimensions."""
     trials: DataFrame = field(repr=False)
-    """One row a trial: ``trial`` (from 0; trial 0 is the base), ``value``, and a column for each parameter searched."""
+    """One row a trial: ``trial`` (from 1; trial 1 is the base), ``value``, and a column for each parameter searched."""
 
 
 @overload
@@ -197,7 +209,8 @@ def _by_games(
 ) -> PlayedStudy:
     import pandas
 
-    from arena.figures.standings import PENTANOMIAL_COLUMNS
+    from arena.figures.statistics import INTERVAL_DEVIATIONS
+    from tuning.reports.study import rounds_frame
     from tuning.study import run
     from tuning.study.spec import tuning_from_mapping
 
@@ -209,14 +222,13 @@ def _by_games(
     if isinstance(specification, Mapping):
         conditions = replace(spec.conditions, source=str(folder / SPECIFICATION_NAME))
         result = replace(result, spec=replace(spec, conditions=conditions))
-    names = spec.space.names
-    rounds = [(end.number, end.elo, end.pairs, *end.counts.counts, *end.values) for end in result.rounds]
     validations = [
         (verdict.kind, str(verdict.limits), verdict.counts.pairs, verdict.elo, *verdict.interval, verdict.passed)
         for verdict in result.verdicts
     ]
     decision = result.decision
-    low, high = (None, None) if decision is None else decision.interval()
+    low, high = (None, None) if decision is None else decision.interval(INTERVAL_DEVIATIONS)
+    low_90, high_90 = (None, None) if decision is None else decision.interval()
     return PlayedStudy(
         name=spec.name,
         best=None if decision is None else result.recommended,
@@ -224,10 +236,13 @@ def _by_games(
         elo=None if decision is None else decision.gain,
         elo_low=low,
         elo_high=high,
+        elo_low_90=low_90,
+        elo_high_90=high_90,
+        left_to_gain=None if decision is None else decision.left,
         confirmed=result.confirmed,
         preset=result.preset,
         interrupted=result.interrupted,
-        rounds=pandas.DataFrame(rounds, columns=["round", "elo", "pairs", *PENTANOMIAL_COLUMNS, *names]),
+        rounds=rounds_frame(result),
         validations=pandas.DataFrame(
             validations, columns=["kind", "limit", "pairs", "elo", "elo_low", "elo_high", "passed"]
         ),
@@ -265,7 +280,7 @@ def _by_objective(
         best_value=best.value,
         base_value=first.value if {name: first.settings[name] for name in names} == default else None,
         trials=pandas.DataFrame(
-            [(trial.number, trial.value, *(trial.settings[name] for name in names)) for trial in found],
+            [(trial.number + 1, trial.value, *(trial.settings[name] for name in names)) for trial in found],
             columns=["trial", "value", *names],
         ),
     )

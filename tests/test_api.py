@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import gc
 import inspect
 import io
 import math
 import os
 import pickle
+import pydoc
 import re
 import subprocess
 import sys
@@ -20,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 from documents import ROOT, blocks_in
 
@@ -368,13 +371,55 @@ def test_a_tuning_by_games(tmp_path: Path) -> None:
     study = elolab.tune(specification, folder=tmp_path / "run", concurrency=2)
     assert study.best is not None
     assert set(study.best) == {"quiescence"}
-    assert list(study.rounds["round"]) == list(range(len(study.rounds)))
+    assert list(study.rounds["round"]) == list(range(1, len(study.rounds) + 1))
+    assert list(study.rounds.total_pairs) == list(study.rounds.pairs.cumsum())
+    assert list(study.rounds.pairs) == list(study.rounds[["LL", "LD", "even", "WD", "WW"]].sum(axis=1))
+    study.write_report()
+    written = pandas.read_csv(study.folder / "rounds.csv")
+    assert list(written.columns) == list(study.rounds.columns)
+    assert list(written["round"]) == list(study.rounds["round"])
     assert set(study.rounds.quiescence) <= {False, True}
     assert study.elo is not None
-    assert study.elo_low <= study.elo <= study.elo_high
+    assert study.elo_low is not None
+    assert study.elo_high is not None
+    assert study.elo_low_90 is not None
+    assert study.elo_high_90 is not None
+    assert study.elo_low <= study.elo_low_90 <= study.elo <= study.elo_high_90 <= study.elo_high
+    assert (study.left_to_gain is not None) == study.is_base
+    wide, narrow = study.elo_high - study.elo_low, study.elo_high_90 - study.elo_low_90
+    assert wide == pytest.approx(narrow * 1.959964 / 1.644854, rel=1e-4)
     assert len(study.games) >= 44
     assert study.preset is None or study.preset.parent == tmp_path / "run"
     assert len(study.validations) == (0 if study.is_base else 1)
+
+
+RESULTS = ("PlayedMatch", "PlayedTournament", "PlayedStudy", "Trials", "PlayedAblation", "SearchResult", "Line")
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_help_of_what_is_returned_explains_its_attributes_and_columns(name: str) -> None:
+    kind = getattr(elolab, name)
+    shown = pydoc.render_doc(kind, renderer=pydoc.plaintext)
+    for field in dataclasses.fields(kind):
+        assert field.name.startswith("_") or f"- {field.name}: " in shown
+    columns = {"PlayedStudy": "``total_pairs``", "PlayedAblation": "``simultaneous_low``", "Trials": "``trial``",
+               "PlayedTournament": "``rating_error``"}  # fmt: skip
+    assert columns.get(name, "") in shown
+
+
+def test_everything_that_is_returned_can_be_annotated() -> None:
+    """Classes of ours that public functions and methods return, and those among their fields."""
+    asked: list[Any] = [getattr(elolab, name) for name in elolab.__all__]
+    methods = [method for kind in asked if isinstance(kind, type) for name, method in vars(kind).items()
+               if name[0] != "_" and callable(method)]  # fmt: skip
+    texts = [str(function.__annotations__.get("return", "")) for function in asked + methods
+             if hasattr(function, "__annotations__")]  # fmt: skip
+    texts += [str(text) for kind in asked if isinstance(kind, type)
+              for name, text in vars(kind).get("__annotations__", {}).items() if name[0] != "_"]  # fmt: skip
+    known = {"DataFrame", "Any", "None", "Path"}
+    found = {word for text in texts for word in re.findall(r"\b[A-Z]\w+", text)} - known
+    assert {"PlayedStudy", "Trials", "SearchResult", "Line"} <= found
+    assert found - {"Value"} <= set(elolab.__all__)
 
 
 DIMENSIONS = {"null_depth": {"low": 2, "high": 5}, "lmr_divisor": {"low": 120, "high": 400}, "null_move": {}}
