@@ -10,7 +10,7 @@ a whole game can tell.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from engine.games.contract import MoveError, Position
 from engine.games.xiangqi.notation import format_move
@@ -56,24 +56,35 @@ def parse_algebraic(position: Position, text: str, first_rank: int) -> str:
     raise MoveError(f"no legal move is {text!r} ({ranks}) {position.after_moves} in position {position.text!r}")
 
 
-def read_algebraic(position: Position, texts: Sequence[str], ranks: str) -> list[str]:
+def read_algebraic(
+    position: Position, texts: Sequence[str], ranks: str, ranks_of_file: Callable[[], str] = lambda: ""
+) -> list[str]:
     """The moves of a game, whose ranks are all counted in one way: the one in which all moves are legal.
 
-    Where both are, ``ranks`` (``0``, ``1`` or ``auto``) decides. Raises ``MoveError`` where neither is, of the base in
-    which more moves are legal, and for ``auto`` where both are.
+    Where both are, the other games of the file tell (``0`` or ``1``, empty if none does), or else ``ranks`` (``0``,
+    ``1`` or ``auto``). Raises ``AlgebraicError`` where neither is, of the base in which more moves are legal, and for
+    ``auto`` where both are.
     """
-    readings = {base: _read_in(position, texts, base) for base in ((1, 0) if ranks == "1" else (0, 1))}
-    legal = [moves for moves, error in readings.values() if error is None]
+    readings = [_read_in(position, texts, first_rank) for first_rank in (0, 1)]
+    legal = [moves for moves, error in readings if error is None]
     if not legal:
-        _, error = max(readings.values(), key=lambda reading: len(reading[0]))
-        assert error is not None
-        raise AlgebraicError(max(len(moves) for moves, _ in readings.values()), str(error))
-    if ranks == "auto" and len(legal) == 2 and legal[0] != legal[1]:
+        moves, error = max(readings, key=lambda reading: len(reading[0]))
+        raise AlgebraicError(len(moves), str(error))
+    if len(legal) == 1 or legal[0] == legal[1]:
+        return legal[0]
+    decided = ranks_of_file() or ranks
+    if decided == "auto":
         raise AlgebraicError(
             0, f"moves {' '.join(texts)}: legal with ranks from 0 ({' '.join(legal[0])}) and from 1 "
             f"({' '.join(legal[1])}); say --ranks 0 or --ranks 1",
         )  # fmt: skip
-    return legal[0]
+    return legal[int(decided)]
+
+
+def ranks_told_by(position: Position, texts: Sequence[str]) -> str:
+    """``0`` or ``1`` if all moves of a game are legal in that base only; otherwise empty."""
+    legal = [base for base in ("0", "1") if _read_in(position, texts, int(base))[1] is None]
+    return legal[0] if len(legal) == 1 else ""
 
 
 class AlgebraicError(MoveError):

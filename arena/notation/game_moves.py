@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from engine.errors import UserError
@@ -23,15 +23,18 @@ class WrongMoveError(UserError):
         self.number = number
 
 
-def read_moves(position: Position, words: Sequence[str], ranks: str) -> list[str]:
+def read_moves(
+    position: Position, words: Sequence[str], ranks: str, ranks_of_file: Callable[[], str] = lambda: ""
+) -> list[str]:
     """The moves from ``position`` on in the game's protocol notation; ``position`` is after the last of them.
 
-    ``ranks`` is the base of ranks in coordinates: ``0``, ``1`` or ``auto``. Raises ``WrongMoveError``, which names the
+    ``ranks`` is the base of ranks in coordinates: ``0``, ``1`` or ``auto``; ``ranks_of_file`` that which the games in
+    SAN of the same file tell. Raises ``WrongMoveError``, which names the
     notation that the words seem to be in.
     """
     first = position.side_to_move
     try:
-        return _read(position, words, ranks)
+        return _read(position, words, ranks, ranks_of_file)
     except WrongMoveError as error:
         number = first + error.number
         side = position.game.side_names[number % 2]
@@ -40,15 +43,17 @@ def read_moves(position: Position, words: Sequence[str], ranks: str) -> list[str
         raise WrongMoveError(error.number, f"{side}'s move {number // 2 + 1}{error}{hint}") from None
 
 
-def _read(position: Position, words: Sequence[str], ranks: str) -> list[str]:
+def _read(
+    position: Position, words: Sequence[str], ranks: str, ranks_of_file: Callable[[], str]
+) -> list[str]:
     if not position.game.move_notations:
         return [_played(position, number, word) for number, word in enumerate(words)]
     from arena.notation.algebraic import AlgebraicError, read_algebraic
     from engine.games.xiangqi.move_names import is_coordinates
 
-    if _is_algebraic(words):
+    if is_algebraic_game(words):
         try:
-            moves = read_algebraic(position, words, ranks)
+            moves = read_algebraic(position, words, ranks, ranks_of_file)
         except AlgebraicError as error:
             raise WrongMoveError(error.number, f": {error}") from None
         for move in moves:
@@ -87,7 +92,7 @@ def _named(position: Position, number: int, word: str, first_rank: int) -> str:
     return move
 
 
-def _is_algebraic(words: Sequence[str]) -> bool:
+def is_algebraic_game(words: Sequence[str]) -> bool:
     """Whether most moves are in SAN; coordinates with a capital letter may be either, and do not count."""
     from arena.notation.algebraic import is_algebraic
     from engine.games.xiangqi.move_names import is_coordinates
@@ -103,7 +108,7 @@ def seeming_notation(words: Sequence[str]) -> str:
         return "SAN of chess"
     if words and all(_OTHELLO_SQUARE.fullmatch(word) for word in words):
         return "Othello"
-    if _is_algebraic(words):
+    if is_algebraic_game(words):
         return "SAN of Xiangqi"
     found = [notation_of(word) for word in words if looks_like_a_move(word)]
     if 2 * len(found) <= len(words):

@@ -15,11 +15,11 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import IO, TYPE_CHECKING, NamedTuple
 
-from arena.notation.game_moves import WrongMoveError, read_moves
+from arena.notation.game_moves import WrongMoveError, is_algebraic_game, read_moves
 from arena.records import GameRecord, MoveRecord
 from engine.errors import UserError
 from engine.values import format_score
@@ -421,11 +421,28 @@ def try_games(text: str, where: str, game: str, ranks: str = "0") -> Iterator[Po
     from engine.games import game_named
 
     contract = game_named(game)
+    ranks_of_file = functools.cache(lambda: _ranks_of_file(text, where, contract))
     for draft in _Reader(text, where).drafts():
         try:
-            yield _finished(draft, contract, ranks)
+            yield _finished(draft, contract, ranks, ranks_of_file)
         except PortableGameError as error:
             yield error
+
+
+def _ranks_of_file(text: str, where: str, game: Game) -> str:
+    """The base of ranks, ``0`` or ``1``, that the first game in SAN tells which is legal in one only; or empty."""
+    from arena.notation.algebraic import ranks_told_by
+
+    for draft in _Reader(text, where).drafts():
+        words = [word for word, _ in draft.words]
+        if is_algebraic_game(words):
+            try:
+                position = _start_position(draft, dict(draft.tags).get("FEN", ""), game)
+            except PortableGameError:
+                continue
+            if told := ranks_told_by(position, words):
+                return told
+    return ""
 
 
 @dataclass(frozen=True)
@@ -608,7 +625,7 @@ def _add_word(draft: _Draft, word: str, line: int) -> None:
         draft.words.append((word, line))
 
 
-def _finished(draft: _Draft, game: Game, ranks: str) -> PortableGame:
+def _finished(draft: _Draft, game: Game, ranks: str, ranks_of_file: Callable[[], str]) -> PortableGame:
     """The game of a draft, its moves checked and in protocol notation."""
     tags = {name.lower(): value for name, value in draft.tags}
     if tags.get("game", "").strip().lower() not in ("", game.name, game.title.lower(), "中国象棋", "中國象棋", "象棋"):
@@ -616,7 +633,7 @@ def _finished(draft: _Draft, game: Game, ranks: str) -> PortableGame:
     position = _start_position(draft, tags.get("fen", ""), game)
     start = position.text if tags.get("fen") else game.start
     try:
-        moves = read_moves(position, [word for word, _ in draft.words], ranks)
+        moves = read_moves(position, [word for word, _ in draft.words], ranks, ranks_of_file)
     except WrongMoveError as error:
         raise draft.error(draft.words[error.number][1], str(error)) from None
     comments = {number: " ".join(" ".join(parts).split()) for number, parts in draft.comments.items()}

@@ -408,3 +408,14 @@ def test_the_first_player_of_western_files_is_red() -> None:
     othello = game_named("othello")
     (game,) = read_games('[Black "P"]\n[White "C"]\n\n1. d3 *', "a.pgn", "othello")
     assert game.name(othello) == "P - C"
+
+
+def test_short_games_in_san_count_ranks_as_the_others_of_their_file() -> None:
+    """``Ra2`` is legal with ranks from 0 and from 1; ``Che3`` and ``Ra1`` as first moves only in one of them."""
+    for text, moves in (("1. Ra2 *\n1. Che3 *", "a0a1"), ("1. Ra2 *\n1. Ra1 *", "a0a2"), ("1. Ra2 *", "a0a2")):
+        first, *_ = read_games(text, "a.pgn", "xiangqi")
+        assert [move.move for move in first.moves] == [moves], text
+    (alone,) = read_games("1. Ra2 *", "a.pgn", "xiangqi", "1")
+    assert alone.moves[0].move == "a0a1"
+    with pytest.raises(PortableGameError, match="say --ranks 0 or --ranks 1"):
+        list(read_games("1. Ra2 *", "a.pgn", "xiangqi", "auto"))
