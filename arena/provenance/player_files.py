@@ -68,12 +68,19 @@ def files_of(player: PlayerSpec) -> dict[GameFile, str]:
 
 
 def _named_by(player: PlayerSpec) -> list[GameFile]:
-    """What may be files of a player. Of words without a dot or a folder only the program is one."""
+    """What may be files of a player. Of words without a dot or a folder only the program is one, and logs are none."""
     if player.is_builtin or not player.command:
         return []
     program, *arguments = player.command
-    words = [*arguments, *(value for _, value in player.options)]
-    # An argument such as --book=lines.bin names its file behind the sign.
-    named = dict.fromkeys(part for word in words for part in (word, word.partition("=")[2]))
-    others = [GameFile(word, player.directory, False) for word in named if os.sep in word or "." in word]
-    return [GameFile(program, player.directory), *others]
+    named = [value for name, value in player.options if not _is_of_log(name)]
+    for before, word in zip(["", *arguments], arguments, strict=False):
+        name, _, value = word.partition("=")  # an argument such as --book=lines.bin names its file behind the sign
+        if not (before.startswith("-") and _is_of_log(before)):
+            named += [word] if _is_of_log(name) else [word, value]
+    words = [word for word in dict.fromkeys(named) if (os.sep in word or "." in word) and not word.endswith(".log")]
+    return [GameFile(program, player.directory), *(GameFile(word, player.directory, False) for word in words)]
+
+
+def _is_of_log(name: str) -> bool:
+    """Whether an option or a flag of that name is of a file that the engine writes."""
+    return "log" in name.lower()

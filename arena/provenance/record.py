@@ -30,7 +30,10 @@ REFUSED_WORKERS = "refused workers"
 
 
 class Provenance:
-    """What plays in a folder during a run. It records what has played, not what is about to."""
+    """What plays in a folder during a run. It records what has played, not what is about to.
+
+    A file that has changed by the end of its player's first games is one that the player writes, and is not recorded.
+    """
 
     def __init__(self, store: Store, *, accepts_changes: bool) -> None:
         """With ``accepts_changes`` it is recorded that the run goes on with the files and the driver as they are now.
@@ -62,10 +65,14 @@ class Provenance:
     def record(self, players: Iterable[PlayerSpec], refused: Mapping[str, str]) -> None:
         """Record with what these players have played, and the workers refused by now, as far as that is new."""
         new: dict[str, object] = {}
-        external = [player for player in dict.fromkeys(players) if not player.is_builtin]
-        for file, digest in self.files.items() if external else ():
+        external = [*dict.fromkeys(player for player in players if not player.is_builtin)]
+        for file, digest in [*self.files.items()] if external else ():
             digests = self._recorded.get(file, [])
-            if digest not in digests[-1:] and any(map(file.is_of, external)):
+            if digest in digests[-1:] or not any(map(file.is_of, external)):
+                continue
+            if not digests and not file.is_program and file.digest() not in (None, digest):
+                del self.files[file]  # the player writes it while it plays
+            else:
                 self._recorded[file] = [*digests, digest]
                 new |= _kept(self._recorded)
         if external and driver_identity() not in self._drivers[-1:]:

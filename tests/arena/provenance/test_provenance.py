@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +48,11 @@ def play(spec: Any, folder: Path, **options: Any) -> Any:
 def test_files_of_a_player_are_its_program_and_those_its_arguments_and_options_name(tmp_path: Path) -> None:
     for name in ("engine.py", "lines.bin", "net.nnue", "plain"):
         (tmp_path / name).write_text(name)
-    command = ("sh", "engine.py", "--book=lines.bin", "plain", "missing.py", "0.5", "a\0b.c")
-    options = (("EvalFile", "net.nnue"), ("Hash", "16"))
+    for name in ("own.log", "dialogue.txt", "said.txt", "kept.txt"):
+        (tmp_path / name).write_text(name)
+    logs = ("own.log", "--log", "dialogue.txt", "--logfile=said.txt")
+    command = ("sh", "engine.py", "--book=lines.bin", "plain", "missing.py", "0.5", "a\0b.c", *logs)
+    options = (("EvalFile", "net.nnue"), ("Hash", "16"), ("Debug Log File", "kept.txt"))
     player = PlayerSpec("a", "uci", Limits(nodes=1), command=command, options=options, directory=str(tmp_path))
     assert {file.word for file in files_of(player)} == {"sh", "engine.py", "lines.bin", "net.nnue"}
     assert [file.word for file in files_of(player) if file.is_program] == ["sh"]
@@ -80,6 +84,19 @@ def test_games_of_a_script_are_not_taken_for_those_of_another(
     assert "2 builds" in (out / "report.html").read_text()
     assert main(["report", str(out)]) == 0
     assert "Warning: Games of 2 builds" in capsys.readouterr().out
+
+
+def test_a_file_that_a_player_writes_binds_nobody(script: Path, tmp_path: Path) -> None:
+    experience = tmp_path / "experience.bin"
+    experience.write_text("")
+    spec = match(script)
+    command = (*spec.players[0].command, f"file={experience}")
+    script.write_text(f"open({str(experience)!r}, 'a').write('game')\n{script.read_text()}")
+    spec = replace(spec, players=(replace(spec.players[0], command=command), spec.players[1]))
+    assert play(spec, tmp_path / "out").stored == 2
+    assert play(replace(spec, pairs=2), tmp_path / "out").stored == 4
+    with Store(tmp_path / "out", read_only=True) as store:
+        assert [word for word, *_ in store.metadata(OTHER_FILES)] == [str(script)]
 
 
 def test_games_of_programs_are_bound_to_what_drives_them(
