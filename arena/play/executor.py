@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from arena.play.estimates import duration_text
@@ -44,6 +45,11 @@ if TYPE_CHECKING:
 
     KeptPlayers = dict[tuple[PlayerSpec, SearchStatisticsSettings | None], Player]
 
+WHAT_PLAYS = (
+    "arena.play.game", "arena.players.detect", "arena.players.event_loop", "arena.players.registry",
+    "engine.compiled.identity", "engine.play",
+)  # fmt: skip
+"""Modules that threads of games use."""
 TICK_SECONDS = 0.5
 """How often ``tick`` is called while no game ends."""
 STOPPING_SECONDS = 3.0
@@ -488,5 +494,5 @@ class GameRunner(Runner):
 
 def _import_what_plays() -> None:
     """Import in this thread what games need: threads that import for the first time may wait for each other."""
-    import engine.compiled.identity
-    import engine.play  # noqa: F401
+    for name in WHAT_PLAYS:
+        import_module(name)

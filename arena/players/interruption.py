@@ -5,8 +5,8 @@ in the main thread, but not while that imports modules or loads compiled code: a
 out as another one, or leave a lock that nobody gives back. There the process ends at once, because nothing was begun.
 
 A thread of a command's process hears signals beside the main thread, which may hang. It ends the process
-``SECOND_SECONDS`` after a second request, and ``FIRST_SECONDS`` after a first one that is no run's. What is stored is
-safe at any moment, and so are other people's programs, which the supervisor ends.
+``SECOND_SECONDS`` after a second request, and ``FIRST_SECONDS`` after a first one outside a run. What is stored is safe
+at any moment, and the supervisor ends the engines.
 """
 
 from __future__ import annotations
@@ -97,10 +97,10 @@ def take_over_signals() -> None:
 
     What the process was told to ignore, as a job in the background is, stays ignored.
     """
-    if signal.getsignal(signal.SIGINT) in (signal.SIG_DFL, signal.default_int_handler):
-        signal.signal(signal.SIGINT, _interrupt_once)
     _LISTENER.append(_Listener())
     _LISTENER[0].start()
+    if signal.getsignal(signal.SIGINT) in (signal.SIG_DFL, signal.default_int_handler):
+        signal.signal(signal.SIGINT, _interrupt_once)
 
 
 def give_back_signals(code: int) -> None:

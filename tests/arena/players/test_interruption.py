@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import signal
 import subprocess
 import sys
@@ -181,21 +183,30 @@ def test_games_that_do_not_end_are_left_to_themselves(monkeypatch: pytest.Monkey
         release.set()
 
 
-def test_games_import_nothing_in_their_threads(tmp_path: Path) -> None:
+HEARING = """
+import sys, threading
+main = threading.main_thread()
+def heard(event, arguments):
+    if event == "import" and threading.current_thread() is not main:
+        print("imported", arguments[0], flush=True)
+sys.addaudithook(heard)
+from elolab.command_line import main as command
+sys.exit(command(["tournament", "cup.toml", "--concurrency", "2", "--out", "out"]))
+"""
+"""A tournament that tells what is imported in other threads than the main one."""
+MOCK = json.dumps([sys.executable, "-I", "-S", str(ROOT / "tests" / "support" / "mock_engines.py"), "good"])
+
+
+@pytest.mark.parametrize("other", ['preset = "no-quiescence"', f'protocol = "uci"\ncommand = {MOCK}'])
+def test_games_import_nothing_in_their_threads(other: str, tmp_path: Path) -> None:
     """Threads that import for the first time may wait for each other for ever."""
-    code = (
-        "import sys, threading\n"
-        "main = threading.main_thread()\n"
-        "def heard(event, arguments):\n"
-        "    if event == 'import' and threading.current_thread() is not main:\n"
-        "        print('imported', arguments[0], flush=True)\n"
-        "sys.addaudithook(heard)\n"
-        "from elolab.command_line import main as command\n"
-        "words = 'match default no-quiescence --pairs 2 --limit nodes=50 --concurrency 2 --out run'.split()\n"
-        "sys.exit(command(words))\n"
+    (tmp_path / "cup.toml").write_text(
+        'pairs = 2\nlimit = "nodes=50"\n[adjudication]\nmaximum_plies = 20\n'
+        f'[[players]]\nname = "default"\n[[players]]\nname = "other"\n{other}\n'
     )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=300
+        [sys.executable, "-c", HEARING], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
     )
-    assert done.returncode == 0, done.stderr
+    assert "games digest" in done.stdout, done.stderr
     assert [line for line in done.stdout.splitlines() if line.startswith("imported")] == []

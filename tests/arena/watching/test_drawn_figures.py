@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from marked_processes import MARK, processes_marked, wait_until
+
 from arena.watching.figures import DrawnFigures
+
+ROOT = Path(__file__).parents[3]
 
 
 def test_a_run_that_is_over_is_drawn_at_once_however_long_the_last_drawing_took(tmp_path: Path) -> None:
@@ -31,3 +38,32 @@ def test_a_run_that_is_over_is_drawn_at_once_however_long_the_last_drawing_took(
         assert figures.drawing == 2
 
     asyncio.run(follow())
+
+
+WATCHER = """
+import asyncio, sys
+from pathlib import Path
+from arena.watching.figures import DrawnFigures
+from engine.programs.children import helper_command
+
+async def draw():
+    figures = [DrawnFigures(helper_command("endless_drawing"), Path(), language) for language in ("en", "zh")]
+    for one in figures:
+        one.renew(1, is_running=False)
+    await asyncio.sleep(600)
+
+asyncio.run(draw())
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found by /proc")
+def test_drawings_end_when_the_server_is_killed(tmp_path: Path) -> None:
+    (tmp_path / "endless_drawing.py").write_text("import time\ndef main(words):\n    time.sleep(600)\n")
+    mark = f"drawings {os.getpid()}"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(tmp_path)]), MARK: mark}
+    with subprocess.Popen([sys.executable, "-c", WATCHER], env=environment) as server:
+        try:
+            assert wait_until(lambda: len(processes_marked(mark)) == 3, 60)
+        finally:
+            server.kill()
+    assert wait_until(lambda: not processes_marked(mark))
