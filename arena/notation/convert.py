@@ -11,7 +11,7 @@ from arena.notation.archives.contract import Entry, Reading, Source
 from arena.notation.archives.formats import entries, is_archive, is_games
 from arena.notation.archives.ggf import ggf_text
 from arena.notation.archives.sources import sources
-from arena.notation.openings import epd_line, holds_positions, moves_mistake, split_line
+from arena.notation.openings import SUITE_ENDINGS, epd_line, holds_positions, moves_mistake, split_line
 from arena.notation.pgn import (
     FORMATS,
     PortableGame,
@@ -72,7 +72,7 @@ def read_source(source: Source, reading: Reading, plies: int | None = None) -> I
     found: Iterable[Entry]
     if is_archive(source):
         found = entries(source, reading)
-    elif not (source.is_chosen or is_games(source) or source.where.endswith((".epd", ".epd.gz"))):
+    elif not (source.is_chosen or is_games(source) or source.where.lower().endswith(SUITE_ENDINGS)):
         return
     else:
         try:

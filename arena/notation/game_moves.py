@@ -29,8 +29,7 @@ def read_moves(
     """The moves from ``position`` on in the game's protocol notation; ``position`` is after the last of them.
 
     ``ranks`` is the base of ranks in coordinates: ``0``, ``1`` or ``auto``; ``ranks_of_file`` that which the games in
-    SAN of the same file tell. Raises ``WrongMoveError``, which names the
-    notation that the words seem to be in.
+    SAN of the same file tell. Raises ``WrongMoveError``, which names the notation that the words seem to be in.
     """
     first = position.side_to_move
     try:

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from engine.games.contract import Game
 
 PARTS = ("tournament", "validation", "all")
+SUITE_ENDINGS = (".epd", ".epd.gz", ".fen", ".fen.gz")
+"""How the names of files of positions end."""
 MAX_MOVE = 16
 """Characters; a first word that is longer is no move."""
 
@@ -188,7 +190,7 @@ def _entries_of_all(
             continue
         elif is_games(source):
             yield from _games(source, game, plies)
-        elif source.is_chosen or source.where.endswith(_SUITE_ENDINGS):
+        elif source.is_chosen or source.where.lower().endswith(SUITE_ENDINGS):
             try:
                 text = decode_text(source.data, source.where)
             except UserError as error:
@@ -200,12 +202,9 @@ def _entries_of_all(
                 yield from _games(source, game, plies)
 
 
-_SUITE_ENDINGS = (".epd", ".epd.gz", ".fen", ".fen.gz")
-
-
 def _is_suite(source: Source, text: str, game: str) -> bool:
     """Whether a text that is no archive is a list of positions; others are moves that nothing announces."""
-    is_named_so = source.where.lower().endswith(_SUITE_ENDINGS) and format_of(source.data) is None
+    is_named_so = source.where.lower().endswith(SUITE_ENDINGS) and format_of(source.data) is None
     return is_named_so or not text.strip() or holds_positions(text, _position_checker(game))
 
 

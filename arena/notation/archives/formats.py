@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -29,8 +30,8 @@ _NOT_GAMES = (
     (_begins(b"sqlite format 3"), "an SQLite database; of a run's folder games.pgn has the games"),
     (_begins(b"<!doctype html", b"<html"), "an HTML page without games in DhtmlXQ; save the games as PGN or XQF"),
     (_begins(b"<?xml", b"<"), "XML, but not a game of CCBridge (CBF); save the games as PGN or XQF"),
-    (_begins(b"{"), "JSON; save the games as PGN"),
-    (_begins(b"%pdf", b"\x89png", b"\xff\xd8\xff", b"gif8", b"rar!", b"7z\xbc\xaf", b"\x7felf", b"mz"),
+    (lambda data: re.match(rb'\s*[{[]\s*["{]', data) is not None, "JSON; save the games as PGN"),
+    (_begins(b"%pdf", b"\x89png", b"\xff\xd8\xff", b"gif8", b"rar!\x1a", b"7z\xbc\xaf", b"\x7felf", b"mz\x90"),
      "a program, picture, document or archive of another kind, not games"),
 )  # fmt: skip
 """What else is often given, and what to do."""

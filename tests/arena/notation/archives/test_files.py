@@ -172,9 +172,10 @@ def test_a_refused_game_names_the_notation_that_it_seems_to_be_in(
 
 
 def test_moves_that_nothing_announces_are_openings_as_they_are_games(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("1. Che2 Hg7 2. Hg2\n", "utf-8")
-    (opening,) = load_suite(str(tmp_path / "a.txt"), "xiangqi").openings
-    assert opening.moves == ("h2e2", "h9g7", "h0g2")
+    for text in ("1. Che2 Hg7 2. Hg2\n", "{a comment} 1. Che2 Hg7 2. Hg2\n", "C2=5 H8+7 H2+3"):
+        (tmp_path / "a.txt").write_text(text, "utf-8")
+        (opening,) = load_suite(str(tmp_path / "a.txt"), "xiangqi").openings
+        assert opening.moves == ("h2e2", "h9g7", "h0g2")
 
 
 def test_epd_says_how_many_positions_it_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
