@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from engine.games.contract import Position
 
 _OTHELLO_SQUARE = re.compile(r"[a-hA-H][1-8]|pass|PA", re.IGNORECASE)
-_CHESS = re.compile(r"[O0]-[O0](-[O0])?[+#]?|Q[a-h]?[1-8]?x?[a-h][1-8][+#]?|[a-h](x[a-h])?[18]=?[QRBN][+#]?")
+_ONLY_CHESS = re.compile(r"[O0]-[O0](-[O0])?[+#]?|Q[a-h]?[1-8]?x?[a-h][1-8][+#]?|[a-h](x[a-h])?[18]=?[QRBN][+#]?")
+_CHESS = re.compile(rf"[KRBN]?[a-h]?[1-8]?x?[a-h][1-8][+#!?]*|{_ONLY_CHESS.pattern}")
+"""Moves that a game of chess may have; without any of advisors and cannons it hardly is one of Xiangqi."""
 
 
 class WrongMoveError(UserError):
@@ -103,10 +105,10 @@ def seeming_notation(words: Sequence[str]) -> str:
     """What the moves of a game look like, in English; empty if nothing is like them."""
     from engine.games.xiangqi.move_names import looks_like_a_move, notation_of
 
-    if any(_CHESS.fullmatch(word) for word in words):
-        return "SAN of chess"
     if words and all(_OTHELLO_SQUARE.fullmatch(word) for word in words):
         return "Othello"
+    if any(_ONLY_CHESS.fullmatch(word) for word in words) or (words and all(_CHESS.fullmatch(word) for word in words)):
+        return "SAN of chess"
     if is_algebraic_game(words):
         return "SAN of Xiangqi"
     found = [notation_of(word) for word in words if looks_like_a_move(word)]

@@ -159,7 +159,8 @@ def test_a_refused_file_names_what_it_seems_to_be(
 
 
 @pytest.mark.parametrize(("moves", "said"), [
-    ("1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. O-O", "SAN of chess"), ("1. f5 d6 2. c3 d3", "Othello"),
+    ("1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. O-O", "SAN of chess"), ("1. e4 e5 2. Nf3 Nc6", "SAN of chess"),
+    ("1. f5 d6 2. c3 d3", "Othello"),
     ("1. Che2 Hg7 2. Hc5", "SAN of Xiangqi"), ("1. h2e2 h9g7 2. h2e2", "coordinates of Xiangqi"),
     ("1. C2=5 H8+7 2. C2=5", "WXF of Xiangqi"), ("1. 炮二平五 马8进7 2. 炮二平五", "Chinese notation of Xiangqi"),
 ])  # fmt: skip
