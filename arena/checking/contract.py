@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from engine.settings.limits import MARGIN_MS
+
 
 @dataclass(frozen=True)
 class CheckSettings:
@@ -17,7 +19,7 @@ class CheckSettings:
     directory: str | None = None
     options: tuple[tuple[str, str], ...] = ()
     """Set after every start, as for a tournament."""
-    margin_ms: int = 100
+    margin_ms: int = MARGIN_MS
     """How much later than told an answer may come."""
     start_ms: int = 60_000
     """Longest wait for the handshake."""
