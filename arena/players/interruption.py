@@ -5,8 +5,9 @@ in the main thread, but not while that imports modules or loads compiled code: a
 out as another one, or leave a lock that nobody gives back. There the process ends at once, because nothing was begun.
 
 A thread of a command's process hears signals beside the main thread, which may hang. It ends the process
-``SECOND_SECONDS`` after a second request, and ``FIRST_SECONDS`` after a first one outside a run. What is stored is safe
-at any moment, and the supervisor ends the engines.
+``SECOND_SECONDS`` after a second request, ``FIRST_SECONDS`` after a first one outside a run, and ``COMPILING_SECONDS``
+after a first one within a run that then waits for code to be compiled. What is stored is safe at any moment, and the
+supervisor ends the engines.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ FIRST_SECONDS = 3.0
 """Time that a command which is no run has to end by itself after a first request."""
 SECOND_SECONDS = 0.5
 """Time that anything has after a second request."""
+COMPILING_SECONDS = 6.0
+"""Time after which a run that was asked to end waits no longer for a thread that compiles or imports."""
 FLUSH_SECONDS = 0.2
 """Time for what was printed to be written: whoever reads it may have stopped reading."""
 TOGETHER_SECONDS = 0.2
@@ -83,9 +86,24 @@ class _Listener:
     def _listen(self) -> None:
         while True:
             for number in os.read(self._reader, 256):
-                if number in ENDING and self.requests.add() and (self.requests.count > 1 or not self.runs):
-                    seconds = SECOND_SECONDS if self.requests.count > 1 else FIRST_SECONDS
-                    end_process(EXIT_INTERRUPTED, after=seconds, word="interrupted")
+                if number in ENDING and self.requests.add():
+                    self._heed()
+
+    def _heed(self) -> None:
+        if self.requests.count > 1:
+            end_process(EXIT_INTERRUPTED, after=SECOND_SECONDS, word="interrupted")
+        elif self.runs:
+            threading.Thread(target=self._end_if_compiling, daemon=True, name="compiling").start()
+        else:
+            end_process(EXIT_INTERRUPTED, after=FIRST_SECONDS, word="interrupted")
+
+    def _end_if_compiling(self) -> None:
+        """End the process once a run has had time to end and a thread compiles, which takes up to a minute."""
+        time.sleep(COMPILING_SECONDS)
+        while self.runs:
+            if any(map(_is_unsafe, sys._current_frames().values())):
+                end_process(EXIT_INTERRUPTED, after=0.0, word="interrupted")
+            time.sleep(1.0)
 
 
 _LISTENER: list[_Listener] = []

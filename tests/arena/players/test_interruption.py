@@ -133,6 +133,22 @@ def test_a_second_request_ends_a_process_whose_main_thread_waits_for_a_lock(tmp_
     assert code == 130
 
 
+COMPILING = """\
+compiler = dict(__name__="numba.core.compiler", sleep=time.sleep)
+exec("def compile(): sleep(60)", compiler)
+thread = threading.Thread(target=compiler["compile"])
+thread.start()
+with stopping_on_signals(Stop()):
+    ready(); thread.join()
+"""
+
+
+def test_a_run_that_waits_for_compilation_ends_after_one_request(tmp_path: Path) -> None:
+    process = started(COMPILING, tmp_path)
+    process.send_signal(signal.SIGTERM)
+    assert ended(process) == (130, "stopping\n", INTERRUPTED)
+
+
 def test_a_request_that_is_passed_on_twice_counts_once(tmp_path: Path) -> None:
     body = "with stopping_on_signals(Stop()):\n    ready(); time.sleep(1); print('done', flush=True)\n"
     process = started(f"{body}code = 7", tmp_path)
