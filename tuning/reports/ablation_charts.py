@@ -255,7 +255,7 @@ def interactions_chart(squares: Sequence[Sequence[CellRow]], words: Catalogue) -
     """For every 2 x 2 factorial the strength of its four combinations: parallel lines mean no interaction."""
     columns = min(2, len(squares))
     rows = math.ceil(len(squares) / columns)
-    figure, grid = empty_figure(0.6 + 2.9 * rows, rows, columns)
+    figure, grid = empty_figure(0.6 + 3.1 * rows, rows, columns)
     bounds = shown_bounds(
         [(cell.elo - cell.elo_error, cell.elo + cell.elo_error) for square in squares for cell in square]
     )
@@ -273,7 +273,7 @@ def interactions_chart(squares: Sequence[Sequence[CellRow]], words: Catalogue) -
 
 def _draw_square(axes: Axes, square: Sequence[CellRow], bounds: tuple[float, float]) -> None:
     cells = {(cell.first_level, cell.second_level): cell for cell in square}
-    names = told_apart([cells[level, -1].first_text for level in (-1, 1)], LABEL_WIDTH // 2)
+    names = told_apart([cells[level, -1].first_text for level in (-1, 1)], LABEL_WIDTH - 8)
     for level, name, color, style, marker in ((-1, names[0], LOSS, "--", "s"), (1, names[1], WIN, "-", "o")):
         line = [cells[level, other] for other in (-1, 1)]
         places = [0.02 * level, 1 + 0.02 * level]
@@ -287,9 +287,10 @@ def _draw_square(axes: Axes, square: Sequence[CellRow], bounds: tuple[float, flo
     axes.set_xlim(-0.35, 1.35)
     axes.set_xticks([0, 1], told_apart([cells[-1, level].second_text for level in (-1, 1)], LABEL_WIDTH // 2))
     axes.tick_params(axis="x", labelcolor=INK, labelleft=True)
-    # Below the title and above the picture, where no line can run.
-    axes.legend(frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(-0.02, 0.99), ncols=2, borderpad=0)
-    axes.set_title(wrapped(square[0].factorial), fontsize=10, loc="left", pad=20)
+    # Below the title, which leaves room for it, and above the picture, where no line can run.
+    legend = axes.legend(frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(-0.02, 0.99), borderpad=0)
+    legend.set_in_layout(False)
+    axes.set_title(wrapped(square[0].factorial), fontsize=10, loc="left", pad=34)
     draw_grid(axes, "y")
 
 

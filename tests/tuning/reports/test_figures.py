@@ -29,6 +29,7 @@ from engine.language import LANGUAGES, Catalogue, columns_of
 from engine.settings.parameters import BY_NAME
 from tuning.ablation.levels import level_of
 from tuning.ablation.rows import AblationRow
+from tuning.ablation.rows import CellRow as CombinationRow
 from tuning.ablation.spec import ablation_from_mapping
 from tuning.claims.measures import SHARE_NAMES
 from tuning.claims.results import CellRow, ClaimsResult, PartResult, cell_row
@@ -122,6 +123,24 @@ def test_titles_of_curves_do_not_run_into_each_other() -> None:
     check_figure(figure, "curves")
     left, right = (axes._left_title.get_window_extent() for axes in figure.axes)
     assert left.x1 < right.x0
+
+
+def test_legends_of_interactions_stay_in_their_picture() -> None:
+    names = {-1: "off", 1: "one_sided"}
+    square = [
+        CombinationRow(
+            "null move × quiescence", one, other, f"quiescence_see_margin {names[one]}", f"null_move {names[other]}",
+            9.0 * one, 4.0,
+        )
+        for one in (-1, 1) for other in (-1, 1)
+    ]  # fmt: skip
+    figure = charts.interactions_chart([square, square], WORDS)
+    check_figure(figure, "interactions")
+    for axes in figure.axes:
+        box, picture, title = (one.get_window_extent() for one in (axes.get_legend(), axes, axes._left_title))
+        assert box.x1 <= picture.x1
+        assert picture.width > 2 * figure.dpi
+        assert box.y1 <= title.y0 + 2
 
 
 CHINESE_NAMES = [f"关闭空着裁剪与静态搜索{number}，不用杀手着法" * 3 for number in range(6)]

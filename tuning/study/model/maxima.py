@@ -74,12 +74,12 @@ def sampled_starts(model: ResponseModel, observations: Observations) -> list[Val
     return [compared[place] for place in np.argsort(-elo, kind="stable")[:SAMPLED_STARTS]]
 
 
-@one_thread()
 def expected_remaining_gain(model: ResponseModel, region: tuple[Array, Array], best: Values) -> float:
     """Elo that perfect knowledge of the model's terms would gain over ``best``: mean over the posterior."""
     return float(remaining_gains(model, region, best).mean())
 
 
+@one_thread()
 def remaining_gains(model: ResponseModel, region: tuple[Array, Array], best: Values) -> Array:
     """What the best set of a region gains over ``best`` by every draw of the posterior, in Elo, at least 0.
 
