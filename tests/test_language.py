@@ -93,6 +93,7 @@ def test_words_go_by_the_number_before_them() -> None:
         "arena fault.many", "arena standings.groups", "arena console.forfeits", "tuning console.forfeits",
         "arena.collection remove.ask", "arena.reports warning.groups", "arena.reports warning.groups_anchored",
         "arena.reports warning.versions", "arena.reports joint.split", "arena.reports format.rounds",
+        "arena.reports note.opponents",
             "arena provenance.builds", "arena provenance.drivers",
     }  # fmt: skip
     counted = re.compile(
