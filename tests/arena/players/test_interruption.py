@@ -15,8 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from arena.commands.results import finishing
 from arena.play import executor
 from arena.play.executor import GameRunner
+from arena.players import interruption
 from arena.players.interruption import SECOND_SECONDS, TOGETHER_SECONDS
 from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
 from engine.engine import StopFlag
@@ -164,6 +166,18 @@ def test_after_a_request_no_thread_holds_up_the_end(tmp_path: Path) -> None:
     process = started(f"{body}code = 7", tmp_path)
     process.send_signal(signal.SIGTERM)
     assert ended(process) == (7, "stopping\n", "")
+
+
+def test_a_second_request_skips_a_report_whatever_error_it_comes_out_as(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for before, after, error in ((1, 2, KeyboardInterrupt), (1, 1, ImportError), (0, 0, ImportError)):
+        counts = iter((before, after))
+        monkeypatch.setattr(interruption, "requests_to_end", lambda counts=counts: next(counts))
+        with pytest.raises(error), finishing():
+            raise ImportError("a drawing that was interrupted")
+        said = capsys.readouterr().err
+        assert ("writing the report; press Ctrl-C again to skip it" in said) == bool(before)
 
 
 def test_games_that_do_not_end_are_left_to_themselves(monkeypatch: pytest.MonkeyPatch) -> None:

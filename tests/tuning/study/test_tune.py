@@ -42,6 +42,7 @@ from engine.errors import UserError
 from engine.settings.configuration import read_toml
 from engine.settings.limits import Limits
 from engine.settings.presets import load_preset
+from tuning.commands.arguments import report_written
 from tuning.keys.study import MODELLING_SAMPLERS
 from tuning.reports.study import optimism_sentence, rounds_frame, tuning_data, tuning_sentence, write_tuning_report
 from tuning.rereading import result_in
@@ -1143,3 +1144,15 @@ def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
     assert process.returncode == 130
     words = r"elolab: interrupted: (1 game is|\d+ games are) stored; to go on: elolab tune "
     assert re.match(words, error.splitlines()[-1])
+
+
+def test_a_report_that_is_skipped_leaves_the_outcome_to_be_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted() -> Path:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("arena.players.interruption.requests_to_end", lambda: 1)
+    with report_written(interrupted) as report:
+        assert report is None
+    monkeypatch.setattr("arena.players.interruption.requests_to_end", lambda: 0)  # a run that came to its end
+    with pytest.raises(KeyboardInterrupt), report_written(interrupted):
+        pass
