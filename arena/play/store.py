@@ -346,6 +346,8 @@ class Store:
             try:
                 if not self._is_glance:
                     damage.check(connection, None if read_only else lambda: self._connected(True))
+                if not read_only:  # not before: a damaged file stays as it is
+                    connection.execute("PRAGMA journal_mode = WAL")
             except BaseException:
                 connection.close()
                 raise
@@ -366,7 +368,6 @@ class Store:
         try:
             version = self._checked_version(connection)
             if not read_only:
-                connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = FULL")
                 migrate(connection)
             elif version < len(MIGRATIONS):
