@@ -77,7 +77,7 @@ class SequentialSettings:
 
     def estimate(self, counts: Pentanomial | Trinomial) -> SequentialEstimate:
         """The median-unbiased estimate after these pairs."""
-        return estimate_after_test(counts, self.elo0, self.elo1, self.model, self.alpha, self.beta)
+        return estimate_after_test(counts, self.elo0, self.elo1, self.model, self.alpha, self.beta, self.batch_pairs)
 
 
 @functools.lru_cache(maxsize=100_000)

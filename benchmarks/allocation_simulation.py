@@ -32,7 +32,7 @@ from tuning.ablation.verdicts import (
     WORSE,
     EffectEstimate,
     Rule,
-    match_estimate,
+    match_evidence,
 )
 
 DRAW_RATE = 0.4
@@ -103,7 +103,7 @@ def played(outcomes: np.ndarray, rule: Rule) -> Outcome:
     def research_question(match: int) -> ResearchQuestion:
         def estimate_after(pairs: int) -> EffectEstimate:
             counts = np.bincount(outcomes[match, :pairs], minlength=5)
-            return match_estimate(Pentanomial(tuple(map(int, counts))), rule.margin_elo)  # type: ignore[arg-type]
+            return match_evidence(Pentanomial(tuple(map(int, counts))), rule.margin_elo)  # type: ignore[arg-type]
 
         return ResearchQuestion((match,), estimate_after)
 

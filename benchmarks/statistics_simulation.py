@@ -12,18 +12,17 @@ import argparse
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from arena.figures.intervals import INTERVAL_DEVIATIONS, deviations_from
 from arena.figures.ratings import PairingCounts, fit_ratings, outcome_probabilities
 from arena.figures.statistics import (
-    INTERVAL_DEVIATIONS,
     NATURAL_TO_ELO,
     NORMALIZED_UNIT,
-    Estimate,
     Pentanomial,
     elo_of_score,
     estimate_after_test,
@@ -42,10 +41,16 @@ KINDS = {
 """Distributions of the outcomes of a pair between equal players, by the kind of play."""
 MATCHES = 10_000
 PAIRS = 100
-PAIRS_OF_MATCHES = (3, 5, 10, 30, 100, 300)
-"""Where the intervals by Student's t and by the normal distribution are compared, over all kinds and strengths."""
-MEAN_COVERAGE_GOAL = (0.94, 0.97)
-"""From 5 pairs on; of fewer the outcomes are too few for any interval to be exact."""
+PAIRS_OF_MATCHES = (1, 2, 3, 5, 8, 10, 12, 15, 20, 30, 50, 70, 99, 100, 150, 200)
+EXTREME_STRENGTHS = (0, 50, 100, 200, 300, 400, 500, 600)
+DRAWISH_GAMES = [((1 - draws) / 2, draws, (1 - draws) / 2) for draws in (0, 0.3, 0.6, 0.9, 0.98)]
+EXTREME_SHAPES = (
+    *(tuple(np.convolve(game, game)) for game in DRAWISH_GAMES),
+    (0.003, 0.01, 0.974, 0.01, 0.003), (0.2, 0.1, 0.4, 0.1, 0.2), (0.1, 0, 0.8, 0, 0.1),
+)  # fmt: skip
+"""Outcomes of a pair between equals: of independent games with so many draws, and of games that are not."""
+LEAST_COVERAGE = 0.93
+"""Of every match, however short, one-sided or drawish."""
 STRENGTHS = (-200, -100, -50, 0, 20, 50, 100, 200)
 COVERAGE_GOAL = (0.94, 0.96)
 TESTS = 4_000
@@ -92,35 +97,14 @@ def with_normalized_elo(kind: str, elo: float) -> Array:
 # Intervals of a match
 
 
-def own_interval(estimate: Estimate) -> tuple[float, float]:
-    """The interval that reports show: below 100 pairs by Student's t."""
-    return estimate.score_low, estimate.score_high
-
-
-def normal_interval(estimate: Estimate) -> tuple[float, float]:
-    """That by the normal distribution and the spread of the sample."""
-    reach = INTERVAL_DEVIATIONS * estimate.standard_error
-    return estimate.score - reach, estimate.score + reach
-
-
-def coverage(
-    kind: str,
-    elo: float,
-    matches: int,
-    pairs: int = PAIRS,
-    interval: Callable[[Estimate], tuple[float, float]] = own_interval,
-) -> float:
+def coverage(kind: str | Sequence[float], elo: float, matches: int, pairs: int = PAIRS) -> float:
     """Share of matches of so many pairs whose 95 % interval holds the true score."""
     truth = score_of_elo(elo)
     generator = np.random.default_rng(11)
-    drawn = generator.multinomial(pairs, tilted(kind, score_of_elo(elo)), matches)
+    drawn = generator.multinomial(pairs, tilted(kind, truth), matches)
     rows, times = np.unique(drawn, axis=0, return_counts=True)
-    covered = 0
-    for row, repeated in zip(rows, times, strict=True):
-        estimate = Pentanomial(tuple(int(count) for count in row)).estimate()  # type: ignore[arg-type]
-        low, high = interval(estimate)
-        covered += int(repeated) * (low <= truth <= high)
-    return covered / matches
+    holds = [abs(deviations_from(row, truth)) <= INTERVAL_DEVIATIONS for row in rows.tolist()]
+    return float(times @ holds) / matches
 
 
 def coverage_rows(share: float) -> Iterator[Row]:
@@ -131,17 +115,14 @@ def coverage_rows(share: float) -> Iterator[Row]:
             found = coverage(kind, elo, matches)
             met = COVERAGE_GOAL[0] <= found <= COVERAGE_GOAL[1]
             yield Row(f"95 % interval, {kind}, {elo:+d} Elo", f"{100 * found:.2f} %", "94 to 96 %", met)
+    allowed = LEAST_COVERAGE - 3 * math.sqrt(LEAST_COVERAGE * (1 - LEAST_COVERAGE) / matches)
     for pairs in PAIRS_OF_MATCHES:
-        for name, interval in (("as reported", own_interval), ("by the normal distribution", normal_interval)):
-            several = [coverage(kind, elo, matches, pairs, interval) for kind in KINDS for elo in STRENGTHS]
-            mean = float(np.mean(several))
-            wanted = interval is own_interval and pairs >= 5
-            yield Row(
-                f"95 % interval {name}, {pairs} pairs, {len(several)} x {matches} matches of all these",
-                f"{100 * mean:.1f} % ({100 * min(several):.1f} to {100 * max(several):.1f})",
-                "94 to 97 %" if wanted else "",
-                not wanted or MEAN_COVERAGE_GOAL[0] <= mean <= MEAN_COVERAGE_GOAL[1],
-            )
+        several = [coverage(shape, elo, matches, pairs) for shape in EXTREME_SHAPES for elo in EXTREME_STRENGTHS]
+        yield Row(
+            f"95 % interval, {pairs} pairs, {len(several)} x {matches} matches from 0 to 600 Elo, 0 to 98 % drawn",
+            f"least {100 * min(several):.1f} %, mean {100 * np.mean(several):.1f} %", f"at least {100 * allowed:.1f} %",
+            min(several) >= allowed,
+        )  # fmt: skip
 
 
 # Sequential tests

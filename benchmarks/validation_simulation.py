@@ -24,8 +24,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from statistics_simulation import SCORES, tilted
 
+from arena.figures.intervals import INTERVAL_DEVIATIONS
 from arena.figures.statistics import (
-    INTERVAL_DEVIATIONS,
     NORMALIZED_UNIT,
     log_likelihood_ratios,
     score_of_elo,

@@ -48,14 +48,16 @@ class PlayedAblation(PlayedGames):
     """One row a comparison: ``label``, ``group`` (the key under which it was declared), ``variant`` and ``reference``
     (how they differ from the base), ``limit``, ``elo`` with ``elo_error``, ``elo_low``, ``elo_high`` (95 % interval),
     ``los`` (0 to 1), ``verdict`` (``better``, ``worse``, ``equivalent``, ``undecided`` or empty),
-    ``simultaneous_low`` and ``simultaneous_high`` (the interval that holds for all questions and looks together, Elo),
+    ``simultaneous_low`` and ``simultaneous_high`` (the interval that holds for all questions and looks together, Elo)
+    with its ``critical_value`` (standard normal deviates, where the 95 % interval has 1.96),
     ``games_needed`` (games that an open verdict would still need), ``pairs`` (that count) and ``planned_pairs`` (the
     most), ``ended`` (why there are no more), ``games``, ``LL``, ``LD``, ``even``,
     ``WD``, ``WW`` (pairs by outcome: both lost ... both won), ``nodes_ratio`` with ``nodes_ratio_low`` and
     ``nodes_ratio_high`` (nodes to ``depth`` over the reference's, 95 % interval), ``depth`` (plies), ``positions``."""
     effects: DataFrame = field(repr=False)
     """One row an effect of a factorial: ``factorial``, ``effect``, ``group``, ``order`` (1 of one factor, 2 of an
-    interaction), ``elo`` and the columns of its intervals, verdict and games as in ``rows``."""
+    interaction), ``elo`` and the columns of its intervals, verdict and games as in ``rows``, ``pairs`` of all matches
+    that it rests on, and ``rests_on`` (weight and pairs of each)."""
     cells: DataFrame = field(repr=False)
     """One row a combination of a 2 x 2 factorial: ``factorial``, ``first_level`` and ``second_level`` (-1 or 1),
     ``first_text``, ``second_text``, ``elo`` above the combination of both low levels, ``elo_error``."""

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.figures.statistics import INTERVAL_DEVIATIONS, NATURAL_TO_ELO, Array, Pentanomial, Trinomial
+from arena.figures.intervals import INTERVAL_DEVIATIONS
+from arena.figures.statistics import NATURAL_TO_ELO, Array, Estimate, Pentanomial, Trinomial
 
 RATING_PRIOR_DEVIATION = 6.0
 """Standard deviation of the weak prior of a rating, in natural units of the model (about 1 000 Elo)."""
@@ -211,6 +212,26 @@ def fit_ratings(
         groups=groups,
         anchors=given,
     )
+
+
+def with_match(ratings: Ratings, match: Estimate) -> Ratings:
+    """The ratings of two players who met by the estimate of their match, from the view of player 0.
+
+    So a match has one figure wherever it stands. Where the estimate is infinite the difference stays that of the fit,
+    and its interval reaches to the bound that is finite.
+    """
+    if len(ratings.anchors) > 1 or not math.isfinite(match.standard_error):
+        return ratings
+    elo, error = match.elo, match.elo_error
+    if not math.isfinite(elo):
+        elo = float(ratings.elo[0] - ratings.elo[1])
+    if not math.isfinite(error):
+        error = max(abs(elo - bound) for bound in (match.elo_low, match.elo_high) if math.isfinite(bound))
+    # Without an anchor each rating lies half of the difference from their mean.
+    shares = np.array([0.0, -1.0] if 0 in ratings.anchors else [1.0, 0.0] if 1 in ratings.anchors else [0.5, -0.5])
+    origin = sum(ratings.anchors.values())
+    variance = (error / INTERVAL_DEVIATIONS) ** 2
+    return replace(ratings, elo=origin + shares * elo, covariance=np.outer(shares, shares) * variance)
 
 
 def _fixed_in_their_groups(

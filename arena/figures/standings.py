@@ -18,8 +18,8 @@ import numpy as np
 from arena.figures.faults import FaultCount, FaultCounter, fault_text
 from arena.figures.names import told_apart
 from arena.figures.numbers import error_text, given_text, percent_text, signed
-from arena.figures.ratings import PairingCounts, PairingTable, Ratings, fit_ratings
-from arena.figures.statistics import Pentanomial, Trinomial
+from arena.figures.ratings import PairingCounts, PairingTable, Ratings, fit_ratings, with_match
+from arena.figures.statistics import Estimate, Pentanomial, Trinomial
 from arena.notation.csv_tables import csv_text
 from arena.records import GameRecord, GameSummary
 from engine.language import DEFAULT_LANGUAGE, Catalogue, columns_of, padded, with_minus, wrapped
@@ -114,6 +114,16 @@ class PairCounter:
         """All games from the view of whoever had the first move's colour."""
         losses, draws, wins = self.table().games_by_first_mover()[2].sum(axis=0)
         return Trinomial(int(wins), int(draws), int(losses))
+
+    def estimate(self, one: int, other: int) -> Estimate:
+        """What two players' games say about ``one``: from complete pairs if there are any, else from single games."""
+        counts = self.between(one, other)
+        return (counts.pentanomial() if counts.pentanomial().pairs else counts.trinomial()).estimate()
+
+    def ratings(self, anchors: Mapping[int, float] | None = None) -> Ratings:
+        """The joint fit; of two players the estimate of their match. ``anchors`` are given ratings in Elo."""
+        ratings = fit_ratings(len(self.players), self.table(), anchors=anchors)
+        return with_match(ratings, self.estimate(0, 1)) if len(self.players) == 2 else ratings
 
     @property
     def complete_pairs(self) -> int:
@@ -355,7 +365,7 @@ class TableCounter:
         """Fit the ratings and build every table; ``anchors`` are players whose ratings are given, with their Elo."""
         counter = self.pairs
         given = {counter.players.index(name): elo for name, elo in (anchors or {}).items()}
-        ratings = fit_ratings(len(counter.players), counter.table(), anchors=given)
+        ratings = counter.ratings(given)
         rows = standing_rows(counter, ratings, self._effort)
         ranking = [counter.players.index(row.player) for row in rows]
         heads = head_to_heads(counter, ranking)
@@ -437,7 +447,7 @@ def head_to_heads(counter: PairCounter, ranking: Sequence[int]) -> tuple[HeadToH
             games, pairs = counts.trinomial(), counts.pentanomial()
             if not games.games:
                 continue
-            estimate = pairs.estimate() if pairs.pairs else games.estimate()
+            estimate = counter.estimate(player, opponent)
             rows.append(
                 HeadToHead(
                     counter.players[player], counter.players[opponent],

@@ -16,12 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.figures.brownian import worse_outcome_probability
-from arena.figures.student import student_cdf, student_quantile
+from arena.figures.intervals import INTERVAL_DEVIATIONS, score_bounds
 
-INTERVAL_DEVIATIONS = NormalDist().inv_cdf(0.975)
-"""Standard errors on each side of a 95 % interval: 1.96, where they are known or come from many items."""
-STUDENT_BELOW = 100
-"""Pairs, or unpaired games, from which their spread is known well enough; intervals of fewer are by Student's t."""
 NATURAL_TO_ELO = 400 / math.log(10)
 """Elo of one natural unit of log odds."""
 NORMALIZED_UNIT = 800 / math.log(10)
@@ -30,6 +26,8 @@ EMPTY_COUNT = 1e-3
 """What stands for a count of zero in a likelihood, so that its logarithm exists."""
 TILT_PRECISION = 1e-10
 """Newton's last step for the parameter of a tilted distribution, over its distance from the nearer pole."""
+LEAST_NOISE = 0.2
+"""Share of its variance that a log-likelihood ratio keeps at least where the spread of results moves with the mean."""
 SPRT_MODELS = ("normalized", "logistic")
 
 Array = NDArray[np.float64]
@@ -42,10 +40,10 @@ class Estimate:
     score: float
     """Mean score of a game, 0 to 1; 1/2 when nothing was played."""
     standard_error: float
-    """Of ``score``; infinite when nothing was played."""
+    """Of ``score``, by the spread of the results alone: 0 if all came out alike; infinite when nothing was played."""
     score_low: float
     score_high: float
-    """Bounds of the 95 % interval of ``score``, 0 to 1."""
+    """Bounds of the 95 % interval of ``score``, 0 to 1, by ``arena.figures.intervals``."""
     elo: float
     elo_error: float
     """Half the width of the 95 % interval, in Elo; infinite when a bound is."""
@@ -81,6 +79,11 @@ class Pentanomial:
     def pairs(self) -> int:
         """Complete pairs counted."""
         return sum(self.counts)
+
+    @property
+    def score(self) -> float:
+        """Mean score of a game, 0 to 1; 1/2 without pairs."""
+        return sum(count * place for place, count in enumerate(self.counts)) / (4 * self.pairs) if self.pairs else 0.5
 
     def __add__(self, other: Pentanomial) -> Pentanomial:
         a, b = self.counts, other.counts
@@ -143,23 +146,6 @@ def score_of_elo(elo: float) -> float:
     return 1 / (1 + 10 ** (-elo / 400))
 
 
-def interval_deviations(items: int) -> float:
-    """Standard errors, by the variance around the sample's mean, on each side of a 95 % interval of 2 or more items.
-
-    Below ``STUDENT_BELOW`` the quantile of Student's t with one degree of freedom less, over the unbiased variance.
-    """
-    if items >= STUDENT_BELOW:
-        return INTERVAL_DEVIATIONS
-    return student_quantile(0.975, items - 1) * math.sqrt(items / (items - 1))
-
-
-def superiority(deviations: float, items: int) -> float:
-    """Likelihood of superiority at so many of these standard errors: above 97.5 % where the interval lies above 0."""
-    if items >= STUDENT_BELOW:
-        return NormalDist().cdf(deviations)
-    return student_cdf(deviations * math.sqrt((items - 1) / items), items - 1)
-
-
 def _ratio(numerator: int, denominator: int) -> float:
     if denominator:
         return numerator / denominator
@@ -175,26 +161,18 @@ def _estimate(counts: Sequence[int], games_per_item: int, ratio: float | None) -
     mean = sum(count * value for count, value in zip(counts, values, strict=True)) / total
     variance = sum(count * (value - mean) ** 2 for count, value in zip(counts, values, strict=True)) / total
     excess = mean - 0.5
-    if max(counts) < total:
-        error = math.sqrt(variance / total)
-        below = above = interval_deviations(total) * error
-        los = superiority(excess / error, total)
-    else:
-        # Every item came out alike, so the sample variance says nothing. Another outcome may still have a
-        # probability of up to 1 - 0.025^(1/N); at worst it is the one farthest away.
-        other = 1 - 0.025 ** (1 / total)
-        below, above = other * mean, other * (1 - mean)
-        error = max(below, above) / INTERVAL_DEVIATIONS
-        los = NormalDist().cdf(excess / error)
-    score_low, score_high = max(mean - below, 0.0), min(mean + above, 1.0)
+    score_low, score_high = score_bounds(tuple(counts))
+    reach = mean - score_low if excess > 0 else score_high - mean
+    los = NormalDist().cdf(INTERVAL_DEVIATIONS * excess / reach) if excess else 0.5
     low, high = elo_of_score(score_low), elo_of_score(score_high)
     normalized = 0.0
     if excess:
         deviation = math.sqrt(games_per_item * variance)
         normalized = excess / deviation * NORMALIZED_UNIT if deviation else math.copysign(math.inf, excess)
     return Estimate(
-        mean, error, score_low, score_high, elo_of_score(mean), (high - low) / 2, low, high, normalized, los, ratio
-    )
+        mean, math.sqrt(variance / total), score_low, score_high, elo_of_score(mean), (high - low) / 2, low, high,
+        normalized, los, ratio,
+    )  # fmt: skip
 
 
 # --- Sequential probability ratio test ---------------------------------------------------------------------------
@@ -346,46 +324,87 @@ def estimate_after_test(
     model: str = "normalized",
     alpha: float = 0.05,
     beta: float = 0.05,
+    batch: int = 1,
 ) -> SequentialEstimate:
     """The median-unbiased estimate when a sequential test has stopped, or now if it has not.
 
     The log-likelihood ratio is taken for a Brownian motion, stopped at the bounds; the estimate is the strength at
     which what was observed is the median of the outcomes, the bounds of the interval those at which it is the 97.5 and
-    the 2.5 % quantile (Siegmund, "Estimation following sequential tests", 1978). The variance is the observed one: of
-    few items the quantiles lie farther out by as much as those of Student's t, so that where no bound was near the
-    interval is that of the same counts as a match.
+    the 2.5 % quantile (Siegmund, "Estimation following sequential tests", 1978). The variance of a result is the
+    observed one for the estimate, and for each bound that by which it lies where it does in a match: so where no bound
+    of the test was near, the interval is that of the same counts as a match. ``batch`` is the number of items between
+    two looks at the test.
     """
     test = sequential_test(counts, elo_lower, elo_upper, model, alpha, beta)
     total = sum(counts.counts)
     if not total:
         return SequentialEstimate(0.0, -math.inf, math.inf, 0.5)
     seen = counts.estimate()
-    variance = total * seen.standard_error**2
-    games_per_item = 2 if isinstance(counts, Pentanomial) else 1
-    low, high = (
-        score_of_elo(elo) if model == "logistic" else 0.5 + elo / NORMALIZED_UNIT * math.sqrt(games_per_item * variance)
-        for elo in (elo_lower, elo_upper)
-    )
+    reaches = seen.score - seen.score_low, seen.score_high - seen.score
+    below, above = (total * (reach / INTERVAL_DEVIATIONS) ** 2 for reach in reaches)
+    widest = max(below, above)  # where all came out alike, a side or the spread may be 0
+    below, above, variance = below or widest, above or widest, total * seen.standard_error**2 or widest
+
+    def strength(variance: float, share: float, noise: float = 1.0) -> float:
+        return _falling_root(lambda score: _worse_outcome(counts, test, batch, variance, noise, score), share)
+
+    middle = strength(variance, 0.5, _noise_of_ratio(counts, test))
+    los = _worse_outcome(counts, test, batch, below if middle > 0.5 else above, 1.0, 0.5)
+    low, high = strength(below, 0.975), strength(above, 0.025)
+    return SequentialEstimate(elo_of_score(middle), elo_of_score(low), elo_of_score(high), los)
+
+
+def _hypotheses_as_scores(
+    counts: Pentanomial | Trinomial, test: SequentialTest, variance: float
+) -> tuple[float, float]:
+    """The mean scores that the hypotheses stand for where results have this variance."""
+    if test.model == "logistic":
+        return score_of_elo(test.elo_lower), score_of_elo(test.elo_upper)
+    deviation = math.sqrt((2 if isinstance(counts, Pentanomial) else 1) * variance) / NORMALIZED_UNIT
+    return 0.5 + test.elo_lower * deviation, 0.5 + test.elo_upper * deviation
+
+
+def _worse_outcome(
+    counts: Pentanomial | Trinomial, test: SequentialTest, batch: int, variance: float, noise: float, score: float
+) -> float:
+    """Probability of a worse outcome of a test than this one, at a true ``score``.
+
+    ``variance`` is that of a result, ``noise`` see ``_noise_of_ratio``. A test is looked at only after whole batches,
+    so it ends beyond its bound: the bound of the motion is where the test ended, and its end half a batch earlier, or
+    less the farther beyond it ended, for then it cannot have come there before.
+    """
+    total = sum(counts.counts)
+    low, high = _hypotheses_as_scores(counts, test, variance)
     middle, gap = (low + high) / 2, high - low
-    duration = total * gap**2 / variance
-    end = (seen.score - middle) / gap * duration
-    bound = {"upper accepted": test.upper_bound, "lower accepted": test.lower_bound}.get(test.verdict)
-    if bound is None and not test.lower_bound <= end <= test.upper_bound:
-        bound = test.upper_bound if end > 0 else test.lower_bound
-    if bound is not None:  # it has overshot, for results come in whole batches: it was at the bound a little earlier
-        duration, end = duration * max(bound / end, 0.0) if end else duration, bound
+    duration, drift = total * gap**2 / variance, (score - middle) / gap
+    end = (counts.score - middle) / gap * duration
+    lower, upper = min(test.lower_bound, end), max(test.upper_bound, end)
+    if test.verdict == "undecided":
+        return worse_outcome_probability(lower, upper, drift, duration, end)
+    if test.verdict == "upper accepted":
+        lower, end, beyond = test.lower_bound, upper, upper / test.upper_bound
+    else:
+        upper, end, beyond = test.upper_bound, lower, lower / test.lower_bound
+    duration *= noise * (1 - min(batch, total) / (2 * total) / beyond**4)
+    return worse_outcome_probability(lower, upper, drift / noise, duration, end)
 
-    def worse(score: float) -> float:
-        drift = (score - middle) / gap
-        return worse_outcome_probability(test.lower_bound, test.upper_bound, drift, duration, end)
 
-    los = worse(0.5)
-    outer = 0.975
-    if max(counts.counts) < total < STUDENT_BELOW:
-        outer = NormalDist().cdf(interval_deviations(total))
-        los = superiority(NormalDist().inv_cdf(los), total) if 0 < los < 1 else los
-    bounds = [elo_of_score(_falling_root(worse, share)) for share in (0.5, outer, 1 - outer)]
-    return SequentialEstimate(bounds[0], bounds[1], bounds[2], los)
+def _noise_of_ratio(counts: Pentanomial | Trinomial, test: SequentialTest) -> float:
+    """Variance of the log-likelihood ratio over that which it would have if the variance of results were known.
+
+    The ratio goes with the difference of the mean from a score, over a power of the observed variance (1/2 or 1). Rare
+    results move both: by the delta method, with d for power times difference in standard deviations, it is
+    1 - 2 d skewness + d^2 (kurtosis - 1); what lies above 1 is taken as 1, for the approximation is then too coarse.
+    """
+    shares = np.array(counts.counts) / sum(counts.counts)
+    scores = np.linspace(0, 1, len(shares)) - counts.score
+    variance = float(shares @ scores**2)
+    if not variance:
+        return 1.0
+    middle = sum(_hypotheses_as_scores(counts, test, variance)) / 2
+    distance = (counts.score - 0.5) / 2 if test.model == "normalized" else counts.score - middle
+    steps = scores - distance * (scores**2 / variance - 1)
+    return min(max(float(shares @ steps**2) / variance, LEAST_NOISE), 1.0)
 
 
 def _falling_root(function: Callable[[float], float], value: float) -> float:

@@ -10,11 +10,11 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from arena.figures.intervals import INTERVAL_DEVIATIONS
 from arena.figures.names import told_apart
-from arena.figures.ratings import fit_ratings
 from arena.figures.search_statistics import SearchStatistics, iteration_rows, null_rows
 from arena.figures.standings import PENTANOMIAL_COLUMNS, PairCounter, Tables, rating_reference
-from arena.figures.statistics import INTERVAL_DEVIATIONS, Pentanomial
+from arena.figures.statistics import Pentanomial
 from arena.records import GameSummary
 from arena.reports.drawing.marks import draw_interval, draw_point, settle, shown_bounds, widen_coinciding
 from arena.reports.drawing.style import (
@@ -165,7 +165,7 @@ def convergence(tables: Tables, records: Sequence[GameSummary]) -> Moments:
     for played, record in enumerate(ordered, start=1):
         counter.add(record)
         if played in moments and counter.complete_pairs and counter.complete_pairs not in pairs:
-            fit = fit_ratings(len(names), counter.table(), anchors=tables.ratings.anchors)
+            fit = counter.ratings(tables.ratings.anchors)
             pairs.append(counter.complete_pairs)
             ratings.append([float(fit.elo[player]) for player in order])
     return pairs, ratings

@@ -48,7 +48,6 @@ from typing import Any, NamedTuple
 from arena.collection.listing import DAMAGED, RUNNING, TOURNAMENT, UNREADABLE, live_of, state_of
 from arena.figures.faults import FORFEITS, FaultCount, cause_of, fault_text, time_loss_warnings
 from arena.figures.placing import Placing, placing_of, result_sentence
-from arena.figures.ratings import fit_ratings
 from arena.figures.standings import HeadToHead, PairCounter, head_to_heads, standing_rows
 from arena.figures.statistics import Pentanomial
 from arena.play.live import LIVE_NAME
@@ -490,7 +489,7 @@ class _Figures:
         assert self.spec is not None
         self._fitted_games, self._fitted_at, self._withdrawals = games, now, withdrawals
         anchors = {self._counter.players.index(name): elo for name, elo in self.spec.anchors}
-        ratings = fit_ratings(len(self._counter.players), self._counter.table(), anchors=anchors)
+        ratings = self._counter.ratings(anchors)
         rows = standing_rows(self._counter, ratings)
         self._standings = [
             {

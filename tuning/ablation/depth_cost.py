@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from arena.figures.student import student_quantile
 from arena.play.store import Store
 from arena.records import Opening, digest_of
 from engine.settings.limits import Limits
 from engine.settings.parameters import BY_NAME, Value
+from tuning.ablation.student import student_quantile
 
 if TYPE_CHECKING:
     from engine.engine import StopFlag

@@ -3,7 +3,9 @@
 A factor's levels are coded -1 (low) and +1 (high). The strength of a combination is taken as a sum of main effects and
 of interactions of two factors, in Elo. With two factors the four sides of the square are played, each a match between
 combinations that differ in one factor; with more, every combination of the design against the one with all factors low.
-Effects are least-squares contrasts of the matches' Elo.
+Effects are contrasts of the matches' Elo, and use every pair of every match. With two factors the contrasts are simple:
+a factor's main effect is the mean of its two matches, and the interaction the mean of the two differences between the
+matches of one factor, each part weighted by its pairs. With more they are the least-squares contrasts of all matches.
 """
 
 from __future__ import annotations
@@ -41,8 +43,19 @@ class Effect:
     factors: tuple[int, ...]
     aliases: tuple[tuple[tuple[int, ...], int], ...]
     """Effects aliased with this one (inseparable by this design), and the sign with which they are in it."""
-    weights: tuple[float, ...]
-    """One per match: the effect in Elo is the sum of these times the matches' Elo."""
+    parts: tuple[tuple[float, ...], ...]
+    """Contrasts that each show the effect, one number per match: the sum of these times the matches' Elo."""
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """The mean of the parts: the effect where all matches have as many pairs."""
+        return tuple(float(weight) for weight in np.mean(self.parts, axis=0))
+
+    def weights_of(self, pairs: Sequence[int]) -> tuple[float, ...]:
+        """The contrast of matches of so many pairs: each part counts as many as the pairs that it is worth."""
+        worth = [1 / sum(weight**2 / max(count, 1) for weight, count in zip(part, pairs, strict=True) if weight)
+                 for part in self.parts]  # fmt: skip
+        return tuple(float(weight) for weight in np.average(self.parts, axis=0, weights=worth))
 
 
 @dataclass(frozen=True)
@@ -95,9 +108,28 @@ def design_of(factors: int, fraction: int = 1) -> Design:
     return Design(
         matches,
         tuple(
-            Effect(term, tuple(aliases[term]), tuple(float(value) for value in 2 ** len(term) * row))
+            Effect(
+                term, tuple(aliases[term]),
+                _sides(matches, term) if factors == 2 else (tuple(float(value) for value in 2 ** len(term) * row),),
+            )
             for term, row in zip(kept, solution, strict=True)
         ),
+    )  # fmt: skip
+
+
+def _sides(matches: Sequence[tuple[Cell, Cell]], term: tuple[int, ...]) -> tuple[tuple[float, ...], ...]:
+    """The parts of an effect of two factors: its two matches, or the two differences between matches of one factor."""
+    own = [[one != other for one, other in zip(variant, reference, strict=True)].index(True)
+           for variant, reference in matches]  # fmt: skip
+    if len(term) == 1:
+        places = [place for place, factor in enumerate(own) if factor in term]
+        return tuple(tuple(float(place == other) for other in range(len(matches))) for place in places)
+    return tuple(
+        tuple(
+            float(variant[1 - factor]) if changed == factor else 0.0
+            for (variant, _), changed in zip(matches, own, strict=True)
+        )
+        for factor in term
     )
 
 
@@ -128,18 +160,24 @@ def cell_weights(design: Design, cell: Cell) -> tuple[float, ...]:
 def contrast_estimate(weights: Sequence[float], scores: np.ndarray, margin_elo: float) -> EffectEstimate:
     """What a weighted sum of matches' Elo comes to; ``scores`` are the pairs' scores, 0 to 1, shape (matches, pairs).
 
-    Matches have common openings, so what they share in a pair's result cancels or adds up: the error is that of the
-    sum, pair by pair, linearised at the mean scores. Missing pairs (NaN) are left out in all matches.
+    Every pair counts; what was not played is NaN. Matches have common openings, so what they share in a pair's result
+    cancels or adds up: the error is that of the sum, opening by opening, linearised at the mean scores.
     """
-    complete = scores[:, ~np.isnan(scores).any(axis=0)]
-    pairs = complete.shape[1]
-    if pairs < 2:
-        return estimate_in_elo(0.0, math.inf, pairs, margin_elo)
-    # A quarter of a pair is given to either side, so that a match won outright has a finite strength.
-    means = (complete.sum(axis=1) + 0.25) / (pairs + 0.5)
-    elo = float(sum(weight * elo_of_score(float(mean)) for weight, mean in zip(weights, means, strict=True)))
-    slopes = NATURAL_TO_ELO / (means * (1 - means))
-    parts = (np.array(weights) * slopes) @ (complete - complete.mean(axis=1, keepdims=True))
-    least = float(((np.array(weights) * slopes) ** 2).sum()) * ADDITIONAL_SQUARE
-    error = math.sqrt((float(parts @ parts) + least) / (pairs - 1) / pairs)
-    return estimate_in_elo(elo, error, pairs, margin_elo)
+    used = np.array(weights) != 0
+    factors, scores = np.array(weights)[used, None], scores[used]
+    played = ~np.isnan(scores)
+    pairs = played.sum(axis=1, keepdims=True)
+    if not pairs.size or pairs.min() < 2:
+        return estimate_in_elo(0.0, math.inf, 0, margin_elo)
+    sums = np.where(played, scores, 0.0).sum(axis=1, keepdims=True)
+    # Of a match won or lost outright a quarter of a pair is given to either side, so that it has a finite strength.
+    given = 0.25 * ((sums == 0) | (sums == pairs))
+    means = (sums + given) / (pairs + 2 * given)
+    elo = float((factors * np.array([[elo_of_score(float(mean))] for mean in means[:, 0]])).sum())
+    slopes = factors * NATURAL_TO_ELO / (means * (1 - means))
+    parts = np.where(played, scores - sums / pairs, 0.0) * slopes / np.sqrt(pairs * (pairs - 1))
+    least = slopes**2 * ADDITIONAL_SQUARE / (pairs * (pairs - 1))
+    error = math.sqrt(float((parts.sum(axis=0) ** 2).sum() + least.sum()))
+    variances = (parts**2).sum(axis=1, keepdims=True) + least
+    degrees = float(variances.sum() / (variances / (pairs - 1)).sum())
+    return EffectEstimate(elo, error, degrees, 0.0, -margin_elo, margin_elo)

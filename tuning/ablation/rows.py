@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arena.figures.statistics import INTERVAL_DEVIATIONS, Pentanomial, elo_of_score
+from arena.figures.intervals import INTERVAL_DEVIATIONS
+from arena.figures.statistics import Pentanomial, elo_of_score
 from tuning.ablation.allocation import Allocation, ResearchQuestion
 from tuning.ablation.depth_cost import NodeRatio
 from tuning.ablation.factorial import Effect, cell_weights, contrast_estimate
@@ -18,8 +19,7 @@ from tuning.ablation.verdicts import (
     EffectEstimate,
     Question,
     Rule,
-    estimate_in_elo,
-    match_estimate,
+    match_evidence,
     pairs_still_needed,
     simultaneous_interval,
 )
@@ -80,6 +80,8 @@ class AblationRow:
     """The most pairs there could be."""
     ended: str = ""
     """Why there are no more pairs: ``complete``, ``decided``, ``futility`` or ``games`` (of all together)."""
+    critical_value: float | None = None
+    """Standard normal deviates of the simultaneous bounds, as 1.96 are those of ``elo_low`` and ``elo_high``."""
 
 
 @dataclass(frozen=True)
@@ -106,9 +108,13 @@ class EffectRow:
     simultaneous_high: float
     games_needed: int | None
     pairs: int
-    """Of each of its matches."""
+    """Of all matches that it rests on: every pair that counts in them."""
     games: int
-    """Of all of its matches."""
+    """Of all matches that it rests on."""
+    rests_on: str = ""
+    """Weight and pairs of each of these matches, in the order of the comparisons: ``0.4 x 60 + 0.6 x 90``."""
+    critical_value: float | None = None
+    """Standard normal deviates of the simultaneous bounds."""
 
 
 def frame_of(rows: Sequence[Any], kind: type = AblationRow) -> DataFrame:
@@ -141,6 +147,7 @@ class Judgement:
     verdict: str = ""
     low: float = -math.inf
     high: float = math.inf
+    critical_value: float | None = None
     games_needed: int | None = None
 
 
@@ -179,44 +186,38 @@ class PlayedComparisons:
         return found
 
     def _of_match(self, match: int) -> Callable[[int], EffectEstimate]:
-        return lambda pairs: match_estimate(self.counts(match, pairs), self._rule.margin_elo)
+        return lambda pairs: match_evidence(self.counts(match, pairs), self._rule.margin_elo)
 
     def _of_effect(self, factorial: Factorial, effect: Effect) -> Callable[[int], EffectEstimate]:
-        return lambda pairs: self.effect_estimate(factorial, effect, pairs)
+        matches = len(factorial.comparisons)
+        return lambda pairs: self.contrast(factorial, effect.weights, [pairs] * matches)
 
-    def effect_estimate(self, factorial: Factorial, effect: Effect, pairs: int) -> EffectEstimate:
-        """What the first so many pairs of a factorial's matches say about an effect."""
-        if not pairs:
-            return estimate_in_elo(0.0, math.inf, 0, self._rule.margin_elo)
-        scores = np.array(
-            [
-                [math.nan if result is None else sum(result) / 2 for result in self._results(match, pairs)]
-                for match in factorial.comparisons
-            ]
-        )
-        return contrast_estimate(effect.weights, scores, self._rule.margin_elo)
+    def contrast(self, factorial: Factorial, weights: Sequence[float], pairs: Sequence[int]) -> EffectEstimate:
+        """What the first so many pairs of each of a factorial's matches come to, weighted."""
+        scores = np.full((len(pairs), max([*pairs, 1])), math.nan)
+        for row, match, count in zip(scores, factorial.comparisons, pairs, strict=True):
+            results = self._table.results(self._matches[match].part(0, count))
+            row[:count] = [math.nan if result is None else sum(result) / 2 for result in results]
+        return contrast_estimate(weights, scores, self._rule.margin_elo)
 
     def cells(self, counted: Sequence[int]) -> tuple[CellRow, ...]:
         """The combinations of all 2 x 2 factorials, of so many pairs of each match."""
         found = []
         for factorial in self._factorials:
             if len(factorial.factors) == 2:
-                pairs = min(counted[place] for place in factorial.comparisons)
+                pairs = [counted[place] for place in factorial.comparisons]
                 found += [self._cell(factorial, cell, pairs) for cell in ((-1, -1), (-1, 1), (1, -1), (1, 1))]
         return tuple(found)
 
-    def _cell(self, factorial: Factorial, cell: tuple[int, int], pairs: int) -> CellRow:
+    def _cell(self, factorial: Factorial, cell: tuple[int, int], pairs: Sequence[int]) -> CellRow:
         weights = cell_weights(factorial.design, cell)
-        estimate = self.effect_estimate(factorial, Effect((), (), weights), pairs)
+        estimate = self.contrast(factorial, weights, pairs)
         low, high = estimate.interval(INTERVAL_DEVIATIONS) if any(weights) else (0.0, 0.0)
         texts = [
             f"{name} {value_text(levels[sign > 0])}"
             for (name, *levels), sign in zip(factorial.factors, cell, strict=True)
         ]
         return CellRow(factorial.label, *cell, texts[0], texts[1], estimate.value, (high - low) / 2)
-
-    def _results(self, match: int, pairs: int) -> list[tuple[float, float] | None]:
-        return self._table.results(self._matches[match].part(0, pairs))
 
     def rows(
         self,
@@ -240,24 +241,27 @@ class PlayedComparisons:
         )  # fmt: skip
         effects = []
         for factorial in self._factorials:
-            pairs = min(counted[place] for place in factorial.comparisons)
+            pairs = [counted[place] for place in factorial.comparisons]
             for effect in factorial.design.effects:
                 asked = effect in spec.asked_effects(factorial)
                 judgement = next(judgements) if asked else Judgement()
-                estimate = self.effect_estimate(factorial, effect, pairs)
-                effects.append(_effect_row(factorial, effect, estimate, pairs, judgement))
+                weights = effect.weights_of(pairs)
+                estimate = self.contrast(factorial, weights, pairs)
+                effects.append(_effect_row(factorial, effect, estimate, weights, pairs, judgement))
         return rows, tuple(effects)
 
 
 def judgements_of(allocation: Allocation) -> list[Judgement]:
     """The verdict on each question, with its simultaneous interval in Elo."""
     found = []
+    share = allocation.rule.error_rate / max(1, len(allocation.questions))
     for question, research_question in zip(allocation.questions, allocation.research_questions, strict=True):
         interval = simultaneous_interval(question, len(allocation.questions), allocation.rule)
         low, high = (_in_elo(question, bound) for bound in interval)
         needed = pairs_still_needed(question, len(allocation.questions), allocation.rule)
         games = None if needed is None else 2 * needed * len(research_question.matches)
-        found.append(Judgement(question.verdict, low, high, games))
+        bound = question.bound(share) if question.analyses_done else None
+        found.append(Judgement(question.verdict, low, high, bound, games))
     return found
 
 
@@ -295,6 +299,7 @@ def row_of(
         verdict=judgement.verdict,
         simultaneous_low=judgement.low,
         simultaneous_high=judgement.high,
+        critical_value=judgement.critical_value,
         games_needed=judgement.games_needed,
         pairs=counts.pairs,
         games=2 * counts.pairs,
@@ -313,8 +318,14 @@ def row_of(
 
 
 def _effect_row(
-    factorial: Factorial, effect: Effect, estimate: EffectEstimate, pairs: int, judgement: Judgement
+    factorial: Factorial,
+    effect: Effect,
+    estimate: EffectEstimate,
+    weights: Sequence[float],
+    pairs: Sequence[int],
+    judgement: Judgement,
 ) -> EffectRow:
+    used = [(count, weight) for count, weight in zip(pairs, weights, strict=True) if weight]
     low, high = estimate.interval(INTERVAL_DEVIATIONS)
     return EffectRow(
         factorial=factorial.label,
@@ -328,7 +339,9 @@ def _effect_row(
         verdict=judgement.verdict,
         simultaneous_low=judgement.low,
         simultaneous_high=judgement.high,
+        critical_value=judgement.critical_value,
         games_needed=judgement.games_needed,
-        pairs=pairs,
-        games=2 * pairs * len(factorial.comparisons),
+        pairs=sum(count for count, _ in used),
+        games=2 * sum(count for count, _ in used),
+        rests_on=" + ".join(f"{weight:.3g} x {count}" for count, weight in used),
     )

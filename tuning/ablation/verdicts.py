@@ -23,6 +23,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from arena.figures.intervals import deviations_from, score_bounds
 from arena.figures.statistics import NATURAL_TO_ELO, Pentanomial, elo_of_score, score_of_elo
 from arena.sequential import PLAUSIBLE_ELO, POWER, TYPICAL_DEVIATION, Reach, first_pairs
 
@@ -183,7 +184,7 @@ class EffectEstimate:
 
 
 def match_estimate(counts: Pentanomial, margin_elo: float) -> EffectEstimate:
-    """What a match has shown; the scale is the mean score of a pair, 0 to 1."""
+    """What a match has shown, by Student's t; the scale is the mean score of a pair, 0 to 1."""
     pairs = counts.pairs
     if pairs < 2:
         return EffectEstimate(0.5, math.inf, 0, 0.5, score_of_elo(-margin_elo), score_of_elo(margin_elo))
@@ -191,6 +192,32 @@ def match_estimate(counts: Pentanomial, margin_elo: float) -> EffectEstimate:
     squares = sum(count * (place / 4 - mean) ** 2 for place, count in enumerate(counts.counts))
     error = math.sqrt((squares + ADDITIONAL_SQUARE) / (pairs - 1) / pairs)
     return EffectEstimate(mean, error, pairs - 1, 0.5, score_of_elo(-margin_elo), score_of_elo(margin_elo))
+
+
+@dataclass(frozen=True)
+class MatchEvidence(EffectEstimate):
+    """What a match has shown, judged by the interval that every match has (``arena.figures.intervals``)."""
+
+    counts: tuple[int, ...]
+    """Pairs by outcome."""
+
+    def deviations_from(self, value: float) -> float:
+        """Standard normal deviates at which a bound of the interval is ``value``."""
+        return deviations_from(self.counts, value)
+
+    def interval(self, value: float) -> tuple[float, float]:
+        """Bounds of the mean score at so many standard normal deviates."""
+        return score_bounds(self.counts, value)
+
+
+def match_evidence(counts: Pentanomial, margin_elo: float) -> EffectEstimate:
+    """What a match has shown; the scale is the mean score of a pair, 0 to 1."""
+    plain = match_estimate(counts, margin_elo)
+    if counts.pairs < 2:
+        return plain
+    return MatchEvidence(
+        plain.value, plain.error, plain.degrees, 0.5, plain.low_margin, plain.high_margin, counts.counts
+    )
 
 
 def match_elo_estimate(counts: Pentanomial, margin_elo: float) -> EffectEstimate:

@@ -18,7 +18,7 @@ from arena.notation.csv_tables import frame_csv
 from arena.reports.contents import Plot
 from arena.reports.tables import TextTable
 from arena.sequential import POWER
-from engine.language import DEFAULT_LANGUAGE, Catalogue, wrapped
+from engine.language import DEFAULT_LANGUAGE, Catalogue, with_minus, wrapped
 from tuning.ablation.verdicts import (
     BETTER,
     DIFFERENT,
@@ -382,16 +382,26 @@ def _main_table(result: AblationResult, message: Catalogue) -> TextTable:
 def _effects_table(effects: Sequence[EffectRow], message: Catalogue) -> TextTable:
     heads = (
         message("ablation.effect"), message("ablation.factorial"), message("ablation.elo"), message("ablation.verdict"),
-        message("ablation.simultaneous_interval"), message("ablation.games"),
+        message("ablation.simultaneous_interval"), message("ablation.games"), message("ablation.rests_on"),
     )  # fmt: skip
     cells = tuple(
         (
             row.effect, row.factorial, elo_text(row.elo, row.elo_error), _verdict_cell(row, message),
             interval_text(row.simultaneous_low, row.simultaneous_high) if row.verdict else "", str(row.games),
+            _rests_on_text(row, message),
         )
         for row in effects
     )  # fmt: skip
     return table_of(heads, cells, (2, 4, 5))
+
+
+def _rests_on_text(row: EffectRow, message: Catalogue) -> str:
+    """The matches of an effect: weight and pairs of each, or of many matches how many."""
+    terms = row.rests_on.split(" + ")
+    if len(terms) <= MOST_TERMS:
+        return with_minus(" + ".join(term.replace(" x ", " × ") for term in terms))
+    pairs = [int(term.rpartition(" ")[2]) for term in terms]
+    return message("ablation.rests_on_many", matches=len(pairs), least=min(pairs), most=max(pairs))
 
 
 def _sides_table(rows: Sequence[AblationRow], message: Catalogue) -> TextTable:
@@ -424,6 +434,8 @@ def _ablation_facts(result: AblationResult, message: Catalogue) -> tuple[tuple[s
     )
 
 
+MOST_TERMS = 4
+"""Matches of an effect whose weights fit into a table."""
 COMPARISON_COLUMNS = (36, -7, -5, 10, -5, -6)
 EFFECT_COLUMNS = (52, -7, -5, 10)
 

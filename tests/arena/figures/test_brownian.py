@@ -79,34 +79,45 @@ def test_stopping_at_the_upper_bound_flatters_and_the_estimate_corrects_it() -> 
     assert mirrored.los == pytest.approx(1 - corrected.los)
 
 
-@pytest.mark.parametrize(("counts", "verdict"), [((10, 70, 150, 100, 30), 1), ((0, 0, 5, 0, 19), 1),
-                                                 ((31, 99, 150, 70, 10), -1)])  # fmt: skip
-def test_what_overshoots_a_bound_was_at_it_a_little_earlier(
-    counts: tuple[int, int, int, int, int], verdict: int
+@pytest.mark.parametrize("batch", [1, 8])
+@pytest.mark.parametrize(
+    ("counts", "verdict"), [((10, 70, 150, 110, 30), 1), ((0, 1, 20, 9, 19), 1), ((31, 110, 150, 70, 10), -1)]
+)
+def test_a_test_is_stopped_where_it_ended(
+    counts: tuple[int, int, int, int, int], verdict: int, batch: int
 ) -> None:
-    """The estimate of a test that has ended, from its definition: by the sine series, scipy's roots and Student's t."""
+    """The estimate of a test that has ended, from its definition: by the sine series and scipy's roots and moments."""
     optimize, stats = pytest.importorskip("scipy.optimize"), pytest.importorskip("scipy.stats")
-    scores, bound = np.repeat(np.linspace(0, 1, 5), counts), math.log(19) * verdict
-    gap = 30 * math.log(10) / 800 * math.sqrt(2) * scores.std()
-    middle = 0.5 + gap / 2 * verdict
-    duration = bound * gap / (scores.mean() - middle)  # what it takes to the bound at the pace of these scores
-    assert duration < len(scores) * gap**2 / scores.var()  # even where the likelihoods themselves leave it undecided
-    few = len(scores) < 100
-    sides = stats.norm.cdf(stats.t.ppf(0.975, len(scores) - 1) * math.sqrt(len(scores) / (len(scores) - 1)))
-    shares = (0.5, *((sides, 1 - sides) if few else (0.975, 0.025)))
+    scores, bound = np.repeat(np.linspace(0, 1, 5), counts), math.log(19)
+    hypotheses = (0, 30) if verdict > 0 else (-30, 0)
+    assert sequential_test(Pentanomial(counts), *hypotheses).verdict != "undecided"
+    seen = Pentanomial(counts).estimate()
+    distance = (scores.mean() - 0.5) / scores.std() / 2
+    noise = 1 - 2 * distance * stats.skew(scores) + distance**2 * (stats.kurtosis(scores, fisher=False) - 1)
+    noise = min(max(noise, 0.2), 1.0)
 
-    def worse(score: float) -> float:
-        return by_eigenfunctions(-math.log(19), math.log(19), (score - middle) / gap, duration, bound)
+    def worse(score: float, deviation: float, noise: float = 1.0) -> float:
+        gap = 30 * math.log(10) / 800 * math.sqrt(2) * deviation
+        middle = 0.5 + gap / 2 * verdict
+        duration = len(scores) * gap**2 / deviation**2
+        end = (scores.mean() - middle) / gap * duration
+        end = max(end, bound) if verdict > 0 else min(end, -bound)
+        duration *= noise * (1 - batch / 2 / len(scores) * (bound / abs(end)) ** 4)
+        lower, upper = (-bound, end) if verdict > 0 else (end, bound)
+        return by_eigenfunctions(lower, upper, (score - middle) / gap / noise, duration, end)
 
-    found = estimate_after_test(Pentanomial(counts), *((0, 30) if verdict > 0 else (-30, 0)))
-    for elo, share in zip((found.elo, found.elo_low, found.elo_high), shares, strict=True):
-        if math.isfinite(elo):
-            expected = optimize.brentq(lambda score, share=share: worse(score) - share, 0.05, 0.995, xtol=1e-12)
-            assert elo == pytest.approx(-400 * math.log10(1 / expected - 1), abs=1e-3)
-    likelihood = worse(0.5)
-    if few:
-        likelihood = stats.t.cdf(stats.norm.ppf(likelihood) * math.sqrt(1 - 1 / len(scores)), len(scores) - 1)
-    assert found.los == pytest.approx(likelihood, abs=1e-9)
+    found = estimate_after_test(Pentanomial(counts), *hypotheses, batch=batch)
+    scale = math.sqrt(len(scores)) / stats.norm.ppf(0.975)
+    below, above = (abs(end - seen.score) * scale for end in (seen.score_low, seen.score_high))
+    for elo, share, deviation, part in (
+        (found.elo, 0.5, scores.std(), noise), (found.elo_low, 0.975, below, 1.0), (found.elo_high, 0.025, above, 1.0)
+    ):  # fmt: skip
+        expected = optimize.brentq(
+            lambda score, share=share, deviation=deviation, part=part: worse(score, deviation, part) - share,
+            0.05, 0.999, xtol=1e-12,
+        )  # fmt: skip
+        assert elo == pytest.approx(-400 * math.log10(1 / expected - 1), abs=1e-3)
+    assert found.los == pytest.approx(worse(0.5, below if verdict > 0 else above), abs=1e-9)
 
 
 def test_far_from_its_bounds_a_test_changes_little() -> None:

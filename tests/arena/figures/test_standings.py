@@ -18,6 +18,7 @@ from arena.figures.standings import (
     tables_of,
     tables_text,
 )
+from arena.figures.statistics import Pentanomial
 from arena.records import GameRecord, MoveRecord, Opening, Pairing
 
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w"
@@ -133,13 +134,13 @@ def test_crosstable_mirrors() -> None:
 
 
 def test_elo_of_two_players_is_of_their_pairs_alone() -> None:
-    """alpha's pairs against beta are 1 and 3/4, by scipy's t of one degree; the lost single game is in the score."""
-    stats = pytest.importorskip("scipy.stats")
+    """alpha's pairs against beta are 1 and 3/4; the lost single game is in the score."""
     table = tables_of("xiangqi", NAMES, sample()).crosstable_frame().set_index(["player", "opponent"])
     row = table.loc["alpha", "beta"]
     assert row["elo"] == pytest.approx(400 * math.log10(0.875 / 0.125))
-    assert row["los"] == pytest.approx(stats.t.cdf(3, 1))
-    assert (row["elo_low"], row["elo_high"], row["pairs_ratio"]) == (-math.inf, math.inf, math.inf)
+    match = Pentanomial((0, 0, 0, 1, 1)).estimate()
+    assert (row["elo_low"], row["elo_high"], row["los"]) == (match.elo_low, match.elo_high, match.los)
+    assert row["pairs_ratio"] == math.inf
 
 
 def test_endings_are_counted_by_result() -> None:
@@ -235,3 +236,27 @@ def test_importing_is_light() -> None:
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("results", [["1-0", "1-0"], ["1-0", "1-0", "1-0", "0-1"], ["1/2-1/2", "1-0", "1-0", "1-0"]])
+@pytest.mark.parametrize("anchors", [{}, {"alpha": 100.0}])
+def test_a_match_has_one_interval_in_crosstable_and_standings(results: list[str], anchors: dict[str, float]) -> None:
+    """One level pair gave -759 to +759 Elo beside ratings of +0 with an error of 171."""
+    games = [game(number % 2, 1 - number % 2, number // 2, result) for number, result in enumerate(results)]
+    tables = tables_of("xiangqi", NAMES[:2], games, anchors)
+    rows = {row.player: row for row in tables.standings}
+    match = tables.counter.estimate(0, 1)
+    one, other = (rows[name] for name in NAMES[:2])
+    assert one.rating - other.rating == pytest.approx(match.elo)
+    assert one.rating_error + other.rating_error == pytest.approx(match.elo_error)
+    assert tables.difference(0, 1)[1] == pytest.approx(match.elo_error)
+    assert [row.rating for row in tables.standings if row.player in anchors] == list(anchors.values())
+
+
+def test_the_rating_of_a_match_won_outright_reaches_to_its_finite_bound() -> None:
+    games = [game(number % 2, 1 - number % 2, number // 2, "1-0" if number % 2 == 0 else "0-1") for number in range(12)]
+    tables = tables_of("xiangqi", NAMES[:2], games)
+    (elo, error), match = tables.difference(0, 1), tables.counter.estimate(0, 1)
+    assert math.isinf(match.elo)
+    assert math.isfinite(elo)
+    assert elo - error == pytest.approx(match.elo_low)

@@ -52,26 +52,6 @@ def test_golden_trinomial() -> None:
     assert estimate.pairs_ratio is None
 
 
-@given(COUNTS)
-def test_the_interval_of_few_pairs_is_students(counts: tuple[int, int, int, int, int]) -> None:
-    """scipy's ``t.interval`` of the pairs' scores below a hundred of them, the normal distribution's from there on."""
-    pairs = sum(counts)
-    if max(counts) == pairs:  # all alike: the spread says nothing, and another test is about it
-        return
-    scores = np.repeat(np.linspace(0, 1, 5), counts)
-    if pairs < 100:
-        low, high = stats.t.interval(0.95, pairs - 1, scores.mean(), stats.sem(scores))
-        los = stats.t.sf(0.5, pairs - 1, scores.mean(), stats.sem(scores))
-    else:
-        low, high = stats.norm.interval(0.95, scores.mean(), scores.std() / math.sqrt(pairs))
-        los = stats.norm.sf(0.5, scores.mean(), scores.std() / math.sqrt(pairs))
-    seen = Pentanomial(counts).estimate()
-    assert (seen.score_low, seen.score_high) == pytest.approx((max(low, 0), min(high, 1)), abs=1e-9)
-    assert seen.elo_low == pytest.approx(elo_of_score(max(low, 0.0)), abs=1e-5)
-    assert seen.elo_high == pytest.approx(elo_of_score(min(high, 1.0)), abs=1e-5)
-    assert seen.los == pytest.approx(los, abs=1e-9)
-
-
 @pytest.mark.parametrize("counts", [(1, 2, 3, 3, 1), (0, 1, 5, 3, 0), (2, 11, 30, 14, 3), (0, 0, 6, 0, 0)])
 def test_an_unfinished_test_has_the_interval_of_its_match(counts: tuple[int, int, int, int, int]) -> None:
     """Its bounds are too far away to have mattered, so the same pairs must not have two intervals."""

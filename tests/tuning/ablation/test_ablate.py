@@ -842,7 +842,7 @@ def test_the_report_and_the_table_are_in_chinese_too(played: tuple[Path, Path, A
     lines = ablation_text(ended.rows, ended.effects, "zh").splitlines()
     assert max(map(columns_of, lines)) <= 80
     heads, first = (next(line for line in lines if line.startswith(word)) for word in ("比较", "without"))
-    assert columns_of(heads.partition("判定")[0]) == columns_of(first.partition("更弱")[0])
+    assert columns_of(heads.partition("判定")[0]) == columns_of(first.partition("未定")[0])
 
 
 def test_matches_of_a_factorial_have_its_own_number_of_pairs() -> None:

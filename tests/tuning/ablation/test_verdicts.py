@@ -452,3 +452,46 @@ def test_a_contrast_of_matches_won_outright_is_finite() -> None:
     assert math.isfinite(estimate.value)
     assert math.isfinite(estimate.error)
     assert math.isinf(contrast_estimate((1.0,), np.array([[1.0]]), 5.0).error)
+
+
+def unequal_matches(pairs: Sequence[int], means: Sequence[float]) -> np.ndarray:
+    """Scores of matches of different lengths over the same openings, shape (matches, pairs); NaN is not played."""
+    generator = np.random.default_rng(4)
+    scores = np.full((len(pairs), max(pairs)), math.nan)
+    for row, count, mean in zip(scores, pairs, means, strict=True):
+        row[:count] = generator.choice([0, 0.25, 0.5, 0.75, 1], count, p=stats.binom.pmf(range(5), 4, mean))
+    return scores
+
+
+@pytest.mark.parametrize("pairs", [(15, 60, 60, 60), (60, 15, 30, 45), (60, 60, 60, 60)])
+def test_effects_use_every_pair_and_lie_between_their_parts(pairs: tuple[int, ...]) -> None:
+    """Only openings that all matches had played counted: an effect of -97 stood beside rows of -55 and -92."""
+    design, scores = design_of(2), unequal_matches(pairs, (0.42, 0.46, 0.36, 0.55))
+    for effect in design.effects:
+        found = contrast_estimate(effect.weights_of(pairs), scores, 0.0)
+        parts = [contrast_estimate(part, scores, 0.0) for part in effect.parts]
+        assert min(part.value for part in parts) < found.value < max(part.value for part in parts)
+        # What matches share of an opening adds up: it may cost a little of what the second match brings.
+        assert found.error < 1.05 * min(part.error for part in parts)
+        for place, weight in enumerate(effect.weights_of(pairs)):
+            if weight:  # whatever pair changes, so does the effect
+                changed = scores.copy()
+                changed[place, pairs[place] - 1] = float(not changed[place, pairs[place] - 1])
+                assert contrast_estimate(effect.weights_of(pairs), changed, 0.0).value != found.value
+
+
+def test_a_main_effect_is_the_mean_of_its_matches_by_pairs() -> None:
+    design, pairs = design_of(2), (20, 60, 30, 40)
+    for effect in design.effects:
+        if len(effect.factors) == 1:
+            own = [place for place, match in enumerate(design.matches)
+                   if match[0][effect.factors[0]] != match[1][effect.factors[0]]]  # fmt: skip
+            total = sum(pairs[place] for place in own)
+            expected = [pairs[place] / total if place in own else 0.0 for place in range(4)]
+            assert effect.weights_of(pairs) == pytest.approx(expected)
+
+
+def test_alike_matches_have_the_effect_of_each() -> None:
+    scores = np.array([[0.0, 0.25, 0.5, 0.5], [0.0, 0.25, 0.5, 0.5]] * 2)
+    main = design_of(2).effects[0]
+    assert contrast_estimate(main.weights_of((4,) * 4), scores, 0.0).value == pytest.approx(elo_of_score(1.25 / 4))

@@ -1,0 +1,135 @@
+"""Intervals of a mean score from counts of outcomes, valid for few and one-sided results and the usual ones for many.
+
+Outcomes are given by how often each came, their scores spread evenly from 0 to 1. Lower bounds are described; an upper
+bound is the lower one of the mirrored counts.
+
+- The *usual* bound lies z standard errors below the mean: mean - z sqrt(S) / n, where S is the sum of squares about the
+  mean, taken to be at least that of z outcomes at the farther end of the scale.
+- The *exact* bound to an error a is the a quantile of sum(w_i x_i), where x_i are all outcomes and one more of 0, and
+  the weights w_i are spread evenly over all that add up to 1 (Gaffke, "Three test statistics for a nonparametric
+  one-sided hypothesis on the mean of a nonnegative variable", 2005; Learned-Miller and Thomas, "A new confidence
+  interval for the mean of a bounded random variable", 2019). With two outcomes it is that of Clopper and Pearson.
+
+The bound is the usual one, but never below the exact one to its error, and never above the exact one to ``TOLERANCE``
+times its error. All three rise as any outcome improves, and so does the bound.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from statistics import NormalDist
+
+import numpy as np
+
+TOLERANCE = 2.2
+"""By this factor the error of a bound may exceed its own as the exact bound counts it, which is careful: in
+``benchmarks/statistics_simulation.py`` the coverage of 95 % intervals is never below 93 %, and 94 to 96 % at 100 pairs.
+"""
+INTERVAL_DEVIATIONS = NormalDist().inv_cdf(0.975)
+"""Standard normal deviates on each side of a 95 % interval: 1.96."""
+LEAST_TAIL = 1e-300
+"""Smaller probabilities are taken for this one."""
+CONTOUR_STEP = 1 / 16
+"""Of the trapezoid rule along the contour of integration; its error is below 1e-13."""
+CONTOUR_PLACES = np.arange(CONTOUR_STEP / 2, 16, CONTOUR_STEP)
+CONTOUR, CONTOUR_WEIGHTS = np.sinh(CONTOUR_PLACES), np.cosh(CONTOUR_PLACES) * CONTOUR_STEP / math.pi
+ROOT_PRECISION = 1e-12
+"""Of the error of a bound, relative to that error."""
+MAX_ROOT_STEPS = 100
+SADDLE_STEPS = 16
+"""Bisections towards the saddle point; they need only come close."""
+
+_NORMAL = NormalDist()
+
+
+@lru_cache(maxsize=1 << 16)
+def score_bounds(counts: tuple[int, ...], deviations: float = INTERVAL_DEVIATIONS) -> tuple[float, float]:
+    """Bounds of the mean score at so many standard normal deviates (above 0), each 0 to 1."""
+    return _lower_bound(counts, deviations), 1 - _lower_bound(counts[::-1], deviations)
+
+
+def deviations_from(counts: Sequence[int], score: float) -> float:
+    """Standard normal deviates by which the mean lies above ``score``: those at which a bound reaches it, from 1 on."""
+    items, mean, _ = _moments(counts)
+    if not items or mean == score:
+        return 0.0
+    return _deviations_above(counts, score) if mean > score else -_deviations_above(counts[::-1], 1 - score)
+
+
+def _moments(counts: Sequence[int]) -> tuple[int, float, float]:
+    """Number of outcomes, mean score, and sum of squares about it."""
+    items, last = sum(counts), len(counts) - 1
+    mean = sum(count * place for place, count in enumerate(counts)) / (items * last) if items else 0.5
+    return items, mean, sum(count * (place / last - mean) ** 2 for place, count in enumerate(counts))
+
+
+def _lower_bound(counts: tuple[int, ...], deviations: float) -> float:
+    items, mean, squares = _moments(counts)
+    if not items or not mean:
+        return 0.0
+    tail = max(_NORMAL.cdf(-deviations), LEAST_TAIL)
+    usual = mean - deviations * max(math.sqrt(squares), deviations * max(mean, 1 - mean)) / items
+    error, tolerated = _exact_error(counts, usual), min(TOLERANCE * tail, 0.5)
+    if tail <= error <= tolerated:
+        return usual
+    wanted, low, high = (tail, max(usual, 0.0), mean) if error < tail else (tolerated, 0.0, usual)
+    return _rising_root(lambda score: _exact_error(counts, score), wanted, low, high)
+
+
+def _deviations_above(counts: Sequence[int], score: float) -> float:
+    """Deviates of a lower bound at ``score``, which lies below the mean: the inverse of ``_lower_bound``."""
+    items, mean, squares = _moments(counts)
+    distance = items * (mean - score)
+    usual = math.sqrt(distance / max(mean, 1 - mean))
+    if squares:
+        usual = min(usual, distance / math.sqrt(squares))
+    exact = _exact_error(counts, score)
+    error = min(max(exact / TOLERANCE, min(_NORMAL.cdf(-usual), exact)), 0.5)
+    return -_NORMAL.inv_cdf(max(error, LEAST_TAIL))
+
+
+def _exact_error(counts: Sequence[int], score: float) -> float:
+    """The error to which ``score`` is the exact lower bound: P(sum of w_i (x_i - score) <= 0).
+
+    The weights are those of independent exponential variables over their sum, which does not matter for the sign. So
+    the probability follows from the moment generating function of such a sum, by an integral along a line through the
+    saddle point parallel to the imaginary axis (Daniels, "Tail probability approximations", 1987).
+    """
+    last = len(counts) - 1
+    shapes = [(counts[0] + 1, -score)]
+    shapes += [(count, place / last - score) for place, count in enumerate(counts) if count and place]
+    if score <= 0:
+        return 0.0
+    highest = shapes[-1][1]
+    if highest <= 0:
+        return 1.0
+    is_tail = sum(shape * value for shape, value in shapes) > 0
+    low, high = (-1 / score, 0.0) if is_tail else (0.0, 1 / highest)
+    for _ in range(SADDLE_STEPS):  # a line near the saddle point gives the same integral
+        point = (low + high) / 2
+        slope = sum(shape * value / (1 - value * point) for shape, value in shapes) - 1 / point
+        low, high = (low, point) if slope > 0 else (point, high)
+    curvature = sum(shape * (value / (1 - value * point)) ** 2 for shape, value in shapes) + point**-2
+    width = 1 / math.sqrt(curvature)
+    line = point + 1j * width * CONTOUR
+    exponents = sum(shape * np.log(1 - value * line) for shape, value in shapes)
+    tail = float((np.exp(-exponents) / line).real @ CONTOUR_WEIGHTS) * width
+    return -tail if is_tail else 1 - tail
+
+
+def _rising_root(function: Callable[[float], float], value: float, low: float, high: float) -> float:
+    """Where a rising function takes a value between those at ``low`` and ``high``, by the Illinois method."""
+    below, above = function(low) - value, function(high) - value
+    root, last = low, 0
+    for _ in range(MAX_ROOT_STEPS):
+        root = high - above * (high - low) / (above - below)
+        found = function(root) - value
+        if abs(found) < ROOT_PRECISION * value or not low < root < high:
+            break
+        if found > 0:
+            high, above, below, last = root, found, below / (2 if last > 0 else 1), 1
+        else:
+            low, below, above, last = root, found, above / (2 if last < 0 else 1), -1
+    return root
