@@ -116,7 +116,7 @@ def _read_cutechess(path: Path) -> dict[str, dict[str, Any]]:
             _of_cutechess(configuration, f"{path}: engine {number}")
             for number, configuration in enumerate(configurations, start=1)
         )
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no list of engines with name and command"
         raise ConfigurationError(f"{path}: cannot be read as engines of cutechess: {reason}") from None
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import errno
 import os
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,6 +29,8 @@ SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
 """Errors that no file is at fault for: files, processes or memory are used up."""
 OUTPUT_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EBADF)
 """Errors of an output on a full disk, or closed."""
+
+_WORDS_OF_NO_MEMORY = re.compile("failed to map segment|cannot allocate memory|can't start new thread", re.IGNORECASE)
 
 TRACEBACK_VARIABLE = "ELOLAB_TRACEBACK"
 """When this environment variable is set, errors keep their traceback."""
@@ -127,6 +130,9 @@ def _exit_code(words: Sequence[str]) -> int:
         if requests_to_end():  # some libraries make another error of an interruption
             _complain("interrupted")
             return EXIT_INTERRUPTED
+        if _lacks_memory(error):
+            _complain("not enough memory; allow more (ulimit -v), or end other programs")
+            return EXIT_FAILED
         if isinstance(error, OSError):
             _complain(_describe(error))
             return EXIT_FAILED
@@ -226,6 +232,15 @@ def _complain(message: str) -> None:
     _flush_or_discard(sys.stdout)
     print(coloured(f"elolab: {one_line(message)}", RED, sys.stderr), file=sys.stderr)
     _flush_or_discard(sys.stderr)
+
+
+def _lacks_memory(error: BaseException | None) -> bool:
+    """Whether memory was used up; a library that could not be loaded for want of it says so in words of its own."""
+    while error is not None:
+        if isinstance(error, MemoryError) or _WORDS_OF_NO_MEMORY.search(str(error)):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _describe(error: OSError) -> str:

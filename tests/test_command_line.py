@@ -180,6 +180,9 @@ def test_errors_in_a_real_process_are_one_line() -> None:
     )
 
 
+NO_MEMORY = "not enough memory; allow more (ulimit -v), or end other programs"
+
+
 class NotConfirmedError(UserError):
     exit_code = 3
 
@@ -193,6 +196,10 @@ class NotConfirmedError(UserError):
         (OSError(28, "No space left on device"), 1, "the output cannot be written: No space left on device"),
         (OSError(24, "Too many open files", "/dev/null"), 1,
          "Too many open files: allow more of them (ulimit), or play fewer games at a time (--concurrency)"),
+        (MemoryError(), 1, NO_MEMORY),
+        (ImportError("numpy.so: failed to map segment from shared object"), 1, NO_MEMORY),
+        (OSError(12, "Cannot allocate memory"), 1, NO_MEMORY),
+        (RuntimeError("can't start new thread"), 1, NO_MEMORY),
         (UserError("name = 'a\nb\x1b[2J'"), 2, "name = 'a\\nb\\x1b[2J'"),
         (UserError(f"x.toml: name = {'n' * 10_000!r}, expected less"), 2,
          f"x.toml: name = '{'n' * 984} … {'n' * 984}', expected less"),

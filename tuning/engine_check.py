@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import filecmp
 import os
+import re
 from collections.abc import Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING, TextIO
@@ -125,6 +126,6 @@ def _normal(option: Option, value: str) -> str:
     """A value so that values that mean the same are equal."""
     if option.kind == "button":
         return value or "false"  # none announces a default, and nobody has pressed it
-    if option.kind == "spin" and value.lstrip("+-").isdigit():
+    if option.kind == "spin" and re.fullmatch(r"[+-]?\d{1,19}", value):
         return str(int(value))
     return "" if value == "<empty>" else value

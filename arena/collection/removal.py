@@ -32,7 +32,7 @@ def check(folders: Sequence[Path]) -> None:
             inside = next(run_folders(folder), None)
             hint = f"; name its runs one by one, such as {inside}" if inside is not None else ""
             raise RemovalError(f"{folder}: holds no run, and is not removed{hint}")
-        if Path.cwd().is_relative_to(folder.resolve()):
+        if Path.cwd().is_relative_to(os.path.realpath(folder)):
             raise RemovalError(f"{folder}: is the folder that you are in, or around it; leave it first")
         inside_it = sorted(other.name for other in folder.iterdir() if other.is_dir())
         others = [name for name in inside_it if name not in REPORT_FOLDERS]

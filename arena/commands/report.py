@@ -68,7 +68,7 @@ def report_folder(directory: Path, out: str | None) -> Path:
     """Where the report of one run is written: the folder of ``--out``, or else the run's. Raises ``UserError``."""
     from arena.reports.write import folder_beside_runs
 
-    if out is not None and Path(out).resolve() != directory.resolve():
+    if out is not None and os.path.realpath(out) != os.path.realpath(directory):
         return folder_beside_runs(Path(out))
     if not os.access(directory, os.W_OK):
         raise UserError(f"{directory}: cannot write there; give another folder with --out")

@@ -283,8 +283,8 @@ def _format_variation(entry: MoveRecord) -> str:
 
 _VARIATION = re.compile(r'[\s,;]pv="([^"]*)"')
 _FIGURES = re.compile(
-    r"(?:(?P<score>[+-](?:\d+\.\d+|M\d+|R))?(?:/(?P<depth>\d+))?\s+)?"
-    r"(?P<seconds>\d+(?:\.\d+)?)s(?:\s+(?P<nodes>\d+)n)?(?![^\s,;])"
+    r"(?:(?P<score>[+-](?:\d{1,9}\.\d+|M\d{1,9}|R))?(?:/(?P<depth>\d{1,9}))?\s+)?"
+    r"(?P<seconds>\d{1,15}(?:\.\d+)?)s(?:\s+(?P<nodes>\d{1,19})n)?(?![^\s,;])"
 )
 
 

@@ -7,6 +7,7 @@ becomes several players, told apart by the run. The same game found in two runs 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -101,9 +102,9 @@ def _anchored(name: str, names: Sequence[Mapping[str, str]]) -> str:
 
 
 def _distinct(folders: Sequence[str]) -> Sequence[str]:
-    seen: dict[Path, str] = {}
+    seen: dict[str, str] = {}
     for folder in folders:
-        place = Path(folder).resolve()
+        place = os.path.realpath(folder)
         if place in seen:
             raise JointError(f"{folder}: the same folder as {seen[place]}; give each once")
         seen[place] = folder

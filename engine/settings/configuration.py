@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
+import sys
 import tomllib
 import unicodedata
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -190,6 +191,22 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise ConfigurationError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"{path}: not valid TOML: {error}{_toml_remedy(text, str(error))}") from None
+    except ValueError:  # Python reads no longer numbers
+        raise ConfigurationError(f"{path}: {_place_of_long_number(text)}; write a shorter one") from None
+    except RecursionError:
+        reason = "lists or tables are nested too deeply; take some of the brackets out"
+        raise ConfigurationError(f"{path}: {reason}") from None
+
+
+def _place_of_long_number(text: str) -> str:
+    """The line and key of the first whole number that has more digits than Python reads."""
+    most = sys.get_int_max_str_digits()
+    found = re.search(rf"[0-9](?:_?[0-9]){{{most},}}", text)
+    if found is None:
+        return f"a whole number has more than {most} digits"
+    before = text[: found.start()].split("\n")
+    key = re.match(r"\s*([^\s=#]+)\s*=", before[-1])
+    return f"line {len(before)}: {f'{key[1]} is' if key else 'there is'} a whole number of more than {most} digits"
 
 
 def _toml_remedy(text: str, error: str) -> str:

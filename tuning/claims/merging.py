@@ -103,7 +103,7 @@ def _part_of(
     try:
         rows = tuple(map(cell_row, lines))
         amendments = tuple(_amendment(line) for line in tables["amendments"] if line["part"] == part.id)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise RunError(f"{folder}: its tables have no such values of {part.id} ({error}); {_remedy(folder)}") from None
     for row in rows:
         verdict = outcome_of_row(part, row).verdict

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import sys
 from collections.abc import Sequence
@@ -143,7 +144,7 @@ def _compare(folders: Sequence[Path], arguments: argparse.Namespace) -> int:
 def _remove(folders: Sequence[Path], arguments: argparse.Namespace) -> int:
     from arena.collection.removal import check, games_in, remove
 
-    folders = list({folder.resolve(): folder for folder in folders}.values())
+    folders = list({os.path.realpath(folder): folder for folder in folders}.values())
     check(folders)
     games = {folder: games_in(folder) for folder in folders}
     say = console(MESSAGES)

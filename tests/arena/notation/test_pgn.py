@@ -419,3 +419,12 @@ def test_short_games_in_san_count_ranks_as_the_others_of_their_file() -> None:
     assert alone.moves[0].move == "a0a1"
     with pytest.raises(PortableGameError, match="say --ranks 0 or --ranks 1"):
         list(read_games("1. Ra2 *", "a.pgn", "xiangqi", "auto"))
+
+
+@pytest.mark.parametrize("text", ["+1.0/{} 1s", "+M{}/3 1s", "+1.0/3 {}s", "+{}.0/3 1s"])
+def test_figures_of_thousands_of_digits_are_none(text: str) -> None:
+    """Python refuses to read them, or takes them for infinite."""
+    assert parse_figures("h2e2", text.format("9" * 5000)) is None
+    entry = parse_figures("h2e2", f"+1.0/3 1s {'9' * 5000}n")
+    assert entry is not None
+    assert (entry.depth, entry.nodes) == (3, None)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from arena.commands.report import report_folder
 from arena.figures.standings import Tables, tables_of
 from arena.play.store import Store
 from arena.records import GameRecord, MoveRecord, Opening, Pairing
@@ -208,3 +209,14 @@ def test_the_same_game_twice_in_one_folder_is_two_games_however_often_it_comes_a
     assert [(record.first, record.result) for record in joint.records[:4]] == [("a", "1-0"), ("bb", "1/2-1/2")] * 2
     assert len(joint.records) == 4 + len(BC)
     assert joint.notes_in("en") == ("4 games are in more than one of the folders; each counts once.",)
+
+
+def test_a_loop_of_links_is_no_place_for_a_report(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.symlink_to(other)
+    other.symlink_to(one)
+    for out in (one, one / "report"):
+        with pytest.raises(UserError, match="cannot make the folder: a file"):
+            report_folder(tmp_path, str(out))
+    with pytest.raises(UserError):
+        join([str(one), str(other)])
