@@ -61,3 +61,21 @@ def without_comments(content: str) -> list[str]:
 def links_in(page: str) -> list[str]:
     """The links to files of the repository, as they are written."""
     return re.findall(r"\]\(([^):]+)\)", text_of(page))
+
+
+def anchors_in(page: str) -> set[str]:
+    """The anchors of the headings, as GitHub and Markdown converters after its model make them."""
+    text = re.sub(r"^```.*?^```", "", text_of(page), flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def broken_links_in(page: str) -> list[str]:
+    """The links to files that are not there, or to headings that the page they name does not have."""
+    broken = []
+    for link in links_in(page):
+        name, _, anchor = link.partition("#")
+        target = (ROOT / page).parent / name if name else ROOT / page
+        if not target.exists() or (anchor and anchor not in anchors_in(str(target.resolve().relative_to(ROOT)))):
+            broken.append(link)
+    return broken
