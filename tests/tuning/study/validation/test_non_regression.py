@@ -126,7 +126,7 @@ def test_the_likelihood_of_superiority_belongs_to_the_interval() -> None:
     counts = Pentanomial((7, 4, 35, 0, 4))
     found = judge(validation, first, counts)
     assert found.after_test is not None
-    assert found.los == found.after_test.los > counts.estimate().los + 0.05
+    assert found.los == found.after_test.los > counts.estimate().los + 0.01
     assert judge(validation, replace(second, kind="fixed"), counts).los == counts.estimate().los
 
 
