@@ -1,1 +1,1 @@
-"""One search for every game: it knows positions only through the stubs of ``engine.games.contract``."""
+"""The search, shared by all games: it reaches positions only through the stubs of ``engine.games.contract``."""

@@ -1,13 +1,14 @@
-"""Time: how long a move may take, and the polling of clock, node limit and stop flag.
+"""Time management: limits of a move, and polling of clock, node limit and stop flag.
 
-Strategies [EE 8.2]: the *proper* time of a move is what remains divided by the moves to go, or the increment plus what
-remains divided by ``time_divisor``. ``elephanteye`` plays once the root has a new result after half of it and aborts at
-twice of it; ``fixed`` aborts at a constant time; ``share`` at a fixed share of what remains. ``othello`` [OT] sets a
-deadline before each iteration, the later the closer its horizon is to the end of the game.
+Strategies [EE 8.2]: the *proper* time of a move is the remaining time divided by the moves to go, or the increment plus
+the remaining time divided by ``time_divisor``. ``elephanteye`` plays at the first new root result after half the proper
+time and aborts at twice the proper time; ``fixed`` aborts after a constant time; ``share`` after a fixed share of the
+remaining time. ``othello`` [OT] sets a deadline before each iteration: the closer the iteration's horizon is to the end
+of the game, the later.
 
-Pondering [EE 8.1]: until the ponder hit no clock ends the search. Another thread signals the hit, or the search is told
-beforehand how much time on its own clock the opponent took (a grant), which makes pondering reproducible on the node
-clock.
+Pondering [EE 8.1]: no clock ends the search before the ponder hit. Either another thread signals the hit, or the caller
+grants a pondering time in advance (the time the opponent took, on the search's clock). A grant makes pondering
+reproducible on the node clock.
 """
 
 from __future__ import annotations
@@ -42,11 +43,11 @@ _PREDICT_LAST_RATIO = choice_code("time_predict", "last_ratio")
 _PREDICT_CONSTANT = choice_code("time_predict", "constant_ratio")
 
 FALLING_SCORE = 90
-"""Centipawns by which the score must fall for [3.31] to think on: 20 of its units."""
+"""Fall of the score, in centipawns, above which ElephantEye 3.31 keeps thinking: 20 of its units."""
 STABLE_ITERATIONS = 4
-"""Iterations for which a best move must have stood for [3.31] to halve its time."""
+"""Iterations with one best move after which ElephantEye 3.31 halves its time."""
 
-# Logarithms to base 2 in 256ths, made once, so that forecasts are the same on every processor.
+# Logarithms to base 2 in 256ths, as integers: forecasts are the same on every processor.
 _LOGARITHMS = np.array([round(256 * math.log2(1 + part / 256)) for part in range(256)], np.int64)
 _POWERS = np.array([round(65536 * 2 ** (part / 256)) for part in range(256)], np.int64)
 _FROM_HIT = choice_code("ponder_elapsed", "from_hit")
@@ -57,7 +58,7 @@ _MILLISECOND = 1_000_000
 def allocate_time(search, parameters, move_time_ms, remaining_ns, increment_ns, moves_to_go):
     """Set the soft and hard limit of the next search, in nanoseconds.
 
-    ``move_time_ms`` is a time for just this move (0: none); ``remaining_ns`` is negative where there is no clock.
+    ``move_time_ms`` is a fixed time for this move (0: none); ``remaining_ns`` is negative without a game clock.
     """
     soft = NO_LIMIT
     hard = NO_LIMIT
@@ -66,7 +67,7 @@ def allocate_time(search, parameters, move_time_ms, remaining_ns, increment_ns, 
     search.proper_ns = 0
     search.remaining_ns = remaining_ns
     if strategy == _MIN_TIME:
-        # The time a move is a least time: only the end of an iteration is a place to stop.
+        # The time is a minimum: the search stops at the end of the iteration that passes it.
         if move_time_ms > 0 or remaining_ns >= 0:
             soft = (move_time_ms if move_time_ms > 0 else parameters.time_fixed_ms) * _MILLISECOND
         search.soft_ns = soft
@@ -105,7 +106,7 @@ def allocate_time(search, parameters, move_time_ms, remaining_ns, increment_ns, 
 
 @jit
 def adapt_soft_limit(search, parameters, score_change):
-    """[3.31] after an iteration: the proper time, halved for each reason to hurry."""
+    """Set ElephantEye 3.31's soft limit after an iteration: the proper time, halved for each reason to hurry."""
     if parameters.time_strategy != _ELEPHANTEYE_331 or search.soft_ns >= NO_LIMIT:
         return
     soft = search.proper_ns
@@ -132,7 +133,7 @@ def _logarithm(number):
 
 @jit
 def _power(logarithm):
-    """2 to the power of a non-negative logarithm in 256ths; bounded, for it is only compared with a limit."""
+    """2 to the power of a non-negative logarithm in 256ths; ``NO_LIMIT`` from 2**46 on."""
     whole = logarithm >> 8
     if whole > 45:
         return NO_LIMIT
@@ -141,10 +142,10 @@ def _power(logarithm):
 
 @jit
 def forecast_ns(search, parameters):
-    """Expected duration of the next iteration from those before [OT]; 0 where there is nothing to go by.
+    """Expected duration of the next iteration, extrapolated from up to three earlier ones [OT].
 
-    A line through the logarithms of three durations at steps 1, 2, 3 has at step 4 their mean plus the difference of
-    the outer ones.
+    A straight line fitted to the logarithms of three durations predicts, as the fourth, their mean plus the difference
+    between the last and the first.
     """
     last = search.iteration_ns[0]
     before = search.iteration_ns[1]
@@ -159,9 +160,9 @@ def forecast_ns(search, parameters):
 
 @jit
 def next_iteration_fits(search, parameters):
-    """Whether the next iteration is expected to end before the hard limit; true where nothing is forecast.
+    """Whether the next iteration is expected to end before the hard limit; true without a forecast.
 
-    ``allocate_iteration_time`` must have set the limit for that iteration.
+    Call ``allocate_iteration_time`` first: it sets the hard limit of that iteration.
     """
     if parameters.time_predict == _PREDICT_OFF or search.clock == CLOCK_OFF or search.hard_ns >= NO_LIMIT:
         return True
@@ -182,26 +183,25 @@ def elapsed_ns(search):
 
 @jit
 def counted_ns(search):
-    """Nanoseconds that count against the limits: all of them, or those since the ponder hit."""
+    """Nanoseconds that count against the limits: since the start, or since the ponder hit."""
     return elapsed_ns(search) - search.uncounted_ns
 
 
 @jit
 def allocate_iteration_time(search, parameters, depth, left):
-    """[OT] before an iteration of ``depth``: the deadline of the move, from the time and the moves that are left.
+    """Set the move's deadline before an iteration of ``depth`` under the time strategy ``othello`` [OT].
 
-    The remaining time, less what this move has used, is shared among the own moves after the iteration's horizon, of
-    ``left`` plies to the end of the game; counted from the beginning of the move. In games without a known end
-    ``time_divisor`` stands for those moves.
+    The deadline is the time left to this player, divided by the number of own moves between the iteration's horizon and
+    the end of the game, ``left`` plies away; without a known end, divided by ``time_divisor``.
     """
     if parameters.time_strategy != _OTHELLO or search.remaining_ns < 0:
         return
     moves = max((left - depth + 2) // 2, 1) if left < ENDLESS else parameters.time_divisor
-    # Until the ponder hit nothing has been used.
+    # Time before the ponder hit is not the player's own.
     nothing_used = awaits_ponder_hit(search) and parameters.ponder_elapsed == _FROM_HIT
     used_ns = np.int64(0) if nothing_used else counted_ns(search)
     search.hard_ns = min(search.max_ns, (search.remaining_ns - used_ns) // moves)
-    # The next poll was planned for the deadline before.
+    # The next poll was scheduled for the previous deadline.
     search.countdown = 0
 
 
@@ -220,7 +220,7 @@ def start_clock(search):
 
 @jit
 def awaits_ponder_hit(search):
-    """Whether the opponent has, as far as the search has noticed, not moved yet."""
+    """Whether the search ponders and has not noticed a ponder hit yet."""
     return search.ponder_address != 0 or search.ponder_grant_ns > 0
 
 
@@ -232,7 +232,10 @@ def granted_nodes(search):
 
 @jit
 def is_pondering(search, parameters):
-    """Whether the clocks stand still because the opponent has not moved yet; notices the ponder hit, or the miss."""
+    """Whether the opponent has not moved yet, so that no clock limit applies.
+
+    Processes a ponder hit (sets ``uncounted_ns`` or checks the soft limit) and a miss (sets ``stopped``).
+    """
     if not awaits_ponder_hit(search):
         return False
     if search.ponder_grant_ns > 0:
@@ -260,7 +263,7 @@ def is_pondering(search, parameters):
 
 @jit
 def poll(search, parameters):
-    """Poll every limit; set ``stopped``, or the number of nodes until the next poll."""
+    """Poll all limits; set ``stopped``, or set ``countdown`` to the number of nodes until the next poll."""
     if read_flag(search.stop_address) != 0:
         search.stopped = STOPPED_BY_FLAG
         return
@@ -275,7 +278,7 @@ def poll(search, parameters):
         left = min(left, granted_nodes(search) - search.nodes)
     if search.clock != CLOCK_OFF and search.clock_armed != 0 and search.hard_ns < NO_LIMIT and not pondering:
         if search.clock == CLOCK_NODE:
-            # A node that would end past the limit is not searched, so that the node clock is exact.
+            # Stop before the node that would pass the limit: the node clock is exact.
             left = min(left, (search.hard_ns + search.uncounted_ns) // search.nanoseconds_per_node - search.nodes)
             if left <= 0:
                 search.stopped = STOPPED_BY_HARD_LIMIT
@@ -288,14 +291,14 @@ def poll(search, parameters):
 
 @jit
 def arm_clock(search):
-    """From now on the clock may end the search: its first iteration is complete."""
+    """Let the clock end the search from now on; called when the first iteration is complete."""
     search.clock_armed = 1
     search.countdown = 0
 
 
 @jit
 def stop_if_soft_limit_passed(search):
-    """End the search with what it has if more than the soft limit has gone (never while pondering)."""
+    """Stop the search if the soft limit has passed; never while pondering."""
     if search.clock != CLOCK_OFF and search.clock_armed != 0 and search.soft_ns < NO_LIMIT:
         if not awaits_ponder_hit(search) and counted_ns(search) > search.soft_ns:
             search.stopped = STOPPED_BY_SOFT_LIMIT
@@ -303,7 +306,7 @@ def stop_if_soft_limit_passed(search):
 
 @jit
 def spend_node(search, parameters):
-    """Account for one move about to be made; False if the search must stop instead."""
+    """Count one node before its move is made; false if the search must stop instead."""
     if search.countdown <= 0:
         poll(search, parameters)
     if search.stopped != 0:
@@ -315,7 +318,7 @@ def spend_node(search, parameters):
 
 @jit
 def spend_nodes(search, parameters, nodes):
-    """Account for many moves at once, as so many calls of ``spend_node`` would; False if the search must stop."""
+    """Count ``nodes`` nodes, equivalent to that many calls of ``spend_node``; false if the search must stop."""
     while nodes > 0:
         if search.countdown <= 0:
             poll(search, parameters)

@@ -1,7 +1,8 @@
-"""The driver: root search, iterative deepening, aspiration windows, several lines, and when to stop.
+"""The driver: root search, iterative deepening, aspiration windows, multi-PV, and the decision to stop.
 
-Aspiration [AW]: the window is the last iteration's value -/+ the half-width; the first iteration has a full window; the
-depth advances only on success; the tests for failure are inclusive and come after the test for time-out.
+Aspiration [AW]: the window is the last iteration's value plus and minus the half-width; the first iteration has a full
+window. A value equal to a bound is a failure, and the depth advances only after a success. A search that was stopped
+is neither.
 """
 
 from __future__ import annotations
@@ -74,16 +75,16 @@ _GUESS_ZERO = choice_code("mtdf_guess", "zero")
 _ORDER_AS_NODES = choice_code("root_order", "as_nodes")
 
 MAX_TURNS = 4
-"""Changes from failing low to failing high, or back, after which an aspiration window is taken to alternate."""
+"""Changes between failing low and failing high after which the aspiration window is opened fully."""
 
 
 @jit
 def search_root(state, search, lists, parameters, alpha, beta, depth, first):
-    """Search the root moves from index ``first`` on; the move found best goes to that index.
+    """Search the root moves from index ``first`` on, move the best one to ``first``, and return its value.
 
-    A move that raises alpha is a proven improvement and is kept in the results at once, so that an abort later in the
-    iteration loses nothing; a result at or below alpha proves nothing and changes nothing. In the order of other nodes
-    it is an improvement only once the best move of the iteration before has been searched too.
+    A move that raises alpha is stored in the results at once, so that a later abort loses nothing; other moves leave
+    the results unchanged. With ``root_order`` "as_nodes" an abort keeps such a move only if the previous iteration's
+    best move has been searched too. The value is meaningless when ``search.stopped`` is set.
     """
     check_node(state, search, alpha, beta, depth, np.int64(0))
     search.variation_end[0] = 0
@@ -100,7 +101,7 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
     note_static_value(search, np.int64(0), static, checked)
     if checked and parameters.check_extension != 0:
         depth += 1
-    # A reduced search would not reach the end, and a guess takes no move out of an exact result.
+    # A search that solves the game must not reduce: a reduced search would not reach the end.
     solving = solvable(state, parameters, depth)
     best = np.int64(-INFINITY)
     best_move = np.int64(0)
@@ -143,7 +144,7 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
                     best_index = index
                 else:
                     _move_to_front(search, index, first)
-                # A missed window is searched again before time is looked at; every pass of MTD(f) misses its own.
+                # After a fail high, search the window again before stopping; in MTD(f) every pass fails.
                 is_result = line == 0 and search.former_best_left == 0
                 if search.soft_at_root != 0 and is_result and (value < beta or parameters.algorithm == MTDF):
                     stop_if_soft_limit_passed(search)
@@ -170,7 +171,7 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
 
 @jit
 def _root_reduction(state, search, parameters, depth, number, reducible):
-    """Plies by which a move at the root, which has been made, is first searched less deeply."""
+    """Reduction, in plies, of the first search of the root move that was just made."""
     late = number >= parameters.lmr_min_moves and depth >= parameters.lmr_min_depth
     if not (reducible and late and parameters.late_move_reductions != 0) or in_check(state):
         return np.int64(0)
@@ -179,7 +180,7 @@ def _root_reduction(state, search, parameters, depth, number, reducible):
 
 @jit
 def _copy_line(search, source, target):
-    """Write one line's result over another's."""
+    """Copy the result of line ``source`` to line ``target``."""
     search.line_move[target] = search.line_move[source]
     search.line_score[target] = search.line_score[source]
     search.line_depth[target] = search.line_depth[source]
@@ -190,14 +191,14 @@ def _copy_line(search, source, target):
 
 @jit
 def _keep_result(search, line, move, value, depth):
-    """A line's result as it stands; no other line keeps the same move, whenever the search ends."""
+    """Store a line's result; the lines stay distinct, so that an abort never leaves one move in two lines."""
     if search.line_move[line] != move:
         place = search.lines - 1
         for other in range(line + 1, search.lines):
             if search.line_move[other] == move:
                 place = other
                 break
-        # The lines between, of this iteration or the last, move down to where the move stood.
+        # Shift the lines in between down by one, into the move's old place.
         for other in range(place, line, -1):
             _copy_line(search, other - 1, other)
     search.line_move[line] = move
@@ -211,7 +212,7 @@ def _keep_result(search, line, move, value, depth):
 
 @jit
 def _move_to_front(search, index, first):
-    """Bring a root move to ``first``; the order of the others stays."""
+    """Move the root move at ``index`` to ``first``; the others keep their order."""
     move = search.root_moves[index]
     for other in range(index, first, -1):
         search.root_moves[other] = search.root_moves[other - 1]
@@ -220,7 +221,7 @@ def _move_to_front(search, index, first):
 
 @jit
 def _collect_root_moves(state, search, lists, parameters):
-    """The legal moves, or those of them the caller allows, in the order of promise."""
+    """Fill ``root_moves`` with the legal moves that pass the filter, ordered; return the number of legal moves."""
     count = generate(state, lists, 0)
     score_moves(state, search, lists, parameters, np.int64(0), count, entry_move(probe(search, state.key)))
     search.root_count = 0
@@ -238,7 +239,7 @@ def _collect_root_moves(state, search, lists, parameters):
 
 @jit
 def _order_as_node(state, search, lists, parameters, first):
-    """Sort the root moves as in any other node, but for those of the lines found before, which stay in front."""
+    """Sort the root moves as in other nodes; the moves of the ``first`` lines already searched stay in front."""
     _collect_root_moves(state, search, lists, parameters)
     for line in range(first):
         for index in range(line, search.root_count):
@@ -249,7 +250,7 @@ def _order_as_node(state, search, lists, parameters, first):
 
 @jit
 def _search_window(state, search, lists, parameters, depth, previous):
-    """One iteration of one line: the value at ``depth``, searched with the aspiration window around ``previous``."""
+    """Search the current line to ``depth`` with an aspiration window around ``previous``, and return its value."""
     line = search.current_line
     alpha = np.int64(-INFINITY)
     beta = np.int64(INFINITY)
@@ -281,7 +282,7 @@ def _search_window(state, search, lists, parameters, depth, previous):
             turns += 1
         last_failure = failure
         if turns >= MAX_TURNS:
-            # Instability between two searches of one position: each failure contradicts the last, for ever.
+            # Search instability: each failure contradicts the last and would do so for ever.
             search.alternations += 1
             alpha = np.int64(-INFINITY)
             beta = np.int64(INFINITY)
@@ -296,7 +297,7 @@ def _search_window(state, search, lists, parameters, depth, previous):
             else:
                 beta = min(previous + reach, INFINITY)
         elif failed_low:
-            # A second failure on the other side finds that bound still in place and opens it too.
+            # The other bound stays; a failure on that side opens it too.
             alpha = np.int64(-INFINITY)
             if parameters.aspiration == _NAIVE:
                 beta = value + 1
@@ -308,7 +309,7 @@ def _search_window(state, search, lists, parameters, depth, previous):
 
 @jit
 def _search_mtdf(state, search, lists, parameters, depth, guess):
-    """One iteration by MTD(f): null windows that close in on the value from both sides [OT]."""
+    """Search the current line to ``depth`` by MTD(f): null windows that converge on the value from both sides [OT]."""
     line = search.current_line
     lower = np.int64(-INFINITY)
     upper = np.int64(INFINITY)
@@ -324,16 +325,16 @@ def _search_mtdf(state, search, lists, parameters, depth, guess):
         else:
             lower = value
         if upper < lower:
-            # Instability: the last pass, which searched with the most knowledge, is believed.
+            # Search instability: trust the last pass, which had the fullest table.
             return value
     return value
 
 
 @jit
 def _others_lose(state, search, lists, parameters, depth):
-    """Whether every root move but the best is proven to lose [EE 8.3]; an abort inside means no.
+    """Whether every root move but the best is proven to lose [EE 8.3]; false if the search is stopped on the way.
 
-    The root of this search is not stored in the table, for its value is not the position's.
+    Stores nothing for the root, because this value without the best move is not the position's.
     """
     for index in range(1, search.root_count):
         if search.root_moves[index] == search.line_move[0]:
@@ -355,7 +356,7 @@ def _others_lose(state, search, lists, parameters, depth):
 
 @jit
 def _first_guess(search, parameters, depth_before):
-    """Where MTD(f) begins."""
+    """First guess of MTD(f), in centipawns; ``depth_before`` is the last completed depth (0: none)."""
     if depth_before == 0 or parameters.mtdf_guess == _GUESS_ZERO:
         return np.int64(0)
     if parameters.mtdf_guess == _GUESS_TWO_BACK and search.previous_score > -INFINITY:
@@ -365,7 +366,7 @@ def _first_guess(search, parameters, depth_before):
 
 @jit
 def _note_iteration(search, parameters, began_ns, best_before, score_before):
-    """What the time rules need to know of a completed iteration; sets the soft limit that depends on it."""
+    """Record a completed iteration for the time rules (duration, stability, score) and adapt the soft limit."""
     for index in range(3, 0, -1):
         search.iteration_ns[index] = search.iteration_ns[index - 1]
     search.iteration_ns[0] = max(elapsed_ns(search) - began_ns, 1)
@@ -376,10 +377,10 @@ def _note_iteration(search, parameters, began_ns, best_before, score_before):
 
 @jit
 def _iterate(state, search, lists, parameters):
-    """Iterative deepening until a limit, a proven mate, or the deepest iteration; returns why it ended by itself."""
+    """Deepen iteratively until a limit or a reason to stop; return the end reason, or ``RUNNING`` if stopped."""
     left = plies_left(state)
     deepest = min(search.depth_limit, MAX_DEPTH, left)
-    # Near enough to its end a game is solved, whatever depth was asked for.
+    # Near its end the game is solved, whatever the depth limit.
     solves = left <= min(parameters.endgame_empties, MAX_DEPTH)
     last = left if solves else deepest
     depth = min(parameters.min_depth, last)
@@ -401,7 +402,7 @@ def _iterate(state, search, lists, parameters):
             else:
                 value = _search_window(state, search, lists, parameters, np.int64(depth), previous)
             if search.stopped != 0:
-                # To end at a new result is no cutting off.
+                # A stop at a new result keeps that result.
                 thrown_away = parameters.keep_partial_iteration == 0 or search.former_best_left != 0
                 if thrown_away and search.stopped_at_result == 0 and search.depth > 0:
                     for other in range(lines):
@@ -425,8 +426,8 @@ def _iterate(state, search, lists, parameters):
         if search.stopped != 0:
             return RUNNING
         if depth >= last:
-            # What reached the end may have left out moves on the way. Depth alone bounds no solver: from one
-            # game's positions it took 0.7 s with 22 empty squares and 4.2 s with 24.
+            # An iteration to the end may have pruned moves: solve exactly, unless depth is the only limit, since it
+            # does not bound a solver (measured: 0.7 s with 22 empty squares, 4.2 s with 24).
             bounded = search.depth_limit == NO_LIMIT or search.node_limit < NO_LIMIT or search.hard_ns < NO_LIMIT
             more = parameters.endgame_exact_iteration != 0 and bounded and search.depth_limit > left
             if solves or depth < left or not more:
@@ -439,15 +440,15 @@ def _iterate(state, search, lists, parameters):
                 return ENDED_BY_UNIQUE_MOVE
             if search.stopped != 0:
                 return RUNNING
-        # One legal move needs no thought, unless depth alone was asked for or the caller chose that move.
+        # Play an only move at once, unless depth is the only limit or the caller chose the move.
         if search.root_count == 1 and search.filter_count == 0:
             if search.node_limit < NO_LIMIT or search.hard_ns < NO_LIMIT:
                 return ENDED_BY_SINGLE_MOVE
         depth = min(depth + parameters.depth_step, last)
         if solves and search.depth >= min(parameters.endgame_presearch, deepest):
-            # The iterations between would cost more than they help: the next one solves the game.
+            # Skip the iterations in between, which would cost more than they help: the next one solves the game.
             depth = last
-        # The forecast is held against the coming iteration's own deadline.
+        # Compare the forecast with the deadline of the coming iteration.
         allocate_iteration_time(search, parameters, np.int64(depth), left)
         if not next_iteration_fits(search, parameters):
             search.predicted_stops += 1
@@ -456,9 +457,10 @@ def _iterate(state, search, lists, parameters):
 
 @jit
 def think(state, search, lists, parameters):
-    """Search a position under the limits in ``search``; the results are its lines. Returns the move to play, or 0.
+    """Search a position, write the results into the lines of ``search``, and return the move to play (0: none).
 
-    Limits, time allocation, filter and number of lines are set beforehand; ``new_game`` came before the first search.
+    The caller sets limits, time allocation, filter and number of lines first, and calls ``new_game`` once before the
+    first search.
     """
     start_clock(search)
     note_search_start(search)
@@ -486,12 +488,12 @@ def think(state, search, lists, parameters):
     if count == 0:
         search.line_score[0] = terminal_value(state, np.int64(0))
     if search.root_count > 0:
-        # The exact iteration raises it for this search.
+        # ``_iterate`` may raise it for this search.
         empties = parameters.endgame_empties
         reason = _iterate(state, search, lists, parameters)
         parameters.endgame_empties = empties
         if search.line_move[0] == 0:
-            # Stopped before anything was proven: the most promising move, without a score.
+            # Stopped before any result: play the first move in the order, with score 0.
             search.line_move[0] = search.root_moves[0]
             search.line_score[0] = 0
     search.elapsed_ns = elapsed_ns(search)
@@ -502,7 +504,7 @@ def think(state, search, lists, parameters):
 
 @jit
 def new_game(search, game_number):
-    """Forget everything of earlier games; ``game_number`` (1 to 65 535) has not been used with this table before."""
+    """Clear what earlier games left; ``game_number`` (1 to 65 535) must be new for this table."""
     search.game_number = game_number
     search.search_number = 0
     clear_history(search)

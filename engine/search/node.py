@@ -90,9 +90,9 @@ LOGARITHM = np.array([0] + [round(100 * math.log(number)) for number in range(1,
 
 @jit
 def bounded(parameters, value, alpha, beta):
-    """The value itself, or (without ``fail_soft``) the bound it passed.
+    """The value, clamped to [alpha, beta] unless ``fail_soft`` is on.
 
-    Mates are returned as found all the same: a null search tells by its score that the opponent mates at once.
+    Mate scores are never clamped: ``is_mate_threat`` compares them exactly.
     """
     if parameters.fail_soft != 0 or value >= MATE_BOUND or value <= -MATE_BOUND:
         return value
@@ -101,7 +101,7 @@ def bounded(parameters, value, alpha, beta):
 
 @jit
 def remember_variation(search, ply, move):
-    """The principal variation of this ply: the move, then the next ply's."""
+    """Set the principal variation of this ply: the move, followed by the variation of the next ply."""
     search.variation[ply, ply] = move
     end = search.variation_end[ply + 1]
     for index in range(ply + 1, end):
@@ -111,7 +111,7 @@ def remember_variation(search, ply, move):
 
 @jit
 def prepare_reductions(search, parameters):
-    """Fill the table of ``reduction``: two divisions a move are expensive."""
+    """Fill the table that ``reduction`` reads; it saves two divisions a move."""
     for depth in range(REDUCTION_DEPTHS):
         for number in range(MAX_MOVES):
             amount = LOGARITHM[depth] * LOGARITHM[number] // parameters.lmr_divisor
@@ -120,7 +120,7 @@ def prepare_reductions(search, parameters):
 
 @jit
 def reduction(search, parameters, depth, number, order):
-    """Plies by which the ``number``-th move (from 0), ordered by that score, is searched less deeply."""
+    """Late move reduction, in plies, of the ``number``-th move (from 0); ``order`` is its ordering score."""
     plies = np.int64(search.reductions[min(depth, REDUCTION_DEPTHS - 1), min(number, MAX_MOVES - 1)])
     if parameters.lmr_history == 0:
         return plies
@@ -129,19 +129,19 @@ def reduction(search, parameters, depth, number, order):
 
 @jit
 def note_static_value(search, ply, static, checked):
-    """Keep a node's static evaluation, from the third place on; in check that of two plies before stands for it."""
+    """Record a node's static evaluation; a node in check takes over the evaluation from two plies before."""
     search.static_values[ply + 2] = search.static_values[ply] if checked else static
 
 
 @jit
 def is_improving(search, ply):
-    """Whether the static evaluation is better than two plies before, which it is where that is before the root."""
+    """Whether the static evaluation is better than two plies before."""
     return search.static_values[ply + 2] > search.static_values[ply]
 
 
 @jit
 def table_static(parameters, entry, static, ply):
-    """The static evaluation, or what the table's entry proves to be nearer to the position's value."""
+    """The static evaluation, or the table's score if its bound proves that it is closer to the true value."""
     if parameters.hash_static == 0 or entry == 0:
         return static
     score = entry_score(entry, ply)
@@ -155,7 +155,7 @@ def table_static(parameters, entry, static, ply):
 
 @jit
 def mate_cutoff(parameters, entry, alpha, beta, ply):
-    """Whether an entry of any depth decides the node: a proven mate stays proven, and cuts where its bound helps."""
+    """Whether the entry proves a mate that cuts off the node; its depth does not matter."""
     if parameters.hash_mate_any_depth == 0:
         return False
     score = entry_score(entry, ply)
@@ -167,7 +167,7 @@ def mate_cutoff(parameters, entry, alpha, beta, ply):
 
 @jit
 def table_cutoff(parameters, entry, alpha, beta, depth, ply):
-    """Whether an entry decides the node."""
+    """Whether the entry's score replaces the search of the node: by a proven mate, or by depth and bound."""
     if mate_cutoff(parameters, entry, alpha, beta, ply):
         return True
     score = entry_score(entry, ply)
@@ -184,7 +184,7 @@ def table_cutoff(parameters, entry, alpha, beta, depth, ply):
 
 @jit
 def next_depth(state, parameters, move, depth):
-    """Depth to which a move from a node of ``depth`` is searched: a forced pass need not cost any."""
+    """Depth of the child after ``move`` from a node of ``depth``; ``pass_costs_depth`` may exempt forced passes."""
     if parameters.pass_costs_depth == 0 and is_pass(state, move):
         return depth
     return depth - 1
@@ -192,14 +192,14 @@ def next_depth(state, parameters, move, depth):
 
 @jit
 def probcut_check_depth(parameters, depth, check):
-    """Depth of the ``check``-th shallower search (from 0): up to half of ``depth``, of the same parity."""
+    """Depth of the ``check``-th ProbCut search (from 0): at most half of ``depth``, with the same parity."""
     shallow = depth * (check + 1) // (2 * parameters.probcut_checks)
     return max(shallow - ((depth - shallow) & 1), 0)
 
 
 @jit
 def enhanced_cutoff(state, search, lists, parameters, beta, depth, ply, count):
-    """A value of at least ``beta`` that the table proves for one of the moves, or ``-INFINITY``."""
+    """A value of at least ``beta`` that a child's table entry proves, or ``-INFINITY`` if there is none."""
     for index in range(count):
         move = np.int64(lists.moves[ply, index])
         new_depth = next_depth(state, parameters, move, depth)
@@ -215,16 +215,16 @@ def enhanced_cutoff(state, search, lists, parameters, beta, depth, ply, count):
 
 @jit
 def _prefetch(search, key):
-    """Let all that is remembered of a position be fetched while something else is computed."""
+    """Prefetch a position's table bucket and cached evaluation."""
     prefetch_bucket(search, key)
     prefetch_value(search.evaluation_cache, key)
 
 
 @jit
 def path_value(state, lists, verdict, ply):
-    """Score of a path that is decided: a draw, or a loss or win by repetition at its distance from the root.
+    """Score of a decided path: a draw, or a loss or win by repetition, adjusted by the distance from the root.
 
-    As to the arbiter, a position without legal moves is that and no draw, though it came with the last ply allowed.
+    A position without legal moves takes its final score even if the path is a draw, as the arbiter rules it.
     """
     if verdict == PATH_DRAW:
         if generate(state, lists, ply) == 0:
@@ -235,9 +235,9 @@ def path_value(state, lists, verdict, ply):
 
 @jit
 def horizon(state, search, lists, parameters, alpha, beta, ply):
-    """Value of a node at depth 0: what the path decides, else quiescence or the static evaluation.
+    """Value of a node at depth 0: the path's verdict, else quiescence or the static evaluation.
 
-    A function of its own because most nodes end here, and the main function's frame is large.
+    Separate from ``search_node`` because most nodes end here and the main function's stack frame is large.
     """
     search.variation_end[ply] = ply
     if parameters.rules_in_search != 0:
@@ -255,14 +255,14 @@ def horizon(state, search, lists, parameters, alpha, beta, ply):
 
 @jit
 def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_type):
-    """Value of the position for the side to move, within or beyond (alpha, beta).
+    """Value of the position, in centipawns for the side to move; outside (alpha, beta) it is a bound.
 
-    ``node_type`` is one of the types of ``engine.search.null_move``. When ``search.stopped`` is set the value means
-    nothing.
+    ``node_type`` is one of the types of ``engine.search.null_move``. The value is meaningless when ``search.stopped``
+    is set.
     """
     check_node(state, search, alpha, beta, depth, ply)
 
-    # Step 1. A side in check must not be judged at the horizon.
+    # Step 1. Check extension: do not evaluate a side in check at the horizon.
     checked = in_check(state)
     if checked and parameters.check_extension != 0 and depth < MAX_PLY:
         depth += 1
@@ -274,7 +274,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
     if depth <= 0:
         return horizon(state, search, lists, parameters, alpha, beta, ply)
 
-    # Step 3. What the path decides: repetition, move limit, bare material.
+    # Step 3. The path's verdict: repetition, move limit, bare material.
     search.variation_end[ply] = ply
     if parameters.rules_in_search != 0:
         verdict = path_verdict(state, search.root)
@@ -285,11 +285,11 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
     if ply >= MAX_PLY - 1:
         return bounded(parameters, static_value(state, search.evaluation_cache, parameters, alpha, beta), alpha, beta)
 
-    # Step 4. The static evaluation. It is early because the table's entry is still on its way from memory, which takes
-    # as long, and few nodes are decided by the table.
+    # Step 4. The static evaluation. It comes before the table probe because the prefetched entry is still on its way
+    # from memory, and few nodes are decided by the table.
     static = np.int64(0)
     if not checked:
-        # Every test below compares with a bound of the window, give or take the greatest margin.
+        # The tests below compare with a bound of the window and at most this margin; beyond, a bound is enough.
         reach = depth * max(parameters.reverse_futility_margin, parameters.futility_margin, parameters.razoring_margin)
         low = np.int64(alpha - reach)
         high = np.int64(beta + reach)
@@ -297,9 +297,9 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
 
     note_static_value(search, ply, static, checked)
 
-    # Step 5. The transposition table. Nodes of the principal variation are searched unless a mate is proven; plain
-    # alpha-beta has no such nodes to tell apart, for nearly all of its windows are open, and principal variation search
-    # is told by spare_open_windows not to. A stored null cutoff says nothing where no null move may be tried.
+    # Step 5. The transposition table. With spare_open_windows, principal variation search takes only proven mates from
+    # it at nodes with an open window; in plain alpha-beta nearly all windows are open, so the table always applies.
+    # A stored null cutoff does not count where no null move may be tried.
     pv_node = beta - alpha > 1 and parameters.algorithm != ALPHABETA and parameters.spare_open_windows != 0
     null_banned = null_move_banned(search, parameters, node_type)
     entry = probe(search, state.key)
@@ -316,7 +316,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
 
     static = table_static(parameters, entry, static, ply)
 
-    # Step 6. Nodes near the horizon whose static evaluation is far outside the window.
+    # Step 6. Reverse futility pruning and razoring: near the horizon, with a static evaluation far outside the window.
     if not checked and not pv_node and alpha > -MATE_BOUND and beta < MATE_BOUND:
         margin = parameters.reverse_futility_margin * depth
         if depth <= parameters.reverse_futility_depth and static - margin >= beta:
@@ -336,7 +336,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
             reduced_by = null_reduction(parameters, depth) + null_evaluation_reduction(parameters, static, beta)
             null_depth = np.int64(max(depth - reduced_by, 0))
             if checked:
-                # The general would be taken: the try costs its node and fails.
+                # Passing in check loses the general: count a node and fail low.
                 if not spend_node(search, parameters):
                     return np.int64(0)
                 value = np.int64(-INFINITY)
@@ -400,13 +400,13 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
                 if (high and value >= bound) or (not high and value <= bound):
                     search.probcuts += 1
                     if parameters.algorithm == MTDF and -MATE_BOUND < value < MATE_BOUND:
-                        # Its next guess is this value, and from a bound it would step on by a centipawn a pass.
+                        # MTD(f) guesses next from this value; from the bound it would advance a centipawn a pass.
                         value += -parameters.probcut_margin if high else parameters.probcut_margin
                         return bounded(parameters, value, alpha, beta)
                     return beta if high else alpha
         hash_move = entry_move(probe(search, state.key)) if hash_move == 0 else hash_move
 
-    # Step 9. Without a move from the table, find one by a shallower search, or search less deeply.
+    # Step 9. Without a table move: internal iterative deepening, or internal iterative reduction.
     if hash_move == 0:
         if parameters.internal_iterative_deepening != 0 and beta - alpha > 1 and depth > 2:
             search_node(
@@ -419,13 +419,13 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
         elif (
             parameters.internal_iterative_reduction != 0
             and depth >= parameters.internal_iterative_reduction
-            # Where no node has a move from the table, every one would be reduced, and nothing gained.
+            # Without table moves at all, every node would be reduced, for nothing.
             and search.table_mask >= 0
             and parameters.hash_move != 0
         ):
             depth -= 1
 
-    # Step 10. Singular extension: a table's move that all others are far behind is searched deeper.
+    # Step 10. Singular extension: search the table move deeper if all other moves are far worse.
     singular = np.int64(0)
     if (
         parameters.singular_depth != 0
@@ -452,7 +452,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
                 search.singular_moves += 1
                 singular = np.int64(1)
 
-    # Step 11. Moves, in the order of promise; the table's move is tried before the others are even generated.
+    # Step 11. Generate and order the moves; a table move is searched before the others are generated.
     count = np.int64(1)
     try_enhanced_cutoff = parameters.enhanced_cutoff_depth != 0 and depth >= parameters.enhanced_cutoff_depth
     try_enhanced_cutoff = try_enhanced_cutoff and not pv_node and node_type != EXCLUSION
@@ -501,16 +501,16 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
             move = hash_move
         quiet = is_quiet(state, move)
 
-        # Step 13. Quiet moves that cannot help, too late in the order or too far below alpha, are skipped.
+        # Step 13. Futility and late move pruning: skip quiet moves too late in the order or too far below alpha.
         if (futile or index >= max_moves) and quiet and best > -MATE_BOUND:
             if not thinned_out:
-                # From here on this holds for all of them.
+                # The condition holds for all later quiet moves: remove them from the list.
                 thinned_out = True
                 count = leave_out_quiet(state, lists, ply, index + 1, count, parameters.pruning_spares_checks != 0)
             if parameters.pruning_spares_checks == 0 or not gives_check(state, move):
                 continue
         new_depth = next_depth(state, parameters, move, np.int64(depth))
-        # What is remembered of the child is asked for as soon as it is known where, and comes meanwhile.
+        # Prefetch the child's entries as soon as its key is known.
         if key_is_quick(state):
             _prefetch(search, key_after(state, move))
         make(state, move)
@@ -532,9 +532,9 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
         ):
             reduced = reduction(search, parameters, depth, np.int64(index), np.int64(lists.order[ply, index]))
 
-        # Step 15. Search the child: plain alpha-beta with the whole window, otherwise null windows after the first
-        # move; again in full depth if a reduced search raises alpha, and with the whole window if a null window is
-        # not enough.
+        # Step 15. Search the child: with the whole window in plain alpha-beta and for the first move, else with a null
+        # window. Search again at full depth if a reduced search raises alpha, and with the whole window if a
+        # null-window value lies inside it.
         if singular != 0 and move == hash_move:
             new_depth += 1
         search_depth = np.int64(new_depth - reduced)
@@ -578,12 +578,12 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
             count = generate(state, lists, ply)
             check_move_count(count)
             score_moves(state, search, lists, parameters, ply, count, hash_move)
-            # The table's move comes first again, and is done.
+            # The table move comes first again; it has been searched.
             pick_move(state, parameters, lists, ply, np.int64(0), count)
 
     # Step 17. Record the result.
     if node_type == EXCLUSION:
-        # Not the position's value; where the excluded move was the only one, nothing comes near it.
+        # Not the position's value, so not stored. Alpha if the excluded move is the only one: it counts as singular.
         return original_alpha if best == -INFINITY else best
     best = bounded(parameters, best, original_alpha, beta)
     bound = EXACT
@@ -598,14 +598,14 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
 
 
 def enter_address(state, search, lists, parameters):
-    """Where the compiled ``search_node`` for these records is; ``enter_node`` finds it in ``search.node_address``."""
+    """Address of the compiled ``search_node`` for these record types; ``enter_node`` calls ``search.node_address``."""
     number = 0
     return address_of(search_node, state, search, lists, parameters, number, number, number, number, number)
 
 
 @jit
 def enter_node(state, search, lists, parameters, alpha, beta, depth, ply):
-    """``search_node`` for those above it, who do not hold its code: it is the greatest part of the engine by far."""
+    """Call ``search_node`` through its address: callers do not contain its code, by far the engine's largest."""
     return call_at(
         search.node_address,
         (

@@ -1,4 +1,4 @@
-"""Null move: when skipping the turn may prune a node, and how far its score is believed [FN][EE]."""
+"""Null move pruning: conditions, reductions, mate threats and verification [FN][EE]."""
 
 from __future__ import annotations
 
@@ -19,14 +19,13 @@ _GUARD_BOUND = choice_code("null_hash_guard", "bound")
 _OFFSET_NULL_DEPTH = choice_code("mate_threat_offset", "null_depth")
 
 NORMAL, AFTER_NULL, VERIFICATION, EXCLUSION = 0, 1, 2, 3
-"""Types of nodes: an ordinary node, one where no other null move should follow (after a null move, or in a search for
-another's sake), the root of a verification, or one without its table's move, the excluded one, to see whether that move
-is singular."""
+"""Node types: ordinary; no null move may follow (after a null move, and roots of auxiliary searches); root of a null
+move verification; search without the excluded table move, to test whether that move is singular."""
 
 
 @jit
 def null_move_banned(search, parameters, node_type):
-    """Whether the node may not try a null move because of where it stands (conditions 4 and 5)."""
+    """Whether the node's place in the tree forbids a null move: after another one, or within a verification."""
     if parameters.null_move == 0 or node_type == EXCLUSION:
         return True
     if node_type != NORMAL and parameters.null_not_twice != 0:
@@ -38,7 +37,7 @@ def null_move_banned(search, parameters, node_type):
 
 @jit
 def null_reduction(parameters, depth):
-    """Plies by which a null search is shallower than its node, the skipped ply included."""
+    """Reduction of a null search, in plies, the skipped ply included."""
     if parameters.null_depth_divisor == 0:
         return np.int64(parameters.null_depth)
     return np.int64(parameters.null_depth + depth // parameters.null_depth_divisor)
@@ -46,7 +45,7 @@ def null_reduction(parameters, depth):
 
 @jit
 def null_evaluation_reduction(parameters, static, beta):
-    """Further plies, for how far the static evaluation is above beta."""
+    """Additional reduction, 0 to 3 plies, that grows with the static evaluation's distance above beta."""
     if parameters.null_evaluation_divisor == 0:
         return np.int64(0)
     return min(max(static - beta, 0) // parameters.null_evaluation_divisor, 3)
@@ -54,7 +53,7 @@ def null_evaluation_reduction(parameters, static, beta):
 
 @jit
 def _table_forbids(parameters, entry, beta, depth, ply):
-    """Conditions 6 and 8: what the table knows of the position speaks against a null move."""
+    """Whether the table's entry argues against a null move: by a mate threat, or by a score below beta."""
     if entry == 0:
         return False
     if parameters.null_mate_guard != 0 and entry_threat(entry) != 0:
@@ -70,7 +69,7 @@ def _table_forbids(parameters, entry, beta, depth, ply):
 
 @jit
 def may_try_null_move(state, parameters, entry, beta, depth, ply, static, pv_node):
-    """Whether the other conditions for a null move hold; each is a parameter (that of check is the caller's)."""
+    """Whether the position allows a null move; each condition is a parameter. The caller tests for check."""
     if depth < parameters.null_min_depth:
         return False
     if pv_node and parameters.null_in_pv == 0:
@@ -89,14 +88,14 @@ def may_try_null_move(state, parameters, entry, beta, depth, ply, static, pv_nod
 
 @jit
 def is_mate_threat(parameters, value, ply):
-    """Whether a null search's score says that the opponent mates at once."""
+    """Whether a null search's score means that the opponent would mate with the next move."""
     offset = parameters.null_depth if parameters.mate_threat_offset == _OFFSET_NULL_DEPTH else 2
     return value == ply + offset - MATE
 
 
 @jit
 def must_verify(state, parameters, depth):
-    """Whether a null cutoff at this depth is believed only after a search without it."""
+    """Whether a null cutoff at this depth must be confirmed by a search without the null move."""
     least = parameters.null_verify_min_depth
     if depth < (least if least > 0 else null_reduction(parameters, depth)):
         return False

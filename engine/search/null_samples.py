@@ -1,7 +1,7 @@
-"""Null cutoffs searched again without null moves, after the search that made them: which of them were wrong?
+"""Error rate of null cutoffs: sampled cutoffs are searched again without null moves, after the search of the move.
 
-The searches have a record, a table and a history of their own, run outside the player's clock and nodes, and leave
-nothing behind that play could depend on.
+These searches use their own record, table and history, and do not count against the player's clock or nodes, so they
+cannot influence play.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from engine.search.table import GAME_NUMBERS, WORDS_PER_BUCKET
 
 @jit
 def _prepare_checker(search, checker):
-    """Empty tables and histories, and the limits of one sample."""
+    """Reset the checker's table, history, clock and limits for one sample."""
     number = checker.game_number + 1
     if number == GAME_NUMBERS:
         for word in range((checker.table_mask + 1) * WORDS_PER_BUCKET):
@@ -44,10 +44,11 @@ def _prepare_checker(search, checker):
 
 @jit
 def check_null_samples(state, search, checker, lists, parameters):
-    """Search the samples of the last search again, in the position it was made from, which is left as it is.
+    """Search the last search's samples again and count the wrong null cutoffs.
 
-    ``checker`` is a search record, ``parameters`` are the player's without null moves. A null cutoff claims that the
-    position is worth beta or more at its depth; it is wrong if the search without null moves says that it is less.
+    ``state`` is the root position of that search, unchanged on return. ``checker`` is a search record; ``parameters``
+    are the player's, with null moves off. A null cutoff claims a value of at least beta; it is wrong if the search
+    without null moves returns less.
     """
     if search.search_statistics_address == 0:
         return

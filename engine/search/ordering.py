@@ -24,9 +24,10 @@ _MAX_HISTORY = 1 << 24
 """Histories are halved before they reach the killers' rank."""
 _LOSING_CAPTURE = -(1 << 28)
 _HISTORY_LIMIT = 1 << 14
-"""Bound of the histories under ``history_gravity``, which the more slowly approach it the nearer they are."""
+"""Bound of a history's absolute value under ``history_gravity``."""
 _GRAVITY_BONUS = 128
-"""Their bonus for each unit of ``history_weight``'s; an eighth of the bound is the most."""
+"""Factor of the bonus under ``history_gravity``: bonus = factor * depth ** ``history_weight``, at most an eighth of the
+bound."""
 
 _NO_CAPTURE_ORDER = choice_code("capture_order", "none")
 _SEE = choice_code("capture_order", "see")
@@ -41,7 +42,7 @@ def _history_index(state, parameters, move):
     target = (move >> 7) & 127
     if parameters.history_index == _PIECE_TO:
         return (history_piece(state, move) << 7) | target
-    # The origin in the upper bits: a piece's moves lie together in memory.
+    # The origin is in the upper bits, so that a piece's moves lie together in memory.
     index = ((move & 127) << 7) | target
     if parameters.history_index == _FROM_TO_SIDE:
         index |= np.int64(state.side) << 14
@@ -50,33 +51,33 @@ def _history_index(state, parameters, move):
 
 @jit
 def bounded_history(order):
-    """A move's score as a history between plus and minus 100: that of killers is the highest."""
+    """An ordering score as a history from -100 to 100; killers and better moves have 100."""
     return max(min(order, _HISTORY_LIMIT), -_HISTORY_LIMIT) * 100 // _HISTORY_LIMIT
 
 
 @jit
 def _continuation_row(state, parameters, back):
-    """The row of the move ``back`` plies ago in the continuation history; -1 if there is none."""
+    """Row of the continuation history for the move ``back`` plies ago; -1 if there is none."""
     if parameters.continuation_history < back or np.int64(state.ply) < back:
         return np.int64(-1)
     move = past_move(state, np.int64(state.ply) - back)
     if move == 0:
         return np.int64(-1)
     target = (move >> 7) & 127
-    # What stands there now is the piece that moved, or the one that has taken it.
+    # The target square holds the piece that moved, or the piece that captured it since.
     return history_piece(state, target) % CONTINUATION_PIECES * CONTINUATION_SQUARES + target
 
 
 @jit
 def _continuation_place(state, move):
-    """The place of a move in a row of the continuation history."""
+    """Index of a move in a row of the continuation history."""
     return history_piece(state, move) % CONTINUATION_PIECES * CONTINUATION_SQUARES + ((move >> 7) & 127)
 
 
 @jit
 def score_moves(state, search, lists, parameters, ply, count, hash_move):
     """Fill ``lists.order[ply]`` with the ordering scores of ``lists.moves[ply]``."""
-    # Read once what cannot change in the loop: the compiler cannot know that it does not.
+    # Loop invariants, read once: the compiler cannot prove that they do not change.
     first = np.int64(hash_move if parameters.hash_move != 0 else 0)
     killer = np.int64(search.killers[ply, 0] if parameters.killers > 0 else 0)
     second_killer = np.int64(search.killers[ply, 1] if parameters.killers > 1 else 0)
@@ -109,7 +110,7 @@ def score_moves(state, search, lists, parameters, ply, count, hash_move):
 
 @jit
 def _add_continuation(state, search, lists, parameters, ply, count):
-    """Add to the scores of the moves that are ordered by history what they did after the last moves."""
+    """Add the continuation histories to the scores of the quiet moves that are ordered by history."""
     for back in range(1, CONTINUATIONS + 1):
         row = _continuation_row(state, parameters, np.int64(back))
         if row < 0:
@@ -122,17 +123,17 @@ def _add_continuation(state, search, lists, parameters, ply, count):
 
 @jit
 def bring_best(lists, ply, start, count):
-    """Exchange the best of the moves from ``start`` on, of equals the first, with the one at ``start``."""
-    # Unsigned indices spare numba's test for negative ones: this loop is a sixth of the search otherwise.
+    """Swap the move at ``start`` with the highest scored from ``start`` on (the first of equals)."""
+    # Unsigned indices avoid numba's test for negative ones, with which this loop took a sixth of the search.
     row = np.uint64(ply)
     first = np.uint64(start)
     last = np.uint64(count)
     highest = lists.order[row, first]
     if start > 0 and highest == lists.order[row, first - _ONE]:
-        # As good as the one before, which was the best of all of these: mostly the moves without a history.
+        # The score equals the previous move's, which was the maximum: mostly moves without a history.
         return
     index = first + _ONE
-    # First the maximum, which compiles to vector instructions, then its place.
+    # Find the maximum first (vector instructions), then its index.
     while index < last:
         highest = max(highest, lists.order[row, index])
         index += _ONE
@@ -151,7 +152,7 @@ def bring_best(lists, ply, start, count):
 def pick_move(state, parameters, lists, ply, start, count):
     """Bring the best remaining move to ``start`` and return it.
 
-    Whether a capture loses material is found out only when its turn comes, since most never do.
+    Losing captures are detected only when their turn comes, because most captures never get one.
     """
     while True:
         bring_best(lists, ply, start, count)
@@ -166,10 +167,10 @@ def pick_move(state, parameters, lists, ply, start, count):
 
 @jit
 def leave_out_quiet(state, lists, ply, start, count, spare_checks):
-    """Leave only captures, and quiet moves that give check if these are spared, from ``start`` on; the new count.
+    """Remove quiet moves from ``start`` on, sparing checks with ``spare_checks``; return the new count.
 
-    Uses the next row. All moves stay where two that are left have the same score: which of them is picked first depends
-    on the moves between them.
+    Overwrites the next ply's row. If two of the moves kept have the same score, nothing is removed: the order in which
+    they are picked depends on the moves between them.
     """
     row = np.uint64(ply)
     scratch = row + _ONE
@@ -199,7 +200,7 @@ def leave_out_quiet(state, lists, ply, start, count, spare_checks):
 
 @jit
 def _bonus(parameters, depth):
-    """(remaining depth) to the power of ``history_weight``."""
+    """Remaining depth (at least 1) to the power of ``history_weight``."""
     depth = max(depth, 1)
     bonus = np.int64(1)
     for _ in range(parameters.history_weight):
@@ -217,7 +218,7 @@ def _halve_history(search):
 
 @jit
 def clear_history(search):
-    """Forget the history."""
+    """Clear the history and the continuation history."""
     for block in range(HISTORY_SIZE // HISTORY_BLOCK):
         if search.history_filled[block] != 0:
             search.history_filled[block] = 0
@@ -233,7 +234,7 @@ def clear_history(search):
 
 @jit
 def reward_history(state, search, parameters, move, depth):
-    """Let a move that proved good be tried earlier elsewhere."""
+    """Raise the history of a move that proved good; captures only with ``history_captures``."""
     if parameters.history == 0 or (parameters.history_captures == 0 and not is_quiet(state, move)):
         return
     index = _history_index(state, parameters, move)
@@ -249,19 +250,19 @@ def reward_history(state, search, parameters, move, depth):
 
 @jit
 def gravity_bonus(parameters, depth):
-    """What a cutoff at ``depth`` adds to a history of 0 under ``history_gravity``."""
+    """Bonus of a cutoff at ``depth`` under ``history_gravity``."""
     return min(_GRAVITY_BONUS * _bonus(parameters, depth), _HISTORY_LIMIT // 8)
 
 
 @jit
 def with_gravity(value, change):
-    """A history after a bonus or malus: the nearer to the bound, the less it moves towards it."""
+    """The history ``value`` after a bonus or malus ``change``, which shrinks as the value approaches its bound."""
     return value + change - value * abs(change) // _HISTORY_LIMIT
 
 
 @jit
 def _move_histories(state, search, parameters, move, change):
-    """Add a bonus or malus to all histories of a move."""
+    """Add the bonus or malus ``change`` to a move's history and continuation histories."""
     index = _history_index(state, parameters, move)
     search.history[index] = with_gravity(np.int64(search.history[index]), change)
     if parameters.continuation_history == 0 or not is_quiet(state, move):
@@ -277,7 +278,7 @@ def _move_histories(state, search, parameters, move, change):
 
 @jit
 def punish_histories(state, search, lists, parameters, depth, ply, count):
-    """Let the quiet ones among the first ``count`` moves, which failed to cut, be tried later elsewhere."""
+    """Lower the histories of the quiet moves among the node's first ``count``, which failed to cut off."""
     malus = -gravity_bonus(parameters, depth)
     for index in range(count):
         move = np.int64(lists.moves[ply, index])
@@ -288,7 +289,7 @@ def punish_histories(state, search, lists, parameters, depth, ply, count):
 
 @jit
 def reward_cutoff(state, search, lists, parameters, move, depth, ply, tried):
-    """Record a move that caused a beta cutoff after the first ``tried`` ones of the node's list had not."""
+    """Update history and killers after a beta cutoff by ``move``; the node's first ``tried`` moves had not cut off."""
     reward_history(state, search, parameters, move, depth)
     if tried > 0 and parameters.history_malus != 0 and parameters.history_gravity != 0 and is_quiet(state, move):
         punish_histories(state, search, lists, parameters, depth, ply, tried)
@@ -299,7 +300,7 @@ def reward_cutoff(state, search, lists, parameters, move, depth, ply, tried):
 
 @jit
 def prepare_heuristics(search, parameters):
-    """What of killers and history survives from the last move of the game."""
+    """Clear the killers, and clear, halve or keep the history, before the search of a new move."""
     for ply in range(search.killers.shape[0]):
         search.killers[ply, 0] = 0
         search.killers[ply, 1] = 0

@@ -1,4 +1,4 @@
-"""Quiescence search: captures until the position is quiet, every reply while in check near the horizon."""
+"""Quiescence search: captures, and all evasions of checks near the horizon, until the position is quiet."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from engine.values import INFINITY, MATE_BOUND, MAX_PLY
 
 @jit
 def static_value(state, cache, parameters, alpha, beta):
-    """Static evaluation with the bonus for the side to move, in centipawns; outside (alpha, beta) it may be a bound.
+    """Static evaluation plus the tempo bonus, in centipawns for the side to move; a bound outside (alpha, beta).
 
-    ``cache`` is as ``evaluate`` takes it.
+    ``cache`` is the address that ``evaluate`` takes.
     """
     tempo = parameters.tempo
     return evaluate(state, cache, np.int64(alpha - tempo), np.int64(beta - tempo)) + tempo
@@ -45,7 +45,7 @@ def static_value(state, cache, parameters, alpha, beta):
 
 @jit
 def terminal_value(state, ply):
-    """Score of a position without legal moves, at its distance from the root."""
+    """Score of a position without legal moves; mate scores are adjusted by the distance from the root."""
     score = final_score(state)
     if score <= -MATE_BOUND:
         return score + ply
@@ -56,7 +56,7 @@ def terminal_value(state, ply):
 
 @jit
 def _decides(parameters, entry, alpha, beta, ply):
-    """Whether an entry of any depth decides a position below the main search."""
+    """Whether the table's entry cuts off a quiescence node with a null window."""
     if entry == 0 or beta - alpha > 1 or (parameters.hash_exact_depth_only != 0 and entry_depth(entry) > 0):
         return False
     bound = entry_bound(entry)
@@ -68,7 +68,7 @@ def _decides(parameters, entry, alpha, beta, ply):
 
 @jit
 def quiescence(state, search, lists, parameters, alpha, beta, ply, below):
-    """Value of a position at or below the horizon; ``below`` counts the plies under it."""
+    """Value of a position at or below the horizon, for the side to move; ``below`` is the plies below the horizon."""
     check_node(state, search, alpha, beta, np.int64(0), ply)
     search.variation_end[ply] = ply
     if ply > search.deepest_ply:
@@ -121,10 +121,10 @@ def quiescence(state, search, lists, parameters, alpha, beta, ply, below):
 
 @jit
 def quiescence_by_table(state, search, lists, parameters, alpha, beta, ply):
-    """Value of a position at the horizon by the table, or else by quiescence, which leaves an entry of depth 0.
+    """Value of a position at the horizon: from the table, else from quiescence, stored as an entry of depth 0.
 
-    Only there, where the bucket has been fetched; a deeper entry that does not decide stays. Outside ``quiescence``
-    because that calls itself: what it keeps on the stack is most of its cost.
+    A deeper entry is not overwritten. Positions below the horizon are not probed, because their buckets have not been
+    prefetched. Separate from ``quiescence`` to keep the stack frame of that recursion small.
     """
     entry = probe(search, state.key)
     if _decides(parameters, entry, alpha, beta, ply):

@@ -8,20 +8,20 @@ from engine.values import MAX_MOVES, MAX_PLY
 
 HISTORY_SIZE = 1 << 15
 HISTORY_BLOCK = 128
-"""Entries with one common flag of whether they may be other than 0: most of a game's blocks always are."""
+"""Entries of ``history`` that share a flag in ``history_filled``: unset blocks are all 0 and need no clearing."""
 MAX_LINES = 32
 """Most lines a multi-line analysis reports."""
 
 CONTINUATION_PIECES = 7
 CONTINUATION_SQUARES = 90
 CONTINUATION_MOVES = CONTINUATION_PIECES * CONTINUATION_SQUARES
-"""Moves that the continuation history tells apart, by type of piece and target: the sides are not, or it would not fit
-into the caches."""
+"""Rows and columns of a continuation history: piece type and target square. Sides share them, so that it fits the
+processor's caches."""
 CONTINUATIONS = 2
-"""Earlier moves that it knows: the opponent's last, and the own one before."""
+"""Continuation histories: one for the opponent's last move, one for the own move before it."""
 
 REDUCTION_DEPTHS = 64
-"""Depths at which the reductions of late moves differ."""
+"""Depths in the table of late move reductions; greater depths use the last one."""
 
 NO_LIMIT = 1 << 60
 
@@ -37,27 +37,27 @@ END_REASONS = (
     "running", "stop", "node_limit", "hard_limit", "soft_limit", "depth_limit", "mate", "unique_move", "forecast",
     "single_move", "no_moves",
 )  # fmt: skip
-"""Names of these codes."""
+"""Names of the codes above, by code."""
 
 SEARCH_DTYPE = np.dtype(
     [
-        ("search_record", np.int64),  # a name of its own, so that no other record begins alike
+        ("search_record", np.int64),  # distinguishes this record type from others
         ("nodes", np.int64),  # moves made in the main and the quiescence search; null moves not counted
         ("countdown", np.int64),  # nodes until limits, clock and stop flag are polled again
         ("stopped", np.int64),
-        ("stopped_at_result", np.int64),  # whether by the soft limit at a new result of the root
-        ("former_best_left", np.int64),  # whether the root's best move of the iteration before is still to be searched
+        ("stopped_at_result", np.int64),  # whether the soft limit stopped it at a new root result
+        ("former_best_left", np.int64),  # whether the previous iteration's best move is yet to be searched
         ("root", np.int64),  # the state's ply at the root
-        ("game_number", np.int64),  # tags the table's entries: those of other games do not exist
-        ("search_number", np.int64),  # tags them for replacement within a game
-        ("history_key", np.uint64),  # what of the game so far decides the value of positions, as part of their keys
+        ("game_number", np.int64),  # tags table entries; entries of other games count as empty
+        ("search_number", np.int64),  # tags table entries for replacement within a game
+        ("history_key", np.uint64),  # hash of the game's history that affects repetitions; part of every table key
         # Limits.
         ("depth_limit", np.int64),
         ("node_limit", np.int64),
-        ("stop_address", np.int64),  # of a byte another thread sets; 0 for none
+        ("stop_address", np.int64),  # of a byte that another thread sets to stop the search; 0 for none
         ("ponder_address", np.int64),  # of a byte that is set until the ponder hit; 0 for none, and after the hit
         ("ponder_grant_ns", np.int64),  # pondering time granted beforehand; 0 for none, and once it is used up
-        ("ponder_misses", np.int64),  # whether the search ends there, since the opponent made another move
+        ("ponder_misses", np.int64),  # whether the search ends after the grant: the opponent made another move
         ("node_address", np.int64),  # of the compiled ``search_node`` for this game
         ("report_address", np.int64),  # of the board of ``engine.search.reports``; 0 for none
         ("report_count", np.int64),
@@ -65,20 +65,20 @@ SEARCH_DTYPE = np.dtype(
         ("table_address", np.int64),
         ("table_mask", np.int64),  # buckets - 1; -1 for no table
         ("evaluation_cache", np.int64),  # address of an ``engine.games.evaluation_cache``; 0 for none
-        ("replacement", np.int64),  # which entries give way, a code of the parameter of that name
+        ("replacement", np.int64),  # code of the parameter ``replacement``
         # Clock. Times are nanoseconds since the search began.
         ("clock", np.int64),
-        ("clock_armed", np.int64),  # whether the first iteration is done: no clock ends it
+        ("clock_armed", np.int64),  # whether a clock may end the search: the first iteration is complete
         ("start_ns", np.int64),
         ("soft_ns", np.int64),
         ("soft_at_root", np.int64),  # whether the soft limit is tested at each new result of the root
         ("proper_ns", np.int64),  # the proper time of the move, before the factors
         ("hard_ns", np.int64),
-        ("max_ns", np.int64),  # the latest hard limit that a rule may set before an iteration
+        ("max_ns", np.int64),  # upper bound of ``hard_ns`` for every iteration
         ("remaining_ns", np.int64),  # on the player's clock when the move began; negative without a clock
         ("nanoseconds_per_node", np.int64),
         ("ponders", np.int64),  # whether the player thinks on the opponent's time too
-        ("uncounted_ns", np.int64),  # what had passed at the ponder hit and does not count against the limits
+        ("uncounted_ns", np.int64),  # time before the ponder hit, which does not count against the limits
         # Root moves in the order of trial, and the restriction to some of them.
         ("root_count", np.int64),
         ("root_moves", np.int32, (MAX_MOVES,)),
@@ -86,7 +86,7 @@ SEARCH_DTYPE = np.dtype(
         ("filter_moves", np.int32, (MAX_MOVES,)),
         # Results: line 0 is the move to play.
         ("lines", np.int64),
-        # From ``MAX_LINES`` on stand those of the last completed iteration, where one that is cut off is thrown away.
+        # From ``MAX_LINES`` on: copies from the last completed iteration, to restore when an aborted one is discarded.
         ("line_move", np.int64, (2 * MAX_LINES,)),
         ("line_score", np.int64, (2 * MAX_LINES,)),
         ("line_depth", np.int64, (2 * MAX_LINES,)),
@@ -97,27 +97,27 @@ SEARCH_DTYPE = np.dtype(
         ("elapsed_ns", np.int64),
         ("end_reason", np.int64),  # of the last search, a code of ``END_REASONS``
         ("current_line", np.int64),
-        ("excluded", np.int32, (MAX_PLY + 2,)),  # the move left out at each ply where a singular move is looked for
-        ("leaf_nodes", np.int64),  # of an endgame solver: moves made that are not accounted for yet
-        ("verifying", np.int64),  # how many null verifications the search is inside of
+        ("excluded", np.int32, (MAX_PLY + 2,)),  # by ply, the move excluded by the search for a singular move
+        ("leaf_nodes", np.int64),  # nodes of an endgame solver not yet passed to ``spend_nodes``
+        ("verifying", np.int64),  # number of nested null move verifications
         ("iteration_ns", np.int64, (4,)),  # durations of the last iterations, the latest first
         ("best_move_stable", np.int64),  # iterations for which the best move has stayed the same
         ("previous_score", np.int64),  # of the iteration before the last, for MTD(f) and the time rules
         # Heuristics.
         ("reductions", np.int8, (REDUCTION_DEPTHS, MAX_MOVES)),  # of late moves, by depth and number
-        # Static evaluations of the nodes on the path, two before the root first; in check that of two plies before.
+        # Static evaluations of the path, at index ply + 2; a node in check has that of two plies before.
         ("static_values", np.int32, (MAX_PLY + 4,)),
         ("killers", np.int32, (MAX_PLY + 2, 2)),
         ("history", np.int32, (HISTORY_SIZE,)),
         ("history_filled", np.uint8, (HISTORY_SIZE // HISTORY_BLOCK,)),  # whether a block of it has been written to
-        # How well a move did after an earlier one: a row for each earlier one.
+        # How well moves did after an earlier move, which is the row.
         ("continuation", np.int16, (CONTINUATIONS, CONTINUATION_MOVES, CONTINUATION_MOVES)),
-        ("continuation_filled", np.int64),  # whether there is anything in it
+        ("continuation_filled", np.int64),  # whether any entry may be other than 0
         ("variation", np.int32, (MAX_PLY + 2, MAX_PLY + 2)),
         ("variation_end", np.int64, (MAX_PLY + 2,)),
         # Counters.
         ("windows", np.int64),  # iterations of a line searched with an aspiration window
-        ("windows_missed", np.int64),  # those whose value lay outside it
+        ("windows_missed", np.int64),  # iterations whose value lay outside their first window
         ("fails_low", np.int64),  # aspiration windows
         ("fails_high", np.int64),
         ("researches", np.int64),  # principal variation search
@@ -125,16 +125,16 @@ SEARCH_DTYPE = np.dtype(
         ("null_tries", np.int64),
         ("null_cutoffs", np.int64),
         ("null_verified", np.int64),  # cutoffs that were searched again without the null move
-        ("null_refuted", np.int64),  # those that this did not confirm
+        ("null_refuted", np.int64),  # null cutoffs that the verification refuted
         ("mate_threats", np.int64),  # null searches that came back mated at once
-        ("alternations", np.int64),  # naive aspiration windows that fell into a loop
+        ("alternations", np.int64),  # aspiration windows that alternated between failing low and high
         ("mtdf_passes", np.int64),
         ("unique_moves", np.int64),  # searches that ended because every other move loses
         ("singular_tries", np.int64),  # table moves compared with all the others
-        ("singular_moves", np.int64),  # those that stood alone and were extended
+        ("singular_moves", np.int64),  # table moves found singular and extended
         ("predicted_stops", np.int64),  # iterations not begun because they could not end in time
         ("probcuts", np.int64),  # cutoffs that a shallower search predicted
-        ("enhanced_cutoffs", np.int64),  # cutoffs by the table entry of a child, before any was searched
+        ("enhanced_cutoffs", np.int64),  # cutoffs by a child's table entry, before any search of a child
         ("table_probes", np.int64),
         ("table_hits", np.int64),
         ("table_cutoffs", np.int64),  # nodes that an entry decided

@@ -1,8 +1,8 @@
-"""What a running search tells another thread: a board on which the driver writes each line of each iteration.
+"""Progress reports of a running search to another thread, through a board in shared memory.
 
-The board is a uint64 array that belongs to the reader; the search knows its address. Word 0 is the number of reports,
-written last, so that whoever reads it finds that many reports complete. There is room for every report a search can
-make: none is overwritten, and no lock is needed.
+The board is a uint64 array owned by the reader; the search has its address and appends one report for each line of each
+completed iteration. Word 0 is the number of reports; it is written last, so that this many reports are complete. There
+is room for every report of a search: none is overwritten, and no lock is needed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MAX_REPORTS = MAX_DEPTH * MAX_LINES
 
 @jit
 def report_line(search, line, depth):
-    """Write a line that an iteration has completed on the board, if there is one."""
+    """Append the result of ``line`` at ``depth`` to the board, if there is one."""
     if search.report_address == 0:
         return
     count = search.report_count
@@ -49,22 +49,22 @@ class Report:
     """One line of one completed iteration."""
 
     line: int
-    """From 0, the best."""
+    """Number of the line; 0 is the best."""
     depth: int
-    """Of the iteration, in plies."""
+    """Depth of the iteration, in plies."""
     score: int
     """Centipawns, the view of the side to move at the root."""
     nodes: int
-    """Since the search began."""
+    """Nodes since the search began."""
     time_ns: int
-    """Since the search began, on its clock."""
+    """Nanoseconds since the search began, on its clock."""
     deepest_ply: int
     variation: tuple[int, ...]
     """Moves as the kernels number them."""
 
 
 class ReportBoard:
-    """The reader's side; one search writes on it at a time."""
+    """The memory of a board and its reader; one search at a time writes to it."""
 
     def __init__(self) -> None:
         self._words = np.zeros(1 + _MAX_REPORTS * _WORDS, np.uint64)
@@ -72,16 +72,16 @@ class ReportBoard:
 
     @property
     def address(self) -> int:
-        """Where the search finds it; valid as long as this object lives."""
+        """Address for the search record; valid as long as this object lives."""
         return int(self._words.ctypes.data)
 
     def clear(self) -> None:
-        """Wipe it for another search."""
+        """Remove all reports, for another search."""
         self._words[0] = 0
         self._read = 0
 
     def unread(self) -> list[Report]:
-        """The reports that were not handed out yet, oldest first."""
+        """The reports not returned by an earlier call, oldest first."""
         count = int(self._words[0])
         reports = [self._report(number) for number in range(self._read, count)]
         self._read = count

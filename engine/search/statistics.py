@@ -1,7 +1,7 @@
-"""What a search counts when it is asked to: a record beside the search's own, which knows its address (0: off).
+"""Optional search statistics: a separate record whose address the search record holds (0: off).
 
-A search without statistics only tests the address, and only where that is rare: at null moves, at new results of the
-root, at the ends of iterations. Nothing here changes what is searched.
+With statistics off, a search only tests the address, at rare events: null moves, new root results, ends of iterations.
+Nothing here changes what is searched.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from engine.search_statistics import END_COLUMNS, ITERATION_COLUMNS, MATERIAL_ST
 from engine.values import MATE, MAX_DEPTH, MAX_PLY
 
 MAX_SAMPLES = 16
-"""Null cutoffs kept of one search; when they are full, every other one goes and the interval doubles."""
+"""Most samples of null cutoffs in one search; when full, every other one is dropped and the interval doubles."""
 _SAMPLE_WORDS = 3 + MAX_PLY  # depth, beta, moves in the path, the path
 _MATERIAL_ROWS = 64
 _PIECE_ROWS = 129
@@ -42,7 +42,7 @@ SEARCH_STATISTICS_DTYPE = np.dtype(
         ("null_by_material", np.int64, (_MATERIAL_ROWS, len(NULL_COLUMNS))),
         ("null_by_pieces", np.int64, (_PIECE_ROWS, len(NULL_COLUMNS))),
         ("null_by_depth", np.int64, (_DEPTH_ROWS, len(NULL_COLUMNS))),
-        # Of the search that runs: where its iteration began, the last one ended, and the root had its last new result.
+        # The running search: start of its iteration, end of the last iteration, last new root result.
         ("began_nodes", np.int64),
         ("began_ns", np.int64),
         ("ended_nodes", np.int64),
@@ -52,9 +52,9 @@ SEARCH_STATISTICS_DTYPE = np.dtype(
         ("iteration_nodes", np.int64),
         ("iteration_ns", np.int64),
         # Samples of null cutoffs.
-        ("sample_interval", np.int64),  # of the settings; 0 is never
+        ("sample_interval", np.int64),  # the setting: null cutoffs between samples; 0 for none
         ("sample_nodes", np.int64),
-        ("sample_step", np.int64),  # of the search that runs
+        ("sample_step", np.int64),  # the interval in force in the running search
         ("sample_wait", np.int64),  # null cutoffs since the last sample, also of earlier searches of the game
         ("sample_count", np.int64),
         ("samples", np.int64, (MAX_SAMPLES, _SAMPLE_WORDS)),
@@ -101,7 +101,7 @@ def _add(search, place, amount):
 
 @jit
 def note_null(state, search, column, depth):
-    """Count something that happened to a null move at this node, by own material, pieces and remaining depth."""
+    """Count a null move event (``column``) at this node, by own material, pieces and remaining depth."""
     if search.search_statistics_address == 0:
         return
     row = min(max(material(state), 0) // MATERIAL_STEP, _MATERIAL_ROWS - 1)
@@ -114,7 +114,7 @@ def note_null(state, search, column, depth):
 
 @jit
 def note_null_score(search, parameters, value, ply):
-    """Count a null search that came back mated, by either reading of "at once"."""
+    """Count a null search that returned a mate threat, under either value of ``mate_threat_offset``."""
     if search.search_statistics_address == 0:
         return
     if value == ply + 2 - MATE:
@@ -125,7 +125,7 @@ def note_null_score(search, parameters, value, ply):
 
 @jit
 def note_null_cutoff(state, search, depth, beta, ply):
-    """Count a null cutoff, and keep every so many with the path to it, to be searched again without null moves."""
+    """Count a null cutoff; at the sampling interval, also store the path to it for ``null_samples``."""
     if search.search_statistics_address == 0:
         return
     note_null(state, search, NULL_CUTOFF, depth)
@@ -155,19 +155,19 @@ def note_null_cutoff(state, search, depth, beta, ply):
 
 @jit
 def sample_count(search):
-    """Null cutoffs kept of the last search."""
+    """Number of samples from the last search."""
     return _read(search, _SAMPLE_COUNT)
 
 
 @jit
 def sample_nodes(search):
-    """Nodes after which the search of a sample is given up."""
+    """Node limit for the search of one sample."""
     return _read(search, _SAMPLE_NODES)
 
 
 @jit
 def sample_word(search, number, word):
-    """A sample's remaining depth (word 0), beta (1), number of moves from the root (2), and the moves (3 ...)."""
+    """One word of a sample: remaining depth (word 0), beta (1), number of moves from the root (2), moves (from 3)."""
     return _read(search, _SAMPLES + number * _SAMPLE_WORDS + word)
 
 
@@ -176,7 +176,7 @@ def sample_word(search, number, word):
 
 @jit
 def note_search_start(search):
-    """A search begins."""
+    """Reset the counts of the running search when it begins."""
     if search.search_statistics_address == 0:
         return
     for place in range(_BEGAN_NODES, _ITERATION_NS + 1):
@@ -187,7 +187,7 @@ def note_search_start(search):
 
 @jit
 def note_root_result(search):
-    """The root has a new result."""
+    """Record nodes and time of a new root result."""
     if search.search_statistics_address == 0:
         return
     _write(search, _RESULT_NODES, search.nodes)
@@ -196,7 +196,7 @@ def note_root_result(search):
 
 @jit
 def note_iteration_start(search):
-    """An iteration begins."""
+    """Record nodes and time at the start of an iteration."""
     if search.search_statistics_address == 0:
         return
     _write(search, _BEGAN_NODES, search.nodes)
@@ -205,7 +205,7 @@ def note_iteration_start(search):
 
 @jit
 def note_iteration_end(search, depth):
-    """An iteration is complete."""
+    """Add a completed iteration to the sums."""
     if search.search_statistics_address == 0:
         return
     nodes = search.nodes
@@ -225,7 +225,7 @@ def note_iteration_end(search, depth):
 
 @jit
 def note_search_end(search):
-    """A search is over; ``elapsed_ns`` and ``end_reason`` are set."""
+    """Add a finished search to the sums; its ``elapsed_ns`` and ``end_reason`` must be set."""
     if search.search_statistics_address == 0:
         return
     nodes = search.nodes
@@ -256,7 +256,7 @@ def note_search_end(search):
 
 
 def search_statistics_data(record: Any) -> dict[str, Any]:
-    """What a record counted, as ``engine.search_statistics`` describes it, without the search's own counters."""
+    """The counts of a record as plain data (see ``engine.search_statistics``), without the entry ``counters``."""
     labels = {
         "ends": END_REASONS,
         "null_by_material": [str(row * MATERIAL_STEP) for row in range(_MATERIAL_ROWS)],
@@ -270,6 +270,6 @@ def search_statistics_data(record: Any) -> dict[str, Any]:
 
 
 def clear_search_statistics(record: Any) -> None:
-    """Forget what was counted, not the settings nor how many null cutoffs ago the last sample was."""
+    """Set all counts to 0; keeps the settings and the number of null cutoffs since the last sample."""
     for name in (*_TOTALS, *_TABLES):
         record[name] = 0

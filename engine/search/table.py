@@ -2,10 +2,10 @@
 
 The first word is key xor data, so that a torn or foreign entry does not match. Data, from the lowest bit: move 16,
 score 16 (offset by 32 768), depth 8, bound 2, mate threat 1, search number 5, game number 16. Entries of other games
-count as empty, so that a new game needs no clearing and does not depend on what was played before. Mate scores are
-stored relative to the node. Losses by repetition depend on the path and are not stored; and since the game so far
-decides what a repetition means, the search's ``history_key`` is part of every key: 0 until a position has come up so
-often that its next occurrence would be judged.
+count as empty, so that a new game needs no clearing and does not depend on earlier ones. Mate scores are stored
+relative to the node. Losses by repetition depend on the path and are not stored. The search's ``history_key`` is part
+of every key, because the game's history decides what a repetition is worth; it is 0 while the next occurrence of no
+earlier position would end the game.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _THREAT_SHIFT = 42
 
 
 def allocate(megabytes: int, node_limit: int | None) -> np.ndarray:
-    """A zeroed table of at most ``megabytes`` MiB; under a node limit no larger than such games can fill.
+    """A zeroed table of at most ``megabytes`` MiB, smaller under a low ``node_limit``. Shape: (4 * buckets,) uint64.
 
-    The size depends on parameters and limits alone, so that games stay reproducible. Shape: (4 * buckets,) uint64.
+    The size depends only on the two arguments, so that games are reproducible.
     """
     buckets = 1
     while 2 * buckets * BYTES_PER_BUCKET <= megabytes << 20:
@@ -50,14 +50,14 @@ def allocate(megabytes: int, node_limit: int | None) -> np.ndarray:
         buckets = min(buckets, enough)
     words = buckets * WORDS_PER_BUCKET
     memory = np.zeros(words + CACHE_LINE // 8, np.uint64)
-    # Large arrays begin 16 bytes into a page: unaligned, every other bucket would lie across two cache lines.
+    # Large arrays begin 16 bytes into a page: without alignment, every other bucket would span two cache lines.
     skipped = -memory.ctypes.data % CACHE_LINE // 8
     return memory[skipped : skipped + words]
 
 
 @jit
 def prefetch_bucket(search, key):
-    """Let a bucket's memory be fetched while something else is computed."""
+    """Prefetch the bucket of a position's key."""
     if search.table_mask >= 0:
         key ^= search.history_key
         prefetch(search.table_address + (np.int64(key) & search.table_mask) * BYTES_PER_BUCKET)
@@ -65,9 +65,9 @@ def prefetch_bucket(search, key):
 
 @jit
 def probe(search, key):
-    """The data word of the position's entry as int64 fields packed anew, or 0 if there is none.
+    """The data word of the position's entry (int64), or 0 if there is none.
 
-    Read it with ``entry_move``, ``entry_score``, ``entry_depth`` and ``entry_bound``.
+    Read it with ``entry_move``, ``entry_score``, ``entry_depth``, ``entry_bound`` and ``entry_threat``.
     """
     if search.table_mask < 0:
         return np.int64(0)
@@ -93,7 +93,7 @@ def entry_move(entry):
 
 @jit
 def entry_score(entry, ply):
-    """Score as seen from ``ply``."""
+    """Score of the entry; mate scores are converted to the distance from the root at ``ply``."""
     score = ((entry >> 16) & 0xFFFF) - _SCORE_OFFSET
     if score >= MATE_BOUND:
         return score - ply
@@ -116,19 +116,19 @@ def entry_bound(entry):
 
 @jit
 def entry_threat(entry):
-    """1 if a null search from the position once came back mated at once."""
+    """1 if a null search from the position found a mate threat, else 0."""
     return (entry >> _THREAT_SHIFT) & 1
 
 
 @jit
 def is_null_cutoff(entry):
-    """Whether the entry is a stored null cutoff: a lower bound without a move, which no search of real moves leaves."""
+    """Whether the entry is a null cutoff: a lower bound without a move, which real moves of the search never leave."""
     return entry_bound(entry) == LOWER_BOUND and entry_move(entry) == 0
 
 
 @jit
 def _replaceable(search, entry, depth):
-    """Whether an entry gives way: another game's, an earlier search's, or no deeper than the new entry."""
+    """Whether an entry may be replaced: it is from another game or search, or no deeper than the new one."""
     if (entry >> _GAME_SHIFT) & (GAME_NUMBERS - 1) != search.game_number:
         return True
     if (entry >> _SEARCH_SHIFT) & (SEARCH_NUMBERS - 1) != search.search_number:
@@ -138,9 +138,9 @@ def _replaceable(search, entry, depth):
 
 @jit
 def store(search, key, move, score, depth, bound, ply, threat):
-    """Remember a result; by default the deep slot keeps the deepest of this search, the other whatever came last.
+    """Store a result. By default the first slot keeps the deepest entry of this search, the second the latest.
 
-    A lower bound without a move is a null cutoff; it never replaces a lower bound that has one.
+    A null cutoff (a lower bound without a move) never replaces a lower bound that has a move.
     """
     if search.table_mask < 0:
         return
@@ -167,13 +167,13 @@ def store(search, key, move, score, depth, bound, ply, threat):
             if entry_bound(known) == LOWER_BOUND and entry_move(known) != 0:
                 return
         elif move == 0:
-            # An upper bound keeps the move that is known.
+            # An entry without a move keeps the known move.
             move = entry_move(known)
         threat |= entry_threat(known)
     slot = start
     if deep_key != key:
         if search.replacement == ALWAYS or _replaceable(search, np.int64(deep), depth):
-            # What leaves the deep slot is still the best candidate for the other one.
+            # The entry that leaves the deep slot moves to the other one.
             store_word(search.table_address, start + 2, deep_key ^ deep)
             store_word(search.table_address, start + 3, deep)
         else:
