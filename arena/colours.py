@@ -1,6 +1,6 @@
-"""What a terminal is shown: one line without control characters, in colours.
+"""Colours and safe one-line text for terminals.
 
-Colours never go into files and pipes, nor where ``NO_COLOR`` is set (https://no-color.org).
+Colours never go into files or pipes, nor anywhere while ``NO_COLOR`` is set (https://no-color.org).
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ NO_COLOR = "NO_COLOR"
 GREEN, RED, YELLOW = "32", "31", "33"
 """Parameters of ``SGR``, the escape sequence for colours (ECMA-48)."""
 MAX_MESSAGE = 2000
-"""Characters of an error's message: a value that is quoted in it may have any length."""
+"""Longest error message in characters; a value quoted in it may have any length."""
 
 
 def has_colours(stream: TextIO) -> bool:
-    """Whether what is written there is shown by a terminal with colours, and whoever looks at it wants them."""
+    """Whether the stream is a terminal that shows colours and the user has not switched them off."""
     return stream.isatty() and not os.environ.get(NO_COLOR) and os.environ.get("TERM", "") not in ("", "dumb")
 
 
@@ -26,7 +26,7 @@ def coloured(text: str, colour: str, stream: TextIO) -> str:
 
 
 def one_line(message: str) -> str:
-    """The message without the middle if it is endless, and without what a value in it would do to a terminal."""
+    """The message as one line: overlong ones lose their middle, control characters are escaped."""
     if len(message) > MAX_MESSAGE:
         half = MAX_MESSAGE // 2
         message = f"{message[:half]} … {message[-half:]}"

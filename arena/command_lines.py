@@ -1,4 +1,4 @@
-"""The command of a program in one text: where it ends and its arguments begin."""
+"""Splitting a command line into a program and its arguments."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import re
 import shlex
 
 WINDOWS_PATH = re.compile(r"[A-Za-z]:[\\/]|\\\\|[.\w-]+(\\[.\w-]+)+")
-"""How a path of Windows begins, such as ``C:\\Engines\\mine.exe``."""
+r"""Matches the start of a Windows path, such as ``C:\Engines\mine.exe``."""
 
 
 def split_command(text: str, *folders: str) -> list[str]:
-    """Program and arguments, as a shell splits them.
+    """Split a command line into program and arguments, as a shell does.
 
-    A text that as a whole names a file, in the current folder or in one of ``folders``, is that program, and
-    backslashes in a path of Windows stay. Raises ``ValueError`` for a quotation that is not closed.
+    If the whole text names a file, in the current folder or in one of ``folders``, that file is the program.
+    Backslashes in a Windows path stay. Raises ``ValueError`` for an unclosed quotation.
     """
     if re.search(r"[\s'\"\\]", text) is None:
         return [text] if text else []

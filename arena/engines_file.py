@@ -1,7 +1,8 @@
-"""A file of engines that tournaments share: named tables, each of what a table [[players]] holds.
+"""The file of engines that tournaments share: one table per engine, with the keys of a table [[players]].
 
-Tournaments name it (``engines = "engines.toml"``); otherwise it is ``engines.toml`` beside them, or else in the current
-folder, or in the user's folder of configurations. The configurations of cutechess (``engines.json``) are read too.
+A tournament may name it (``engines = "engines.toml"``). Otherwise it is ``engines.toml`` beside the tournament's file,
+in the current folder, or in the user's configuration folder. The engine configurations of cutechess (``engines.json``)
+are read too.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ ENGINES_NAME = "engines.toml"
 
 
 class EnginesFile:
-    """Engines by name, read when somebody asks for one. There may be no file at all."""
+    """Engines by name, read from the file on first use; ``path`` is ``None`` if there is no file."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
 
     @functools.cached_property
     def tables(self) -> Mapping[str, Mapping[str, Any]]:
-        """What it says of each engine. Raises ``ConfigurationError`` naming the file."""
+        """The table of each engine, by name. Raises ``ConfigurationError`` naming the file."""
         if self.path is None:
             return {}
         if self.path.suffix == ".json":
@@ -44,10 +45,10 @@ class EnginesFile:
         return tables
 
     def entry(self, name: str, where: str) -> dict[str, Any]:
-        """What a table [[players]] would hold for an engine; ``where`` asks for it.
+        """The table [[players]] for an engine; ``where`` names the requester in errors.
 
-        A program or folder whose path is relative is sought beside the file first. Raises ``ConfigurationError`` naming
-        the file and the engine if there is none or its name, program or folder cannot be one.
+        A relative path of its program or folder is resolved beside the file first. Raises ``ConfigurationError``,
+        naming the file and the engine, if the engine is missing or its name, program or folder is invalid.
         """
         if self.path is None:
             raise ConfigurationError(
@@ -66,7 +67,9 @@ class EnginesFile:
 
 
 def _located(entry: Mapping[str, Any], command: Sequence[str] | None, folder: Path) -> dict[str, Any]:
-    """The entry with its program, ``command`` in words, and directory where they lie, if that is in ``folder``."""
+    """The entry with ``command`` (program and arguments) and directory resolved against ``folder``, where they exist
+    there.
+    """
     located = {key: value for key, value in entry.items() if key != DESCRIPTION}
     if folder == Path():
         return located
@@ -81,7 +84,7 @@ def _located(entry: Mapping[str, Any], command: Sequence[str] | None, folder: Pa
 
 
 def engines_file(given: str | None, folder: Path) -> EnginesFile:
-    """The file that is given, or the default one of specifications in ``folder``; raises ``ConfigurationError``."""
+    """Find the given file, or else the default one for specifications in ``folder``; raises ``ConfigurationError``."""
     if given is None:
         places = (folder / ENGINES_NAME, Path(ENGINES_NAME), user_folder() / ENGINES_NAME)
         return EnginesFile(next((path for path in places if path.is_file()), None))
@@ -94,9 +97,9 @@ def engines_file(given: str | None, folder: Path) -> EnginesFile:
 
 
 def beside_or_here(name: str, where: str) -> str:
-    """The path of a file that the file ``where`` names, if it lies beside that one; otherwise the name as it is.
+    """Resolve a name given in the file ``where``: the path beside that file if it exists there, else the name as it is.
 
-    So is that of a folder, if the name is a path (``games/``) and not merely a word, which may be something shipped.
+    A folder beside the file counts only if the name is a path (``games/``): a bare word may name something shipped.
     """
     beside = Path(where).parent / name
     is_folder = os.sep in name and not Path(name).exists() and beside.is_dir()
@@ -104,12 +107,12 @@ def beside_or_here(name: str, where: str) -> str:
 
 
 def user_folder() -> Path:
-    """Where a user keeps what is meant for all folders."""
+    """The user's configuration folder of elolab."""
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "elolab"
 
 
 def _read_cutechess(path: Path) -> dict[str, dict[str, Any]]:
-    """The engines of a configuration of cutechess, as far as their keys have a meaning here."""
+    """The engines of a cutechess configuration; keys that elolab cannot use are dropped."""
     try:
         configurations = json.loads(path.read_text("utf-8-sig"))  # editors of Windows begin it with a mark
         return dict(
@@ -121,16 +124,16 @@ def _read_cutechess(path: Path) -> dict[str, dict[str, Any]]:
         raise ConfigurationError(f"{path}: cannot be read as engines of cutechess: {reason}") from None
 
 def _of_cutechess(configuration: Mapping[str, Any], where: str) -> tuple[str, dict[str, Any]]:
-    """An engine's name and entry; raises ``ConfigurationError`` if it or an option has a name that is no text."""
+    """Convert an engine of cutechess to its name and entry; raises ``ConfigurationError`` for a non-text name."""
     entry: dict[str, Any] = {"command": _command_of_cutechess(configuration)}
     for theirs, ours in (("protocol", "protocol"), ("workingDirectory", "directory")):
         if configuration.get(theirs):
             entry[ours] = configuration[theirs]
     if configuration.get("ponder") is True:
         entry["ponder"] = True
-    if configuration.get("restart") == "on":  # "auto" and "off" are for what is always done after a fault
+    if configuration.get("restart") == "on":  # faults always restart: "auto", "off"
         entry["restart"] = RESTARTS[-1]
-    if configuration.get("initStrings"):  # lines that set it up, which nobody sends here: whoever reads it refuses it
+    if configuration.get("initStrings"):  # set-up lines: the reader refuses the key
         entry["initStrings"] = configuration["initStrings"]
     options = {
         _name_of(option, f"{where}: options"): option["value"]
@@ -141,10 +144,10 @@ def _of_cutechess(configuration: Mapping[str, Any], where: str) -> tuple[str, di
 
 
 def _command_of_cutechess(configuration: Mapping[str, Any]) -> object:
-    """Program and arguments: cutechess keeps the program's path as it is, and never a line for a shell."""
+    """Program and arguments; cutechess takes the whole command as the program's path, unlike a shell."""
     command, arguments = configuration["command"], configuration.get("arguments") or []
     if not isinstance(command, str):
-        return command  # whoever reads it refuses it
+        return command  # the reader of the entry refuses it
     return [command, *(shlex.split(arguments) if isinstance(arguments, str) else arguments)]
 
 

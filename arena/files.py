@@ -15,7 +15,7 @@ from engine.errors import UserError
 
 FULL_DISK_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 MAX_LINKS = 40
-"""One after another, as on Linux."""
+"""Longest chain of symbolic links followed, as on Linux."""
 
 
 class FileError(UserError):
@@ -27,7 +27,7 @@ class FileError(UserError):
 def replace_file(path: Path, content: str | bytes | Callable[[IO[str]], None], *, durable: bool = True) -> None:
     """Replace ``path`` by ``content``, which may be a function that writes to the open text file it is given.
 
-    Everything else is as with ``replacing``. Raises ``FileError``; the old file is then untouched.
+    See ``replacing`` for pipes, links and ``durable``. Raises ``FileError``; the old file is then untouched.
     """
     with replacing(path, binary=isinstance(content, bytes), durable=durable) as stream:
         if callable(content):
@@ -38,12 +38,12 @@ def replace_file(path: Path, content: str | bytes | Callable[[IO[str]], None], *
 
 @contextmanager
 def replacing(path: Path, *, binary: bool = False, durable: bool = True) -> Iterator[IO[Any]]:
-    """Open a new file that takes the place of ``path`` at the end, unless there is an error before.
+    """Open a new file that replaces ``path`` on leaving the context, unless an error occurs.
 
-    Texts are written in UTF-8 with plain line ends. ``durable`` waits until the content is on the disk. Raises
-    ``FileError``; the old file is then untouched. What is no file, such as a pipe or a terminal, is written to, and so
-    is an open descriptor, such as ``/dev/stdout``, wherever it leads; a link stays, and the file it leads to is
-    replaced. What was left unfinished by processes that were killed while they replaced the same file is removed.
+    Text is written in UTF-8 with plain line ends. ``durable`` waits until the content is on the disk. Raises
+    ``FileError``; the old file is then untouched. Pipes, terminals and open descriptors (``/dev/stdout``) are written
+    to directly. A symbolic link stays; its target is replaced. Also removes the temporary files that killed processes
+    left behind.
     """
     temporary = None
     try:
@@ -74,10 +74,10 @@ def replacing(path: Path, *, binary: bool = False, durable: bool = True) -> Iter
 
 
 def descriptor_of(path: Path) -> int | None:
-    """The number of the open descriptor that ``/dev/stdout``, ``/dev/fd/3`` and their like mean, else ``None``.
+    """The number of the open descriptor that ``/dev/stdout``, ``/dev/fd/3`` and similar paths mean, else ``None``.
 
-    Their links are not followed to the end: a file there was opened by whoever started this process, who may have
-    written to it before and do so afterwards.
+    Links of such a path are not followed to the end: whoever opened the file behind it may write there before and after
+    this process.
     """
     folders = {os.path.realpath(folder) for folder in ("/dev/fd", "/proc/self/fd")}
     for _ in range(MAX_LINKS):
@@ -91,10 +91,10 @@ def descriptor_of(path: Path) -> int | None:
 
 
 def _written_to(path: Path) -> int | None:
-    """A new descriptor for what is to be written to and not replaced; ``None`` for everything else."""
+    """A new descriptor for a path that must be written to directly (``replacing``); ``None`` for all others."""
     number = descriptor_of(path)
     if number is not None:
-        for stream in (sys.stdout, sys.stderr):  # what was printed before stands before
+        for stream in (sys.stdout, sys.stderr):  # append after earlier output
             stream.flush()
         return os.dup(number)
     is_other = path.exists() and not path.is_file() and not path.is_dir()
@@ -102,11 +102,11 @@ def _written_to(path: Path) -> int | None:
 
 
 def _remove_unfinished(target: Path) -> None:
-    """Remove the temporary files for ``target`` whose process is gone: it was killed before it could do so itself."""
+    """Remove temporary files for ``target`` left by processes that were killed."""
     prefix = f".{target.name}."
     try:
         names = os.listdir(target.parent)
-    except OSError:  # a folder that may only be written to, or none: then writing says so
+    except OSError:  # no such folder, or one without read permission: the later write reports it
         return
     for name in names:
         process = name.removeprefix(prefix).partition(".")[0]
@@ -119,7 +119,7 @@ def _is_running(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except (PermissionError, OverflowError):  # somebody else's, or none at all
+    except (PermissionError, OverflowError):  # another user's, or already gone
         pass
     return True
 

@@ -1,4 +1,4 @@
-"""Players read strictly: from tables [[players]], from files of engines, and from single words of a command line."""
+"""Strict reading of players from tables [[players]], files of engines, and single words of a command line."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from engine.settings.toml_values import told_value
 MAX_NAME_LENGTH = 60
 
 PLAYER_KINDS = "a preset, a program (with its path), an engine of your file of engines, or a TOML file"
-"""What a player may be where a single word names it."""
+"""The kinds of players that a single word may name, for messages."""
 
 
 @dataclass(frozen=True)
@@ -52,18 +52,18 @@ class PlayerReader:
 
     game: str
     limits: Limits | None = None
-    """Of players without their own."""
+    """Limits of players without their own."""
     ponder: bool = False
-    """The same."""
+    """Whether players ponder unless they say otherwise."""
     folder: Path = Path()
-    """Where presets that tables name may lie."""
+    """Folder in which presets named by tables are looked up first."""
     engines: EnginesFile = field(default_factory=lambda: EnginesFile(None))
-    """What tables refer to."""
+    """The engines that tables may refer to."""
     finder: ProtocolFinder = field(default_factory=ProtocolFinder)
-    """Asks programs whose protocol is not given."""
+    """Detects the protocol of programs that give none."""
 
     def read(self, entry: object, where: str) -> PlayerSpec:
-        """The player that a table describes. Raises ``UserError`` with one line for the first mistake."""
+        """Read the player that a table describes. Raises ``UserError`` with one line for the first mistake."""
         if not isinstance(entry, Mapping):
             raise ConfigurationError(f"{where}: {told_value(entry)} is not a table; expected [[players]]")
         entry = self.resolved(entry, where)
@@ -86,7 +86,7 @@ class PlayerReader:
         return player
 
     def resolved(self, entry: Mapping[str, Any], where: str) -> Mapping[str, Any]:
-        """The table over that of the engine it refers to, if it does; options and settings are merged one by one."""
+        """Merge the table over that of the engine it refers to, if any; options and settings entry by entry."""
         if REFERENCE not in entry:
             return entry
         name = Table(entry, where, ANY_PLAYER, knows_all=False).text(
@@ -96,7 +96,7 @@ class PlayerReader:
         return merged(self.engines.entry(name, where), own)
 
     def protocol_of(self, entry: Mapping[str, Any], where: str) -> Protocol:
-        """The protocol that is given or, of a program without, found by asking it."""
+        """The protocol that is given or, for a program without one, detected by greeting it."""
         if "command" in entry and "protocol" not in entry:
             table = Table(entry, where, ANY_PLAYER, knows_all=False)
             seconds = table.number("start_timeout")
@@ -136,7 +136,9 @@ def read_player(entry: Mapping[str, Any], where: str, game: str, limits: Limits)
 
 
 def merged(entry: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """One table over another; of tables in them, such as options, the entries. Options go by any spelling."""
+    """Merge one table over another; tables inside them, such as options, entry by entry. Option names match in any
+    spelling.
+    """
     both = {**entry, **over}
     for key in entry.keys() & over.keys():
         if isinstance(entry[key], Mapping) and isinstance(over[key], Mapping):
@@ -147,7 +149,7 @@ def merged(entry: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_pondering(players: Sequence[PlayerSpec], where: str) -> None:
-    """Raise ``ConfigurationError`` unless everyone who ponders can tell how long the opponent's move takes."""
+    """Raise ``ConfigurationError`` if a player cannot ponder: its limit has no time, or an opponent's clock differs."""
     for player in players:
         if not player.ponder:
             continue
@@ -177,7 +179,7 @@ def pondering_problem(player: PlayerSpec) -> str:
 def _refuse_keys_of_another_kind(entry: Mapping[str, Any], where: str, protocol: Protocol) -> None:
     for key in entry:
         owners = [other for other in protocols() if key in keys_of(other)]
-        if not owners:  # it may be misspelled, and then of any kind of player
+        if not owners:  # it may be misspelled, or belong to any kind of player
             every = dict.fromkeys(known for other in protocols() for known in keys_of(other))
             hint = home_of(str(key), keys_of(protocol)) or nearest(str(key), every)
             if not hint:
@@ -199,7 +201,7 @@ def _refuse_keys_of_another_kind(entry: Mapping[str, Any], where: str, protocol:
 
 
 def read_limits(table: Table, protocol: Protocol | None = None) -> Limits:
-    """The key ``limit``, of all players or of one over ``protocol``."""
+    """Read the key ``limit``: for all players, or for one that speaks ``protocol``."""
     text = table.text("limit", expected=GRAMMAR)
     if text == OWN_LEVEL:
         if protocol is not None and protocol.has_own_level:
@@ -260,17 +262,17 @@ def _directory(table: Table) -> str | None:
 
 @dataclass(frozen=True)
 class NamedPlayer:
-    """A player that one word names, not yet checked."""
+    """A player named by one word, not yet checked."""
 
     entry: dict[str, Any]
-    """What a table [[players]] would hold."""
+    """The keys of its table [[players]]."""
     file: Path | None = None
     """The TOML file that it was read from."""
 
     def check(self, reader: PlayerReader, limits: Sequence[Limits]) -> dict[str, Any]:
-        """The entry for a table anywhere; raises ``UserError`` naming the file unless it can play.
+        """Check that the player can play, and return an entry that is valid in any file.
 
-        ``limits`` are those of which one will be the player's if it has none of its own.
+        ``limits`` are the candidates for a player without a limit of its own. Raises ``UserError`` naming the file.
         """
         if self.file is None:
             return self.entry
@@ -281,7 +283,7 @@ class NamedPlayer:
 
 
 def first_that_fits(limits: Sequence[Limits], reader: PlayerReader, entry: Mapping[str, Any], where: str) -> PlayerSpec:
-    """The player under the first of some limits that its protocol can express; raises as for the first if none is."""
+    """The player under the first limit that its protocol can express; raises the first limit's error if none fits."""
     errors: list[PlayerError] = []
     for own in limits:
         try:
@@ -295,15 +297,15 @@ def first_that_fits(limits: Sequence[Limits], reader: PlayerReader, entry: Mappi
 
 
 def can_be_told_of_it(player: PlayerSpec) -> bool:
-    """Whether whatever engine speaks the player's protocol knows of the kind of its limit."""
+    """Whether every engine of the player's protocol understands its kind of limit (nodes, in particular)."""
     return player.limits.nodes is None or protocol_named(player.protocol).knows_nodes
 
 
 def player_named(word: str, engines: EnginesFile) -> NamedPlayer:
-    """The player that a command line names by one word (``PLAYER_KINDS``).
+    """Look up the player that a word of a command line names (``PLAYER_KINDS``).
 
-    A TOML file is a preset (with a section a game), what a table [[players]] holds, one such table itself, or merely
-    settings. Raises ``UserError`` with the nearest name.
+    A TOML file is a preset (a section per game), the contents of a table [[players]], a file with one such table, or
+    bare settings. Raises ``UserError`` with the nearest name.
     """
     path = Path(word)
     if path.suffix != ".toml" and path.is_file() and os.access(path, os.X_OK):
@@ -319,7 +321,7 @@ def player_named(word: str, engines: EnginesFile) -> NamedPlayer:
 
 
 def player_entry(word: str, reader: PlayerReader) -> dict[str, Any]:
-    """What a table [[players]] would hold for the player that a word names; raises ``UserError`` naming the file."""
+    """The keys of a table [[players]] for the player that a word names; raises ``UserError`` naming the file."""
     assert reader.limits is not None
     return player_named(word, reader.engines).check(reader, [reader.limits])
 
@@ -331,8 +333,8 @@ def _player_of_file(word: str, engines: EnginesFile) -> NamedPlayer:
     name = preset_name(word)
     alone = data.get("players")
     if isinstance(alone, list) and len(data) == len(alone) == 1 and isinstance(alone[0], dict):
-        data = alone[0]  # for a tournament's file, as a tuning of an external engine writes it
-    others = {key: value for key, value in data.items() if key not in ANY_PLAYER}  # margin is also one of ablations
+        data = alone[0]  # a tournament's file, as a tuning of an external engine writes it
+    others = {key: value for key, value in data.items() if key not in ANY_PLAYER}  # "margin" is also a key of ablations
     refuse_other_kind(others, str(path), "engines", "a player")
     data = {key: value for key, value in data.items() if key != DESCRIPTION}
     if any(section in data for section in GAMES):
@@ -343,7 +345,7 @@ def _player_of_file(word: str, engines: EnginesFile) -> NamedPlayer:
 
 
 def _read_player_file(word: str, engines: EnginesFile) -> tuple[Path, dict[str, Any]]:
-    """The preset or TOML file that a word means, and its content."""
+    """Read the preset or TOML file that a word names; returns its path and content."""
     try:
         path = find_config("engines", word)
     except ConfigurationError as error:
@@ -363,7 +365,7 @@ def _read_player_file(word: str, engines: EnginesFile) -> tuple[Path, dict[str, 
 
 
 def _other_meaning(word: str, engines: EnginesFile) -> str:
-    """What else may have been meant by a word that is no preset; empty if nothing comes near."""
+    """A hint at the likely meaning of a word that is no preset; empty if nothing is close."""
     if near := nearest(word, engines.tables):
         return f"; {engines.path} has no such engine{near}"
     if is_installed(word):
@@ -372,7 +374,7 @@ def _other_meaning(word: str, engines: EnginesFile) -> str:
 
 
 def is_installed(program: str) -> bool:
-    """Whether there is a program of that name where programs are found without a path."""
+    """Whether the search path has a program of that name."""
     from arena.players.contract import PlayerFault
     from arena.players.process import find_program
 
@@ -383,7 +385,7 @@ def is_installed(program: str) -> bool:
 
 
 def name_players(entries: Iterable[dict[str, Any]]) -> None:
-    """Tell players of the same name apart: programs by their folders, others by a number."""
+    """Make equal names of players distinct: programs by their folders, others by a number."""
     entries = list(entries)
     by_name: dict[str, list[dict[str, Any]]] = {}
     for entry in entries:

@@ -1,4 +1,4 @@
-"""The value types that flow through the arena: who plays whom from what, and what came of it."""
+"""Value types of the arena: players, openings, pairings, games to play and games played."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ class PlayerSpec:
 
     name: str
     protocol: str
-    """The protocol that it is spoken to in, by its name in ``arena.players.registry``."""
+    """Name of its protocol in ``arena.players.registry``."""
     limits: Limits
     parameters: tuple[tuple[str, Any], ...] = ()
     """Built-in: every parameter with its value, in the table's order (hashable)."""
     command: tuple[str, ...] = ()
     """External: program and arguments."""
     options: tuple[tuple[str, str], ...] = ()
-    """External: options, sent in this order after the handshake, where the protocol has any."""
+    """External: options in the order in which they are sent after the handshake, if the protocol has options."""
     directory: str | None = None
     """External: working directory."""
     start_timeout_ms: int = 10_000
     """External: deadline of the handshake."""
     margin_ms: int = MARGIN_MS
-    """How late a move may come on a clock, or after a time a move, before it loses."""
+    """Tolerance for a late move on a clock or a time per move, before it loses."""
     watchdog_ms: int = 60_000
     """External: longest wait for a move under limits without time (depth, nodes)."""
     restart: str = "on_fault"
@@ -46,7 +46,7 @@ class PlayerSpec:
     ponder: bool = False
     """Whether it thinks on the opponent's time, about the reply it expects."""
     protocol_keys: tuple[tuple[str, Any], ...] = ()
-    """External: what only players of its protocol have, by the key of the file; values hashable, lists as tuples."""
+    """External: keys that only players of its protocol have; values are hashable, lists become tuples."""
 
     @property
     def is_builtin(self) -> bool:
@@ -58,7 +58,7 @@ class PlayerSpec:
         return dict(self.protocol_keys).get(key, default)
 
     def content(self) -> dict[str, Any]:
-        """What decides the player's moves, as plain data for digests."""
+        """Everything that decides the player's moves, as plain data for digests."""
         data: dict[str, Any] = {"name": self.name, "protocol": self.protocol, "limits": str(self.limits)}
         if self.is_builtin:
             data["parameters"] = dict(self.parameters)
@@ -76,7 +76,7 @@ class PlayerSpec:
 
     @classmethod
     def from_stored(cls, data: Mapping[str, Any], protocol_keys: Collection[str]) -> PlayerSpec:
-        """The player that ``stored`` described; ``protocol_keys`` are those of its protocol."""
+        """Read back the player from ``stored``; ``protocol_keys`` are the keys of its protocol."""
         own = {key: data[key] for key in protocol_keys if key in data and key not in cls.__dataclass_fields__}
         known = {key: value for key, value in data.items() if key in cls.__dataclass_fields__}
         return cls(**known | {
@@ -104,13 +104,13 @@ class Opening:
 
     @functools.cached_property
     def canonical_content(self) -> str:
-        """What decides a game from it, as canonical JSON."""
+        """Everything that decides a game from this opening, as canonical JSON."""
         return _canonical([self.position, self.moves])
 
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """One game of a schedule: who plays whom, from which opening; all indices start at 0."""
+    """One game of a schedule: both players and the opening; all indices start at 0."""
 
     number: int
     """Place in the schedule."""
@@ -130,13 +130,13 @@ class Pairing:
 
     @property
     def place(self) -> tuple[str, int]:
-        """Where the game stands in the whole run."""
+        """Position of the game in the whole run."""
         return self.series, self.number
 
 
 @dataclass(frozen=True)
 class GameConditions:
-    """What all games of a run have in common."""
+    """Conditions shared by all games of a run."""
 
     game: str
     rules: Rules
@@ -145,7 +145,7 @@ class GameConditions:
     search_statistics: SearchStatisticsSettings | None = None
 
     def job(self, pairing: Pairing, first: PlayerSpec, second: PlayerSpec, opening: Opening) -> GameJob:
-        """Everything that decides the game of a pairing."""
+        """Bind a pairing to its players and opening: everything that decides the game."""
         return GameJob(
             self.game, self.rules, self.adjudication, pairing, first, second, opening, self.seed, self.search_statistics
         )
@@ -153,7 +153,7 @@ class GameConditions:
 
 @dataclass(frozen=True)
 class GameJob:
-    """Everything that decides one game; its ``key`` is the digest of just that."""
+    """Everything that decides one game; its ``key`` is the digest of exactly that."""
 
     game: str
     rules: Rules
@@ -164,13 +164,13 @@ class GameJob:
     opening: Opening
     seed: int
     search_statistics: SearchStatisticsSettings | None = None
-    """Whether and how built-in players count what they do; no game depends on it."""
+    """Whether and how built-in players count search events; no game depends on it."""
     detail: Mapping[str, Any] = field(default_factory=dict, compare=False)
-    """What the run keeps with the game, beside what the game itself brings."""
+    """Extra data that the run stores with the game."""
 
     @functools.cached_property
     def key(self) -> str:
-        """Digest (32 hexadecimal digits) of what decides the game; not of its place in the schedule."""
+        """Digest (32 hexadecimal digits) of everything that decides the game, without its place in the schedule."""
         parts = {
             "adjudication": _canonical_adjudication(self.adjudication),
             "first": self.first.canonical_content,
@@ -181,7 +181,7 @@ class GameJob:
             "second": self.second.canonical_content,
             "seed": str(self.seed),
         }
-        # The canonical text of all of it, names in alphabetical order. Most is the same in many games, and made once.
+        # Assembled from cached canonical parts, keys in alphabetical order: most parts are shared by many games.
         return _digest("{" + ",".join([f'"{name}":{text}' for name, text in parts.items()]) + "}")
 
     @property
@@ -197,11 +197,10 @@ class GameJob:
 
 
 class MoveRecord(NamedTuple):
-    """One move of a game. Scores are the mover's, in centipawns; ``None`` where the player did not say.
+    """One move of a game.
 
-    The depth is that of the last completed iteration where the player is built in; of others, what they said last.
-
-    A tuple, because there are thousands of times as many of these as of anything else.
+    Scores are the mover's, in centipawns; ``None`` if unknown. The depth is the last completed iteration of a built-in
+    player, the last one reported by an external one. A tuple, because moves are by far the most numerous objects.
     """
 
     move: str
@@ -210,12 +209,13 @@ class MoveRecord(NamedTuple):
     nodes: int | None
     time_ms: float
     principal_variation: str = ""
-    """The line that the mover expected, ``move`` its first as a rule: moves in protocol notation separated by spaces,
-    as the player gave them, which may be illegal; empty where it gave none. No digest depends on it."""
+    """The line that the mover expected, usually starting with ``move``: moves in protocol notation separated by spaces,
+    as the player gave them, possibly illegal; empty if unknown. No digest depends on it.
+    """
 
 
 MovesSoFar = tuple[list[str], list[int | None]]
-"""The moves of a game since its opening and the movers' scores, as ``MoveRecord`` has both."""
+"""The moves since the opening and the movers' scores, both as in ``MoveRecord``."""
 
 
 def no_moves() -> MovesSoFar:
@@ -228,11 +228,11 @@ class RunningGame(NamedTuple):
 
     job: GameJob
     seconds: float
-    """For how long."""
+    """Seconds since it began."""
     read_moves: Callable[[], MovesSoFar] = no_moves
-    """Tells the moves so far, on any thread and without disturbing the game."""
+    """Returns the moves so far; callable on any thread without disturbing the game."""
     worker: str | None = None
-    """The name of the worker that has the game; ``None`` if this process has."""
+    """The worker that plays the game; ``None`` for this process."""
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
-"""A run: a folder bound to what it is for, and the one way to play the games that it lacks.
+"""A run: a folder bound to one specification, and the single way to play its missing games.
 
-Tournaments, matches, studies, validations, ablations, claims and fits of evaluations are runs. Each decides which games
-it wants, by a pure function of its specification and of the results so far, and hands them to ``Run.play``; whatever
-it says afterwards is read from the store.
+Tournaments, matches, studies, validations, ablations, claims and fits of evaluations are runs. Each computes its games
+by a pure function of its specification and the results so far, and hands them to ``Run.play``; everything it reports is
+read from the store.
 """
 
 from __future__ import annotations
@@ -37,71 +37,71 @@ if TYPE_CHECKING:
 REMEDY = "give another folder with --out, or remove that one"
 ENGINE_IDENTITY = "engine_identity"
 SEVERAL = " + "
-"""Between the identities of engines whose games a folder holds together."""
+"""Separates the identities of several engines whose games a folder holds."""
 OTHER_KINDS = {
     "tuning": "a tuning", "ablation": "an ablation", "claims": "claims", "evaluation fit": "a fit of an evaluation",
 }  # fmt: skip
-"""What a run is that is no tournament, by its purpose's kind, and how error lines call it."""
+"""How error lines call runs that are no tournaments, by the kind of their purpose."""
 
 
 class RunError(UserError):
-    """A run that cannot be made as asked; names the folder or file and the remedy."""
+    """A run that cannot be made as asked; the message names the folder or file and the remedy."""
 
 
 class RunOptions(TypedDict, total=False):
-    """How a run is played; nothing but times depends on it."""
+    """How a run is played; the games do not depend on it, only times do."""
 
     concurrency: int
-    """Games at a time; 1 unless given. With a cluster, whose workers say that, threads of this process."""
+    """Games at a time (default 1). With a cluster, whose workers set the number of games: threads of this process."""
     cluster: str | Executor | None
-    """Where games are played: the address of a Dask scheduler, or any executor; this process unless given."""
+    """Where games are played: the address of a Dask scheduler, or any executor (default: this process)."""
     wall_clock_on_cluster: bool
-    """Whether games on clocks that other work disturbs may be played there."""
+    """Whether a cluster may play games on clocks that other load disturbs."""
     affinity: str
-    """Processors for games: ``off`` unless given, ``auto``, or a list such as ``0-3,8``."""
+    """Processors for games: ``off`` (default), ``auto``, or a list such as ``0-3,8``."""
     accept_engine_change: bool
-    """Whether to go on with games of another engine's in the folder, or of another build of a player's files."""
+    """Whether to go on although stored games were played by another engine or another build of a player's files."""
     stream: TextIO | None
-    """Where progress is shown; standard error unless given."""
+    """Where progress is shown (default: standard error)."""
     stop: StopFlag | None
-    """What stops the run, beside signals."""
+    """Stops the run, in addition to signals."""
     log: str | None
-    """The folder in which whole dialogues with external players are kept, if they are."""
+    """Folder for the complete dialogues with external players; ``None`` keeps none."""
     files: Mapping[str, str]
-    """Files, by their names, that are written into the folder once it is the run's."""
+    """Files (name: content) written into the folder once it belongs to the run."""
 
 
 @dataclass(frozen=True)
 class Purpose:
-    """What a folder is for."""
+    """The use of a folder: the specification that its games belong to."""
 
     kind: str
-    """What the run is, in words and in ``live.json``."""
+    """Kind of run, in messages and in ``live.json``."""
     content: Mapping[str, Any]
     """The specification as plain data."""
     source: str
     """The file it was read from, for messages."""
     growing: tuple[str, ...] = ()
-    """Tables that may have new entries when a run is resumed, by key; what they have stays as it is."""
+    """Keys of tables that may gain entries when a run is resumed; existing entries must stay as they are."""
     lengths: tuple[str, ...] = ()
-    """What only bounds the length, by path, and may then be another: what was played under a larger bound stays."""
+    """Paths of values that only bound the length and may change on resuming; games played under a larger bound stay."""
     check: Callable[[Store, Any], None] | None = None
-    """Instead of these two: raises ``RunError`` if the recorded content is not of this run, or of less of it."""
+    """Replaces the two rules above: raises ``RunError`` unless the recorded content is this run or a shorter one."""
     places: Callable[[Store], Iterable[tuple[str, Pairing]]] = lambda store: ()
-    """The stored games' places in the schedule, after ``content`` has changed."""
+    """The places of stored games in the schedule, recomputed after ``content`` has changed."""
     more: Mapping[str, Any] = field(default_factory=dict)
-    """What else is recorded."""
+    """Further data to record."""
     sides: tuple[Side, ...] = ()
-    """Those who may play."""
+    """The players that take part."""
     key: str = ""
-    """The name under which the store keeps ``content``, if it is not ``kind``."""
+    """Name of ``content`` in the store (default: ``kind``)."""
 
 
 class Run:
-    """A folder of games that is being added to. Use it as a context manager.
+    """A folder to which games are added; use it as a context manager.
 
-    Entering it takes the folder: it raises ``UserError`` if that belongs to another run or engine, or is in use.
-    Leaving it ends the players' processes and publishes how the run ended.
+    Entering claims the folder: raises ``UserError`` if it belongs to another run or engine, or is in use. Leaving ends
+    the players' processes and publishes how the run ended.
     """
 
     def __init__(
@@ -123,12 +123,12 @@ class Run:
 
         self.directory, self.purpose = directory, purpose
         self.threads, self._affinity = concurrency, affinity
-        """Of this process, for what is computed beside games."""
+        """Threads of this process and their processors, for computations beside games."""
         self._cluster, self._wall_clock_on_cluster = cluster, wall_clock_on_cluster
         self.stop = stop or StopFlag()
         self.progress = Progress(stream or sys.stderr, kind=purpose.kind, live_file=directory / LIVE_NAME)
         self.is_interrupted = False
-        """Whether the stop flag has left something undone."""
+        """Whether the stop flag left work undone."""
         self._files = files
         self._log_folder = log
         self._accept_engine_change = accept_engine_change
@@ -195,7 +195,7 @@ class Run:
 
     @property
     def concurrency(self) -> int:
-        """Games at a time, as of now: a cluster may grow."""
+        """Games at a time now; a cluster may grow."""
         return self._runner.concurrency
 
     @property
@@ -204,7 +204,7 @@ class Run:
         return self._runner.unavailable
 
     def tick(self) -> None:
-        """Renew what is shown, if it is time."""
+        """Refresh the progress display if it is due."""
         self.progress.tick(self._runner.running())
 
     def play(
@@ -213,11 +213,11 @@ class Run:
         finished: Callable[[Outcome], None] = lambda outcome: None,
         enough: Callable[[], bool] = lambda: False,
     ) -> bool:
-        """Play those of the games that the store lacks, and store each; False if some are left unplayed.
+        """Play and store those games that the store lacks; False if some remain unplayed.
 
-        ``jobs`` is read just ahead of need; it gives ``None`` while the next game is not known, and is asked again when
-        another game has ended. ``finished`` is told of each game that ends; once there is ``enough``, no further game
-        begins.
+        ``jobs`` is read just ahead of need; it yields ``None`` while the next game is unknown, and is asked again after
+        another game has ended. ``finished`` is called with each game that ends. Once ``enough()`` holds, no further
+        game begins.
         """
         missing: dict[str, GameJob] = {}
 
@@ -235,7 +235,7 @@ class Run:
             try:
                 for records in batches:
                     self._store([(missing.pop(record.key), record) for record in records], finished)
-            except BaseException:  # such as a full disk: games that run would be waited for, and thrown away
+            except BaseException:  # such as a full disk: running games would be waited for and then lost
                 self.stop.set()
                 raise
         is_complete = not missing and next(asked, None) is None
@@ -243,7 +243,7 @@ class Run:
         return is_complete
 
     def _store(self, games: list[tuple[GameJob, GameRecord]], finished: Callable[[Outcome], None]) -> None:
-        """Store games that have come in together, and tell of each."""
+        """Store games that arrived together, and report each to ``finished``."""
         entries = [
             (replace(record, detail={**record.detail, **job.detail}) if job.detail else record, job.is_reproducible)
             for job, record in games
@@ -257,11 +257,11 @@ class Run:
             finished(Outcome(record.key, record.pairing, record.score))
 
     def release_players(self) -> None:
-        """End the players' processes and give up their memory; the next games start them anew."""
+        """End the players' processes and free their memory; the next games start them anew."""
         self._runner.release_players()
 
     def missing_games(self, jobs: Iterable[GameJob]) -> int:
-        """How many different games of these are not stored."""
+        """Number of distinct games among these that are not stored."""
         return len({job.key for job in jobs} - self.scores.keys())
 
     def refuse_unavailable(self) -> None:
@@ -272,14 +272,14 @@ class Run:
     # What the folder may hold
 
     def _claim(self) -> None:
-        """Record what the folder is for, or check that it is for this."""
+        """Record the purpose in the folder, or check that the folder has the same one."""
         from engine.compiled.identity import engine_identity
 
         store, purpose = self.store, self.purpose
         check_store(store, purpose, accepts_changes=self._accept_engine_change)
         key = purpose.key or purpose.kind
         self.recorded = recorded = store.metadata(key)
-        """What the folder was for before; ``None`` if it is new."""
+        """The recorded specification; ``None`` in a new folder."""
         self._provenance = Provenance(store, accepts_changes=self._accept_engine_change)
         content = {key: dict(purpose.content), **purpose.more, ENGINE_IDENTITY: engine_identity()}
         changed = recorded is not None and plain(recorded) != plain(purpose.content)
@@ -287,7 +287,7 @@ class Run:
 
 
 def check_options(concurrency: int, cluster: str | Executor | None, affinity: str, log: str | None) -> None:
-    """Raise ``UserError`` for options of a ``Run`` that it could not be played with; nothing is started or written."""
+    """Raise ``UserError`` for options that no ``Run`` can be played with; starts and writes nothing."""
     if cluster is not None and log is not None:
         raise RunError("--log keeps dialogues of this machine only; leave it out, or play without --cluster")
     if cluster is not None and affinity != OFF:
@@ -303,7 +303,7 @@ def check_options(concurrency: int, cluster: str | Executor | None, affinity: st
 
 
 def check_clocks(purpose: Purpose, cluster: str | Executor | None, wall_clock_on_cluster: bool) -> None:
-    """Raise ``RunError`` if games on a cluster would be on a clock that other work there disturbs, and may not be."""
+    """Raise ``RunError`` if a cluster would play games on a clock that other load disturbs, without permission."""
     if cluster is None or wall_clock_on_cluster:
         return
     from arena.cluster.contract import clock_problem
@@ -314,9 +314,9 @@ def check_clocks(purpose: Purpose, cluster: str | Executor | None, wall_clock_on
 
 
 def overload_warning(purpose: Purpose, concurrency: int, cluster: str | Executor | None, affinity: str) -> str:
-    """A line for games at a time that ask for more processors than this machine has for them; empty if none do.
+    """A warning if the games at a time need more processors than there are; empty if not.
 
-    Of a cluster nothing is known before its workers are: ``ClusterRunner`` warns then.
+    The workers of a cluster are unknown here: ``ClusterRunner`` warns about them later.
     """
     if cluster is not None:
         return ""
@@ -326,9 +326,9 @@ def overload_warning(purpose: Purpose, concurrency: int, cluster: str | Executor
 
 
 def check_directory(directory: Path, purpose: Purpose, *, accepts_changes: bool) -> None:
-    """Raise ``UserError`` as a ``Run`` does that would enter the folder; nothing is written.
+    """Raise the ``UserError`` that a ``Run`` would raise on entering the folder; writes nothing.
 
-    Not for a folder in use: how far it is can be asked meanwhile (``arena.play.store.user_of`` tells).
+    Not for a folder in use (see ``arena.play.store.user_of``), whose state may change meanwhile.
     """
     check_place(directory)
     if not (directory / STORE_NAME).is_file():
@@ -338,9 +338,9 @@ def check_directory(directory: Path, purpose: Purpose, *, accepts_changes: bool)
 
 
 def check_store(store: Store, purpose: Purpose, *, accepts_changes: bool) -> None:
-    """Raise ``RunError`` if a folder is for something else, or its games were played by something else.
+    """Raise ``RunError`` if a folder has another purpose, or its games come from other players or engines.
 
-    ``accepts_changes`` is whether those may be mixed.
+    ``accepts_changes`` permits mixing engines and builds.
     """
     recorded = store.metadata(purpose.key or purpose.kind)
     if recorded is not None:
@@ -380,7 +380,7 @@ def _check_engine(store: Store) -> None:
 
 
 def check_provenance(store: Store) -> None:
-    """Raise ``RunError`` if a player's files or elolab's driver are others than those that played stored games."""
+    """Raise ``RunError`` if a player's files or elolab's driver differ from those that played stored games."""
     if changed := changed_since(store):
         raise RunError(
             f"{store.directory}: {changed}; to mix them all the same add --accept-engine-change, otherwise give "
@@ -389,15 +389,15 @@ def check_provenance(store: Store) -> None:
 
 
 def tell_of_repair(directory: Path, progress: Progress, games: int, copy: str) -> None:
-    """Say at once, whatever the folder turns out to be, what was saved of its games, and where the damaged file is."""
+    """Report at once how many games were saved from a damaged store, and where the damaged file is."""
     progress.remark(console("arena")("progress.repaired", folder=directory, games=games, copy=copy))
     progress.show_remarks()
 
 
 def store_before_run(directory: Path, stream: TextIO | None) -> Store:
-    """A folder's games to be read before a ``Run`` enters it; a damaged file is repaired first, as it would be there.
+    """Open a folder's store before a ``Run`` enters it; repairs a damaged file first, as the run would.
 
-    ``stream`` is told of it (default: standard error). Raises ``StoreError``.
+    The repair is reported to ``stream`` (default: standard error). Raises ``StoreError``.
     """
     try:
         return Store(directory, read_only=True)
@@ -408,7 +408,7 @@ def store_before_run(directory: Path, stream: TextIO | None) -> Store:
 
 
 def was_begun(directory: Path, purpose: Purpose, stream: TextIO | None) -> bool:
-    """Whether just this run was begun in the folder, of whatever length; what ``stream`` is told is of a repair."""
+    """Whether this run, of any length, was begun in the folder; ``stream`` receives reports of a repair."""
     if not (directory / STORE_NAME).is_file():
         return False
     with store_before_run(directory, stream) as store:
@@ -418,12 +418,12 @@ def was_begun(directory: Path, purpose: Purpose, stream: TextIO | None) -> bool:
 
 
 def kind_in(names: Container[str]) -> str:
-    """The kind of a run that is no tournament, by the names of what its store says of itself; empty of any other."""
+    """The kind of a run that is no tournament, by the names of its store's metadata; empty for any other."""
     return next((kind for kind in OTHER_KINDS if kind in names), "")
 
 
 def engines_of(store: Store) -> str:
-    """The engine's identity as a report says it, and after it those of others whose games the folder holds."""
+    """The engine identity for reports: this engine's, followed by others whose games the folder holds."""
     from engine.compiled.identity import engine_identity
 
     identity = engine_identity()
@@ -431,7 +431,7 @@ def engines_of(store: Store) -> str:
 
 
 def plain(data: Any) -> Any:
-    """Plain data as it comes back from a store: mappings with text for keys, lists, and Python's own values."""
+    """Convert data to the form that a store returns: mappings with text keys, lists, plain Python values."""
     if isinstance(data, Mapping):
         return {str(key): plain(value) for key, value in data.items()}
     if hasattr(data, "tolist"):  # NumPy's numbers and texts, as tables of pandas have them, and arrays
@@ -440,7 +440,7 @@ def plain(data: Any) -> Any:
 
 
 def without(content: Mapping[str, Any], paths: Iterable[str]) -> dict[str, Any]:
-    """Plain data without what stands under some paths of keys, as ``differences`` names them."""
+    """Plain data without the values at some paths (as ``differences`` names them)."""
     left = dict(content)
     for path in paths:
         left.pop(path, None)
@@ -451,7 +451,7 @@ def without(content: Mapping[str, Any], paths: Iterable[str]) -> dict[str, Any]:
 
 
 def told_setting(value: Any) -> str:
-    """A setting as an error line has it; one that is left out is not recorded."""
+    """A setting as error lines quote it; a missing one reads as not recorded."""
     return "not set" if value is None else told_value(value)
 
 

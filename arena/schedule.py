@@ -1,7 +1,7 @@
-"""Which games a tournament consists of, and in which order: the formats, and how far a tournament has come.
+"""The schedule of a tournament: its formats, games and their order, and its progress through the batches.
 
 A format is a class in ``arena.formats`` and its line in ``FORMATS``. Its schedule comes in batches, each a pure
-function of the specification and of the results before it (``arena.formats.contract``).
+function of the specification and the results before it (``arena.formats.contract``).
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ def format_of(spec: TournamentSpec) -> Format:
 
 
 def is_match(spec: TournamentSpec) -> bool:
-    """Whether the tournament's format is one of two players; a report over several tournaments is of no format."""
+    """Whether the tournament's format is for two players; false for a report over several tournaments."""
     return spec.format in FORMATS and format_of(spec).players == 2
 
 
 def challengers_of(spec: TournamentSpec) -> tuple[str, ...]:
-    """The players of a gauntlet that meet all others, who meet nobody else; none in other formats.
+    """The players of a gauntlet that meet the others but not each other; empty in other formats.
 
-    A score says who is the better one only of players who met the same opponents.
+    Only players who met the same opponents can be compared by score.
     """
     if spec.format not in FORMATS or not isinstance(format_of(spec), Gauntlet):
         return ()
@@ -69,33 +69,33 @@ class Withdrawal:
 
     player: str
     round: int
-    """From 0: in this and every later round it has lost what it has not played."""
+    """First round (from 0) in which its unplayed games are lost."""
     reason: str
 
 
 class Course:
-    """A tournament from its first batch to the one that is on."""
+    """A tournament's progress from its first batch to the current one."""
 
     def __init__(
         self, spec: TournamentSpec, order: Iterable[int] | None = None, withdrawals: Iterable[Withdrawal] = ()
     ) -> None:
-        """``order`` are the openings of the pairs; without it those of ``batch`` mean nothing."""
+        """``order`` gives the opening of each pair; without it the openings in ``batch`` are meaningless."""
         self.spec = spec
         self.results: list[Outcome] = []
-        """Of all games of the batches before, in schedule order."""
+        """Outcomes of all earlier batches, in schedule order."""
         self._order = tuple(range(format_of(spec).openings_needed(spec)) if order is None else order)
         self._names = [player.name for player in spec.players]
         self._out: dict[str, Withdrawal] = {}
         for withdrawal in withdrawals:
             self.withdraw(withdrawal)
         self.batch = self._next_batch()
-        """The games that are on; there are none once the tournament is over."""
+        """The current games; empty once the tournament is over."""
 
     @classmethod
     def over(
         cls, spec: TournamentSpec, outcomes: Iterable[Outcome], withdrawals: Iterable[Withdrawal] = ()
     ) -> Course:
-        """As far as these games go, which are taken up by their numbers."""
+        """The course after these games, which are matched to the schedule by number."""
         course = cls(spec, withdrawals=withdrawals)
         played = {outcome.pairing.number: outcome for outcome in outcomes}
         while course.batch and course.advance(played):
@@ -103,7 +103,7 @@ class Course:
         return course
 
     def withdraw(self, withdrawal: Withdrawal) -> None:
-        """The player does not play what it has not played, from that round on."""
+        """Withdraw a player: its unplayed games from that round on are lost."""
         self._out.setdefault(withdrawal.player, withdrawal)
 
     @property
@@ -112,7 +112,7 @@ class Course:
         return tuple(self._out.values())
 
     def absent(self, pairing: Pairing) -> tuple[int, ...]:
-        """Which of the two players have withdrawn before the game."""
+        """The players of a pairing that have withdrawn before it."""
         if not self._out:
             return ()
         return tuple(player for player in (pairing.first, pairing.second) if self._is_out(player, pairing.round))
@@ -122,7 +122,7 @@ class Course:
         return withdrawal is not None and withdrawal.round <= round
 
     def advance(self, played: Mapping[int, Outcome]) -> bool:
-        """Go on to the next batch, given the outcomes of this one by their numbers; false if some are still missing."""
+        """Go on to the next batch, given this one's outcomes by number; false if some are still missing."""
         outcomes = []
         for pairing in self.batch:
             outcome = played.get(pairing.number)
@@ -136,17 +136,17 @@ class Course:
 
     @property
     def is_over(self) -> bool:
-        """Whether no more games come."""
+        """Whether no more games follow."""
         return not self.batch
 
     @property
     def games(self) -> int:
-        """How many games the tournament consists of: at most, until it is over."""
+        """Number of games of the tournament: an upper bound until it is over."""
         return len(self.results) if self.is_over else format_of(self.spec).max_games(self.spec, self.results)
 
     @property
     def unplayable(self) -> int:
-        """Games that never will be played, because a player could not be started."""
+        """Number of games that will never be played, because a player could not be started."""
         return sum(bool(outcome.absent) for outcome in self.results)
 
     def _next_batch(self) -> list[Pairing]:
@@ -156,7 +156,7 @@ class Course:
 def sequential_run(spec: TournamentSpec, results: Iterable[Outcome]) -> SequentialRun | None:
     """The sequential test over the games so far; ``None`` for a tournament without one.
 
-    It has as many pairs at most as were complete under a larger bound, if that is more than it has now.
+    Its maximum is ``pairs``, or the number of pairs complete under an earlier, larger bound.
     """
     if spec.sprt is None:
         return None
@@ -169,10 +169,10 @@ def sequential_run(spec: TournamentSpec, results: Iterable[Outcome]) -> Sequenti
 def games_that_count(
     spec: TournamentSpec, results: Iterable[Outcome], withdrawals: Iterable[Withdrawal] = ()
 ) -> int:
-    """How many games, from the first of the schedule on, the tournament consists of, given what has been played.
+    """Number of games, from the start of the schedule, that belong to the tournament, given the results so far.
 
-    After a sequential test has accepted a hypothesis these are the games up to there; in a format that decides on the
-    way at most as many as are still possible; otherwise all planned, and those that were played when more were.
+    With an accepted hypothesis: the games up to that decision. In a format that decides on the way: the most still
+    possible. Otherwise all planned games, and those already played under a longer plan.
     """
     if format_of(spec).decides_on_the_way:
         return Course.over(spec, results, withdrawals).games
@@ -184,9 +184,9 @@ def games_that_count(
 
 
 def games_expected(spec: TournamentSpec, outcomes: Iterable[Outcome], count: int) -> int:
-    """How many games there are to be before number ``count`` of the schedule (``games_that_count``), played or not.
+    """Number of games expected among the first ``count`` of the schedule (``games_that_count``), played or not.
 
-    Between those that were played when more were planned there may be some that no longer are.
+    Games beyond a plan that was shortened count only if they were played.
     """
     planned = min(count, planned_games(spec))
     return planned + sum(planned <= outcome.pairing.number < count for outcome in outcomes)
@@ -195,7 +195,7 @@ def games_expected(spec: TournamentSpec, outcomes: Iterable[Outcome], count: int
 def opening_order(spec: TournamentSpec, part: SuitePart) -> tuple[int, ...]:
     """The opening of each pair. Raises ``ScheduleError`` if a pairing would have to play one twice.
 
-    Built-in players at fixed nodes or depth play the same game again from the same opening, which proves nothing.
+    Built-in players at fixed nodes or depth would repeat the same game, which adds no evidence.
     """
     needed = format_of(spec).openings_needed(spec)
     if needed > len(part):

@@ -1,4 +1,4 @@
-"""A sequential test over the games of a match, and what it can show within its length.
+"""A sequential test over the games of a match, and its power within the planned length.
 
 It ends the match at the same game however many are played at a time. Interim analyses come at fixed places of the
 schedule, after every ``batch_pairs`` pairs and at the end, and only once every game before that place has ended. Games
@@ -34,24 +34,24 @@ from arena.records import Outcome
 from engine.language import Catalogue, with_minus
 
 MAX_HYPOTHESIS = 200
-"""Elo of a hypothesis, either way; far beyond, no distribution of outcomes fulfils it."""
+"""Largest hypothesis in Elo, either way; far beyond it, no distribution of outcomes has that strength."""
 MIN_GAP = 0.001
-"""Elo between the hypotheses: no number of games tells closer ones apart."""
+"""Smallest gap between the hypotheses in Elo; no realistic number of games separates closer ones."""
 DECIDED = ("upper accepted", "lower accepted")
 POWER = 0.8
-"""Probability with which a test is to find what it is to find."""
+"""Probability with which a test should detect the effect it looks for."""
 PLAUSIBLE_ELO = 50.0
-"""A large gain for one change of settings: a test that would probably miss it hardly ever accepts anything."""
+"""A large gain for one change of settings, in Elo: a test likely to miss it hardly ever accepts anything."""
 TYPICAL_DEVIATION = 0.3
-"""Standard deviation of a pair's score, 0 to 1, where nothing has been played yet."""
+"""Standard deviation of a pair's score (0 to 1), assumed before any game is played."""
 TYPICAL_OUTCOMES = np.array([0.13, 0.2, 0.34, 0.2, 0.13])
-"""Probabilities of a pair's outcomes between equal players, LL to WW; their scores have that deviation."""
+"""Probabilities of a pair's outcomes between equal players, LL to WW, with that deviation."""
 MOST_TILT = 60.0
 LARGE_SAMPLE = 1e4
-"""Pairs at which one more changes the ratio by its derivative."""
+"""Number of pairs at which one more pair changes the ratio by its derivative."""
 MOST_ELO = 800.0
 MOST_PAIRS = 10**9
-"""Longer tests count as endless."""
+"""Tests longer than this count as endless."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class SequentialSettings:
 
 @functools.lru_cache(maxsize=100_000)
 def _tested(settings: SequentialSettings, counts: Pentanomial | Trinomial) -> SequentialTest:
-    """Kept, because a run's interim analyses are gone through again for the counts, the report and the exit code."""
+    """The state of the test; cached, because counts, report and exit code each repeat the interim analyses."""
     return sequential_test(counts, settings.elo0, settings.elo1, settings.model, settings.alpha, settings.beta)
 
 
@@ -96,15 +96,15 @@ class SequentialRun:
     """The test over a match whose pair ``k`` is games ``2k`` and ``2k + 1``, given in whatever order they end."""
 
     def __init__(self, settings: SequentialSettings, pairs: int) -> None:
-        """``pairs`` is the most there can be."""
+        """``pairs`` is the maximum length."""
         self.settings = settings
         self.pairs = pairs
         self.counts = Pentanomial((0, 0, 0, 0, 0))
-        """Pairs of the complete part of the schedule, as far as they count, from the view of player 1."""
+        """Pairs of the complete part of the schedule that count, from the view of player 1."""
         self.history: list[Pentanomial] = []
-        """The same one by one."""
+        """The counts of each such pair, in schedule order."""
         self.games_seen = 0
-        """Games of that part."""
+        """Number of games in that part."""
         self.stopped_after: int | None = None
         """Games after which a hypothesis was accepted."""
         self._waiting: dict[int, float | None] = {}
@@ -124,7 +124,7 @@ class SequentialRun:
 
     @property
     def state(self) -> SequentialTest:
-        """The log-likelihood ratio of ``counts`` and the verdict, which falls only at interim analyses."""
+        """The log-likelihood ratio of ``counts``, and the verdict, which changes only at interim analyses."""
         return self.settings.test(self.counts)
 
     @property
@@ -155,7 +155,7 @@ class SequentialRun:
         }
 
     def add(self, outcome: Outcome) -> None:
-        """Take up a game that has ended; raises ``ValueError`` if there is another one at its place already."""
+        """Add a finished game; raises ``ValueError`` if its place already holds another one."""
         place, score = outcome.pairing.number, outcome.score
         if place in self._waiting or place < self.games_seen:
             raise ValueError(f"game {place} has ended twice")
@@ -177,49 +177,49 @@ class SequentialRun:
 
 @dataclass(frozen=True)
 class Reach:
-    """What a test of so many pairs at most can show."""
+    """The power of a test with a given maximum of pairs."""
 
     kind: str
-    """What it is to show: a ``gain``, ``no_regression``, a ``difference`` or an ``equivalence``."""
+    """The effect to show: a ``gain``, ``no_regression``, a ``difference`` or an ``equivalence``."""
     pairs: int
     least_pairs: int
-    """The fewest pairs that can show it, all of them won (an equivalence: none of them decided)."""
+    """The fewest pairs that can show it: all won (for an equivalence: all of them level)."""
     elo: float
-    """The least gain or difference that it shows with probability ``POWER``; the least margin of an equivalence."""
+    """The smallest gain or difference shown with probability ``POWER``; for an equivalence, the smallest margin."""
     target_elo: float
-    """What it should be able to show: ``PLAUSIBLE_ELO``, the upper hypothesis if that is larger, or the margin."""
+    """The effect that the test should detect: ``PLAUSIBLE_ELO``, H1 if that is larger, or the margin."""
     target_pairs: int
-    """The pairs that show that with probability ``POWER``."""
+    """The pairs needed to show that with probability ``POWER``."""
     where: str
-    """The file or command that gives the length."""
+    """The file or command that sets the length."""
     length: str
-    """How it gives it, with ``{pairs}`` for the number: ``--pairs {pairs}``."""
+    """The setting of the length, with ``{pairs}`` for the number: ``--pairs {pairs}``."""
     easier: str
-    """The key or option that makes fewer pairs enough where it is raised: ``--elo1``."""
+    """The key or option that lowers the number of pairs needed when raised: ``--elo1``."""
     openings: int | None = None
-    """The most pairs that there are openings for; ``None`` if these do not limit it."""
+    """The most pairs for which there are openings; ``None`` if unlimited."""
 
     @property
     def is_possible(self) -> bool:
-        """Whether any outcome of these pairs shows it."""
+        """Whether any outcome of these pairs can show the effect."""
         return self.pairs >= self.least_pairs
 
     @property
     def is_hopeless(self) -> bool:
-        """Whether a run with this test is pointless; of an ablation, other comparisons may be longer."""
+        """Whether a run with this test is pointless; other comparisons of an ablation may be longer."""
         return not self.is_possible and self.kind in ("gain", "no_regression")
 
     @property
     def is_likely(self) -> bool:
-        """Whether what it should be able to show is shown with probability ``POWER``."""
+        """Whether the target effect is shown with probability ``POWER``."""
         return self.elo <= self.target_elo
 
     def data(self) -> dict[str, Any]:
-        """As plain data."""
+        """The fields and properties as plain data."""
         return asdict(self) | {"is_possible": self.is_possible, "is_likely": self.is_likely, "probability": POWER}
 
     def text(self, say: Catalogue) -> str:
-        """In one sentence; ``say`` are the messages of ``arena``."""
+        """One sentence about the power; ``say`` is the message catalogue of ``arena``."""
         state = "impossible" if not self.is_possible else "" if self.is_likely else "weak"
         if state == "weak" and math.isinf(self.elo):
             state = "never"
@@ -234,7 +234,7 @@ class Reach:
         )
 
     def remedy(self, pairs: int, say: Catalogue) -> str:
-        """How to let the test have so many pairs, or to need fewer where there are no openings for them."""
+        """How to give the test so many pairs or, if there are too few openings, to need fewer."""
         if self.openings is not None and pairs > self.openings:
             return say("reach.more_openings", pairs=pairs, openings=self.openings, easier=self.easier)
         return say("reach.longer", length=self.length.format(pairs=pairs))
@@ -270,7 +270,7 @@ def least_pairs(settings: SequentialSettings) -> int:
 def acceptance_probability(settings: SequentialSettings, elo: float, pairs: int) -> float:
     """Probability that H1 is accepted within so many pairs where the true gain is ``elo`` (logistic Elo).
 
-    The log-likelihood ratio is taken for a Brownian motion with the mean and the variance of its steps.
+    Models the log-likelihood ratio as a Brownian motion with the mean and variance of its steps.
     """
     mean, variance = _step(settings, elo)
     test = sequential_test(Pentanomial((0, 0, 0, 0, 0)), alpha=settings.alpha, beta=settings.beta)
@@ -279,9 +279,9 @@ def acceptance_probability(settings: SequentialSettings, elo: float, pairs: int)
 
 @functools.lru_cache(maxsize=4096)
 def _step(settings: SequentialSettings, elo: float) -> tuple[float, float]:
-    """Mean and variance of what a pair adds to the log-likelihood ratio, where the true gain is ``elo``.
+    """Mean and variance of one pair's contribution to the log-likelihood ratio at a true gain of ``elo``.
 
-    The ratio is homogeneous in the counts: each outcome adds its partial derivative.
+    The ratio is homogeneous in the counts: each outcome contributes its partial derivative.
     """
     outcomes = typical_outcomes(elo)
     counts = LARGE_SAMPLE * outcomes
@@ -305,8 +305,7 @@ def typical_outcomes(elo: float) -> Array:
 
 
 def detectable_gain(settings: SequentialSettings, pairs: int) -> float:
-    """The gain in logistic Elo that is accepted within so many pairs with probability ``POWER``; infinite if none is.
-    """
+    """The logistic Elo gain accepted within so many pairs with probability ``POWER``; infinite if none is."""
     low, high = -MOST_ELO, MOST_ELO
     if acceptance_probability(settings, high, pairs) < POWER:
         return math.inf
@@ -323,10 +322,10 @@ def pairs_to_accept(settings: SequentialSettings, elo: float) -> int:
 
 
 def expected_pairs(test: SequentialTest, pairs: int) -> int | None:
-    """Pairs in all that an undecided test is expected to take if the strength is as measured in its first ``pairs``.
+    """Total pairs that an undecided test is expected to need if the strength stays as in its first ``pairs``.
 
-    Its log-likelihood ratio then goes on as it went so far: above 0 towards the upper hypothesis, below it towards the
-    lower one. ``None`` of a decided test, and where the ratio is so near 0 that nothing can be expected.
+    Extrapolates the log-likelihood ratio linearly: above 0 towards the upper bound, below 0 towards the lower one.
+    ``None`` for a decided test, and for a ratio too close to 0 to predict.
     """
     ratio = test.log_likelihood_ratio
     bound = test.upper_bound if ratio > 0 else test.lower_bound
@@ -336,7 +335,7 @@ def expected_pairs(test: SequentialTest, pairs: int) -> int | None:
 
 
 def first_pairs(holds: Callable[[int], bool]) -> int:
-    """The first number of pairs from which on something holds; ``MOST_PAIRS`` if it does not up to there."""
+    """The first number of pairs from which ``holds`` is true; ``MOST_PAIRS`` if there is none below."""
     high = 1
     while not holds(high):
         if high >= MOST_PAIRS:

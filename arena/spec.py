@@ -1,4 +1,4 @@
-"""Tournaments read strictly from TOML, or from what a command line says."""
+"""Strict reading of tournaments from TOML, or from the options of a command line."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ def load_tournament(path: Path) -> TournamentSpec:
 def spec_from_mapping(
     data: Mapping[str, Any], where: str, finder: ProtocolFinder | None = None
 ) -> TournamentSpec:
-    """Check a tournament's plain data; ``where`` is its file, which names it unless ``name`` does.
+    """Read a tournament from plain data; ``where`` is its file, which names it unless the key ``name`` does.
 
-    ``finder`` asks programs of which no protocol is given. Raises ``UserError`` with one line for the first mistake.
+    ``finder`` detects the protocol of programs that give none. Raises ``UserError`` with one line for the first
+    mistake.
     """
     table = Table(data, where, TOURNAMENT, kind="tournaments")
     game = table.choice("game")
@@ -95,7 +96,7 @@ def _read_rounds(table: Table, chosen: Format, players: int) -> int:
 
 
 def _read_keys_of_format(table: Table, chosen: Format, players: int) -> dict[str, Any]:
-    """The keys that only some formats have, as far as the chosen one has them."""
+    """Read the keys that are specific to the chosen format."""
     read: dict[str, Callable[[str], Any]] = {
         "gauntlet_players": lambda key: table.whole(key, high=players - 1),
         "seeding": table.choice,
@@ -111,7 +112,7 @@ def _read_keys_of_format(table: Table, chosen: Format, players: int) -> dict[str
 
 
 def _read_sprt(table: Table, is_sequential: bool) -> SequentialSettings | None:
-    """The table ``[sprt]`` over the defaults, for a format with such a test."""
+    """Read the table ``[sprt]`` over the defaults, for a format with a sequential test."""
     if not is_sequential:
         if "sprt" in table:
             raise table.error("sprt", 'no such table without format = "sprt"')
@@ -132,7 +133,7 @@ def _read_sprt(table: Table, is_sequential: bool) -> SequentialSettings | None:
 
 
 def _read_anchors(table: Table, players: Sequence[PlayerSpec]) -> tuple[tuple[str, float], ...]:
-    """The table ``[anchors]``: names of players and their Elo."""
+    """Read the table ``[anchors]``: names of players and their Elo."""
     names = [player.name for player in players]
     section = table.table("anchors", names)
     return tuple(
@@ -141,7 +142,7 @@ def _read_anchors(table: Table, players: Sequence[PlayerSpec]) -> tuple[tuple[st
 
 
 def default_part(game: str, openings: str) -> str:
-    """The half meant for tournaments of the game's shipped suite, the whole of any other."""
+    """The default part of a suite: its tournament half for the game's shipped suite, all of any other."""
     return "tournament" if PurePath(openings).name.partition(".")[0] == default_suite(game) else "all"
 
 
@@ -151,7 +152,7 @@ def default_suite(game: str) -> str:
 
 
 def read_rules(table: Table) -> Rules:
-    """The table ``[rules]`` over the defaults."""
+    """Read the table ``[rules]`` over the defaults."""
     rules = table.table("rules")
     return Rules(
         repetition=rules.choice("repetition"),
@@ -162,7 +163,7 @@ def read_rules(table: Table) -> Rules:
 
 
 def read_adjudication(table: Table, game: str) -> Adjudication:
-    """The table ``[adjudication]`` over the game's defaults."""
+    """Read the table ``[adjudication]`` over the game's defaults."""
     from engine.games import GAMES, game_named
 
     section = table.table("adjudication")
@@ -175,9 +176,9 @@ def read_adjudication(table: Table, game: str) -> Adjudication:
 
 
 def read_search_statistics(table: Table) -> SearchStatisticsSettings | None:
-    """The table ``[search_statistics]`` (an empty one switches them on), or ``search_statistics = true``.
+    """Read the table ``[search_statistics]`` (an empty one switches them on), or ``search_statistics = true``.
 
-    ``instruments`` is an older name of the same.
+    ``instruments`` is an older name for it.
     """
     key = "instruments" if "instruments" in table else "search_statistics"
     switch = table.value(key, False)
@@ -210,7 +211,7 @@ def _players(table: Table, game: str, finder: ProtocolFinder) -> tuple[PlayerSpe
 
 
 def with_anchors(spec: TournamentSpec, anchors: Sequence[tuple[str, float]]) -> TournamentSpec:
-    """The tournament with more ratings given; raises ``UserError`` if it has no such player."""
+    """Add given ratings to a tournament; raises ``UserError`` if a player does not exist."""
     names = [player.name for player in spec.players]
     for name, _ in anchors:
         if name not in names:

@@ -1,4 +1,4 @@
-"""A tournament as a frozen value: everything that decides which games it consists of and how they go."""
+"""A tournament as a frozen value: everything that decides its games."""
 
 from __future__ import annotations
 
@@ -17,59 +17,60 @@ from engine.settings.configuration import specification_word
 
 @dataclass(frozen=True)
 class TournamentSpec:
-    """Everything that decides which games a tournament consists of and how they go."""
+    """Everything that decides the games of a tournament."""
 
     name: str
     game: str
     format: str
     players: tuple[PlayerSpec, ...]
     pairs: int
-    """Colour-swapped pairs of games for each pairing of two players, over all rounds; the most of a sequential test.
+    """Colour-swapped pairs of games for each pairing of two players, over all rounds; the maximum for a sequential
+    test.
 
-    In a Swiss tournament those of a player over all rounds, in a knockout those of an encounter. 0 (sequential tests
-    only) stands for as many as there are openings.
+    Swiss: pairs of one player over all rounds. Knockout: pairs of one encounter. 0 (sequential tests only) means as
+    many as there are openings.
     """
     seed: int
     openings: str
     """The opening suite: a shipped name or a file."""
     opening_start: int
-    """Where in the shuffled suite pair 0 begins."""
+    """Offset of pair 0 in the shuffled suite."""
     rules: Rules
     adjudication: Adjudication
     source: str
     """The file it was read from."""
     rounds: int = 1
-    """Rounds of an n-fold round robin, a gauntlet or a Swiss tournament; ``pairs`` is a multiple of it."""
+    """Rounds of an n-fold round robin, a gauntlet or a Swiss tournament; ``pairs`` is a multiple of them."""
     opening_part: str = "all"
     """``tournament`` or ``validation`` (two fixed halves of the suite) or ``all``."""
     opening_order: str = "random"
     """``random`` (a permutation by the seed) or ``sequential`` (the order of the file)."""
     opening_plies: int = 0
-    """Moves to take from each game of a suite in PGN; 0 for all."""
+    """Moves to take from each game of a PGN suite; 0 for all."""
     search_statistics: SearchStatisticsSettings | None = None
-    """Whether and how built-in players count what they do; the games do not depend on it."""
+    """Whether and how built-in players count search events; the games do not depend on it."""
     sprt: SequentialSettings | None = None
     """The test that ends a match of format ``sprt``."""
     anchors: tuple[tuple[str, float], ...] = ()
-    """Players whose ratings are given, with their Elo; the others are rated relative to them."""
+    """Players with given ratings, in Elo; the others are rated relative to them."""
     gauntlet_players: int = 1
-    """Gauntlet: how many of the first players play against the others."""
+    """Gauntlet: the number of players, from the first on, that play against the others."""
     seeding: str = "order"
-    """Swiss and knockout: whether the ``order`` of the players is that of the seeds, or a ``random`` one."""
+    """Swiss and knockout: seeds in the ``order`` of the players, or in a ``random`` order."""
     repeats: bool = False
-    """Swiss: whether players may meet again if it cannot be avoided, so that there may be any number of rounds."""
+    """Swiss: whether players may meet again if unavoidable, so that any number of rounds is possible."""
     tiebreak_pairs: int = 0
-    """Knockout: how many pairs a tied encounter may go on for."""
+    """Knockout: the most sudden-death pairs of a tied encounter."""
     tiebreak: str = "seed"
-    """Knockout: what decides after those: the better ``seed`` or a ``coin``."""
+    """Knockout: how ties after those pairs are decided: the better ``seed`` or a ``coin``."""
     third_place: bool = False
-    """Knockout: whether the losers of the semi-finals play for the third place."""
+    """Knockout: whether the losers of the semi-finals play for third place."""
     command: tuple[str, ...] = ()
-    """The words after ``elolab`` that describe it, if no file does."""
+    """The words after ``elolab`` that describe the tournament, if it has no file."""
 
     @functools.cached_property
     def conditions(self) -> GameConditions:
-        """What all its games have in common."""
+        """The conditions shared by all its games."""
         return GameConditions(self.game, self.rules, self.adjudication, self.seed, self.search_statistics)
 
     @property
@@ -78,7 +79,7 @@ class TournamentSpec:
         return self.pairs // self.rounds
 
     def player(self, name: str) -> PlayerSpec:
-        """The player of that name."""
+        """The player of a given name."""
         return next(player for player in self.players if player.name == name)
 
     @property
@@ -92,7 +93,7 @@ class TournamentSpec:
 
     @classmethod
     def from_content(cls, data: Mapping[str, Any]) -> TournamentSpec:
-        """The specification that ``content`` described."""
+        """Read back the specification from ``content``."""
         fields = dict(data)
         fields["players"] = tuple(
             PlayerSpec.from_stored(player, protocol_named(player["protocol"]).keys) for player in data["players"]

@@ -1,4 +1,4 @@
-"""What a format of tournaments has to give: its next games, and how many there are at most."""
+"""The interface of a tournament format: its next games, and their maximum number."""
 
 from __future__ import annotations
 
@@ -11,53 +11,53 @@ from engine.settings.toml_values import told_value
 
 
 class Format(ABC):
-    """Which games a tournament consists of, and in which order.
+    """A tournament format: the games and their order.
 
     The schedule is a pure function (specification, opening order, results of the batches before) -> next batch, so
-    that nothing depends on the order in which games end, nor on where a run was stopped. A format without decisions on
-    the way gives everything in the first batch and nothing after it.
+    neither the order in which games end nor an interruption matters. A format whose schedule does not depend on results
+    puts all games into the first batch.
     """
 
     players: int | None = None
-    """How many it is for; ``None`` for any number from two on."""
+    """Number of players; ``None`` for any number from two on."""
     has_rounds = True
     """Whether the key ``rounds`` has a meaning."""
     keys: tuple[str, ...] = ()
-    """The keys of a tournament's file that only this format and some others have."""
+    """Keys of a tournament's file that are not valid in every format."""
     is_sequential = False
-    """Whether a sequential test of player 1 against player 2 ends it, whose settings are in ``[sprt]``."""
+    """Whether a sequential test of player 1 against player 2 ends it, with settings in ``[sprt]``."""
     may_take_all_openings = False
-    """Whether ``pairs`` may be left out, for as many as there are openings."""
+    """Whether ``pairs`` may be left out, meaning as many as there are openings."""
     decides_on_the_way = False
     """Whether later batches depend on results.
 
-    Such a tournament cannot wait for a player that cannot be started: its opponents win without playing, for good, and
-    nobody can enter later.
+    Such a tournament cannot wait for a player that fails to start: its opponents win without playing, for good. Players
+    cannot join later.
     """
     has_fixed_length = True
-    """Whether it has as many games as planned, unless players drop out; otherwise there may be fewer."""
+    """Whether all planned games are played unless players drop out; otherwise there may be fewer."""
 
     @abstractmethod
     def pairings(self, spec: TournamentSpec, order: Sequence[int], results: Sequence[Outcome]) -> Iterator[Pairing]:
         """The next batch; an empty one ends the tournament.
 
-        ``order[k]`` is the opening (place in the suite) of pair ``k`` of any pairing of two players. ``results`` has
-        an outcome for every game of the batches before, in schedule order. A longer tournament begins with the games
-        of the shorter one.
+        ``order[k]`` is the opening (place in the suite) of pair ``k`` of any pairing of two players. ``results`` has an
+        outcome for every game of the earlier batches, in schedule order. A longer tournament begins with the games of
+        the shorter one.
         """
 
     @abstractmethod
     def max_games(self, spec: TournamentSpec, results: Sequence[Outcome] = ()) -> int:
-        """How many games the tournament has at most, given the results of its first batches."""
+        """Maximum number of games, given the results of the first batches."""
 
     def openings_needed(self, spec: TournamentSpec) -> int:
-        """How many different openings a pairing of two players needs: one a pair."""
+        """Number of distinct openings that a pairing of two players needs: one per pair."""
         return spec.pairs
 
     def changes(self, old: TournamentSpec, new: TournamentSpec) -> Iterator[tuple[str, str, str]]:
-        """What keeps a tournament from being an extension of another: a key and both values.
+        """The differences that keep ``new`` from being an extension of ``old``: a key and both values each.
 
-        That is beside what no format may change; the players of ``old`` are among those of ``new``.
+        Only the format's own rules; the caller checks those of all formats. ``new`` has all players of ``old``.
         """
         for key in self.keys:
             if getattr(old, key) != getattr(new, key):
@@ -79,21 +79,21 @@ class Format(ABC):
         return f"pairs = {spec.pairs_of_encounter}{rounds}"
 
     def default_rounds(self, players: int) -> int:
-        """What ``rounds`` is where the file does not say."""
+        """Default of ``rounds``."""
         return 1
 
     def most_rounds(self, players: int) -> int | None:
-        """How many rounds there can be in which nobody meets an opponent again; ``None`` if any number."""
+        """Maximum number of rounds without repeated opponents; ``None`` if unlimited."""
         return None
 
 
 def paired_games(
     encounters: Sequence[tuple[int, int]], pairs: Iterable[int], order: Sequence[int], *, number: int, round: int
 ) -> Iterator[Pairing]:
-    """The games of encounters of two players, from ``number`` on.
+    """The games of encounters of two players, numbered from ``number`` on.
 
-    Every one has the same ``pairs`` and so the same openings. The first pair of all encounters comes first, then the
-    second, and so on; the two games of a pair, with colours swapped, are neighbours.
+    All encounters have the same ``pairs`` and so the same openings. The first pair of all encounters comes first, then
+    the second, and so on. The two games of a pair, with colours swapped, are neighbours.
     """
     for pair in pairs:
         for one, other in encounters:

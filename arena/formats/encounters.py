@@ -1,4 +1,4 @@
-"""What two players did in one round of a tournament whose next round depends on it."""
+"""The result of two players' games in one round, for formats whose next round depends on it."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from arena.records import Outcome
 from arena.tournament_spec import TournamentSpec
 
 SEEDINGS = ("order", "random")
-"""Seeds in the order of the players in the file, or in one drawn by the tournament's random seed."""
+"""Seeds follow the order of players in the file, or an order drawn from the tournament's random seed."""
 
 
 @dataclass(frozen=True)
 class Encounter:
-    """The games of two players in one round, all of which have been played or will never be."""
+    """The games of two players in one round, each of them played or forfeited for good."""
 
     round: int
     """From 0."""
     players: tuple[int, int]
     points: tuple[float, float]
-    """Points of both in the games that were played."""
+    """Points of each player in the games that were played."""
     games: int
     """Games that were scheduled."""
     played: int
     """Games that were played."""
     absent: frozenset[int]
-    """Who could not be started, so that games were not played."""
+    """The players that could not be started, so that games were not played."""
 
     @property
     def winner(self) -> int | None:
-        """Whoever has more points, or an opponent that was not there; ``None`` without one."""
+        """The player with more points, or the opponent of an absent one; ``None`` for a tie, or if both are absent."""
         one, other = self.players
         if self.absent:
             return None if len(self.absent) == 2 else other if one in self.absent else one
         return None if self.points[0] == self.points[1] else one if self.points[0] > self.points[1] else other
 
     def points_of(self, player: int) -> float:
-        """Points of one of the two in the games that were played."""
+        """Points of one of the two players in the games that were played."""
         return self.points[self.players.index(player)]
 
 

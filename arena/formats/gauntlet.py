@@ -1,4 +1,4 @@
-"""A few against the rest: the gauntlet."""
+"""The gauntlet: a few players against the rest."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from arena.tournament_spec import TournamentSpec
 
 
 class Gauntlet(RoundRobin):
-    """The first ``gauntlet_players`` players against each of the others, as in a round robin.
+    """The first ``gauntlet_players`` players play each of the others, as in a round robin.
 
-    Neither do those meet each other, nor the others.
+    Players of one side do not meet each other.
     """
 
     keys = ("gauntlet_players",)
 
     def encounters(self, spec: TournamentSpec) -> list[tuple[int, int]]:
-        """Who meets whom in a round."""
+        """The pairs of players that meet in a round."""
         challengers = spec.gauntlet_players
         return list(product(range(challengers), range(challengers, len(spec.players))))
 
     def changes(self, old: TournamentSpec, new: TournamentSpec) -> Iterator[tuple[str, str, str]]:
-        """Who plays against the others stays the same."""
+        """The players that meet all others must stay the same."""
         yield from super().changes(old, new)
         before, now = ({player.name for player in spec.players[: spec.gauntlet_players]} for spec in (old, new))
         if before != now:

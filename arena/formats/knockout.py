@@ -1,4 +1,4 @@
-"""The knockout: whoever loses an encounter is out, and the last one left has won."""
+"""The knockout: the loser of an encounter is out, and the last player left wins."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from arena.records import Outcome, Pairing, digest_of
 from arena.tournament_spec import TournamentSpec
 
 TIEBREAKS = ("seed", "coin")
-"""Who goes on after tied sudden-death pairs: the better seed, or whom a coin thrown by the random seed names."""
+"""Tie-breaks after the sudden-death pairs: the better seed, or a coin thrown by the random seed."""
 UNKNOWN = -1
-"""In place of a player who is not known yet."""
+"""Placeholder for a player not yet known."""
 
 POINTS, SUDDEN_DEATH, SEED, COIN, WALKOVER, BYE = "points", "sudden_death", "seed", "coin", "walkover", "bye"
-"""Why a player has won: more points in the planned pairs; in a pair after those; as the better seed or by the coin
-after the last of those was tied; because the opponent could not be started; because there was none."""
+"""Reasons for a player's advance: more points in the planned pairs; in sudden death; the better seed or the coin after
+the last tied pair; an opponent that could not be started; no opponent.
+"""
 
 
 class Knockout(Format):
-    """A seeded bracket, whose encounters are ``pairs`` pairs with colours swapped.
+    """A seeded bracket; each encounter is ``pairs`` pairs with colours swapped.
 
     A tied encounter goes on with sudden-death pairs, one at a time and at most ``tiebreak_pairs``; then ``tiebreak``
     decides. If the number of players is no power of two, the best seeds have byes in the first round. The losers of
@@ -34,7 +35,7 @@ class Knockout(Format):
     has_fixed_length = False
 
     def pairings(self, spec: TournamentSpec, order: Sequence[int], results: Sequence[Outcome]) -> Iterator[Pairing]:
-        """The encounters of a round, and then, pair by pair, those of them that are tied."""
+        """The encounters of a round; then, pair by pair, the sudden death of those still tied."""
         bracket = bracket_of(spec, results)
         waiting = [tie for tie in bracket.ties if tie.is_waiting]
         if not waiting:
@@ -47,7 +48,7 @@ class Knockout(Format):
         yield from paired_games(encounters, pairs, order, number=len(results), round=round)
 
     def max_games(self, spec: TournamentSpec, results: Sequence[Outcome] = ()) -> int:
-        """Those so far, and all pairs that undecided encounters can have."""
+        """The games so far, and all pairs that undecided encounters can still have."""
         undecided = [tie for tie in bracket_of(spec, results).ties if tie.reason is None]
         return len(results) + sum(2 * _pairs_of_round(spec) - tie.games for tie in undecided)
 
@@ -63,7 +64,7 @@ class Knockout(Format):
 
 
 def rounds_of(spec: TournamentSpec) -> int:
-    """Rounds of the bracket."""
+    """Number of rounds of the bracket."""
     return (len(spec.players) - 1).bit_length()
 
 
@@ -73,31 +74,31 @@ def _pairs_of_round(spec: TournamentSpec) -> int:
 
 @dataclass(frozen=True)
 class Tie:
-    """A place of the bracket where two players meet, or one goes on without an opponent."""
+    """A place in the bracket: two players meet, or one advances without an opponent."""
 
     round: int
     """From 0."""
     players: tuple[int | None, int | None]
-    """The upper and the lower; ``None`` where there is nobody, ``UNKNOWN`` where that is not decided yet."""
+    """The upper and the lower player; ``None`` for nobody, ``UNKNOWN`` while undecided."""
     for_third_place: bool = False
     games: int = 0
     """Games that were scheduled."""
     played: int = 0
     """Games that were played."""
     points: tuple[float, float] = (0, 0)
-    """Points of both in those that were played."""
+    """Points of each player in the games that were played."""
     winner: int | None = None
     reason: str | None = None
-    """Why the winner has won; ``None`` until the encounter is decided."""
+    """The reason for the winner's advance; ``None`` until the encounter is decided."""
 
     @property
     def is_waiting(self) -> bool:
-        """Whether games of it can be played now."""
+        """Whether its games can be played now."""
         return self.reason is None and UNKNOWN not in self.players
 
     @property
     def opponents(self) -> tuple[int, int]:
-        """The players of an encounter that can be played."""
+        """The two players, for an encounter that can be played."""
         one, other = self.players
         assert one is not None
         assert other is not None
@@ -105,7 +106,7 @@ class Tie:
 
     @property
     def loser(self) -> int | None:
-        """Who has lost; ``UNKNOWN`` until that is decided, ``None`` if nobody has won either."""
+        """The losing player; ``UNKNOWN`` while undecided, ``None`` if there is none."""
         if self.reason is None:
             return UNKNOWN
         if self.winner is None:
@@ -115,18 +116,18 @@ class Tie:
 
 @dataclass(frozen=True)
 class Bracket:
-    """A knockout as far as it is known."""
+    """The current state of a knockout."""
 
     seeds: tuple[int, ...]
     """The players, the first seed first."""
     rounds: tuple[tuple[Tie, ...], ...]
-    """Of each round the encounters from top to bottom, byes included; the last one is the final."""
+    """The encounters of each round from top to bottom, byes included; the last round is the final."""
     third_place: Tie | None
     """The encounter for the third place, if there is one."""
 
     @property
     def ties(self) -> list[Tie]:
-        """All of them, round by round; the one for the third place stands before the final."""
+        """All encounters, round by round; the one for third place stands before the final."""
         ordered = [tie for round in self.rounds for tie in round]
         return ordered if self.third_place is None else [*ordered[:-1], self.third_place, ordered[-1]]
 
@@ -159,7 +160,7 @@ def bracket_of(spec: TournamentSpec, results: Sequence[Outcome]) -> Bracket:
 
 
 def _slots(rounds: int) -> list[int]:
-    """The seeds (from 0) from top to bottom: the best two meet in the final only if both come so far, and so on."""
+    """The seeds (from 0) from top to bottom, arranged so that the best two can only meet in the final, and so on."""
     slots = [0]
     for round in range(rounds):
         slots = [seed for slot in slots for seed in (slot, 2 ** (round + 1) - 1 - slot)]
@@ -169,7 +170,7 @@ def _slots(rounds: int) -> list[int]:
 def _decided(
     spec: TournamentSpec, seeds: Sequence[int], tie: Tie, encounter: Encounter | None, absent: frozenset[int]
 ) -> Tie:
-    """The tie with its winner, if that is known."""
+    """The tie with its winner, if known."""
     one, other = tie.players
     if UNKNOWN in tie.players:
         return tie

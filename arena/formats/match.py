@@ -1,4 +1,4 @@
-"""Two players: matches, with and without a sequential test."""
+"""Matches of two players, with and without a sequential test."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from arena.formats.round_robin import RoundRobin
 
 
 class Match(RoundRobin):
-    """Two players."""
+    """A match of two players with a fixed number of pairs."""
 
     players = 2
     has_rounds = False
 
 
 class SequentialMatch(Match):
-    """Two players, until a test has accepted a hypothesis.
+    """A match of two players that ends when a sequential test accepts a hypothesis.
 
-    It decides nothing but where the match ends: the schedule has every pair there can be, and
-    ``arena.schedule.games_that_count`` says after how many games it has ended.
+    The schedule holds every possible pair; ``arena.schedule.games_that_count`` finds the game at which the test ends
+    it.
     """
 
     is_sequential = True

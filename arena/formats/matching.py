@@ -1,4 +1,4 @@
-"""Pairing everybody off at the least total cost: a minimum-cost perfect matching in a general graph.
+"""Minimum-cost perfect matching in a general graph.
 
 The method is Edmonds' (J. Edmonds, "Maximum matching and a polyhedron with 0,1-vertices", 1965), in its primal-dual
 form: dual values keep a lower bound of every cost; pairs whose cost equals the bound are *tight*, and alternating trees
@@ -11,15 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 FREE, OUTER, INNER = range(3)
-"""Not in a tree; in one at an even distance from its root; at an odd distance."""
+"""Label of a node: outside all trees; at an even distance from its tree's root; at an odd distance."""
 
 Costs = Sequence[Sequence[int | None]]
-"""Shape (n, n), symmetric, whole numbers of any size; ``None`` where two must not be paired. The diagonal is unused."""
+"""Shape (n, n), symmetric, whole numbers of any size; ``None`` forbids a pair. The diagonal is unused."""
 Edge = tuple[int, int]
 
 
 def cheapest_pairing(costs: Costs) -> list[int] | None:
-    """The partner of each of n, at the least sum of costs; ``None`` if they cannot all be paired."""
+    """The partner of each of n vertices at the least sum of costs; ``None`` if no perfect matching exists."""
     if len(costs) % 2:
         return None
     matching = _Matching(costs)
@@ -35,23 +35,23 @@ class _Node:
 
     vertices: list[int]
     children: list[_Node] = field(default_factory=list)
-    """The cycle; the first one holds the base, whose mate is outside, and the others are matched two by two."""
+    """The cycle; the first child holds the base, which is matched outside, and the others are matched pairwise."""
     edges: list[Edge] = field(default_factory=list)
-    """From each child to the next, from the last to the first."""
+    """Edges between neighbouring children; the last one leads back to the first child."""
     dual: int = 0
-    """Of a blossom; not negative."""
+    """Dual value of a blossom, not negative."""
     label: int = FREE
     link: Edge | None = None
-    """Where it hangs in its tree: a vertex of the parent and one of its own; ``None`` at the root."""
+    """The edge to its parent in the tree (parent's vertex, own vertex); ``None`` at the root."""
 
     @property
     def base(self) -> int:
-        """The vertex whose mate, if any, is outside."""
+        """The vertex whose mate, if any, lies outside the blossom."""
         return self.children[0].base if self.children else self.vertices[0]
 
 
 class _Matching:
-    """A matching of least cost among those with as many pairs, and the duals that prove it."""
+    """A matching of least cost among those with as many pairs, and the dual values that prove it."""
 
     def __init__(self, costs: Costs) -> None:
         size = len(costs)
@@ -60,16 +60,16 @@ class _Matching:
             [(other, 2 * cost) for other, cost in enumerate(row) if cost is not None and other != vertex]
             for vertex, row in enumerate(costs)
         ]
-        """Of each vertex those it may be matched with, and twice the cost, so that halves of slacks are whole."""
+        """For each vertex, its possible mates and twice the cost, so that halved slacks stay whole numbers."""
         least = min((cost for row in self._others for _, cost in row), default=0)
         self._duals = [least // 2] * size
         self._top = [_Node([vertex]) for vertex in range(size)]
         """The outermost node of each vertex."""
         self._queue: list[int] = []
-        """Outer vertices whose tight edges have not been looked at."""
+        """Outer vertices whose tight edges have not been examined."""
 
     def grow_by_one_pair(self) -> bool:
-        """Match two vertices more; false if that cannot be."""
+        """Match two more vertices; false if that is impossible."""
         for node in self._tops():
             node.label, node.link = FREE, None
         for node in self._tops():
@@ -87,7 +87,7 @@ class _Matching:
         return list(dict.fromkeys(self._top))
 
     def _follow_tight_edges(self, vertex: int) -> bool:
-        """Let the trees grow from an outer vertex; true once a pair has been won."""
+        """Grow the trees from an outer vertex along tight edges; true once a pair has been gained."""
         for other, cost in self._others[vertex]:
             one, two = self._top[vertex], self._top[other]
             if one is two or two.label == INNER or cost != self._duals[vertex] + self._duals[other]:
@@ -104,7 +104,7 @@ class _Matching:
         return False
 
     def _add_to_tree(self, vertex: int, other: int) -> None:
-        """The free node of ``other`` becomes inner, and its mate outer."""
+        """Label the free node of ``other`` as inner, and its mate as outer."""
         inner = self._top[other]
         inner.label, inner.link = INNER, (vertex, other)
         outer = self._top[self.mates[inner.base]]
@@ -122,7 +122,7 @@ class _Matching:
         return next((node for node in self._path_to_root(other) if id(node) in above), None)
 
     def _flip(self, vertex: int, mate: int) -> None:
-        """Match an outer vertex, and change matched for unmatched edges on the way to its root."""
+        """Match an outer vertex, swapping matched and unmatched edges along the path to its root."""
         while True:
             node = self._top[vertex]
             self._rebase(node, vertex)
@@ -137,7 +137,7 @@ class _Matching:
             vertex, mate = parent, own
 
     def _rebase(self, node: _Node, vertex: int) -> None:
-        """Match a blossom within itself so that ``vertex`` is the one whose mate is outside."""
+        """Rotate the matching within a blossom so that ``vertex`` becomes its base."""
         if not node.children:
             return
         place = next(place for place, child in enumerate(node.children) if vertex in child.vertices)
@@ -151,7 +151,7 @@ class _Matching:
             self.mates[one], self.mates[other] = other, one
 
     def _shrink(self, vertex: int, other: int, ancestor: _Node) -> None:
-        """Make a blossom of the cycle that a tight edge between two outer vertices of a tree closes."""
+        """Shrink the cycle that a tight edge between two outer vertices of a tree closes into a blossom."""
         down, up = (self._path_to_root(self._top[end]) for end in (vertex, other))
         down = down[: down.index(ancestor) + 1][::-1]
         up = up[: up.index(ancestor)]
@@ -168,7 +168,7 @@ class _Matching:
             self._top[inside] = blossom
 
     def _move_duals(self) -> bool:
-        """Make an edge tight that lets a tree grow, or an inner blossom empty; false if there is nothing to gain."""
+        """Shift the dual values until an edge becomes tight or an inner blossom can be expanded; false if none can."""
         duals, top = self._duals, self._top
         step: int | None = None
         for vertex, node in enumerate(top):
@@ -202,7 +202,7 @@ class _Matching:
         return True
 
     def _expand(self, blossom: _Node) -> None:
-        """Put an inner blossom's children in its place; those between its two ends stay in the tree."""
+        """Replace an inner blossom by its children; those between its two ends stay in the tree."""
         children, edges = blossom.children, blossom.edges
         for child in children:
             child.label, child.link = FREE, None

@@ -1,4 +1,4 @@
-"""Everybody against everybody: the round robin."""
+"""The round robin: all players against each other."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from arena.tournament_spec import TournamentSpec
 class RoundRobin(Format):
     """An n-fold round robin of any number of players.
 
-    In each of ``rounds`` every two players meet once, in ``pairs`` pairs with colours swapped, everybody from the same
-    openings; every round has openings of its own.
+    In each of ``rounds``, any two players meet in ``pairs`` pairs with colours swapped. All encounters of a round share
+    its openings; each round has its own.
     """
 
     def encounters(self, spec: TournamentSpec) -> list[tuple[int, int]]:
-        """Who meets whom in a round."""
+        """The pairs of players that meet in a round."""
         return list(combinations(range(len(spec.players)), 2))
 
     def pairings(self, spec: TournamentSpec, order: Sequence[int], results: Sequence[Outcome]) -> Iterator[Pairing]:
@@ -32,5 +32,5 @@ class RoundRobin(Format):
             yield from paired_games(encounters, of_round, order, number=number, round=round)
 
     def max_games(self, spec: TournamentSpec, results: Sequence[Outcome] = ()) -> int:
-        """All of them."""
+        """The number of all games."""
         return 2 * len(self.encounters(spec)) * spec.pairs

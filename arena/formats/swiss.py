@@ -1,22 +1,22 @@
-"""The Swiss system: in every round players meet whose scores are as equal as can be, and nobody twice.
+"""The Swiss system: each round pairs players with scores as equal as possible, and no two players twice.
 
-After the idea of the FIDE (Dutch) System (FIDE Handbook C.04.3): players are ranked by score, then by seed; within
-a group of equal score the upper half meets the lower half; who is left over floats down to the next group. In place of
+After the idea of the FIDE (Dutch) System (FIDE Handbook C.04.3): players are ranked by score, then by seed; within a
+group of equal score the upper half meets the lower half; a leftover player floats down to the next group. In place of
 that system's list of transpositions and exchanges, all encounters of a round are chosen at once, as the cheapest of all
 legal pairings, which are compared in this order:
 
-1. the fewest repeated encounters and byes (an opponent that is not there counts as one); unless repeats are allowed,
-   nobody meets an opponent or has a bye twice;
+1. the fewest repeated encounters and byes (an absent opponent counts as a bye); without ``repeats``, nobody meets an
+   opponent or has a bye twice;
 2. the bye as far down the ranking as possible;
 3. the least sum of squared differences of score;
 4. the fewest encounters within one half of a group;
-5. the least sum of squared distances: from the order of the upper half against the same order of the lower half, and of
-   who floats down from the last of the own group against the first of the next;
-6. of equal sums the one whose distances are further down the ranking.
+5. the least sum of squared distances from the ideal pairing: upper half against lower half in the same order, and for
+   floaters the last of a group against the first of the next;
+6. among equal sums, the one with its distances further down the ranking.
 
-A legal pairing is found whenever there is one. Among up to ``LOOKAHEAD_PLAYERS`` players a round is also paired so that
-as many further rounds as possible can be: if the cheapest pairing leaves no way to do that, the cheapest of the rounds
-of a way that was found is taken. How many rounds are planned makes no difference, so that there may be more later.
+A legal pairing is found whenever there is one. With up to ``LOOKAHEAD_PLAYERS`` players, a round also keeps as many
+further rounds as possible open. If the cheapest pairing would not, the cheapest round of a complete schedule found by
+search replaces it. The planned number of rounds has no influence, so a tournament can be extended.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ from arena.records import Outcome, Pairing
 from arena.tournament_spec import TournamentSpec
 
 WIN, TIE, LOSS = 1.0, 0.5, 0.0
-"""Points for an encounter; a bye or an opponent that is not there is a win."""
+"""Points for an encounter; a bye or an absent opponent is a win."""
 NEXT_LEVEL = 10**12
-"""More than any sum of costs of one of the levels by which pairings are compared."""
+"""Larger than any sum of costs within one level of comparison."""
 LOOKAHEAD_PLAYERS = 20
-"""Of more than these, there are at most half as many rounds."""
+"""With more players than this, the number of rounds is limited to half as many."""
 SEARCH_STEPS = 20_000
-"""How long a way to pair all further rounds is looked for; for so many players that has always been enough."""
+"""Limit of the search for a schedule of all further rounds; it has always sufficed for so many players."""
 
 
 class Swiss(Format):
-    """A Swiss tournament of ``rounds`` rounds, whose encounters are ``pairs`` pairs with colours swapped."""
+    """A Swiss tournament of ``rounds`` rounds; each encounter is ``pairs`` pairs with colours swapped."""
 
     keys = ("seeding", "repeats")
     decides_on_the_way = True
 
     def pairings(self, spec: TournamentSpec, order: Sequence[int], results: Sequence[Outcome]) -> Iterator[Pairing]:
-        """The next round; none after the last, and none if nobody can be paired any more."""
+        """The next round; empty after the last one, and if no legal pairing is left."""
         table = swiss_table(spec, results)
         if table.rounds == spec.rounds:
             return
@@ -63,40 +63,40 @@ class Swiss(Format):
         yield from paired_games(paired.encounters, of_round, order, number=len(results), round=table.rounds)
 
     def max_games(self, spec: TournamentSpec, results: Sequence[Outcome] = ()) -> int:
-        """Those of the rounds so far, and of the rounds to come with everybody who has not dropped out."""
+        """The games of the rounds so far, plus full further rounds of all players that have not dropped out."""
         table = swiss_table(spec, results)
         encounters = (len(spec.players) - len(table.out)) // 2
         return len(results) + 2 * spec.pairs_of_encounter * encounters * (spec.rounds - table.rounds)
 
     def default_rounds(self, players: int) -> int:
-        """As many as it takes until at most one player has won every encounter."""
+        """As many rounds as it takes until at most one player can have won every encounter."""
         return max(1, math.ceil(math.log2(players)))
 
     def most_rounds(self, players: int) -> int:
-        """Until everybody has met everybody; with an odd number everybody also has a bye.
+        """As many rounds as it takes for all players to meet (plus one for the byes of an odd number).
 
-        Of many players half as many: while everybody has at least half of all still to meet, there is a pairing (G. A.
-        Dirac, "Some theorems on abstract graphs", 1952).
+        With many players half as many: while everyone still has to meet at least half of the players, a pairing exists
+        (G. A. Dirac, "Some theorems on abstract graphs", 1952).
         """
         return players - 1 + players % 2 if players <= LOOKAHEAD_PLAYERS else (players + 1) // 2
 
 
 @dataclass(frozen=True)
 class SwissTable:
-    """What a Swiss tournament's rounds have come to."""
+    """The standing of a Swiss tournament after its complete rounds."""
 
     rounds: int
     """Rounds that have been played."""
     points: tuple[float, ...]
-    """Of each player: 1 for an encounter won, a bye, or an opponent that was not there; 1/2 for a tied encounter."""
+    """Points of each player: 1 for a won encounter, a bye, or an absent opponent; 1/2 for a tied encounter."""
     encounters: tuple[Encounter, ...]
     byes: tuple[int | None, ...]
-    """Of each round the player without an opponent."""
+    """The player without an opponent in each round."""
     out: frozenset[int]
-    """Players that could not be started."""
+    """The players that could not be started."""
 
     def state(self, spec: TournamentSpec) -> PairingState:
-        """What the next round depends on."""
+        """The input of the pairing of the next round."""
         seeds = seeds_of(spec)
         left = [player for player in seeds if player not in self.out]
         ranking = sorted(left, key=lambda player: -self.points[player])
@@ -134,30 +134,30 @@ def swiss_table(spec: TournamentSpec, results: Sequence[Outcome]) -> SwissTable:
 
 
 def points_for(encounter: Encounter, player: int) -> float:
-    """What an encounter is worth to one of the two; an absent player gets nothing."""
+    """Points of one of the two players for an encounter; an absent player gets none."""
     if encounter.winner is None:
         return LOSS if encounter.absent else TIE
     return WIN if encounter.winner == player else LOSS
 
 
 class PairingState(NamedTuple):
-    """What the pairing of a round depends on; everything is in the order of ``ranking``."""
+    """The input of a round's pairing; all fields follow the order of ``ranking``."""
 
     ranking: tuple[int, ...]
-    """The players that are to be paired, by points and then by seed."""
+    """The players to be paired, by points and then by seed."""
     points: tuple[float, ...]
     meetings: tuple[tuple[int, ...], ...]
-    """How often every two have met."""
+    """Number of meetings of every two players."""
     byes: tuple[int, ...]
-    """How many byes each has had."""
+    """Number of byes of each player."""
     walkovers: tuple[int, ...]
-    """How many encounters each has won because the opponent was not there."""
+    """Number of encounters that each player won because the opponent was absent."""
     repeats: bool
-    """Whether players may meet again, and may have a second bye."""
+    """Whether players may meet again or have a second bye."""
 
 
 class PairedRound(NamedTuple):
-    """Who meets whom in a round; the higher ranked player first."""
+    """The pairs of a round; the higher ranked player comes first."""
 
     encounters: list[tuple[int, int]]
     bye: int | None
@@ -165,7 +165,7 @@ class PairedRound(NamedTuple):
 
 @functools.lru_cache(maxsize=1000)
 def paired_round(state: PairingState) -> PairedRound | None:
-    """The next round by the rules above; ``None`` if there is no legal pairing, or nobody to be paired."""
+    """The next round by the rules of the module; ``None`` if there is no legal pairing, or nobody to pair."""
     costs = pairing_costs(state)
     partners = cheapest_pairing(costs) if len(state.ranking) > 1 else None
     if partners is None:
@@ -181,7 +181,7 @@ def paired_round(state: PairingState) -> PairedRound | None:
 
 
 def pairing_costs(state: PairingState) -> list[list[int | None]]:
-    """What it costs to pair every two, by place in the ranking; the last place is the bye, if there is one."""
+    """Cost of pairing each two places in the ranking; the last place is the bye, if there is one."""
     players = len(state.ranking)
     costs: list[list[int | None]] = [[None] * (players + players % 2) for _ in range(players + players % 2)]
     group = [state.points.index(points) for points in state.points]
@@ -203,11 +203,11 @@ def pairing_costs(state: PairingState) -> list[list[int | None]]:
 
 
 def _distance_from_fold(places: tuple[int, int], size: int, joined: int | None) -> tuple[bool, int]:
-    """Whether two are of one half of a group, and how far they are from upper half against lower half.
+    """Whether two players belong to one half of a group, and their distance from the ideal pairing (see the module).
 
-    ``places`` are in the groups, ``size`` is of the first's. ``joined`` is how many float down to the group of both, by
-    the number of players above: 0, or 1, who meets its first. It is ``None`` between groups: how far from the last of
-    the upper group against the first of the lower.
+    ``places`` are their places in their groups, ``size`` is the size of the first one's group. ``joined`` is ``None``
+    for players of different groups: the distance is then from the last of the upper group against the first of the
+    lower. Within a group it is the number of players floating down to it, 0 or 1; a floater meets its first player.
     """
     one, other = places
     if joined is None:
@@ -218,7 +218,7 @@ def _distance_from_fold(places: tuple[int, int], size: int, joined: int | None) 
 
 
 def _ranked(*levels: int) -> int:
-    """One number for several, the first of which counts most."""
+    """Combine several numbers into one; the first is the most significant."""
     total = 0
     for level in levels:
         total = total * NEXT_LEVEL + level
@@ -229,7 +229,7 @@ def _ranked(*levels: int) -> int:
 
 
 def _with_a_future(costs: list[list[int | None]], partners: list[int]) -> list[int]:
-    """``partners``, or, if fewer rounds could be paired after it than after another, a round that avoids that."""
+    """``partners``, or a round that leaves more further rounds possible, if there is one."""
     places = range(len(costs))
     if len(costs) > LOOKAHEAD_PLAYERS:
         return partners
@@ -244,13 +244,13 @@ def _with_a_future(costs: list[list[int | None]], partners: list[int]) -> list[i
 
 
 class _OutOfSteps(Exception):
-    """The search has taken too long."""
+    """The search exceeded its step limit."""
 
 
 def _disjoint_pairings(legal: Sequence[set[int]], rounds: int) -> list[list[int]] | None:
-    """``rounds`` pairings of everybody, of which no two have a couple in common; ``None`` if there are none.
+    """Find ``rounds`` pairings of all players, no two with a pair in common; ``None`` if there are none.
 
-    ``legal`` are those whom each may meet. The list is empty if it would take too long to know.
+    ``legal`` holds the possible opponents of each player. Returns an empty list if the search takes too long.
     """
     steps = SEARCH_STEPS
 
