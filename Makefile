@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check bench soak docs
+.PHONY: help demo test package check bench soak docs
 
 # Where Python may not keep bytecode, each of the programs that run here would compile all sources anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -32,14 +32,19 @@ test: .venv/.installed-test  ## run the tests, without the slow ones
 	@.venv/bin/elolab compile
 	@# One worker more than processors: many tests wait for programs that take their time.
 	@workers=$$(.venv/bin/python -c 'import os; print((os.cpu_count() or 1) + 1)'); \
-	OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -q -m "not slow" --numprocesses "$$workers" --dist loadfile --no-loadscope-reorder $(ARGUMENTS)
+	OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -q -m "not slow and not packaging" --numprocesses "$$workers" --dist loadfile --no-loadscope-reorder $(ARGUMENTS)
+
+package: .venv/.installed-test  ## build wheel and sdist, and try both in empty environments
+	$(interpreter)
+	@.venv/bin/python -m pytest -q -m packaging tests/test_installed.py $(ARGUMENTS)
 
 soak: .venv/.installed-test .venv/.installed-notebook  ## run the slow tests
 	$(interpreter)
 	@.venv/bin/python -m pytest -q -m slow --hypothesis-profile soak $(ARGUMENTS)
 
-check: .venv/.installed-check  ## check style and types
+check: .venv/.installed-check  ## check format, style and types
 	$(interpreter)
+	@.venv/bin/python -m ruff format --check .
 	@.venv/bin/python -m ruff check .
 	@.venv/bin/python -m mypy
 
@@ -51,8 +56,8 @@ bench: .venv/.installed  ## measure the speed of the engine and the arena (ARGUM
 	done
 
 docs: .venv/.installed  ## write docs/claims.md and docs/keys.md, and the JSON schemas of TOML files
-	@.venv/bin/python -m tuning.reports.claims.page
-	@.venv/bin/python -m tuning.keys.reference
+	@.venv/bin/python -m elolab.tuning.reports.claims.page
+	@.venv/bin/python -m elolab.tuning.keys.reference
 
 .venv/.installed: pyproject.toml constraints.txt .ci/bootstrap
 	@PYTHON="$(PYTHON)" .ci/bootstrap

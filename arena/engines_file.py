@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.keys.player import ANY_PLAYER, DESCRIPTION, RESTARTS, command_of
-from engine.settings.configuration import ConfigurationError, Table, nearest, read_toml
-from engine.settings.toml_values import told_value
+from elolab.arena.keys.player import ANY_PLAYER, DESCRIPTION, RESTARTS, command_of
+from elolab.engine.settings.configuration import ConfigurationError, Table, nearest, read_toml
+from elolab.engine.settings.toml_values import told_value
 
 ENGINES_NAME = "engines.toml"
 
@@ -122,6 +122,7 @@ def _read_cutechess(path: Path) -> dict[str, dict[str, Any]]:
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no list of engines with name and command"
         raise ConfigurationError(f"{path}: cannot be read as engines of cutechess: {reason}") from None
+
 
 def _of_cutechess(configuration: Mapping[str, Any], where: str) -> tuple[str, dict[str, Any]]:
     """Convert an engine of cutechess to its name and entry; raises ``ConfigurationError`` for a non-text name."""

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import Any
 
-from arena.engines_file import EnginesFile, engines_file
-from arena.keys.player import ANY_PLAYER, DESCRIPTION, REFERENCE, command_of, keys_of
-from arena.players.detect import DetectionError, ProtocolFinder
-from arena.players.registry import (
+from elolab.arena.engines_file import EnginesFile, engines_file
+from elolab.arena.keys.player import ANY_PLAYER, DESCRIPTION, REFERENCE, command_of, keys_of
+from elolab.arena.players.detect import DetectionError, ProtocolFinder
+from elolab.arena.players.registry import (
     DEFAULT_PROTOCOL,
     EXPECTED_PROTOCOLS,
     PROTOCOLS,
@@ -22,9 +22,9 @@ from arena.players.registry import (
     protocol_named,
     protocols,
 )
-from arena.records import BUILTIN, PlayerSpec
-from engine.errors import UserError
-from engine.settings.configuration import (
+from elolab.arena.records import BUILTIN, PlayerSpec
+from elolab.engine.errors import UserError
+from elolab.engine.settings.configuration import (
     ConfigurationError,
     Table,
     available_configs,
@@ -35,10 +35,10 @@ from engine.settings.configuration import (
     read_toml,
     refuse_other_kind,
 )
-from engine.settings.limits import GRAMMAR, OWN_LEVEL, Limits
-from engine.settings.parameters import by_own_names, resolve
-from engine.settings.presets import load_preset, preset_name
-from engine.settings.toml_values import told_value
+from elolab.engine.settings.limits import GRAMMAR, OWN_LEVEL, Limits
+from elolab.engine.settings.parameters import by_own_names, resolve
+from elolab.engine.settings.presets import load_preset, preset_name
+from elolab.engine.settings.toml_values import told_value
 
 MAX_NAME_LENGTH = 60
 
@@ -327,7 +327,7 @@ def player_entry(word: str, reader: PlayerReader) -> dict[str, Any]:
 
 
 def _player_of_file(word: str, engines: EnginesFile) -> NamedPlayer:
-    from engine.games import GAMES
+    from elolab.engine.games import GAMES
 
     path, data = _read_player_file(word, engines)
     name = preset_name(word)
@@ -375,8 +375,8 @@ def _other_meaning(word: str, engines: EnginesFile) -> str:
 
 def is_installed(program: str) -> bool:
     """Whether the search path has a program of that name."""
-    from arena.players.contract import PlayerFault
-    from arena.players.process import find_program
+    from elolab.arena.players.contract import PlayerFault
+    from elolab.arena.players.process import find_program
 
     try:
         return os.sep not in program and bool(find_program([program], None))

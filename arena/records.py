@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from engine.rules import Adjudication, Rules
-from engine.search_statistics import SearchStatisticsSettings
-from engine.settings.limits import MARGIN_MS, Limits
+from elolab.engine.rules import Adjudication, Rules
+from elolab.engine.search_statistics import SearchStatisticsSettings
+from elolab.engine.settings.limits import MARGIN_MS, Limits
 
 BUILTIN = "builtin"
 """The protocol of players that are the built-in engine."""

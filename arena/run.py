@@ -16,23 +16,23 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TextIO, TypedDict
 
-from arena.files import replace_file
-from arena.play.executor import GameRunner
-from arena.play.live import LIVE_NAME, Progress
-from arena.play.store import STORE_NAME, DamagedStore, Store, check_place
-from arena.players.interruption import Pauses, stopping_on_signals
-from arena.players.processors import OFF, AffinityError, Side, overload, overload_text, processor_count, shares
-from arena.provenance.record import Provenance, changed_since
-from arena.records import GameJob, GameRecord, Outcome, Pairing
-from engine.errors import UserError
-from engine.language import console
-from engine.settings.toml_values import told_value
+from elolab.arena.files import replace_file
+from elolab.arena.play.executor import GameRunner
+from elolab.arena.play.live import LIVE_NAME, Progress
+from elolab.arena.play.store import STORE_NAME, DamagedStore, Store, check_place
+from elolab.arena.players.interruption import Pauses, stopping_on_signals
+from elolab.arena.players.processors import OFF, AffinityError, Side, overload, overload_text, processor_count, shares
+from elolab.arena.provenance.record import Provenance, changed_since
+from elolab.arena.records import GameJob, GameRecord, Outcome, Pairing
+from elolab.engine.errors import UserError
+from elolab.engine.language import console
+from elolab.engine.settings.toml_values import told_value
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from arena.play.executor import Runner
-    from engine.engine import StopFlag
+    from elolab.arena.play.executor import Runner
+    from elolab.engine.engine import StopFlag
 
 REMEDY = "give another folder with --out, or remove that one"
 ENGINE_IDENTITY = "engine_identity"
@@ -119,7 +119,7 @@ class Run:
         log: str | None = None,
         files: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        from engine.engine import StopFlag
+        from elolab.engine.engine import StopFlag
 
         self.directory, self.purpose = directory, purpose
         self.threads, self._affinity = concurrency, affinity
@@ -163,7 +163,7 @@ class Run:
             return self._make_cluster_runner(self._cluster)
         log = None
         if self._log_folder is not None:
-            from arena.play.dialogue_log import DialogueLog
+            from elolab.arena.play.dialogue_log import DialogueLog
 
             log = DialogueLog(Path(self._log_folder), self.progress.remark)
         return GameRunner(
@@ -172,12 +172,12 @@ class Run:
         )  # fmt: skip
 
     def _make_cluster_runner(self, cluster: str | Executor) -> Runner:
-        from arena.cluster.contract import ExecutorSite, Site
-        from arena.cluster.runner import ClusterRunner
+        from elolab.arena.cluster.contract import ExecutorSite, Site
+        from elolab.arena.cluster.runner import ClusterRunner
 
         site: Site
         if isinstance(cluster, str):
-            from arena.cluster.dask_cluster import DaskSite
+            from elolab.arena.cluster.dask_cluster import DaskSite
 
             site = DaskSite(cluster, self.progress.remark, self.stop.is_set)
         else:
@@ -273,7 +273,7 @@ class Run:
 
     def _claim(self) -> None:
         """Record the purpose in the folder, or check that the folder has the same one."""
-        from engine.compiled.identity import engine_identity
+        from elolab.engine.compiled.identity import engine_identity
 
         store, purpose = self.store, self.purpose
         check_store(store, purpose, accepts_changes=self._accept_engine_change)
@@ -293,7 +293,7 @@ def check_options(concurrency: int, cluster: str | Executor | None, affinity: st
     if cluster is not None and affinity != OFF:
         raise RunError("--affinity is of this machine's processors; leave it out, or play without --cluster")
     if log is not None:
-        from arena.play.dialogue_log import check_log_folder
+        from elolab.arena.play.dialogue_log import check_log_folder
 
         check_log_folder(Path(log))
     try:
@@ -306,7 +306,7 @@ def check_clocks(purpose: Purpose, cluster: str | Executor | None, wall_clock_on
     """Raise ``RunError`` if a cluster would play games on a clock that other load disturbs, without permission."""
     if cluster is None or wall_clock_on_cluster:
         return
-    from arena.cluster.contract import clock_problem
+    from elolab.arena.cluster.contract import clock_problem
 
     for side in purpose.sides:
         if problem := clock_problem(side.limits):
@@ -369,7 +369,7 @@ def _check_same(store: Store, purpose: Purpose, recorded: Any) -> None:
 
 
 def _check_engine(store: Store) -> None:
-    from engine.compiled.identity import engine_identity, equivalent_identities
+    from elolab.engine.compiled.identity import engine_identity, equivalent_identities
 
     before = store.metadata(ENGINE_IDENTITY)
     if len(store) and before not in equivalent_identities():
@@ -390,7 +390,7 @@ def check_provenance(store: Store) -> None:
 
 def tell_of_repair(directory: Path, progress: Progress, games: int, copy: str) -> None:
     """Report at once how many games were saved from a damaged store, and where the damaged file is."""
-    progress.remark(console("arena")("progress.repaired", folder=directory, games=games, copy=copy))
+    progress.remark(console("elolab.arena")("progress.repaired", folder=directory, games=games, copy=copy))
     progress.show_remarks()
 
 
@@ -424,7 +424,7 @@ def kind_in(names: Container[str]) -> str:
 
 def engines_of(store: Store) -> str:
     """The engine identity for reports: this engine's, followed by others whose games the folder holds."""
-    from engine.compiled.identity import engine_identity
+    from elolab.engine.compiled.identity import engine_identity
 
     identity = engine_identity()
     return SEVERAL.join([identity, *sorted(store.engine_identities() - {identity})])

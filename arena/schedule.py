@@ -10,17 +10,17 @@ import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from arena.formats.contract import Format
-from arena.formats.gauntlet import Gauntlet
-from arena.formats.knockout import Knockout
-from arena.formats.match import Match, SequentialMatch
-from arena.formats.round_robin import RoundRobin
-from arena.formats.swiss import Swiss
-from arena.notation.openings import Suite, SuitePart
-from arena.records import GameJob, Outcome, Pairing
-from arena.sequential import SequentialRun
-from arena.tournament_spec import TournamentSpec
-from engine.errors import UserError
+from elolab.arena.formats.contract import Format
+from elolab.arena.formats.gauntlet import Gauntlet
+from elolab.arena.formats.knockout import Knockout
+from elolab.arena.formats.match import Match, SequentialMatch
+from elolab.arena.formats.round_robin import RoundRobin
+from elolab.arena.formats.swiss import Swiss
+from elolab.arena.notation.openings import Suite, SuitePart
+from elolab.arena.records import GameJob, Outcome, Pairing
+from elolab.arena.sequential import SequentialRun
+from elolab.arena.tournament_spec import TournamentSpec
+from elolab.engine.errors import UserError
 
 
 class ScheduleError(UserError):
@@ -92,9 +92,7 @@ class Course:
         """The current games; empty once the tournament is over."""
 
     @classmethod
-    def over(
-        cls, spec: TournamentSpec, outcomes: Iterable[Outcome], withdrawals: Iterable[Withdrawal] = ()
-    ) -> Course:
+    def over(cls, spec: TournamentSpec, outcomes: Iterable[Outcome], withdrawals: Iterable[Withdrawal] = ()) -> Course:
         """The course after these games, which are matched to the schedule by number."""
         course = cls(spec, withdrawals=withdrawals)
         played = {outcome.pairing.number: outcome for outcome in outcomes}
@@ -166,9 +164,7 @@ def sequential_run(spec: TournamentSpec, results: Iterable[Outcome]) -> Sequenti
     return SequentialRun.over(spec.sprt, max(spec.pairs, complete), outcomes)
 
 
-def games_that_count(
-    spec: TournamentSpec, results: Iterable[Outcome], withdrawals: Iterable[Withdrawal] = ()
-) -> int:
+def games_that_count(spec: TournamentSpec, results: Iterable[Outcome], withdrawals: Iterable[Withdrawal] = ()) -> int:
     """Number of games, from the start of the schedule, that belong to the tournament, given the results so far.
 
     With an accepted hypothesis: the games up to that decision. In a format that decides on the way: the most still

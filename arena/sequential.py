@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from arena.figures.brownian import upper_bound_probability
-from arena.figures.numbers import given_text, signed
-from arena.figures.statistics import (
+from elolab.arena.figures.brownian import upper_bound_probability
+from elolab.arena.figures.numbers import given_text, signed
+from elolab.arena.figures.statistics import (
     NORMALIZED_UNIT,
     Array,
     Pentanomial,
@@ -30,8 +30,8 @@ from arena.figures.statistics import (
     score_of_elo,
     sequential_test,
 )
-from arena.records import Outcome
-from engine.language import Catalogue, with_minus
+from elolab.arena.records import Outcome
+from elolab.engine.language import Catalogue, with_minus
 
 MAX_HYPOTHESIS = 200
 """Largest hypothesis in Elo, either way; far beyond it, no distribution of outcomes has that strength."""

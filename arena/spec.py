@@ -8,19 +8,19 @@ from dataclasses import asdict, replace
 from pathlib import Path, PurePath
 from typing import Any
 
-from arena.engines_file import beside_or_here, engines_file
-from arena.formats.contract import Format
-from arena.keys.tournament import TOURNAMENT
-from arena.player_spec import MAX_NAME_LENGTH, PlayerReader, read_limits, read_players
-from arena.players.detect import ProtocolFinder
-from arena.records import PlayerSpec
-from arena.schedule import DEFAULT_FORMAT, FORMATS
-from arena.sequential import MIN_GAP, SequentialSettings
-from arena.tournament_spec import TournamentSpec
-from engine.errors import UserError
-from engine.rules import Adjudication, Rules
-from engine.search_statistics import SearchStatisticsSettings
-from engine.settings.configuration import ConfigurationError, Table, nearest, read_toml
+from elolab.arena.engines_file import beside_or_here, engines_file
+from elolab.arena.formats.contract import Format
+from elolab.arena.keys.tournament import TOURNAMENT
+from elolab.arena.player_spec import MAX_NAME_LENGTH, PlayerReader, read_limits, read_players
+from elolab.arena.players.detect import ProtocolFinder
+from elolab.arena.records import PlayerSpec
+from elolab.arena.schedule import DEFAULT_FORMAT, FORMATS
+from elolab.arena.sequential import MIN_GAP, SequentialSettings
+from elolab.arena.tournament_spec import TournamentSpec
+from elolab.engine.errors import UserError
+from elolab.engine.rules import Adjudication, Rules
+from elolab.engine.search_statistics import SearchStatisticsSettings
+from elolab.engine.settings.configuration import ConfigurationError, Table, nearest, read_toml
 
 MIN_PLAYERS_FOR_THIRD_PLACE = 4
 
@@ -30,9 +30,7 @@ def load_tournament(path: Path) -> TournamentSpec:
     return spec_from_mapping(read_toml(path), str(path))
 
 
-def spec_from_mapping(
-    data: Mapping[str, Any], where: str, finder: ProtocolFinder | None = None
-) -> TournamentSpec:
+def spec_from_mapping(data: Mapping[str, Any], where: str, finder: ProtocolFinder | None = None) -> TournamentSpec:
     """Read a tournament from plain data; ``where`` is its file, which names it unless the key ``name`` does.
 
     ``finder`` detects the protocol of programs that give none. Raises ``UserError`` with one line for the first
@@ -136,9 +134,7 @@ def _read_anchors(table: Table, players: Sequence[PlayerSpec]) -> tuple[tuple[st
     """Read the table ``[anchors]``: names of players and their Elo."""
     names = [player.name for player in players]
     section = table.table("anchors", names)
-    return tuple(
-        (name, section.number(name)) for name in names if name in section
-    )
+    return tuple((name, section.number(name)) for name in names if name in section)
 
 
 def default_part(game: str, openings: str) -> str:
@@ -164,7 +160,7 @@ def read_rules(table: Table) -> Rules:
 
 def read_adjudication(table: Table, game: str) -> Adjudication:
     """Read the table ``[adjudication]`` over the game's defaults."""
-    from engine.games import GAMES, game_named
+    from elolab.engine.games import GAMES, game_named
 
     section = table.table("adjudication")
     contract = game_named(game)

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from arena.players.registry import protocol_named
-from arena.records import GameConditions, PlayerSpec
-from arena.sequential import SequentialSettings
-from engine.rules import Adjudication, Rules
-from engine.search_statistics import SearchStatisticsSettings
-from engine.settings.configuration import specification_word
+from elolab.arena.players.registry import protocol_named
+from elolab.arena.records import GameConditions, PlayerSpec
+from elolab.arena.sequential import SequentialSettings
+from elolab.engine.rules import Adjudication, Rules
+from elolab.engine.search_statistics import SearchStatisticsSettings
+from elolab.engine.settings.configuration import specification_word
 
 
 @dataclass(frozen=True)

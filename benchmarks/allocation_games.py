@@ -17,14 +17,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from arena.play.store import Store
-from engine.commands.arguments import usable_processors
-from engine.settings.configuration import read_toml
-from tuning.ablation.allocation import Allocation
-from tuning.ablation.rows import PlayedComparisons
-from tuning.ablation.run import ablate, prepare_ablation
-from tuning.ablation.spec import AblationSpec, ablation_from_mapping
-from tuning.matches import MatchTable
+from elolab.arena.play.store import Store
+from elolab.engine.commands.arguments import usable_processors
+from elolab.engine.settings.configuration import read_toml
+from elolab.tuning.ablation.allocation import Allocation
+from elolab.tuning.ablation.rows import PlayedComparisons
+from elolab.tuning.ablation.run import ablate, prepare_ablation
+from elolab.tuning.ablation.spec import AblationSpec, ablation_from_mapping
+from elolab.tuning.matches import MatchTable
 
 SPECIFICATION = Path(__file__).parent.parent / "configs" / "ablations" / "first.toml"
 

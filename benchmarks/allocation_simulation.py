@@ -22,9 +22,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from arena.figures.statistics import Pentanomial, score_of_elo
-from tuning.ablation.allocation import Allocation, ResearchQuestion
-from tuning.ablation.verdicts import (
+from elolab.arena.figures.statistics import Pentanomial, score_of_elo
+from elolab.tuning.ablation.allocation import Allocation, ResearchQuestion
+from elolab.tuning.ablation.verdicts import (
     BETTER,
     DIFFERENT,
     EQUIVALENT,

@@ -29,12 +29,12 @@ from pathlib import Path
 
 from measuring import FAIRY_STOCKFISH, add_count, parser_of, pin, report
 
-from arena.protocols.uci import go_command, position_command
-from arena.records import GameConditions, GameJob, Opening, Pairing, PlayerSpec
-from arena.run import Purpose, Run
-from engine.games import game_named
-from engine.rules import Adjudication, Rules
-from engine.settings.limits import Limits
+from elolab.arena.protocols.uci import go_command, position_command
+from elolab.arena.records import GameConditions, GameJob, Opening, Pairing, PlayerSpec
+from elolab.arena.run import Purpose, Run
+from elolab.engine.games import game_named
+from elolab.engine.rules import Adjudication, Rules
+from elolab.engine.settings.limits import Limits
 
 PLIES = 120
 GAMES = 24
@@ -233,7 +233,7 @@ class _Arena:
 
 def _print_profile(play: _Arena) -> None:
     """Where the thread that talks to programs spends its time."""
-    from arena.players import event_loop
+    from elolab.arena.players import event_loop
 
     profile = cProfile.Profile()
     plain = event_loop.LoopThread._run

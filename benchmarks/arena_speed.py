@@ -147,7 +147,7 @@ class Version:
 
 def _work(game: str, pairs: int) -> None:
     """Do what standard input says, line by line, and tell what it took as JSON."""
-    from arena.spec import load_tournament
+    from elolab.arena.spec import load_tournament
 
     searcher: Any = None
     records: list[Any] = []
@@ -178,8 +178,8 @@ def _work(game: str, pairs: int) -> None:
 
 def _play(specification: Any, threads: int) -> tuple[Measured, list[Any]]:
     """Play a tournament in a folder of its own; what it took, and its games."""
-    from arena.play.store import Store
-    from arena.play.tournament import run
+    from elolab.arena.play.store import Store
+    from elolab.arena.play.tournament import run
 
     with tempfile.TemporaryDirectory() as folder, open(os.devnull, "w") as nowhere:
         directory = Path(folder) / "run"

@@ -23,11 +23,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from arena.play.store import Store
-from arena.records import GameRecord
-from engine.settings.configuration import available_configs, find_config, read_toml
-from engine.settings.parameters import resolve
-from engine.settings.presets import load_preset
+from elolab.arena.play.store import Store
+from elolab.arena.records import GameRecord
+from elolab.engine.settings.configuration import available_configs, find_config, read_toml
+from elolab.engine.settings.parameters import resolve
+from elolab.engine.settings.presets import load_preset
 
 CLOCK = "clock=1+0.01"
 PRESET_CLOCK = "clock=0.5+0.005"

@@ -45,11 +45,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tuning.study.playoff import SHARE
-from tuning.study.rounds.pairs_of_settings import game_pairs_per_settings_pair
-from tuning.study.spec import DEFAULT_ROUND_PAIRS, MIN_ROUNDS
-from tuning.study.state import REFIT_GROWTH
-from tuning.study.validation.match import INTERIM_PAIRS
+from elolab.tuning.study.playoff import SHARE
+from elolab.tuning.study.rounds.pairs_of_settings import game_pairs_per_settings_pair
+from elolab.tuning.study.spec import DEFAULT_ROUND_PAIRS, MIN_ROUNDS
+from elolab.tuning.study.state import REFIT_GROWTH
+from elolab.tuning.study.validation.match import INTERIM_PAIRS
 
 WORKERS = (1, 2, 10, 100, 1000)
 LONG_GAME = 30.0
@@ -432,11 +432,11 @@ def simulate(schedule: Schedule, workers: int, costs: Costs, design: Design = De
 
 def measured(nodes: int, bytes_per_second: float) -> Costs:
     """The costs on this machine, of games of so many nodes a move between settings of the built-in Xiangqi engine."""
-    from arena.run import Run
-    from tuning.study.plan import prepare_tuning, purpose_of
-    from tuning.study.rounds.games import ScheduledSettingsPair, SettingsPairGames
-    from tuning.study.rounds.pairs_of_settings import design_pair, first_design
-    from tuning.study.spec import tuning_from_mapping
+    from elolab.arena.run import Run
+    from elolab.tuning.study.plan import prepare_tuning, purpose_of
+    from elolab.tuning.study.rounds.games import ScheduledSettingsPair, SettingsPairGames
+    from elolab.tuning.study.rounds.pairs_of_settings import design_pair, first_design
+    from elolab.tuning.study.spec import tuning_from_mapping
 
     content = {"budget": {"games": TUNING_GAMES}, "limit": f"nodes={nodes}", "parameters": list(PARAMETERS)}
     plan = prepare_tuning(tuning_from_mapping(content, "measured"))
@@ -484,7 +484,7 @@ def measured(nodes: int, bytes_per_second: float) -> Costs:
 
 def _commits(records: Sequence[Any]) -> tuple[float, float]:
     """A game stored in a commit of its own, and what it costs but for the commit."""
-    from arena.play.store import Store
+    from elolab.arena.play.store import Store
 
     taken = []
     for mode in ("FULL", "OFF"):
@@ -530,9 +530,9 @@ def _nothing(number: int) -> int:
 
 def _fits(space: Any) -> tuple[tuple[int, float], ...]:
     """Model fit, its maximum and the design of the next round, by games known, one pair for every two settings."""
-    from tuning.study.model.observations import Observations
-    from tuning.study.rounds.pairs_of_settings import design_pair, first_design
-    from tuning.study.state import StudyState
+    from elolab.tuning.study.model.observations import Observations
+    from elolab.tuning.study.rounds.pairs_of_settings import design_pair, first_design
+    from elolab.tuning.study.state import StudyState
 
     found, generator = [], np.random.default_rng(1)
     for games in (400, 400, 1_600, 6_400, 16_000):  # the first one loads what it needs

@@ -23,14 +23,14 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 from local_cluster import LocalCluster  # noqa: E402
 from measuring import count_of, report  # noqa: E402
 
-from arena.cluster.dask_cluster import DaskSite  # noqa: E402
-from arena.cluster.runner import CHUNK_SECONDS  # noqa: E402
-from arena.cluster.worker import Chunk  # noqa: E402
-from arena.play import tournament  # noqa: E402
-from arena.provenance.sources import sources_digest  # noqa: E402
-from arena.spec import spec_from_mapping  # noqa: E402
-from arena.tournament_spec import TournamentSpec  # noqa: E402
-from engine.compiled.identity import engine_identity  # noqa: E402
+from elolab.arena.cluster.dask_cluster import DaskSite  # noqa: E402
+from elolab.arena.cluster.runner import CHUNK_SECONDS  # noqa: E402
+from elolab.arena.cluster.worker import Chunk  # noqa: E402
+from elolab.arena.play import tournament  # noqa: E402
+from elolab.arena.provenance.sources import sources_digest  # noqa: E402
+from elolab.arena.spec import spec_from_mapping  # noqa: E402
+from elolab.arena.tournament_spec import TournamentSpec  # noqa: E402
+from elolab.engine.compiled.identity import engine_identity  # noqa: E402
 
 PAIRS = 400
 """For each thread: about half a minute of games."""

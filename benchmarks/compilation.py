@@ -37,12 +37,12 @@ event.register("numba:compile", counter)
 started = time.monotonic()
 task, game = sys.argv[1:]
 if task == "compile":
-    from engine.compiled.compilation import compile_game
+    from elolab.engine.compiled.compilation import compile_game
     compile_game(game)
 else:
-    from engine.engine import Engine
-    from engine.games import game_named
-    from engine.settings.limits import Limits
+    from elolab.engine.engine import Engine
+    from elolab.engine.games import game_named
+    from elolab.engine.settings.limits import Limits
     engine, position = Engine(game), game_named(game).position()
     engine.search(position, Limits(depth=1))
 result = {}

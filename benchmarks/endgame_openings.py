@@ -14,10 +14,10 @@ import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from engine.engine import Engine
-from engine.errors import UserError
-from engine.rules import Rules
-from engine.settings.limits import Limits
+from elolab.engine.engine import Engine
+from elolab.engine.errors import UserError
+from elolab.engine.rules import Rules
+from elolab.engine.settings.limits import Limits
 
 FORCES = ("r", "n", "c", "p", "pp", "np", "cp", "rp", "nc", "nn", "rn", "rc", "npp", "cpp", "ncp", "rnp", "rcp")
 """Attacking pieces of each side, in the letters of FEN."""

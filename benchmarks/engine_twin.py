@@ -7,8 +7,8 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-import engine
-from engine.compiled.identity import kernel_files
+from elolab import engine
+from elolab.engine.compiled.identity import kernel_files
 
 Replacement = Callable[[str], str | None]
 """The source to put in place of ``parameters.NAME``, given the name; ``None`` leaves the read as it is."""

@@ -25,13 +25,13 @@ from pathlib import Path
 
 from measuring import add_count, parser_of
 
-from arena.play.store import STORE_NAME, Store
-from arena.play.tournament import Plan, prepare
-from arena.play.tournament import run as play_tournament
-from arena.records import GameRecord, MoveRecord, Pairing
-from arena.schedule import format_of, job_of
-from arena.spec import load_tournament
-from engine.engine import StopFlag
+from elolab.arena.play.store import STORE_NAME, Store
+from elolab.arena.play.tournament import Plan, prepare
+from elolab.arena.play.tournament import run as play_tournament
+from elolab.arena.records import GameRecord, MoveRecord, Pairing
+from elolab.arena.schedule import format_of, job_of
+from elolab.arena.spec import load_tournament
+from elolab.engine.engine import StopFlag
 
 GAMES = 100_000
 PLAYERS = 8
@@ -59,9 +59,9 @@ maximum_plies = {plies}
 PGN_EXPORT = """\
 import sys
 from pathlib import Path
-from arena.files import replacing
-from arena.notation.pgn import GameWriter
-from arena.play.store import Store
+from elolab.arena.files import replacing
+from elolab.arena.notation.pgn import GameWriter
+from elolab.arena.play.store import Store
 with Store(Path(sys.argv[1]), read_only=True) as store, replacing(Path(sys.argv[2])) as stream:
     writer = GameWriter(stream, "large", "xiangqi")
     for record in store.iterate():
@@ -70,8 +70,8 @@ with Store(Path(sys.argv[1]), read_only=True) as store, replacing(Path(sys.argv[
 PLAY = """\
 import io, sys
 from pathlib import Path
-from arena.play import store, tournament
-from arena.spec import load_tournament
+from elolab.arena.play import store, tournament
+from elolab.arena.spec import load_tournament
 first, last = map(int, sys.argv[3:])
 stored, add_all = 0, store.Store.add_all
 def counting(self, games):

@@ -15,12 +15,12 @@ from pathlib import Path
 
 from measuring import UciProgram, add_count, need_fairy_stockfish, parser_of
 
-from arena.play.store import Store
-from engine.engine import Engine
-from engine.errors import UserError
-from engine.games import game_named
-from engine.settings.limits import Limits
-from engine.values import MATE_BOUND
+from elolab.arena.play.store import Store
+from elolab.engine.engine import Engine
+from elolab.engine.errors import UserError
+from elolab.engine.games import game_named
+from elolab.engine.settings.limits import Limits
+from elolab.engine.values import MATE_BOUND
 
 GAP = 100
 OUTPUT = Path(__file__).parent.parent / "configs" / "suites" / "xiangqi-tactics.epd"

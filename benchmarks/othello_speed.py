@@ -13,9 +13,9 @@ from pathlib import Path
 
 from measuring import count_of, pin, report
 
-from engine.engine import StopFlag
-from engine.games import game_named
-from engine.solving import Solver
+from elolab.engine.engine import StopFlag
+from elolab.engine.games import game_named
+from elolab.engine.solving import Solver
 
 PERFT_DEPTH = 11
 PERFT_LEAVES = 212_258_800

@@ -1,6 +1,6 @@
 """Perft 5 from the start position: our move generator against fairy-stockfish's, in turn, on one pinned core.
 
-    python benchmarks/perft_speed.py [repeats]
+python benchmarks/perft_speed.py [repeats]
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import time
 
 from measuring import UciProgram, count_of, need_fairy_stockfish, pin, report
 
-from engine.games import game_named
+from elolab.engine.games import game_named
 
 DEPTH = 5
 LEAVES = 133_312_995

@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from arena.records import GameRecord, PlayerSpec
-from engine.compiled.kernel import jit, new_record
-from engine.engine import SearchMemory, StopFlag
-from engine.games import game_named
-from engine.games.contract import MOVE_LISTS_DTYPE, Game, in_check, make, prepare
-from engine.rules import Rules
-from engine.search.clock import allocate_time
-from engine.search.driver import think
+from elolab.arena.records import GameRecord, PlayerSpec
+from elolab.engine.compiled.kernel import jit, new_record
+from elolab.engine.engine import SearchMemory, StopFlag
+from elolab.engine.games import game_named
+from elolab.engine.games.contract import MOVE_LISTS_DTYPE, Game, in_check, make, prepare
+from elolab.engine.rules import Rules
+from elolab.engine.search.clock import allocate_time
+from elolab.engine.search.driver import think
 
 
 @jit

@@ -13,10 +13,10 @@ import time
 
 from measuring import UciProgram, count_of, need_fairy_stockfish, pin, report
 
-from engine.engine import Engine
-from engine.games import game_named
-from engine.settings.limits import Limits
-from engine.settings.presets import load_preset
+from elolab.engine.engine import Engine
+from elolab.engine.games import game_named
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.presets import load_preset
 
 GOALS = {"default": "at least 9", "speed-reference": "at least 10"}
 """Our presets and what is asked of their speeds in times of fairy-stockfish's."""

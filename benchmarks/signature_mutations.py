@@ -18,10 +18,10 @@ from functools import cache
 
 from measuring import parser_of
 
-from engine.bench import CLOCKED, NOT_IN_THE_SIGNATURE, VARIANTS, overrides_of, searches_of
-from engine.errors import UserError
-from engine.games import GAMES
-from engine.settings.parameters import PARAMETERS, Parameter, Value, find, format_value, is_active, resolve
+from elolab.engine.bench import CLOCKED, NOT_IN_THE_SIGNATURE, VARIANTS, overrides_of, searches_of
+from elolab.engine.errors import UserError
+from elolab.engine.games import GAMES
+from elolab.engine.settings.parameters import PARAMETERS, Parameter, Value, find, format_value, is_active, resolve
 
 SMALL_RANGE = 130
 """Numbers with no more legal values are moved by one, or if that is too little by four; others by as many fifths.

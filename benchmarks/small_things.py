@@ -44,10 +44,10 @@ def _user_seconds(words: Sequence[str], path: Path = ROOT) -> float:
 
 def _bare_seconds(folder: Path) -> float:
     """CPU seconds of playing the games of a run again, one after another in this process, its code being loaded."""
-    from arena.play.store import Store
-    from arena.play.tournament import stored_tournament
-    from engine.engine import StopFlag
-    from engine.play import CompiledGames, PlayerSettings
+    from elolab.arena.play.store import Store
+    from elolab.arena.play.tournament import stored_tournament
+    from elolab.engine.engine import StopFlag
+    from elolab.engine.play import CompiledGames, PlayerSettings
 
     with Store(folder, read_only=True) as store:
         spec, records = stored_tournament(store), store.records()

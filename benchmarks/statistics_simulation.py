@@ -18,9 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.figures.intervals import INTERVAL_DEVIATIONS, deviations_from
-from arena.figures.ratings import PairingCounts, fit_ratings, outcome_probabilities
-from arena.figures.statistics import (
+from elolab.arena.figures.intervals import INTERVAL_DEVIATIONS, deviations_from
+from elolab.arena.figures.ratings import PairingCounts, fit_ratings, outcome_probabilities
+from elolab.arena.figures.statistics import (
     NATURAL_TO_ELO,
     NORMALIZED_UNIT,
     Pentanomial,

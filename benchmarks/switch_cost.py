@@ -23,7 +23,7 @@ from pathlib import Path
 from engine_twin import make_twin
 from measuring import count_of, pin
 
-from engine.settings.parameters import BY_NAME, resolve, to_record
+from elolab.engine.settings.parameters import BY_NAME, resolve, to_record
 
 PAIRS = 20
 ROUNDS = 6
@@ -33,9 +33,9 @@ GOAL = 0.08
 
 WORKER = f"""
 import sys, time
-from engine.engine import Engine
-from engine.games import game_named
-from engine.settings.limits import Limits
+from elolab.engine.engine import Engine
+from elolab.engine.games import game_named
+from elolab.engine.settings.limits import Limits
 game = game_named("xiangqi")
 engine = Engine("xiangqi")
 positions = [game.position(bench.text) for bench in game.bench_positions[:4]]

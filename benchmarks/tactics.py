@@ -15,10 +15,10 @@ import statistics
 from make_tactics import to_ranks_from_one
 from measuring import UciProgram, need_fairy_stockfish, pin
 
-from engine.engine import Engine
-from engine.settings.configuration import find_config
-from engine.settings.limits import Limits
-from engine.suite import SuitePosition, attempt, load_positions
+from elolab.engine.engine import Engine
+from elolab.engine.settings.configuration import find_config
+from elolab.engine.settings.limits import Limits
+from elolab.engine.suite import SuitePosition, attempt, load_positions
 
 MAX_SECONDS = 1.0
 

@@ -39,18 +39,23 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.figures.statistics import NATURAL_TO_ELO
-from engine.settings.parameters import Value
-from tuning.keys.study import SAMPLERS
-from tuning.study.model.fitting import fit
-from tuning.study.model.importance import importances
-from tuning.study.model.maxima import combinations, expected_remaining_gain, maximum, sampled_starts
-from tuning.study.model.observations import Observations
-from tuning.study.model.response import ResponseModel
-from tuning.study.playoff import SHARE, Decision, decide
-from tuning.study.rounds.pairs_of_settings import design_of, design_pair, first_design, game_pairs_per_settings_pair
-from tuning.study.space import Dimension, Space
-from tuning.study.spec import DEFAULT_ROUND_PAIRS, MIN_ROUNDS
+from elolab.arena.figures.statistics import NATURAL_TO_ELO
+from elolab.engine.settings.parameters import Value
+from elolab.tuning.keys.study import SAMPLERS
+from elolab.tuning.study.model.fitting import fit
+from elolab.tuning.study.model.importance import importances
+from elolab.tuning.study.model.maxima import combinations, expected_remaining_gain, maximum, sampled_starts
+from elolab.tuning.study.model.observations import Observations
+from elolab.tuning.study.model.response import ResponseModel
+from elolab.tuning.study.playoff import SHARE, Decision, decide
+from elolab.tuning.study.rounds.pairs_of_settings import (
+    design_of,
+    design_pair,
+    first_design,
+    game_pairs_per_settings_pair,
+)
+from elolab.tuning.study.space import Dimension, Space
+from elolab.tuning.study.spec import DEFAULT_ROUND_PAIRS, MIN_ROUNDS
 
 SEEDS = tuple(range(26_000, 26_040))
 """Of the published figures; never used in development."""
@@ -421,7 +426,7 @@ def trials_of(sampler: str, landscape: Landscape, games: int, seed: int) -> tupl
     """A study of trials against the default: the best trial's set, and all games. Played once for both picks."""
     import optuna
 
-    from tuning.study.sampler import ReproducibleSampler, distribution_of, suggest
+    from elolab.tuning.study.sampler import ReproducibleSampler, distribution_of, suggest
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     space, table, observations = landscape.space, Games(landscape, seed), Observations(landscape.space)

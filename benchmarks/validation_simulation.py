@@ -24,14 +24,14 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from statistics_simulation import SCORES, tilted
 
-from arena.figures.intervals import INTERVAL_DEVIATIONS
-from arena.figures.statistics import (
+from elolab.arena.figures.intervals import INTERVAL_DEVIATIONS
+from elolab.arena.figures.statistics import (
     NORMALIZED_UNIT,
     log_likelihood_ratios,
     score_of_elo,
 )
-from tuning.study.spec import Validation, tuning_from_mapping
-from tuning.study.validation.match import INTERIM_PAIRS, Stage, stages_of
+from elolab.tuning.study.spec import Validation, tuning_from_mapping
+from elolab.tuning.study.validation.match import INTERIM_PAIRS, Stage, stages_of
 
 OUTCOMES = (0.10, 0.17, 0.46, 0.17, 0.10)
 """Of pairs between equals (LL, LD, even, WD, WW), with the spread of tunings' games: a standard deviation of 0.27."""

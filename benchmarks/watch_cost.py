@@ -31,14 +31,14 @@ from urllib.parse import urlsplit
 
 from measuring import report
 
-from arena.play.live import Progress
-from arena.play.store import Store
-from arena.records import GameConditions, Opening, Pairing, PlayerSpec, RunningGame, no_moves
-from engine.games import game_named
-from engine.play import PlayedMoves
-from engine.rules import Adjudication, Rules
-from engine.settings.limits import Limits
-from engine.settings.parameters import resolve
+from elolab.arena.play.live import Progress
+from elolab.arena.play.store import Store
+from elolab.arena.records import GameConditions, Opening, Pairing, PlayerSpec, RunningGame, no_moves
+from elolab.engine.games import game_named
+from elolab.engine.play import PlayedMoves
+from elolab.engine.rules import Adjudication, Rules
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import resolve
 
 ROOT = Path(__file__).resolve().parent.parent
 CHROMIUM = "chromium"

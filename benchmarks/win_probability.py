@@ -19,15 +19,15 @@ import numpy as np
 from measuring import parser_of
 from scipy.optimize import minimize_scalar
 
-from arena.notation.balance import EngineJudge, RandomPlay
-from arena.records import points_of
-from engine.engine import StopFlag
-from engine.games import GAMES
-from engine.play import CompiledGames, PlayerSettings
-from engine.rules import Adjudication, Rules
-from engine.settings.limits import Limits
-from engine.settings.parameters import resolve
-from engine.settings.whole_numbers import natural_number
+from elolab.arena.notation.balance import EngineJudge, RandomPlay
+from elolab.arena.records import points_of
+from elolab.engine.engine import StopFlag
+from elolab.engine.games import GAMES
+from elolab.engine.play import CompiledGames, PlayerSettings
+from elolab.engine.rules import Adjudication, Rules
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import resolve
+from elolab.engine.settings.whole_numbers import natural_number
 
 SCORING, PLAYING = "nodes=10000", "nodes=1000"
 PLIES = range(6, 13)

@@ -27,16 +27,14 @@ if _NAME == "elolab" and signal.getsignal(signal.SIGINT) is signal.default_int_h
 
 from typing import TYPE_CHECKING, Any  # noqa: E402
 
-from elolab.hiding import hidden_packages, is_command_line  # noqa: E402
-
 if TYPE_CHECKING:
     from elolab.ablation import PlayedAblation, ablate
     from elolab.analysis import Engine
+    from elolab.engine.engine import Line, SearchResult
+    from elolab.engine.errors import UserError
     from elolab.games import load_games, load_moves
     from elolab.playing import PlayedMatch, PlayedTournament, play_match, play_tournament
-    from elolab.tuning import PlayedStudy, Trials, tune
-    from engine.engine import Line, SearchResult
-    from engine.errors import UserError
+    from elolab.studies import PlayedStudy, Trials, tune
 
 __all__ = [
     "Engine",
@@ -61,26 +59,19 @@ _MODULES = {
     "Line": "elolab.analysis",
     "PlayedAblation": "elolab.ablation",
     "PlayedMatch": "elolab.playing",
-    "PlayedStudy": "elolab.tuning",
+    "PlayedStudy": "elolab.studies",
     "PlayedTournament": "elolab.playing",
     "SearchResult": "elolab.analysis",
-    "Trials": "elolab.tuning",
-    "UserError": "engine.errors",
+    "Trials": "elolab.studies",
+    "UserError": "elolab.engine.errors",
     "ablate": "elolab.ablation",
     "load_games": "elolab.games",
     "load_moves": "elolab.games",
     "play_match": "elolab.playing",
     "play_tournament": "elolab.playing",
-    "tune": "elolab.tuning",
+    "tune": "elolab.studies",
 }
 """Where each public name is defined."""
-
-
-def _refuse_hidden_packages() -> None:
-    """Raise ``ImportError`` in one line if files of the user's hide packages of ours."""
-    hidden = hidden_packages()
-    if hidden:
-        raise ImportError(f"elolab: {hidden}")
 
 
 def __getattr__(name: str) -> Any:
@@ -88,7 +79,6 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'elolab' has no attribute {name!r}")
     from importlib import import_module
 
-    _refuse_hidden_packages()
     value = getattr(import_module(_MODULES[name]), name)
     globals()[name] = value
     return value
@@ -96,7 +86,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
-
-
-if not is_command_line(sys.argv):  # which says the same without a traceback
-    _refuse_hidden_packages()

@@ -5,8 +5,6 @@ from pathlib import Path
 
 if not __package__:  # run as a folder: what is beside it is meant, not what is in it
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
-elif __name__ == "__main__" and not sys.flags.safe_path and Path(sys.path[0]) != Path(__file__).parent.parent:
-    del sys.path[0]  # the current folder, whose files are none of ours and might hide them
 
 from elolab.command_line import main
 

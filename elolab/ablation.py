@@ -19,9 +19,9 @@ from elolab.runs import (
     read_specification,
     run_options,
 )
-from tuning.ablation import run
-from tuning.ablation.rows import CellRow, frame_of
-from tuning.ablation.spec import ablation_from_mapping
+from elolab.tuning.ablation import run
+from elolab.tuning.ablation.rows import CellRow, frame_of
+from elolab.tuning.ablation.spec import ablation_from_mapping
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -70,7 +70,7 @@ class PlayedAblation(PlayedGames):
     @naming_arguments("folder")
     def write_report(self) -> Path:
         """Write the report, tables and plots into ``folder``; returns the path of report.html."""
-        from tuning.reports.ablation import write_ablation_report
+        from elolab.tuning.reports.ablation import write_ablation_report
 
         return write_ablation_report(self._result)
 

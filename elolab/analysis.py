@@ -10,14 +10,14 @@ from typing import Any
 
 from elolab.arguments import path_text
 from elolab.documented import documented
-from engine.commands.background import in_background
-from engine.engine import Engine as SearchingEngine
-from engine.engine import Line, SearchResult, StopFlag
-from engine.errors import UserError
-from engine.games.contract import Position
-from engine.settings.limits import Limits
-from engine.settings.parameters import Value, by_own_names
-from engine.settings.presets import load_preset
+from elolab.engine.commands.background import in_background
+from elolab.engine.engine import Engine as SearchingEngine
+from elolab.engine.engine import Line, SearchResult, StopFlag
+from elolab.engine.errors import UserError
+from elolab.engine.games.contract import Position
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import Value, by_own_names
+from elolab.engine.settings.presets import load_preset
 
 for kind in (Line, SearchResult):
     documented(kind)
@@ -55,7 +55,7 @@ class Engine:
         if settings is None or isinstance(settings, Mapping):
             overrides = by_own_names(settings or {})
         else:
-            from engine.games import game_named
+            from elolab.engine.games import game_named
 
             expected = "parameters by name, or the name or file of a preset"
             overrides = load_preset(path_text(settings, "settings", expected), game_named(game).name)

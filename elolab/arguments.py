@@ -8,9 +8,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ParamSpec, TextIO, TypeVar
 
-from arena.cluster.address import is_scheduler_address
-from arena.run import plain
-from engine.errors import UserError
+from elolab.arena.cluster.address import is_scheduler_address
+from elolab.arena.run import plain
+from elolab.engine.errors import UserError
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

@@ -15,11 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
-from elolab.hiding import exit_if_packages_are_hidden
-
-exit_if_packages_are_hidden()  # before the first of them is imported
-
-from arena.players.interruption import EXIT_INTERRUPTED, give_back_signals, requests_to_end, take_over_signals  # noqa: E402
+from elolab.arena.players.interruption import EXIT_INTERRUPTED, give_back_signals, requests_to_end, take_over_signals
 
 EXIT_FAILED = 1
 EXIT_BROKEN_PIPE = 141
@@ -59,34 +55,34 @@ class Command:
 
 
 COMMANDS = (
-    Command("tournament", "arena", "Playing", "play or resume a tournament and rate its players"),
-    Command("match", "arena", "Playing", "play two settings or engines against each other"),
-    Command("sprt", "arena", "Playing", "play a match that ends as soon as the result is clear"),
-    Command("engines", "arena", "Playing", "list your engines, and check that they work"),
-    Command("report", "tuning", "Playing", "write a run's tables, plots and report again"),
-    Command("stats", "arena", "Playing", "Elo, LOS and a sequential test from counts or a PGN file"),
-    Command("watch", "tuning", "Playing", "follow a run in the browser, game by game"),
-    Command("runs", "arena.collection", "Playing", "list, compare and remove what was played and tuned"),
-    Command("replay", "arena", "Playing", "play one stored game again and compare"),
-    Command("check", "arena.checking", "Playing", "check whether an engine keeps to its protocol"),
-    Command("openings", "arena", "Playing", "generate and check suites of balanced openings"),
-    Command("convert", "arena", "Playing", "convert games between notations, formats and encodings"),
-    Command("keys", "tuning", "Playing", "explain the keys of every kind of TOML file"),
-    Command("tune", "tuning", "Improving", "search for better settings, then confirm them"),
-    Command("validate", "tuning", "Improving", "let a study's recommendation play its base again"),
-    Command("ablate", "tuning", "Improving", "measure the effect of each technique of the search"),
-    Command("claims", "tuning", "Improving", "put the literature's claims about the search to the test"),
-    Command("fit-evaluation", "tuning", "Improving", "fit an evaluation's weights to games of self-play"),
-    Command("engine", "engine", "Engine", "run the engine as a program: UCCI, UCI, xboard, GTP, others"),
-    Command("adapt", "arena.protocols", "Engine", "put a UCCI engine behind the protocol of Qianhong"),
-    Command("analyse", "engine", "Engine", "search a position"),
-    Command("suite", "engine", "Engine", "solve positions with known best moves"),
-    Command("judge", "engine", "Engine", "say whether a game is over, and why"),
-    Command("solve", "engine", "Engine", "play an Othello position out to the end, exactly"),
-    Command("perft", "engine", "Engine", "count the legal move sequences of a position"),
-    Command("bench", "engine", "Engine", "measure the speed and print the benchmark's node count"),
-    Command("compile", "engine", "Engine", "compile the engine now, not at its first use"),
-    Command("parameters", "engine", "Engine", "list every setting of the engine with its range"),
+    Command("tournament", "elolab.arena", "Playing", "play or resume a tournament and rate its players"),
+    Command("match", "elolab.arena", "Playing", "play two settings or engines against each other"),
+    Command("sprt", "elolab.arena", "Playing", "play a match that ends as soon as the result is clear"),
+    Command("engines", "elolab.arena", "Playing", "list your engines, and check that they work"),
+    Command("report", "elolab.tuning", "Playing", "write a run's tables, plots and report again"),
+    Command("stats", "elolab.arena", "Playing", "Elo, LOS and a sequential test from counts or a PGN file"),
+    Command("watch", "elolab.tuning", "Playing", "follow a run in the browser, game by game"),
+    Command("runs", "elolab.arena.collection", "Playing", "list, compare and remove what was played and tuned"),
+    Command("replay", "elolab.arena", "Playing", "play one stored game again and compare"),
+    Command("check", "elolab.arena.checking", "Playing", "check whether an engine keeps to its protocol"),
+    Command("openings", "elolab.arena", "Playing", "generate and check suites of balanced openings"),
+    Command("convert", "elolab.arena", "Playing", "convert games between notations, formats and encodings"),
+    Command("keys", "elolab.tuning", "Playing", "explain the keys of every kind of TOML file"),
+    Command("tune", "elolab.tuning", "Improving", "search for better settings, then confirm them"),
+    Command("validate", "elolab.tuning", "Improving", "let a study's recommendation play its base again"),
+    Command("ablate", "elolab.tuning", "Improving", "measure the effect of each technique of the search"),
+    Command("claims", "elolab.tuning", "Improving", "put the literature's claims about the search to the test"),
+    Command("fit-evaluation", "elolab.tuning", "Improving", "fit an evaluation's weights to games of self-play"),
+    Command("engine", "elolab.engine", "Engine", "run the engine as a program: UCCI, UCI, xboard, GTP, others"),
+    Command("adapt", "elolab.arena.protocols", "Engine", "put a UCCI engine behind the protocol of Qianhong"),
+    Command("analyse", "elolab.engine", "Engine", "search a position"),
+    Command("suite", "elolab.engine", "Engine", "solve positions with known best moves"),
+    Command("judge", "elolab.engine", "Engine", "say whether a game is over, and why"),
+    Command("solve", "elolab.engine", "Engine", "play an Othello position out to the end, exactly"),
+    Command("perft", "elolab.engine", "Engine", "count the legal move sequences of a position"),
+    Command("bench", "elolab.engine", "Engine", "measure the speed and print the benchmark's node count"),
+    Command("compile", "elolab.engine", "Engine", "compile the engine now, not at its first use"),
+    Command("parameters", "elolab.engine", "Engine", "list every setting of the engine with its range"),
     Command("completion", "elolab", "Shell", "print a script that completes commands in your shell"),
 )
 
@@ -140,7 +136,7 @@ def _exit_code(words: Sequence[str]) -> int:
 
 
 def _run(words: list[str]) -> int:
-    from engine.errors import UserError
+    from elolab.engine.errors import UserError
 
     try:
         if words[:1] == ["help"] and len(words) > 1:
@@ -162,8 +158,8 @@ def _run(words: list[str]) -> int:
 def _run_command(command: Command, words: list[str]) -> int:
     from importlib import import_module
 
-    from engine.commands.arguments import CommandParser
-    from engine.language import DEFAULT_LANGUAGE, speak
+    from elolab.engine.commands.arguments import CommandParser
+    from elolab.engine.language import DEFAULT_LANGUAGE, speak
 
     module = import_module(command.module)
     summary = command.summary[0].upper() + command.summary[1:] + "."
@@ -185,8 +181,8 @@ def find_command(name: str) -> Command:
 
     from difflib import get_close_matches
 
-    from engine.commands.arguments import MATCH_COMMANDS, WORDS_OF_MATCHES
-    from engine.errors import UserError
+    from elolab.engine.commands.arguments import MATCH_COMMANDS, WORDS_OF_MATCHES
+    from elolab.engine.errors import UserError
 
     if f"--{name.lstrip('-')}" in WORDS_OF_MATCHES and name.startswith("-"):
         raise UserError(f"{name!r} is a word of {MATCH_COMMANDS}; put one of them before it: elolab match {name} ...")
@@ -227,7 +223,7 @@ def _version() -> str:
 
 def _complain(message: str) -> None:
     """Say what is wrong in one line on standard error, after everything that was printed before."""
-    from arena.colours import RED, coloured, one_line
+    from elolab.arena.colours import RED, coloured, one_line
 
     _flush_or_discard(sys.stdout)
     print(coloured(f"elolab: {one_line(message)}", RED, sys.stderr), file=sys.stderr)

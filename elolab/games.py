@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.notation.archives.formats import load_games as load_portable_games
-from arena.notation.pgn import PortableGame
-from arena.play.store import Store
-from arena.play.tournament import count_of
-from arena.records import GameRecord, MoveRecord, points_of
-from arena.tournament_spec import TournamentSpec
+from elolab.arena.notation.archives.formats import load_games as load_portable_games
+from elolab.arena.notation.pgn import PortableGame
+from elolab.arena.play.store import Store
+from elolab.arena.play.tournament import count_of
+from elolab.arena.records import GameRecord, MoveRecord, points_of
+from elolab.arena.tournament_spec import TournamentSpec
 from elolab.arguments import naming_arguments, path_text
-from engine.errors import UserError
+from elolab.engine.errors import UserError
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -159,7 +159,7 @@ def _loaded(source: str | os.PathLike[str], game: str) -> Iterator[_LoadedGame]:
 
 
 def _of_folder(folder: Path, default_game: str) -> Iterator[_LoadedGame]:
-    from engine.games import game_named
+    from elolab.engine.games import game_named
 
     with Store(folder, read_only=True) as store:
         contents = [store.metadata(name) for name in sorted(store.metadata_names())]
@@ -201,7 +201,7 @@ def _row_of(record: GameRecord) -> dict[str, Any]:
 
 
 def _of_file(path: Path, game: str) -> Iterator[_LoadedGame]:
-    from engine.games import game_named
+    from elolab.engine.games import game_named
 
     contract = game_named(game)
     names = contract.side_names

@@ -10,22 +10,26 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from arena.engines_file import engines_file
-from arena.figures.match import figures_of_match
-from arena.figures.placing import placing_of
-from arena.figures.standings import Tables, tables_of
-from arena.keys.player import REFERENCE, keys_of
-from arena.play import tournament
-from arena.play.store import Store
-from arena.player_spec import MAX_NAME_LENGTH, PlayerReader, name_players, player_entry
-from arena.players.detect import ProtocolFinder
-from arena.players.registry import protocols
-from arena.records import BUILTIN
-from arena.run import RunOptions
-from arena.spec import spec_from_mapping
-from arena.tournament_spec import TournamentSpec
+from elolab.arena.engines_file import engines_file
+from elolab.arena.figures.match import figures_of_match
+from elolab.arena.figures.placing import placing_of
+from elolab.arena.figures.standings import Tables, tables_of
+from elolab.arena.keys.player import REFERENCE, keys_of
+from elolab.arena.play import tournament
+from elolab.arena.play.store import Store
+from elolab.arena.player_spec import MAX_NAME_LENGTH, PlayerReader, name_players, player_entry
+from elolab.arena.players.detect import ProtocolFinder
+from elolab.arena.players.registry import protocols
+from elolab.arena.records import BUILTIN
+from elolab.arena.run import RunOptions
+from elolab.arena.spec import spec_from_mapping
+from elolab.arena.tournament_spec import TournamentSpec
 from elolab.arguments import naming_arguments, path_text, specified
 from elolab.documented import documented
+from elolab.engine.errors import UserError
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import by_own_names
+from elolab.engine.settings.presets import preset_name
 from elolab.runs import (
     SPECIFICATION_NAME,
     FolderLike,
@@ -36,11 +40,7 @@ from elolab.runs import (
     read_specification,
     run_options,
 )
-from engine.errors import UserError
-from engine.settings.limits import Limits
-from engine.settings.parameters import by_own_names
-from engine.settings.presets import preset_name
-from tuning.conditions import describe, short_name
+from elolab.tuning.conditions import describe, short_name
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -285,7 +285,7 @@ def _placing(spec: TournamentSpec, folder: Path) -> DataFrame | None:
 
 
 def _written_report(folder: Path) -> Path:
-    from arena.reports.write import export
+    from elolab.arena.reports.write import export
 
     with Store(folder, read_only=True) as store:
         report = export(tournament.stored_tournament(store), store).report

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
 
-from arena.run import RunOptions
+from elolab.arena.run import RunOptions
 from elolab.arguments import (
     at_least_one,
     cluster_or_none,
@@ -22,9 +22,9 @@ from elolab.arguments import (
     stream_or_none,
     yes_or_no,
 )
-from engine.commands.arguments import DEFAULT_GAME
-from engine.settings.configuration import find_config, read_toml
-from engine.settings.toml_values import toml_key, toml_lines
+from elolab.engine.commands.arguments import DEFAULT_GAME
+from elolab.engine.settings.configuration import find_config, read_toml
+from elolab.engine.settings.toml_values import toml_key, toml_lines
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -89,8 +89,8 @@ class PlayedGames:
         """
         import pandas
 
-        from arena.figures.faults import FAULT_COLUMNS, faults_of
-        from arena.play.store import Store
+        from elolab.arena.figures.faults import FAULT_COLUMNS, faults_of
+        from elolab.arena.play.store import Store
 
         with Store(self.folder, read_only=True) as store:
             found = faults_of(store.iterate())

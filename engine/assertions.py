@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.compiled.kernel import jit, popcount
-from engine.compiled.sources import DEBUG
-from engine.games.contract import position_key
-from engine.values import MAX_MOVES, MAX_PLY
+from elolab.engine.compiled.kernel import jit, popcount
+from elolab.engine.compiled.sources import DEBUG
+from elolab.engine.games.contract import position_key
+from elolab.engine.values import MAX_MOVES, MAX_PLY
 
 MAX_ENTRY_DEPTH = 255
 """The deepest depth that an entry of the transposition table can hold."""

@@ -13,11 +13,11 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from engine.engine import Clock, Engine, PonderGrant, SearchResult
-from engine.games import GAMES, game_named
-from engine.games.contract import Position
-from engine.settings.limits import Limits
-from engine.settings.parameters import (
+from elolab.engine.engine import Clock, Engine, PonderGrant, SearchResult
+from elolab.engine.games import GAMES, game_named
+from elolab.engine.games.contract import Position
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import (
     BY_NAME,
     PARAMETERS,
     Parameter,

@@ -8,20 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from engine.compiled.kernel import array_of, jit, new_record
-from engine.errors import UserError
-from engine.games import game_named
-from engine.games.contract import MOVE_LISTS_DTYPE, Game, Position
-from engine.games.evaluation_cache import WORDS
-from engine.search.clock import CLOCK_CODES, allocate_time, start_clock
-from engine.search.driver import new_game, think
-from engine.search.node import enter_address, prepare_reductions
-from engine.search.null_samples import check_null_samples
-from engine.search.quiescence import static_value, terminal_value
-from engine.search.records import COUNTERS, END_REASONS, MAX_LINES, NO_LIMIT, SEARCH_DTYPE
-from engine.search.reports import ReportBoard
-from engine.search.statistics import SEARCH_STATISTICS_DTYPE, clear_search_statistics, search_statistics_data
-from engine.search.table import (
+from elolab.engine.compiled.kernel import array_of, jit, new_record
+from elolab.engine.errors import UserError
+from elolab.engine.games import game_named
+from elolab.engine.games.contract import MOVE_LISTS_DTYPE, Game, Position
+from elolab.engine.games.evaluation_cache import WORDS
+from elolab.engine.search.clock import CLOCK_CODES, allocate_time, start_clock
+from elolab.engine.search.driver import new_game, think
+from elolab.engine.search.node import enter_address, prepare_reductions
+from elolab.engine.search.null_samples import check_null_samples
+from elolab.engine.search.quiescence import static_value, terminal_value
+from elolab.engine.search.records import COUNTERS, END_REASONS, MAX_LINES, NO_LIMIT, SEARCH_DTYPE
+from elolab.engine.search.reports import ReportBoard
+from elolab.engine.search.statistics import SEARCH_STATISTICS_DTYPE, clear_search_statistics, search_statistics_data
+from elolab.engine.search.table import (
     EXACT,
     GAME_NUMBERS,
     LOWER_BOUND,
@@ -34,10 +34,10 @@ from engine.search.table import (
     entry_score,
     probe,
 )
-from engine.search_statistics import SearchStatisticsSettings
-from engine.settings.limits import Limits
-from engine.settings.parameters import Value, resolve, to_record
-from engine.values import INFINITY
+from elolab.engine.search_statistics import SearchStatisticsSettings
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import Value, resolve, to_record
+from elolab.engine.values import INFINITY
 
 
 class StopFlag:

@@ -17,7 +17,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from engine.rules import Rules
+    from elolab.engine.rules import Rules
 
 LANGUAGES = ("en", "zh")
 DEFAULT_LANGUAGE = "en"
@@ -151,10 +151,10 @@ class GameWords:
 
 def game_words(name: str, language: str, rules: Rules | None = None) -> GameWords:
     """The words of a game from its folder's catalogue, or, where it has none, as the game itself has them."""
-    from engine.games import game_named
+    from elolab.engine.games import game_named
 
     game = game_named(name)
-    say = Catalogue(f"engine.games.{name}", language)
+    say = Catalogue(f"elolab.engine.games.{name}", language)
     try:
         messages = messages_of(say.package, language)
     except (FileNotFoundError, ModuleNotFoundError):

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from engine.compiled.kernel import address_of, array_of, jit, new_record, read_flag, thread_cpu_ns
-from engine.engine import SearchMemory, StopFlag
-from engine.games import game_named
-from engine.games.contract import (
+from elolab.engine.compiled.kernel import address_of, array_of, jit, new_record, read_flag, thread_cpu_ns
+from elolab.engine.engine import SearchMemory, StopFlag
+from elolab.engine.games import game_named
+from elolab.engine.games.contract import (
     MOVE_LISTS_DTYPE,
     Position,
     decode_verdict,
@@ -28,15 +28,15 @@ from engine.games.contract import (
     plies_left,
     prepare,
 )
-from engine.rules import ADJUDICATION_DTYPE, Adjudication, Ending, Rules
-from engine.search.clock import allocate_time
-from engine.search.driver import think
-from engine.search.null_samples import check_null_samples
-from engine.search_statistics import SearchStatisticsSettings
-from engine.settings.limits import MARGIN_MS, Limits
-from engine.settings.parameters import Value
-from engine.solving import Solver
-from engine.values import MAX_GAME_PLIES
+from elolab.engine.rules import ADJUDICATION_DTYPE, Adjudication, Ending, Rules
+from elolab.engine.search.clock import allocate_time
+from elolab.engine.search.driver import think
+from elolab.engine.search.null_samples import check_null_samples
+from elolab.engine.search_statistics import SearchStatisticsSettings
+from elolab.engine.settings.limits import MARGIN_MS, Limits
+from elolab.engine.settings.parameters import Value
+from elolab.engine.solving import Solver
+from elolab.engine.values import MAX_GAME_PLIES
 
 OPEN = encode_verdict("*", "unfinished")
 """The verdict while a game goes on."""

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from engine.engine import Engine, StopFlag
-from engine.errors import UserError
-from engine.games import GAMES, game_named
-from engine.games.contract import Position
-from engine.search.records import END_REASONS, ENDED_AT_DEPTH
-from engine.settings.limits import Limits
-from engine.values import MAX_DEPTH
+from elolab.engine.engine import Engine, StopFlag
+from elolab.engine.errors import UserError
+from elolab.engine.games import GAMES, game_named
+from elolab.engine.games.contract import Position
+from elolab.engine.search.records import END_REASONS, ENDED_AT_DEPTH
+from elolab.engine.settings.limits import Limits
+from elolab.engine.values import MAX_DEPTH
 
 SETTINGS = {"hash_mb": 256}
 """Settings of a solving engine that differ from a playing one's."""

@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.engine import Engine
-from engine.errors import UserError
-from engine.games import game_named
-from engine.search.reports import Report, ReportBoard
-from engine.settings.configuration import ConfigurationError
-from engine.settings.epd import MOVES, position_and_operations
-from engine.settings.limits import Limits
+from elolab.engine.engine import Engine
+from elolab.engine.errors import UserError
+from elolab.engine.games import game_named
+from elolab.engine.search.reports import Report, ReportBoard
+from elolab.engine.settings.configuration import ConfigurationError
+from elolab.engine.settings.epd import MOVES, position_and_operations
+from elolab.engine.settings.limits import Limits
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def load_positions(path: Path, game: str) -> tuple[SuitePosition, ...]:
             raise ConfigurationError(f"{where}: a line has no moves but the best ones; give the position they lead to")
         words = operations.get("bm", "").split()
         if not words:
-            raise ConfigurationError(f"{where}: no best move; expected FEN; bm MOVE; id \"name\";")
+            raise ConfigurationError(f'{where}: no best move; expected FEN; bm MOVE; id "name";')
         try:
             board = contract.position(position)
             moves = contract.read_moves(board, words, "0")
@@ -92,7 +92,7 @@ def load_positions(path: Path, game: str) -> tuple[SuitePosition, ...]:
             raise ConfigurationError(f"{where}: {error}") from None
         found.append(SuitePosition(operations.get("id") or f"line {number}", board.text, tuple(moves)))
     if not found:
-        raise ConfigurationError(f"{path}: no positions in it; expected lines like FEN; bm MOVE; id \"name\";")
+        raise ConfigurationError(f'{path}: no positions in it; expected lines like FEN; bm MOVE; id "name";')
     return tuple(found)
 
 

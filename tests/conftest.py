@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 import hypothesis
 import pytest
 
-from engine.language import DEFAULT_LANGUAGE, speak
+from elolab.engine.language import DEFAULT_LANGUAGE, speak
 
 if TYPE_CHECKING:
-    from browser import Browser
+    from tests.support.browser import Browser
 
 GOLDEN_DIRECTORY = Path(__file__).parent / "data" / "golden"
 
@@ -114,22 +114,23 @@ def without_charts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reports of tournaments with empty charts: to draw them takes longer than the games of a small one."""
     from matplotlib.figure import Figure
 
-    from arena.reports.contents import Plot
+    from elolab.arena.reports.contents import Plot
 
     names = ("ratings", "convergence", "pairs", "endings", "lengths", "crosstable", "sequential")
     plots = tuple(Plot(name, name, name, Figure((1, 1))) for name in names)
-    monkeypatch.setattr("arena.reports.write.plots_of", lambda *arguments: plots)
+    monkeypatch.setattr("elolab.arena.reports.write.plots_of", lambda *arguments: plots)
 
 
 @pytest.fixture
 def without_tuning_charts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reports of studies and ablations with empty charts, and those of claims with none."""
     from matplotlib.figure import Figure
-    from small_claims import draw_no_figures
+
+    from tests.support.small_claims import draw_no_figures
 
     draw_no_figures(monkeypatch)
     for name in ("ablation_charts", "study_charts"):
-        module = import_module(f"tuning.reports.{name}")
+        module = import_module(f"elolab.tuning.reports.{name}")
         for chart in [found for found in vars(module) if found.endswith("_chart")]:
             monkeypatch.setattr(module, chart, lambda *arguments: Figure((1, 1)))
 
@@ -137,7 +138,7 @@ def without_tuning_charts(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """One for all pages, each of which finds nothing that another one kept: to start it takes longer than a page."""
-    from browser import Browser
+    from tests.support.browser import Browser
 
     with Browser(tmp_path_factory.mktemp("profile")) as found:
         found.call("Page.addScriptToEvaluateOnNewDocument", source="try { localStorage.clear(); } catch {}")

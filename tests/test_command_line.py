@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import engine.suite
 from elolab import command_line
-from engine.commands.arguments import (
+from elolab.engine import suite
+from elolab.engine.commands.arguments import (
     CommandParser,
     UsageError,
     add_concurrency_argument,
@@ -39,12 +39,12 @@ from engine.commands.arguments import (
     search_limits_of,
     usable_processors,
 )
-from engine.errors import UserError
-from engine.games import game_named
-from engine.games.contract import Game
-from engine.rules import Rules
-from engine.settings.limits import LimitError, Limits
-from engine.settings.parameters import ParameterError
+from elolab.engine.errors import UserError
+from elolab.engine.games import game_named
+from elolab.engine.games.contract import Game
+from elolab.engine.rules import Rules
+from elolab.engine.settings.limits import LimitError, Limits
+from elolab.engine.settings.parameters import ParameterError
 
 ROOT = Path(__file__).parent.parent
 COMMAND_NAMES = [command.name for command in command_line.COMMANDS]
@@ -194,15 +194,21 @@ class NotConfirmedError(UserError):
         (NotConfirmedError("not confirmed"), 3, "not confirmed"),
         (FileNotFoundError(2, "No such file or directory", "a b.toml"), 1, "a b.toml: No such file or directory"),
         (OSError(28, "No space left on device"), 1, "the output cannot be written: No space left on device"),
-        (OSError(24, "Too many open files", "/dev/null"), 1,
-         "Too many open files: allow more of them (ulimit), or play fewer games at a time (--concurrency)"),
+        (
+            OSError(24, "Too many open files", "/dev/null"),
+            1,
+            "Too many open files: allow more of them (ulimit), or play fewer games at a time (--concurrency)",
+        ),
         (MemoryError(), 1, NO_MEMORY),
         (ImportError("numpy.so: failed to map segment from shared object"), 1, NO_MEMORY),
         (OSError(12, "Cannot allocate memory"), 1, NO_MEMORY),
         (RuntimeError("can't start new thread"), 1, NO_MEMORY),
         (UserError("name = 'a\nb\x1b[2J'"), 2, "name = 'a\\nb\\x1b[2J'"),
-        (UserError(f"x.toml: name = {'n' * 10_000!r}, expected less"), 2,
-         f"x.toml: name = '{'n' * 984} … {'n' * 984}', expected less"),
+        (
+            UserError(f"x.toml: name = {'n' * 10_000!r}, expected less"),
+            2,
+            f"x.toml: name = '{'n' * 984} … {'n' * 984}', expected less",
+        ),
         (KeyboardInterrupt(), 130, "interrupted"),
     ],
 )
@@ -288,7 +294,7 @@ def test_scores_can_be_read_where_the_encoding_has_no_minus_sign(encoding: str) 
 
 
 def test_json_stays_json_where_the_encoding_lacks_a_character(tmp_path: Path) -> None:
-    (tmp_path / "names.epd").write_text("4k4/9/9/9/9/9/9/9/4R4/3K5 b; bm e9f9; id \"Réti 😀\"\n", "utf-8")
+    (tmp_path / "names.epd").write_text('4k4/9/9/9/9/9/9/9/4R4/3K5 b; bm e9f9; id "Réti 😀"\n', "utf-8")
     environment = os.environ | {"PYTHONIOENCODING": "ascii"}
     finished = run_elolab("suite", str(tmp_path / "names.epd"), "--depth", "2", "--json", env=environment)
     assert [one["name"] for one in json.loads(finished.stdout)["attempts"]] == ["Réti 😀"]
@@ -572,9 +578,7 @@ def test_an_illegal_move_in_other_ranks_says_how_it_was_read(
         ("--game othello --search-moves D3 c4 --ranks auto", {"d3", "c4"}),
     ],
 )
-def test_the_moves_to_search_are_alternatives(
-    words: str, moves: set[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_moves_to_search_are_alternatives(words: str, moves: set[str], capsys: pytest.CaptureFixture[str]) -> None:
     given = [word.replace("_", " ") for word in words.split()]
     assert command_line.main(["analyse", "--depth", "1", "--multipv", "32", "--json", *given]) == 0
     assert {line["move"] for line in json.loads(capsys.readouterr().out)["lines"]} == moves
@@ -690,7 +694,7 @@ def test_long_work_leaves_the_main_thread_free_for_ctrl_c(
         return run
 
     monkeypatch.setattr(Game, "perft", noticed(Game.perft))
-    monkeypatch.setattr(engine.suite, "attempt", noticed(engine.suite.attempt))
+    monkeypatch.setattr(suite, "attempt", noticed(suite.attempt))
     assert command_line.main(words) == 0
     assert capsys.readouterr().out
     assert seen

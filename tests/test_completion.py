@@ -11,7 +11,7 @@ import pytest
 from elolab import command_line
 from elolab.command_line import COMMANDS
 from elolab.commands.completion import SCRIPTS, completions
-from engine.settings.configuration import available_configs
+from elolab.engine.settings.configuration import available_configs
 
 FOUND = tuple(completions())
 BASH = """\

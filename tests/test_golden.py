@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.play.store import Store
-from arena.play.tournament import run
-from arena.spec import spec_from_mapping
 from elolab import command_line
+from elolab.arena.play.store import Store
+from elolab.arena.play.tournament import run
+from elolab.arena.spec import spec_from_mapping
 
 ROOT = Path(__file__).parent.parent
 Golden = Callable[[str, str], None]

@@ -13,8 +13,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from interrupted_runs import KINDS, ROOT, Ended, Server, finished_run, has_ended_by_itself, interrupt
-from marked_processes import MARK, processes_marked, wait_until
+
+from tests.support.interrupted_runs import KINDS, ROOT, Ended, Server, finished_run, has_ended_by_itself, interrupt
+from tests.support.marked_processes import MARK, processes_marked, wait_until
 
 pytestmark = [
     pytest.mark.slow,

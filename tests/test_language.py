@@ -15,17 +15,15 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-import test_report
-from browser import Browser
 
-from arena.figures.statistics import SPRT_MODELS
-from arena.play.live import Progress, Scoreboard
-from arena.reports.drawing import fonts
-from arena.reports.render import markup_messages
-from arena.reports.write import write_report
+from elolab.arena.figures.statistics import SPRT_MODELS
+from elolab.arena.play.live import Progress, Scoreboard
+from elolab.arena.reports.drawing import fonts
+from elolab.arena.reports.render import markup_messages
+from elolab.arena.reports.write import write_report
 from elolab.command_line import main
-from engine.games import GAMES
-from engine.language import (
+from elolab.engine.games import GAMES
+from elolab.engine.language import (
     LANGUAGES,
     Catalogue,
     clipped,
@@ -37,21 +35,23 @@ from engine.language import (
     speak,
     wrapped,
 )
-from engine.rules import REASONS, Rules
-from engine.search.records import END_REASONS
-from engine.settings.keys import Section
-from engine.settings.parameters import parameters_of
-from engine.settings.reference import unit_in
-from tuning.ablation import verdicts
-from tuning.claims import verdicts as claims_verdicts
-from tuning.keys import claims as claim_keys
-from tuning.keys.kinds import KINDS, entries_of
+from elolab.engine.rules import REASONS, Rules
+from elolab.engine.search.records import END_REASONS
+from elolab.engine.settings.keys import Section
+from elolab.engine.settings.parameters import parameters_of
+from elolab.engine.settings.reference import unit_in
+from elolab.tuning.ablation import verdicts
+from elolab.tuning.claims import verdicts as claims_verdicts
+from elolab.tuning.keys import claims as claim_keys
+from elolab.tuning.keys.kinds import KINDS, entries_of
+from tests.arena.reports import test_report
+from tests.support.browser import Browser
 
 ROOT = Path(__file__).parent.parent
 CHINESE = re.compile("[\N{CJK UNIFIED IDEOGRAPH-4E00}-\N{CJK UNIFIED IDEOGRAPH-9FA5}]")
 ROOMS = ("engine", "arena", "tuning")
 PACKAGES = sorted(
-    ".".join(path.parent.parent.relative_to(ROOT).parts)
+    ".".join(("elolab", *path.parent.parent.relative_to(ROOT).parts))
     for room in ROOMS
     for path in (ROOT / room).rglob("messages/en.toml")
 )
@@ -101,22 +101,22 @@ def test_words_go_by_the_number_before_them() -> None:
         r"((more|planned|complete|colour-swapped) )?[a-z]+s\b"
     )
     assert several == {
-        f"{package} {key}"
+        f"{package.removeprefix('elolab.')} {key}"
         for package in PACKAGES for key, text in messages_of(package, "en").items() if counted.search(text)
     }  # fmt: skip
-    for say in (Catalogue("arena.reports"), markup_messages("arena.reports", "en")):
+    for say in (Catalogue("elolab.arena.reports"), markup_messages("elolab.arena.reports", "en")):
         assert say("warning.missing", missing="1", planned="6") == "1 of 6 planned games has not been played."
         assert say("warning.missing", missing="2", planned="6") == "2 of 6 planned games have not been played."
         assert say("format.match_text", pairs=1) == "match, 1 colour-swapped pair"
-    assert Catalogue("arena.reports", "zh")("format.match_text", pairs=1).count("1") == 1
+    assert Catalogue("elolab.arena.reports", "zh")("format.match_text", pairs=1).count("1") == 1
 
 
 def test_every_ending_has_a_name_and_an_explanation() -> None:
     for language in LANGUAGES:
-        messages = messages_of("engine", language)
+        messages = messages_of("elolab.engine", language)
         assert [key for key in messages if key.startswith("ending.")] == [f"ending.{reason}" for reason in REASONS]
         assert all(f"explanation.{reason}" in messages for reason in REASONS)
-        names = messages_of("arena.reports", language)
+        names = messages_of("elolab.arena.reports", language)
         assert {key for key in names if key.startswith("search_end.")} == {f"search_end.{end}" for end in END_REASONS}
 
 
@@ -132,16 +132,18 @@ def test_what_the_code_of_tuning_calls_something_has_a_name() -> None:
         "elo_model": SPRT_MODELS,
         "unit": {
             unit_in(game, row).replace(" ", "_")
-            for game in GAMES for row in parameters_of(game) if row.unit not in ("", "MiB")
+            for game in GAMES
+            for row in parameters_of(game)
+            if row.unit not in ("", "MiB")
         },
     }
-    messages = messages_of("tuning.reports", "en")
+    messages = messages_of("elolab.tuning.reports", "en")
     for table, words in names.items():
         assert {key for key in messages if key.startswith(f"{table}.")} == {f"{table}.{word}" for word in words}
 
 
 def test_a_games_words_are_those_of_the_game_in_english_and_others_in_chinese() -> None:
-    from engine.games import GAMES, game_named
+    from elolab.engine.games import GAMES, game_named
 
     for name in GAMES:
         game, english, chinese = game_named(name), game_words(name, "en"), game_words(name, "zh")
@@ -236,7 +238,9 @@ def test_the_script_says_what_the_catalogue_has() -> None:
     # By a condition inside the call.
     chosen = {"games", "some_games", "seat_won", "seat_lost", "seat_drew", "copied", "not_copied"}
     says = set(re.findall(r'say\("(\w+)"', script())) | chosen
-    messages = {key.removeprefix("script.") for key in messages_of("arena.reports", "en") if key.startswith("script.")}
+    messages = {
+        key.removeprefix("script.") for key in messages_of("elolab.arena.reports", "en") if key.startswith("script.")
+    }
     assert says == messages
     pieces = re.search(r"characters: \{(.*?)\}", script())
     assert pieces

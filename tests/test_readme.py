@@ -7,7 +7,13 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from documents import (
+
+from elolab.arena.engines_file import ENGINES_NAME, engines_file
+from elolab.arena.player_spec import player_named
+from elolab.engine.language import columns_of
+from elolab.tuning.ablation.spec import load_ablation
+from elolab.tuning.study.spec import load_tuning
+from tests.support.documents import (
     blocks_in,
     broken_links_in,
     commands_in,
@@ -17,12 +23,6 @@ from documents import (
     read_command,
     text_of,
 )
-
-from arena.engines_file import ENGINES_NAME, engines_file
-from arena.player_spec import player_named
-from engine.language import columns_of
-from tuning.ablation.spec import load_ablation
-from tuning.study.spec import load_tuning
 
 PAGE = "README.md"
 EACH_PAGE = pytest.mark.parametrize("page", [PAGE, in_chinese(PAGE)])

@@ -11,7 +11,13 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from documents import (
+
+from elolab.arena.spec import spec_from_mapping
+from elolab.command_line import COMMANDS
+from elolab.engine.settings.configuration import read_toml
+from elolab.tuning.ablation.spec import load_ablation
+from elolab.tuning.study.spec import load_tuning, tuning_from_mapping
+from tests.support.documents import (
     ROOT,
     blocks_in,
     broken_links_in,
@@ -22,7 +28,7 @@ from documents import (
     text_of,
     without_comments,
 )
-from printed import (
+from tests.support.printed import (
     block_of_now,
     brought_up_to_date,
     figures_in,
@@ -32,12 +38,6 @@ from printed import (
     sections_of,
     unfounded_figures,
 )
-
-from arena.spec import spec_from_mapping
-from elolab.command_line import COMMANDS
-from engine.settings.configuration import read_toml
-from tuning.ablation.spec import load_ablation
-from tuning.study.spec import load_tuning, tuning_from_mapping
 
 PAGES = (
     "docs/tutorial.md", "docs/guide.md", "docs/python.md", "docs/literature.md", "docs/glossary.md", "docs/how-to.md",

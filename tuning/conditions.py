@@ -8,18 +8,18 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from arena.play.estimates import depends_on_speed
-from arena.player_spec import MAX_NAME_LENGTH
-from arena.players.registry import check_player
-from arena.records import BUILTIN, GameConditions, PlayerSpec, digest_of
-from arena.spec import read_adjudication, read_rules
-from engine.errors import UserError
-from engine.rules import Adjudication, Rules
-from engine.settings.configuration import ConfigurationError, Table
-from engine.settings.limits import GRAMMAR, OWN_LEVEL, Limits
-from engine.settings.parameters import Value, by_own_names, format_value, resolve
-from engine.settings.presets import load_preset, preset_name
-from tuning.external_engine import (
+from elolab.arena.play.estimates import depends_on_speed
+from elolab.arena.player_spec import MAX_NAME_LENGTH
+from elolab.arena.players.registry import check_player
+from elolab.arena.records import BUILTIN, GameConditions, PlayerSpec, digest_of
+from elolab.arena.spec import read_adjudication, read_rules
+from elolab.engine.errors import UserError
+from elolab.engine.rules import Adjudication, Rules
+from elolab.engine.settings.configuration import ConfigurationError, Table
+from elolab.engine.settings.limits import GRAMMAR, OWN_LEVEL, Limits
+from elolab.engine.settings.parameters import Value, by_own_names, format_value, resolve
+from elolab.engine.settings.presets import load_preset, preset_name
+from elolab.tuning.external_engine import (
     BUILD,
     ExternalEngine,
     is_external,
@@ -185,9 +185,7 @@ def _external_base(table: Table, game: str, limits: Limits) -> tuple[ExternalEng
     return engine, short_name(name), values
 
 
-def read_limits(
-    table: Table, default: Limits | None = None, key: str = "limit", *, own_level: bool = False
-) -> Limits:
+def read_limits(table: Table, default: Limits | None = None, key: str = "limit", *, own_level: bool = False) -> Limits:
     """The value of ``key``; required without a default. ``own_level`` is whether a player may have a level of its own.
 
     Raises ``ConfigurationError``.

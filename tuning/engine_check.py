@@ -12,22 +12,22 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING, TextIO
 
-from arena.players.contract import PlayerFault
-from arena.players.detect import other_protocol
-from arena.players.event_loop import run
-from arena.players.external import ExternalPlayer
-from arena.players.options import unknown_option
-from arena.players.process import find_program
-from arena.players.registry import PlayerError, make_player
-from engine.language import console
-from engine.settings.configuration import ConfigurationError
-from engine.settings.parameters import Value
-from tuning.external_engine import BUILD, setting_text
+from elolab.arena.players.contract import PlayerFault
+from elolab.arena.players.detect import other_protocol
+from elolab.arena.players.event_loop import run
+from elolab.arena.players.external import ExternalPlayer
+from elolab.arena.players.options import unknown_option
+from elolab.arena.players.process import find_program
+from elolab.arena.players.registry import PlayerError, make_player
+from elolab.engine.language import console
+from elolab.engine.settings.configuration import ConfigurationError
+from elolab.engine.settings.parameters import Value
+from elolab.tuning.external_engine import BUILD, setting_text
 
 if TYPE_CHECKING:
-    from arena.players.options import Option
-    from arena.records import PlayerSpec
-    from tuning.conditions import Conditions
+    from elolab.arena.players.options import Option
+    from elolab.arena.records import PlayerSpec
+    from elolab.tuning.conditions import Conditions
 
 
 class EngineCheck:

@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from arena.player_spec import read_player
-from arena.players.registry import Protocol, protocol_named
-from arena.records import PlayerSpec
-from engine.settings.configuration import ConfigurationError, Table, nearest
-from engine.settings.limits import Limits
-from engine.settings.parameters import Value
-from engine.settings.toml_values import told_value
-from tuning.keys.conditions import BUILD_PROGRAM, ENGINE_TABLES
+from elolab.arena.player_spec import read_player
+from elolab.arena.players.registry import Protocol, protocol_named
+from elolab.arena.records import PlayerSpec
+from elolab.engine.settings.configuration import ConfigurationError, Table, nearest
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import Value
+from elolab.engine.settings.toml_values import told_value
+from elolab.tuning.keys.conditions import BUILD_PROGRAM, ENGINE_TABLES
 
 BUILD = "build"
 """The setting that says which of several builds plays."""

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, zip_longest
 from typing import Any
 
-from arena.figures.statistics import Pentanomial
-from arena.notation.openings import Suite, load_suite
-from arena.records import GameConditions, GameJob, Outcome, Pairing, PlayerSpec
-from arena.run import Run, RunError
-from tuning.conditions import Conditions
+from elolab.arena.figures.statistics import Pentanomial
+from elolab.arena.notation.openings import Suite, load_suite
+from elolab.arena.records import GameConditions, GameJob, Outcome, Pairing, PlayerSpec
+from elolab.arena.run import Run, RunError
+from elolab.tuning.conditions import Conditions
 
 REFERENCE, VARIANT = 0, 1
 """Indices of the two players of every match in the store."""
@@ -130,9 +130,7 @@ class MatchTable:
         one, other = (
             replace(
                 self._conditions.job(
-                    Pairing(
-                        number + turn, match.pair_numbers[pair], first, second, opening, match.round, match.series
-                    ),
+                    Pairing(number + turn, match.pair_numbers[pair], first, second, opening, match.round, match.series),
                     players[first],
                     players[second],
                     self._suite.openings[opening],

@@ -21,9 +21,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from arena.play.store import STORE_NAME, Store
-from arena.run import RunError, RunOptions
-from engine.engine import StopFlag
+from elolab.arena.play.store import STORE_NAME, Store
+from elolab.arena.run import RunError, RunOptions
+from elolab.engine.engine import StopFlag
 
 COPY_PREFIX = "elolab-report-"
 BEGINNING_SECONDS = 1.0
@@ -64,7 +64,7 @@ def _options() -> RunOptions:
 @contextmanager
 def _copied(store: Store) -> Iterator[Path]:
     """A copy of what a run needs of its folder."""
-    from tuning.study.storage import STUDY_NAME
+    from elolab.tuning.study.storage import STUDY_NAME
 
     _remove_abandoned_copies()
     with tempfile.TemporaryDirectory(prefix=COPY_PREFIX) as name, _claimed(name):
@@ -114,9 +114,9 @@ def _remove_abandoned_copies() -> None:
 
 
 def _study(recorded: Any, copy: Path, directory: Path) -> Any:
-    from tuning.study.run import play_study
-    from tuning.study.spec import tuning_from_text
-    from tuning.study.validation.preset import written_preset
+    from elolab.tuning.study.run import play_study
+    from elolab.tuning.study.spec import tuning_from_text
+    from elolab.tuning.study.validation.preset import written_preset
 
     spec = tuning_from_text(*recorded)
     result = play_study(spec, copy, **_options())
@@ -125,21 +125,21 @@ def _study(recorded: Any, copy: Path, directory: Path) -> Any:
 
 
 def _ablation(recorded: Any, copy: Path, directory: Path) -> Any:
-    from tuning.ablation.run import ablate
-    from tuning.ablation.spec import ablation_from_text
+    from elolab.tuning.ablation.run import ablate
+    from elolab.tuning.ablation.spec import ablation_from_text
 
     return replace(ablate(ablation_from_text(*recorded), copy, **_options()), directory=directory)
 
 
 def _claims(recorded: Any, copy: Path, directory: Path) -> Any:
-    from tuning.claims.run import run_claims
-    from tuning.claims.spec import claims_from_text
+    from elolab.tuning.claims.run import run_claims
+    from elolab.tuning.claims.spec import claims_from_text
 
     return replace(run_claims(claims_from_text(*recorded), copy, **_options()), directory=directory)
 
 
 def _fit(recorded: Mapping[str, Any], copy: Path, directory: Path) -> Any:
-    from tuning.evaluation.fit import fit_evaluation, fit_from_plain
+    from elolab.tuning.evaluation.fit import fit_evaluation, fit_from_plain
 
     spec = fit_from_plain(recorded)
     result = fit_evaluation(replace(spec, start=str(copy / "weights-0.toml")), copy, **_options())

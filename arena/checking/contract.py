@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from engine.settings.limits import MARGIN_MS
+from elolab.engine.settings.limits import MARGIN_MS
 
 
 @dataclass(frozen=True)

@@ -8,17 +8,17 @@ from collections.abc import Callable, Collection, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from arena.checking.contract import Answer, CheckSettings, Failed, Remark, Skipped
-from arena.checking.dialects import dialect_named
-from arena.checking.dialects.dialect import Dialect, Knowledge
-from arena.checking.positions import Positions, positions_of
-from arena.checking.wire import Wire
-from arena.players.contract import PlayerClock, PlayerFault
-from arena.players.event_loop import in_thread, run
-from arena.players.external import LogDialogue
-from engine.errors import UserError
-from engine.games.contract import Position
-from engine.settings.limits import Limits
+from elolab.arena.checking.contract import Answer, CheckSettings, Failed, Remark, Skipped
+from elolab.arena.checking.dialects import dialect_named
+from elolab.arena.checking.dialects.dialect import Dialect, Knowledge
+from elolab.arena.checking.positions import Positions, positions_of
+from elolab.arena.checking.wire import Wire
+from elolab.arena.players.contract import PlayerClock, PlayerFault
+from elolab.arena.players.event_loop import in_thread, run
+from elolab.arena.players.external import LogDialogue
+from elolab.engine.errors import UserError
+from elolab.engine.games.contract import Position
+from elolab.engine.settings.limits import Limits
 
 Test = Callable[["Examination"], Coroutine[Any, Any, Remark | None]]
 """Returns, perhaps with a figure worth telling, if a demand is met; raises ``Failed`` or ``Skipped``."""
@@ -92,9 +92,7 @@ class Examination:
             outcome = run(self._try(check))
             if outcome.verdict == "failed":
                 self._blocked.add(check.name)
-            yield Outcome(
-                check, outcome.verdict, outcome.remark, outcome.dialogue, round(time.monotonic() - began, 3)
-            )
+            yield Outcome(check, outcome.verdict, outcome.remark, outcome.dialogue, round(time.monotonic() - began, 3))
 
     def close(self) -> None:
         """End the process."""

@@ -10,9 +10,9 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from engine.games import game_named
-from engine.games.contract import Game, Position
-from engine.rules import Rules
+from elolab.engine.games import game_named
+from elolab.engine.games.contract import Game, Position
+from elolab.engine.rules import Rules
 
 GAMES = 20
 """Random games that are looked through."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from arena.checking.contract import Remark
-from arena.checking.dialects.dialect import Dialect
-from arena.checking.examination import Outcome
-from engine.language import Catalogue, columns_of, padded, wrapped
+from elolab.arena.checking.contract import Remark
+from elolab.arena.checking.dialects.dialect import Dialect
+from elolab.arena.checking.examination import Outcome
+from elolab.engine.language import Catalogue, columns_of, padded, wrapped
 
 COLUMNS = 79
 """Of a line, where the words can be broken."""
@@ -102,7 +102,7 @@ def data_of(outcome: Outcome) -> dict[str, Any]:
         "name": outcome.check.name,
         "is_recommendation": outcome.check.is_recommendation,
         "verdict": outcome.verdict,
-        "remark": _sentence(outcome.remark, Catalogue("arena.checking")),
+        "remark": _sentence(outcome.remark, Catalogue("elolab.arena.checking")),
         "values": {} if outcome.remark is None else outcome.remark.values,
         "dialogue": list(outcome.dialogue),
         "seconds": outcome.seconds,

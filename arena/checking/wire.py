@@ -7,9 +7,9 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
 
-from arena.checking.contract import Failed
-from arena.players.external import LogDialogue
-from arena.players.process import DeadlinePassed, EngineProcess, ProcessEnded
+from elolab.arena.checking.contract import Failed
+from elolab.arena.players.external import LogDialogue
+from elolab.arena.players.process import DeadlinePassed, EngineProcess, ProcessEnded
 
 MAX_LINES = 10_000
 """Of what is heard before an answer, the last lines that are kept."""

@@ -8,9 +8,9 @@ from concurrent.futures import CancelledError, Executor
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from arena.cluster.worker import Chunk, ChunkGame, Order, PlayedChunk, heed, play_chunk
-from engine.errors import UserError
-from engine.settings.limits import Limits
+from elolab.arena.cluster.worker import Chunk, ChunkGame, Order, PlayedChunk, heed, play_chunk
+from elolab.engine.errors import UserError
+from elolab.engine.settings.limits import Limits
 
 
 def clock_problem(limits: Limits) -> str:

@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from typing import Any
 
-from arena.cluster.contract import ClusterError, RefusedWorker, Site, Worker
-from arena.cluster.worker import Chunk, ChunkGame, Order, PlayedChunk, heed, introduction, play_chunk
-from arena.provenance.sources import difference_in_sources
-from engine.language import console
+from elolab.arena.cluster.contract import ClusterError, RefusedWorker, Site, Worker
+from elolab.arena.cluster.worker import Chunk, ChunkGame, Order, PlayedChunk, heed, introduction, play_chunk
+from elolab.arena.provenance.sources import difference_in_sources
+from elolab.engine.language import console
 
 CONNECT_SECONDS = 10.0
 LOOK_SECONDS = 1.0
@@ -58,7 +58,7 @@ class DaskSite(Site):
         Raises ``ClusterError`` if ``distributed`` is not installed or no scheduler answers, ``KeyboardInterrupt`` if
         ``is_stopped`` becomes true first.
         """
-        from engine.compiled.identity import engine_identity
+        from elolab.engine.compiled.identity import engine_identity
 
         try:
             import distributed
@@ -134,13 +134,16 @@ class DaskSite(Site):
         away = self._away_since
         if away is None or time.monotonic() - away < PATIENCE_SECONDS:
             return ""
-        return console("arena")("progress.scheduler_lost", address=self._address)
+        return console("elolab.arena")("progress.scheduler_lost", address=self._address)
 
     def is_loss(self, error: BaseException) -> bool:
         """See ``Site.is_loss``."""
-        return isinstance(
-            error, CancelledError | OSError | self._distributed.KilledWorker | self._distributed.CancelledError
-        ) or "Scheduler" in type(error).__name__
+        return (
+            isinstance(
+                error, CancelledError | OSError | self._distributed.KilledWorker | self._distributed.CancelledError
+            )
+            or "Scheduler" in type(error).__name__
+        )
 
     def tell(self, order: Order) -> None:
         """See ``Site.tell``; a worker that does not hear of it plays its chunks to their ends."""
@@ -186,9 +189,7 @@ class DaskSite(Site):
         said, now = event[1], time.monotonic()
         with self._lock:
             self._running[said["run"], said["chunk"]] = (now, [ChunkGame(*game) for game in said["games"]])
-            self._running = {
-                chunk: one for chunk, one in self._running.items() if now - one[0] < FORGOTTEN_SECONDS
-            }
+            self._running = {chunk: one for chunk, one in self._running.items() if now - one[0] < FORGOTTEN_SECONDS}
 
     def _asked(self, function: Callable[..., Any], argument: Any, addresses: list[str], seconds: float) -> Any:
         """What workers answer, or with what error, by address; on their event loops, whatever they play."""
@@ -217,7 +218,9 @@ class DaskSite(Site):
             self._workers.clear()
             self._known.clear()
         logging.getLogger(__name__).debug("%s", error)
-        self._warn(console("arena")("progress.scheduler_away", address=self._address, seconds=int(PATIENCE_SECONDS)))
+        self._warn(
+            console("elolab.arena")("progress.scheduler_away", address=self._address, seconds=int(PATIENCE_SECONDS))
+        )
 
     def _look(self) -> None:
         """Ask which workers there are, and examine those that are new."""
@@ -243,7 +246,7 @@ class DaskSite(Site):
             if is_back or self._workers:
                 self._none_since = time.monotonic()
         if is_back:
-            self._warn(console("arena")("progress.scheduler_back", address=self._address))
+            self._warn(console("elolab.arena")("progress.scheduler_back", address=self._address))
 
     def _admit(self, address: str, about: Mapping[str, Any], answer: Any) -> None:
         """Let a worker play if its elolab is the same; ``answer`` is its introduction or an error."""
@@ -281,7 +284,7 @@ class DaskSite(Site):
             is_new = self._refused.get(address) != refused
             self._refused[address] = refused
         if is_new:
-            self._warn(console("arena")("progress.worker_refused", worker=name, reason=reason))
+            self._warn(console("elolab.arena")("progress.worker_refused", worker=name, reason=reason))
 
     def _restore_loggers(self) -> None:
         for name, level in self._levels.items():

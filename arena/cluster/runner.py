@@ -18,20 +18,20 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from arena.cluster.contract import ClusterError, Site, Worker, clock_problem
-from arena.cluster.worker import Chunk, Order, PlayedChunk, difference_in_files
-from arena.play.executor import TICK_SECONDS, Runner
-from arena.players.processors import Side, overload, overload_text
-from arena.provenance.player_files import GameFile
-from arena.provenance.sources import sources_digest
-from arena.records import GameJob, GameRecord, RunningGame
-from engine.language import console
-from engine.settings.configuration import find_config, shipped_folder
-from engine.settings.parameters import BY_NAME
-from engine.settings.weights import Weights, find_weights, is_provided, name_and_digest
+from elolab.arena.cluster.contract import ClusterError, Site, Worker, clock_problem
+from elolab.arena.cluster.worker import Chunk, Order, PlayedChunk, difference_in_files
+from elolab.arena.play.executor import TICK_SECONDS, Runner
+from elolab.arena.players.processors import Side, overload, overload_text
+from elolab.arena.provenance.player_files import GameFile
+from elolab.arena.provenance.sources import sources_digest
+from elolab.arena.records import GameJob, GameRecord, RunningGame
+from elolab.engine.language import console
+from elolab.engine.settings.configuration import find_config, shipped_folder
+from elolab.engine.settings.parameters import BY_NAME
+from elolab.engine.settings.weights import Weights, find_weights, is_provided, name_and_digest
 
 if TYPE_CHECKING:
-    from engine.engine import StopFlag
+    from elolab.engine.engine import StopFlag
 
 CHUNK_SECONDS = 4.0
 """How long a chunk is meant to last: many times what sending it costs, and short enough to be lost."""
@@ -173,7 +173,7 @@ class ClusterRunner(Runner):
         first worker's is entered, and binds the others. Of workers with too few processors for games between ``sides``
         a line warns.
         """
-        from engine.compiled.identity import engine_identity
+        from elolab.engine.compiled.identity import engine_identity
 
         super().__init__(stop)
         self._site, self._tick, self._warn, self._wall_clock = site, tick, warn, wall_clock
@@ -222,7 +222,7 @@ class ClusterRunner(Runner):
 
     def waiting(self) -> str:
         """See ``Runner.waiting``."""
-        return super().waiting() if self._site.workers() else console("arena")("progress.no_workers")
+        return super().waiting() if self._site.workers() else console("elolab.arena")("progress.no_workers")
 
     def workers(self) -> list[dict[str, Any]]:
         """Every worker that has had games or may get some, and those refused; see ``Runner.workers``."""
@@ -427,7 +427,9 @@ class ClusterRunner(Runner):
             self._remark(f"{worker.name}: {text}")
         for player, reason in played.unavailable.items():
             record.unavailable[player] = reason
-            self._remark(console("arena")("progress.missing_on_worker", worker=worker.name, name=player, reason=reason))
+            self._remark(
+                console("elolab.arena")("progress.missing_on_worker", worker=worker.name, name=player, reason=reason)
+            )
         keys = {one.key for one in played.records}
         unplayed = self._unsettled(job for job in sent.chunk.jobs if job.key not in keys)
         if played.refusal:

@@ -15,15 +15,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from arena.play.executor import GameRunner
-from arena.players.processors import processor_count
-from arena.provenance.player_files import GameFile, files_of
-from arena.provenance.sources import SHOWN_DIGITS, source_digests, sources_digest
-from arena.records import GameJob, GameRecord, MovesSoFar, PlayerSpec
-from engine.engine import StopFlag
-from engine.errors import UserError
-from engine.settings.parameters import BY_NAME
-from engine.settings.weights import Weights, find_weights, provide_weights
+from elolab.arena.play.executor import GameRunner
+from elolab.arena.players.processors import processor_count
+from elolab.arena.provenance.player_files import GameFile, files_of
+from elolab.arena.provenance.sources import SHOWN_DIGITS, source_digests, sources_digest
+from elolab.arena.records import GameJob, GameRecord, MovesSoFar, PlayerSpec
+from elolab.engine.engine import StopFlag
+from elolab.engine.errors import UserError
+from elolab.engine.settings.parameters import BY_NAME
+from elolab.engine.settings.weights import Weights, find_weights, provide_weights
 
 IDLE_SECONDS = 60.0
 """After so long without a chunk a seat's players end."""
@@ -100,7 +100,7 @@ class Order:
 
 def introduction() -> dict[str, Any]:
     """What a client has to know of a worker: its engine, its sources, and where it runs."""
-    from engine.compiled.identity import engine_identity
+    from elolab.engine.compiled.identity import engine_identity
 
     return {
         "identity": engine_identity(), "sources": dict(source_digests()), "host": platform.node(),
@@ -128,7 +128,7 @@ def play_chunk(chunk: Chunk, report: Report = lambda running: None) -> PlayedChu
 
 def _refusal(chunk: Chunk) -> str:
     """Why this elolab is not that of the chunk; empty if it is."""
-    from engine.compiled.identity import engine_identity
+    from elolab.engine.compiled.identity import engine_identity
 
     for what, here, wanted in (
         ("its engine is", engine_identity(), chunk.identity),

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.collection.listing import match_estimate, tournament_in
-from arena.play.store import Store
-from arena.play.tournament import count_of
-from arena.provenance.record import builds_in
-from arena.run import ENGINE_IDENTITY, differences, kind_in, plain
-from engine.language import Catalogue, columns_of, padded
-from engine.settings.toml_values import toml_value
+from elolab.arena.collection.listing import match_estimate, tournament_in
+from elolab.arena.play.store import Store
+from elolab.arena.play.tournament import count_of
+from elolab.arena.provenance.record import builds_in
+from elolab.arena.run import ENGINE_IDENTITY, differences, kind_in, plain
+from elolab.engine.language import Catalogue, columns_of, padded
+from elolab.engine.settings.toml_values import toml_value
 
 if TYPE_CHECKING:
-    from arena.tournament_spec import TournamentSpec
+    from elolab.arena.tournament_spec import TournamentSpec
 
 UNIMPORTANT = ("command", "name", "source")
 """What says how a run was asked for, not what it is."""
@@ -115,7 +115,7 @@ def _ratings(
     spec: TournamentSpec, store: Store, count: int
 ) -> tuple[dict[str, RatedPlayer], tuple[tuple[str, ...], ...]]:
     """Every player's result, and the connected groups."""
-    from arena.figures.standings import tables_of
+    from elolab.arena.figures.standings import tables_of
 
     records = (record for record in store.iterate() if record.pairing.number < count)
     tables = tables_of(spec.game, [player.name for player in spec.players], records, dict(spec.anchors))
@@ -208,6 +208,6 @@ def _rated_words(rated: RatedPlayer) -> str:
 
 
 def _words(elo: float, error: float) -> str:
-    from arena.figures.numbers import error_text, signed
+    from elolab.arena.figures.numbers import error_text, signed
 
     return f"{signed(elo)} ± {error_text(error)}"

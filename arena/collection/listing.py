@@ -11,15 +11,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.play.live import LIVE_NAME, Scoreboard
-from arena.play.running_elo import RunningElo
-from arena.play.store import STORE_NAME, Store, StoreFailure, is_in_use
-from engine.errors import UserError
-from engine.language import Catalogue
+from elolab.arena.play.live import LIVE_NAME, Scoreboard
+from elolab.arena.play.running_elo import RunningElo
+from elolab.arena.play.store import STORE_NAME, Store, StoreFailure, is_in_use
+from elolab.engine.errors import UserError
+from elolab.engine.language import Catalogue
 
 if TYPE_CHECKING:
-    from arena.figures.statistics import Estimate
-    from arena.tournament_spec import TournamentSpec
+    from elolab.arena.figures.statistics import Estimate
+    from elolab.arena.tournament_spec import TournamentSpec
 
 MAX_DEPTH = 4
 """How deep below the folder runs are sought."""
@@ -137,15 +137,15 @@ def _finding(folder: Path) -> str:
 
 def tournament_in(store: Store) -> TournamentSpec | None:
     """The tournament, match or test whose games a store holds; ``None`` for a run of another kind."""
-    from arena.play.tournament import stored_tournament
+    from elolab.arena.play.tournament import stored_tournament
 
     return stored_tournament(store) if store.metadata("specification") is not None else None
 
 
 def _of_tournament(spec: TournamentSpec, store: Store, say: Catalogue) -> tuple[str, int, int, str]:
     """Format, games planned and played, and the result in words."""
-    from arena.figures.placing import placing_of, result_sentence
-    from arena.play.tournament import result_of, withdrawals_of
+    from elolab.arena.figures.placing import placing_of, result_sentence
+    from elolab.arena.play.tournament import result_of, withdrawals_of
 
     found = result_of(spec, store)
     possible = found.planned - found.unplayable
@@ -154,7 +154,7 @@ def _of_tournament(spec: TournamentSpec, store: Store, say: Catalogue) -> tuple[
         return spec.format, possible, found.stored, test + _match_words(spec, store, found.count, say)
     placing = placing_of(spec, store.outcomes(), withdrawals_of(store))
     if placing is not None:
-        words = result_sentence(placing, Catalogue("arena", say.language)).rstrip(".。")
+        words = result_sentence(placing, Catalogue("elolab.arena", say.language)).rstrip(".。")
         return spec.format, possible, found.stored, words
     scoreboard = Scoreboard([player.name for player in spec.players])
     for outcome in store.outcomes():
@@ -165,7 +165,7 @@ def _of_tournament(spec: TournamentSpec, store: Store, say: Catalogue) -> tuple[
 
 def _scores_words(spec: TournamentSpec, scoreboard: Scoreboard, say: Catalogue) -> str:
     """Who leads by score; of a gauntlet the challengers' scores, because the others met none but them."""
-    from arena.schedule import challengers_of
+    from elolab.arena.schedule import challengers_of
 
     challengers, ranked = challengers_of(spec), scoreboard.ranked()
     shown = [entry for entry in ranked if entry[0] in challengers] if challengers else ranked[:1]
@@ -191,7 +191,7 @@ def match_estimate(store: Store, games: int) -> Estimate | None:
 
 def elo_words(estimate: Estimate) -> str:
     """Elo with half of its 95 % interval."""
-    from arena.figures.numbers import error_text, signed
+    from elolab.arena.figures.numbers import error_text, signed
 
     return f"{signed(estimate.elo)} ± {error_text(estimate.elo_error)}"
 

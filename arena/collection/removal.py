@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from arena.collection.listing import is_run, run_folders
-from arena.files import FileError
-from arena.play.store import LOCK_NAME, FolderLock, Store, StoreError
-from engine.errors import UserError
+from elolab.arena.collection.listing import is_run, run_folders
+from elolab.arena.files import FileError
+from elolab.arena.play.store import LOCK_NAME, FolderLock, Store, StoreError
+from elolab.engine.errors import UserError
 
 REPORT_FOLDERS = ("plots", "report-games")
 """What a report may have made in a run's folder."""

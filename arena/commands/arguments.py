@@ -10,23 +10,23 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.cluster.address import is_scheduler_address
-from arena.figures.statistics import SPRT_MODELS
-from arena.files import descriptor_of
-from arena.players.processors import OFF, AffinityError, parse_affinity
-from arena.sequential import MAX_HYPOTHESIS, MIN_GAP, SequentialSettings
-from engine.commands.arguments import (
+from elolab.arena.cluster.address import is_scheduler_address
+from elolab.arena.figures.statistics import SPRT_MODELS
+from elolab.arena.files import descriptor_of
+from elolab.arena.players.processors import OFF, AffinityError, parse_affinity
+from elolab.arena.sequential import MAX_HYPOTHESIS, MIN_GAP, SequentialSettings
+from elolab.engine.commands.arguments import (
     UsageError,
     add_concurrency_argument,
     add_json_argument,
     add_language_argument,
     add_output_argument,
 )
-from engine.language import console
-from engine.settings.configuration import KIND_NAMES, available_configs, find_config, shipped_folder
+from elolab.engine.language import console
+from elolab.engine.settings.configuration import KIND_NAMES, available_configs, find_config, shipped_folder
 
 if TYPE_CHECKING:
-    from arena.play.dialogue_log import DialogueLog
+    from elolab.arena.play.dialogue_log import DialogueLog
 
 INDENTATION = "  "
 COLUMNS = 78
@@ -115,7 +115,7 @@ def dialogue_log(arguments: argparse.Namespace) -> DialogueLog | None:
     """Of ``--log``, for what is no ``Run``; raises ``FileError`` if the folder cannot be written to."""
     if arguments.log is None:
         return None
-    from arena.play.dialogue_log import DialogueLog
+    from elolab.arena.play.dialogue_log import DialogueLog
 
     return DialogueLog(Path(arguments.log), lambda text: print(f"elolab: {text}", file=sys.stderr))
 
@@ -149,7 +149,7 @@ def add_anchor_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def _anchor(text: str) -> tuple[str, float]:
-    from arena.keys.tournament import MAX_RATING
+    from elolab.arena.keys.tournament import MAX_RATING
 
     name, _, elo = text.rpartition("=")
     try:
@@ -168,7 +168,7 @@ def output_folder(out: str | None, name: str) -> Path:
     if out is None:
         return Path("results") / name
     if "{identity}" in out:
-        from engine.compiled.identity import engine_identity
+        from elolab.engine.compiled.identity import engine_identity
 
         out = out.replace("{identity}", engine_identity())
     return Path(out.replace("{name}", name))

@@ -9,16 +9,16 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, cast
 
-from engine.commands.arguments import (
+from elolab.engine.commands.arguments import (
     add_game_argument,
     game_of,
     whole_number,
 )
-from engine.errors import UserError
+from elolab.engine.errors import UserError
 
 if TYPE_CHECKING:
-    from arena.notation.archives.contract import Entry, Reading
-    from arena.notation.pgn import PortableGame
+    from elolab.arena.notation.archives.contract import Entry, Reading
+    from elolab.arena.notation.pgn import PortableGame
 
 MAX_COMPLAINTS = 20
 """Lines about games that cannot be read."""
@@ -28,8 +28,8 @@ EXIT_UNREAD = 1
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``elolab convert``."""
-    from arena.notation.convert import TARGETS
-    from arena.notation.pgn import ENCODINGS
+    from elolab.arena.notation.convert import TARGETS
+    from elolab.arena.notation.pgn import ENCODINGS
 
     parser.description = (
         "Convert games and positions. INPUT holds games (PGN with moves in any notation, merely moves; Xiangqi in "
@@ -59,9 +59,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Convert games or positions."""
-    from arena.files import replace_file
-    from arena.notation.archives.contract import Reading
-    from arena.notation.convert import check_target, converted
+    from elolab.arena.files import replace_file
+    from elolab.arena.notation.archives.contract import Reading
+    from elolab.arena.notation.convert import check_target, converted
 
     game = game_of(arguments)
     target = arguments.to or (*game.move_notations, "pgn")[0]
@@ -86,9 +86,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _entries(name: str, reading: Reading, plies: int | None) -> Iterator[Entry]:
     """The games of ``INPUT``."""
-    from arena.notation.archives.contract import Source
-    from arena.notation.archives.sources import unpacked
-    from arena.notation.convert import read_all, read_source
+    from elolab.arena.notation.archives.contract import Source
+    from elolab.arena.notation.archives.sources import unpacked
+    from elolab.arena.notation.convert import read_all, read_source
 
     if name == "-":
         where = "standard input"
@@ -104,7 +104,7 @@ class _Unread:
 
     def without(self, entries: Iterable[Entry]) -> Iterator[PortableGame]:
         """The others."""
-        from arena.notation.pgn import PortableGameError
+        from elolab.arena.notation.pgn import PortableGameError
 
         for entry in entries:
             if not isinstance(entry, PortableGameError):
@@ -138,14 +138,14 @@ class _LeftOut:
 
 
 def _complain(message: str) -> None:
-    from arena.colours import RED, coloured, one_line
+    from elolab.arena.colours import RED, coloured, one_line
 
     print(coloured(f"elolab: {one_line(message)}", RED, sys.stderr), file=sys.stderr)
 
 
 def _encoded(texts: Iterable[str], encoding: str, where: str) -> Iterator[bytes]:
     """The bytes of the parts of a text; errors number the lines of the whole."""
-    from arena.notation.pgn import encode_text
+    from elolab.arena.notation.pgn import encode_text
 
     line = 1
     for text in texts:

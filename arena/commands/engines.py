@@ -8,22 +8,22 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from arena.commands.words.tournament import DEFAULT_LIMITS, protocol_finder
-from arena.engines_file import ENGINES_NAME, EnginesFile, engines_file, user_folder
-from arena.keys.player import keys_of
-from arena.player_spec import PlayerReader, first_that_fits, pondering_problem
-from arena.players.detect import DetectionError
-from arena.players.registry import DEFAULT_PROTOCOL, PROTOCOLS, protocol_named, protocols
-from arena.records import PlayerSpec
-from engine.commands.arguments import (
+from elolab.arena.commands.words.tournament import DEFAULT_LIMITS, protocol_finder
+from elolab.arena.engines_file import ENGINES_NAME, EnginesFile, engines_file, user_folder
+from elolab.arena.keys.player import keys_of
+from elolab.arena.player_spec import PlayerReader, first_that_fits, pondering_problem
+from elolab.arena.players.detect import DetectionError
+from elolab.arena.players.registry import DEFAULT_PROTOCOL, PROTOCOLS, protocol_named, protocols
+from elolab.arena.records import PlayerSpec
+from elolab.engine.commands.arguments import (
     UsageError,
     add_json_argument,
     add_language_argument,
     print_json,
 )
-from engine.errors import UserError
-from engine.language import columns_of, console, padded
-from engine.settings.limits import Limits
+from elolab.engine.errors import UserError
+from elolab.engine.language import columns_of, console, padded
+from elolab.engine.settings.limits import Limits
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "  [mine]\n"
         '  command = "./mine"\n'
         "  options = { Hash = 64 }\n\n"
-        "elolab match mine default, --engine conf=mine and, under [[players]], engine = \"mine\" then mean it. "
+        'elolab match mine default, --engine conf=mine and, under [[players]], engine = "mine" then mean it. '
         "The file engines.json of cutechess is read too.\n\n"
         "Exit code: 1 if an engine is not there or, with --check, does not work."
     )
@@ -101,7 +101,7 @@ def _status(file: EnginesFile, name: str, game: str | None, *, check: bool) -> E
 
 def player_of(entry: dict[str, Any], game: str | None) -> tuple[PlayerSpec, str]:
     """The player, and the game that it can play: the one that is asked for, or the first. Raises ``UserError``."""
-    from engine.games import GAMES, game_named
+    from elolab.engine.games import GAMES, game_named
 
     errors: dict[str, UserError] = {}
     finder = protocol_finder(Path())
@@ -145,8 +145,8 @@ def _player_over_some_protocol(entry: dict[str, Any], game: str | None) -> tuple
 
 def _missing(player: PlayerSpec) -> str:
     """Why a player's program cannot be started; empty if it is there."""
-    from arena.players.contract import PlayerFault
-    from arena.players.process import find_program
+    from elolab.arena.players.contract import PlayerFault
+    from elolab.arena.players.process import find_program
 
     try:
         find_program(player.command, player.directory)
@@ -157,9 +157,9 @@ def _missing(player: PlayerSpec) -> str:
 
 def _start(player: PlayerSpec, game: str) -> str:
     """Start a player as for a tournament, and end it; what went wrong, empty if nothing did."""
-    from arena.players.contract import PlayerFault
-    from arena.players.event_loop import run as wait_for
-    from arena.players.registry import make_player
+    from elolab.arena.players.contract import PlayerFault
+    from elolab.arena.players.event_loop import run as wait_for
+    from elolab.arena.players.registry import make_player
 
     started = make_player(player, game)
     try:
@@ -173,7 +173,7 @@ def _start(player: PlayerSpec, game: str) -> str:
 
 def _lines(file: EnginesFile, status: Sequence[EngineStatus], good: str) -> list[str]:
     """The table; ``good`` is the key of the word for engines without a problem."""
-    say = console("arena")
+    say = console("elolab.arena")
     rows = [(say("engines.name"), say("engines.protocol"), say("engines.command"), say("engines.state"))]
     for engine in status:
         protocol = engine.protocol or say("engines.found_by_trying")

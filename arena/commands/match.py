@@ -5,16 +5,16 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from arena.commands.arguments import EXIT_CODES
-from arena.commands.words.conditions import sprt_of_words
-from arena.commands.words.tournament import (
+from elolab.arena.commands.arguments import EXIT_CODES
+from elolab.arena.commands.words.conditions import sprt_of_words
+from elolab.arena.commands.words.tournament import (
     PLAYER_HELP,
     add_players,
     add_tournament_words,
     play_words,
     rounds_as_pairs,
 )
-from engine.commands.arguments import CommandParser, whole_number
+from elolab.engine.commands.arguments import CommandParser, whole_number
 
 DEFAULT_PAIRS = 100
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.commands.arguments import output_file
-from engine.commands.arguments import (
+from elolab.arena.commands.arguments import output_file
+from elolab.engine.commands.arguments import (
     UsageError,
     add_concurrency_argument,
     add_game_argument,
@@ -26,14 +26,14 @@ from engine.commands.arguments import (
     usable_processors,
     whole_number,
 )
-from engine.errors import UserError
-from engine.language import console
+from elolab.engine.errors import UserError
+from elolab.engine.language import console
 
 if TYPE_CHECKING:
-    from arena.notation.balance import Accepts, Judge, Selection
-    from arena.records import PlayerSpec
-    from engine.engine import StopFlag
-    from engine.games.contract import Game
+    from elolab.arena.notation.balance import Accepts, Judge, Selection
+    from elolab.arena.records import PlayerSpec
+    from elolab.engine.engine import StopFlag
+    from elolab.engine.games.contract import Game
 
 DEFAULT_PLIES = 8
 DEFAULT_COUNT = 1000
@@ -166,9 +166,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _generate_openings(arguments: argparse.Namespace) -> int:
-    from arena.notation.balance import RandomPlay, generate, judges, within_score
-    from arena.players.interruption import stopping_on_signals
-    from engine.engine import StopFlag
+    from elolab.arena.notation.balance import RandomPlay, generate, judges, within_score
+    from elolab.arena.players.interruption import stopping_on_signals
+    from elolab.engine.engine import StopFlag
 
     game = game_of(arguments)
     _check_output(arguments)
@@ -194,10 +194,10 @@ def _generate_openings(arguments: argparse.Namespace) -> int:
 
 
 def _balance_openings(arguments: argparse.Namespace) -> int:
-    from arena.notation.balance import balance, judges
-    from arena.notation.openings import entries_of, epd_line, find_suite
-    from arena.players.interruption import stopping_on_signals
-    from engine.engine import StopFlag
+    from elolab.arena.notation.balance import balance, judges
+    from elolab.arena.notation.openings import entries_of, epd_line, find_suite
+    from elolab.arena.players.interruption import stopping_on_signals
+    from elolab.engine.engine import StopFlag
 
     game = game_of(arguments)
     _check_output(arguments)
@@ -237,7 +237,7 @@ def _judging(arguments: argparse.Namespace, game: Game, stop: StopFlag) -> tuple
 
     Raises ``UserError`` if what it says would depend on the machine.
     """
-    from arena.notation.balance import EngineJudge, PlayerJudge
+    from elolab.arena.notation.balance import EngineJudge, PlayerJudge
 
     if arguments.judge is None:
         _check_reproducible(f"--limit {arguments.limit}", arguments.limit.is_reproducible)
@@ -252,9 +252,9 @@ def _judging(arguments: argparse.Namespace, game: Game, stop: StopFlag) -> tuple
 
 def _judging_player(arguments: argparse.Namespace, game: str) -> PlayerSpec:
     """The player that ``--judge`` names; ``--limit`` is for one without a limit of its own."""
-    from arena.engines_file import engines_file
-    from arena.player_spec import PlayerReader, player_entry, read_player
-    from arena.players.registry import check_player
+    from elolab.arena.engines_file import engines_file
+    from elolab.arena.player_spec import PlayerReader, player_entry, read_player
+    from elolab.arena.players.registry import check_player
 
     entry = player_entry(arguments.judge, PlayerReader(game, arguments.limit, engines=engines_file(None, Path())))
     spec = read_player(entry, "--judge", game, arguments.limit)
@@ -268,7 +268,7 @@ def _check_reproducible(said: str, is_reproducible: bool) -> None:
 
 
 def _band(arguments: argparse.Namespace, game: Game) -> Accepts:
-    from arena.notation.balance import within_probability
+    from elolab.arena.notation.balance import within_probability
 
     low, high = arguments.win_probability
     if low > high:
@@ -286,9 +286,9 @@ def _hand_over(
     arguments: argparse.Namespace, game: Game, selection: Selection, command: str, lines: Sequence[str]
 ) -> int:
     """Write or print the openings, say what became of the others, and return the exit code."""
-    from arena.notation.openings import suite_text, write_suite
+    from elolab.arena.notation.openings import suite_text, write_suite
 
-    say = console("arena")
+    say = console("elolab.arena")
     if sys.stderr.isatty():
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)  # the line of progress
     comments = [command]
@@ -314,7 +314,7 @@ def _hand_over(
 
 
 def _dropped_words(selection: Selection) -> str:
-    say = console("arena")
+    say = console("elolab.arena")
     reasons: Counter[str] = selection.dropped
     parts = [say(f"openings.dropped_{reason}", count=count) for reason, count in sorted(reasons.items())]
     return say("openings.dropped", parts=say("openings.comma").join(parts))
@@ -322,7 +322,7 @@ def _dropped_words(selection: Selection) -> str:
 
 def _games_text(selection: Selection, game: Game) -> str:
     """The openings with their moves, as PGN in coordinates."""
-    from arena.notation.pgn import PortableGame, PortableMove, portable_text
+    from elolab.arena.notation.pgn import PortableGame, PortableMove, portable_text
 
     games = []
     for candidate in selection.kept:
@@ -344,7 +344,7 @@ def _progress(key: str, wanted: int) -> Callable[[Selection], None]:
         if now - shown < (0.25 if is_terminal else 5):
             return
         shown = now
-        text = console("arena")(key, found=len(selection.kept), wanted=wanted, seen=selection.seen)
+        text = console("elolab.arena")(key, found=len(selection.kept), wanted=wanted, seen=selection.seen)
         start, end = ("\r\x1b[K", "") if is_terminal else ("", "\n")
         print(f"{start}{text}", end=end, file=sys.stderr, flush=True)
 
@@ -352,7 +352,7 @@ def _progress(key: str, wanted: int) -> Callable[[Selection], None]:
 
 
 def _check_openings(arguments: argparse.Namespace) -> int:
-    from arena.notation.openings import find_suite, load_suite, placement_of
+    from elolab.arena.notation.openings import find_suite, load_suite, placement_of
 
     game = game_of(arguments).name
     suite = load_suite(arguments.openings, game, check_all=True, plies=arguments.plies)
@@ -364,5 +364,5 @@ def _check_openings(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"file": str(path), "digest": suite.digest, **counts})
     else:
-        print(console("arena")("openings.checked", file=path, digest=suite.digest, **counts))
+        print(console("elolab.arena")("openings.checked", file=path, digest=suite.digest, **counts))
     return 0

@@ -7,17 +7,17 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.commands.arguments import add_log_argument, dialogue_log
-from engine.commands.arguments import (
+from elolab.arena.commands.arguments import add_log_argument, dialogue_log
+from elolab.engine.commands.arguments import (
     add_json_argument,
     add_language_argument,
     print_json,
 )
-from engine.errors import UserError
-from engine.language import console
+from elolab.engine.errors import UserError
+from elolab.engine.language import console
 
 if TYPE_CHECKING:
-    from arena.records import GameJob, GameRecord
+    from elolab.arena.records import GameJob, GameRecord
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -35,9 +35,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Play one stored game again and compare."""
-    from arena.play.executor import GameRunner
-    from arena.players.interruption import stopping_on_signals
-    from engine.engine import StopFlag
+    from elolab.arena.play.executor import GameRunner
+    from elolab.arena.players.interruption import stopping_on_signals
+    from elolab.engine.engine import StopFlag
 
     stored, job = _stored_game(arguments.directory, arguments.game)
     stop = StopFlag()
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     with stopping_on_signals(stop), GameRunner(1, stop, log=log) as runner:
         played = next(runner.run([job]), None)
     if played is None:
-        say = console("arena")
+        say = console("elolab.arena")
         reason = "; ".join(runner.unavailable.values()) or say("replay.interrupted")
         print(f"elolab: {say('replay.not_played', reason=reason)}", file=sys.stderr)
         return 130 if stop.is_set() else 1
@@ -58,9 +58,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _stored_game(directory: Path, game: str) -> tuple[GameRecord, GameJob]:
     """A stored game and the job that it was. Raises ``UserError`` if there is no such game, or more than one."""
-    from arena.play.store import Store
-    from arena.play.tournament import stored_player, stored_tournament
-    from arena.run import OTHER_KINDS, kind_in
+    from elolab.arena.play.store import Store
+    from elolab.arena.play.tournament import stored_player, stored_tournament
+    from elolab.arena.run import OTHER_KINDS, kind_in
 
     with Store(directory, read_only=True) as store:
         kind = kind_in(store.metadata_names())
@@ -105,14 +105,14 @@ def _summary(record: GameRecord) -> dict[str, Any]:
 
 
 def _comparison_text(stored: GameRecord, played: GameRecord, reproducible: bool) -> str:
-    from arena.figures.faults import cause_of
+    from elolab.arena.figures.faults import cause_of
 
-    say = console("arena")
+    say = console("elolab.arena")
     game, opening = stored.pairing.number, stored.opening.name
     lines = [say("replay.title", game=game, first=stored.first, second=stored.second, opening=opening)]
     for name, record in (("stored", stored), ("played", played)):
         ended = {"result": record.result, "plies": len(record.moves), "digest": record.digest}
-        ended["reason"] = console("engine").name_of("ending", record.reason)
+        ended["reason"] = console("elolab.engine").name_of("ending", record.reason)
         lines.append(say(f"replay.{name}", **ended))
     cause = cause_of(stored)
     if cause is not None and cause[1] is not None:
@@ -130,7 +130,7 @@ def _comparison_text(stored: GameRecord, played: GameRecord, reproducible: bool)
 
 def _difference_text(stored: GameRecord, played: GameRecord) -> str:
     """Where two games begin to differ."""
-    say = console("arena")
+    say = console("elolab.arena")
     for ply, (before, now) in enumerate(zip(stored.moves, played.moves, strict=False), start=1):
         for what in ("move", "score", "depth", "nodes"):
             if getattr(before, what) != getattr(now, what):

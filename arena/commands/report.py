@@ -7,11 +7,11 @@ import os
 import sys
 from pathlib import Path
 
-from arena.commands.arguments import add_anchor_argument
-from arena.commands.results import exports_data, finishing, print_exports, print_result, written_exports
-from engine.commands.arguments import add_json_argument, add_language_argument, add_output_argument, print_json
-from engine.errors import UserError
-from engine.language import DEFAULT_LANGUAGE
+from elolab.arena.commands.arguments import add_anchor_argument
+from elolab.arena.commands.results import exports_data, finishing, print_exports, print_result, written_exports
+from elolab.engine.commands.arguments import add_json_argument, add_language_argument, add_output_argument, print_json
+from elolab.engine.errors import UserError
+from elolab.engine.language import DEFAULT_LANGUAGE
 
 JOINT_FOLDER = "results/joint"
 
@@ -44,9 +44,9 @@ def figure_formats(text: str) -> tuple[str, ...]:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write a tournament's PGN, tables and report again from its games, or those of several together."""
-    from arena.play.store import Store
-    from arena.play.tournament import result_of, stored_tournament
-    from arena.spec import with_anchors
+    from elolab.arena.play.store import Store
+    from elolab.arena.play.tournament import result_of, stored_tournament
+    from elolab.arena.spec import with_anchors
 
     if len(arguments.directories) > 1:
         return _run_joint_report(arguments)
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def report_folder(directory: Path, out: str | None) -> Path:
     """Where the report of one run is written: the folder of ``--out``, or else the run's. Raises ``UserError``."""
-    from arena.reports.write import folder_beside_runs
+    from elolab.arena.reports.write import folder_beside_runs
 
     if out is not None and os.path.realpath(out) != os.path.realpath(directory):
         return folder_beside_runs(Path(out))
@@ -76,7 +76,7 @@ def report_folder(directory: Path, out: str | None) -> Path:
 
 
 def _run_joint_report(arguments: argparse.Namespace) -> int:
-    from arena.reports.joint import export, join
+    from elolab.arena.reports.joint import export, join
 
     joint = join(arguments.directories, arguments.anchors)
     with finishing():

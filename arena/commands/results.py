@@ -15,21 +15,21 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.colours import RED, YELLOW, coloured
-from arena.commands.arguments import output_file, output_folder
-from arena.commands.words.conditions import pgn_file
-from arena.files import FileError, descriptor_of, replacing
-from engine.commands.arguments import UsageError, print_json
-from engine.errors import UserError
-from engine.language import console, wrapped
-from engine.search_statistics import SearchStatisticsSettings
+from elolab.arena.colours import RED, YELLOW, coloured
+from elolab.arena.commands.arguments import output_file, output_folder
+from elolab.arena.commands.words.conditions import pgn_file
+from elolab.arena.files import FileError, descriptor_of, replacing
+from elolab.engine.commands.arguments import UsageError, print_json
+from elolab.engine.errors import UserError
+from elolab.engine.language import console, wrapped
+from elolab.engine.search_statistics import SearchStatisticsSettings
 
 if TYPE_CHECKING:
-    from arena.play.store import Store
-    from arena.play.tournament import TournamentResult
-    from arena.provenance.caveats import Caveats
-    from arena.reports.write import Exports
-    from arena.tournament_spec import TournamentSpec
+    from elolab.arena.play.store import Store
+    from elolab.arena.play.tournament import TournamentResult
+    from elolab.arena.provenance.caveats import Caveats
+    from elolab.arena.reports.write import Exports
+    from elolab.arena.tournament_spec import TournamentSpec
 
 COPIES_METADATA = "pgn copies"
 """Digests of what ``--pgnout`` copied, or was about to, the last two times."""
@@ -37,9 +37,9 @@ COPIES_METADATA = "pgn copies"
 
 def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
     """Play, resume or extend a tournament under the arguments of ``add_playing_arguments``; returns the exit code."""
-    from arena.play.tournament import describe, description_text, prepare, purpose_of, resume_command, run
-    from arena.run import check_clocks, check_directory, check_options, overload_warning
-    from arena.spec import with_anchors
+    from elolab.arena.play.tournament import describe, description_text, prepare, purpose_of, resume_command, run
+    from elolab.arena.run import check_clocks, check_directory, check_options, overload_warning
+    from elolab.arena.spec import with_anchors
 
     spec = with_anchors(spec, arguments.anchors)
     if arguments.search_statistics and spec.search_statistics is None:
@@ -124,7 +124,7 @@ def _is_compressed(path: Path) -> bool:
 
 def _copy_games(directory: Path, copy: Path) -> None:
     """Copy the folder's PGN, compressed if the copy's name says so, and note in the folder what the copy holds."""
-    from arena.play.store import Store
+    from elolab.arena.play.store import Store
 
     own = _games_file(directory)
     with Store(directory) as store:
@@ -144,7 +144,7 @@ def _known_copies(store: Store) -> list[str]:
 
 def _is_copy_of(directory: Path, copy: Path) -> bool:
     """Whether a file is a copy of the folder's PGN, as it is or as it was when it was copied last."""
-    from arena.play.store import Store
+    from elolab.arena.play.store import Store
 
     with Store(directory, read_only=True) as store:
         known = _known_copies(store)
@@ -161,7 +161,7 @@ def _digest_of(path: Path) -> str:
 
 
 def _games_file(directory: Path) -> Path:
-    from arena.reports.write import PGN_NAME
+    from elolab.arena.reports.write import PGN_NAME
 
     return directory / PGN_NAME
 
@@ -172,7 +172,7 @@ def finishing() -> Iterator[None]:
 
     Skipping raises ``KeyboardInterrupt``, whatever error drawing has made of that.
     """
-    from arena.players.interruption import requests_to_end, stopping_on_signals
+    from elolab.arena.players.interruption import requests_to_end, stopping_on_signals
 
     try:
         if requests_to_end():
@@ -202,7 +202,7 @@ def complain(key: str, **values: Any) -> None:
 
 def complain_if_in_use(directory: Path) -> None:
     """Say on standard error, after a dry run, that the run itself would have to wait, if it would."""
-    from arena.play.store import user_of
+    from elolab.arena.play.store import user_of
 
     process = user_of(directory)
     if process is not None:
@@ -211,8 +211,8 @@ def complain_if_in_use(directory: Path) -> None:
 
 
 def _written(directory: Path, language: str) -> tuple[Exports, FileError | None]:
-    from arena.play.store import Store
-    from arena.play.tournament import stored_tournament
+    from elolab.arena.play.store import Store
+    from elolab.arena.play.tournament import stored_tournament
 
     with Store(directory, read_only=True) as store, finishing():
         return written_exports(stored_tournament(store), store, language, directory)
@@ -222,7 +222,7 @@ def written_exports(
     spec: TournamentSpec, store: Store, language: str, directory: Path
 ) -> tuple[Exports, FileError | None]:
     """Write a tournament's PGN, tables and report from its games, or say why that fails; figures are there anyway."""
-    from arena.reports.write import export, figures
+    from elolab.arena.reports.write import export, figures
 
     try:
         return export(spec, store, language, directory), None
@@ -243,7 +243,7 @@ def print_result(
     arguments: argparse.Namespace,
 ) -> None:
     """Print what came of a tournament, and on standard error what is missing."""
-    from arena.play.tournament import resume_command
+    from elolab.arena.play.tournament import resume_command
 
     for name, reason in result.unavailable.items():
         complain("console.unavailable", name=name, reason=reason)
@@ -269,11 +269,11 @@ def print_result(
 
 def print_exports(spec: TournamentSpec, exports: Exports, language: str) -> None:
     """Print the tables, and where the report is."""
-    from arena.figures.match import match_lines
-    from arena.figures.placing import placing_lines
-    from arena.figures.standings import tables_text
-    from arena.schedule import is_match
-    from engine.language import game_words
+    from elolab.arena.figures.match import match_lines
+    from elolab.arena.figures.placing import placing_lines
+    from elolab.arena.figures.standings import tables_text
+    from elolab.arena.schedule import is_match
+    from elolab.engine.language import game_words
 
     print(tables_text(exports.tables, game_words(spec.game, language).side_names, language))
     print()
@@ -282,14 +282,14 @@ def print_exports(spec: TournamentSpec, exports: Exports, language: str) -> None
     if is_match(spec):
         print("\n".join([*match_lines(spec, exports.tables, exports.sequential, language), ""]))
     print_caveats(exports.caveats)
-    print(console("arena")("console.digest", digest=exports.digest))
+    print(console("elolab.arena")("console.digest", digest=exports.digest))
     if exports.report is not None:
         print(exports.report)
 
 
 def print_caveats(caveats: Caveats) -> None:
     """Print what must be known before the figures are trusted, and an empty line after it, if there is any."""
-    sentences = caveats.sentences(console("arena").language)
+    sentences = caveats.sentences(console("elolab.arena").language)
     print_warnings(sentences)
     if sentences:
         print()
@@ -297,16 +297,14 @@ def print_caveats(caveats: Caveats) -> None:
 
 def print_warnings(sentences: Sequence[str]) -> None:
     """Print sentences that nobody should miss."""
-    from arena.figures.standings import TEXT_WIDTH
+    from elolab.arena.figures.standings import TEXT_WIDTH
 
     for sentence in sentences:
-        for line in wrapped(console("arena")("console.warning", text=sentence), TEXT_WIDTH):
+        for line in wrapped(console("elolab.arena")("console.warning", text=sentence), TEXT_WIDTH):
             print(coloured(line, RED, sys.stdout))
 
 
-def _print_result_as_json(
-    spec: TournamentSpec, directory: Path, result: TournamentResult, exports: Exports
-) -> None:
+def _print_result_as_json(spec: TournamentSpec, directory: Path, result: TournamentResult, exports: Exports) -> None:
     data = {
         "name": spec.name,
         "folder": str(directory),
@@ -321,8 +319,8 @@ def _print_result_as_json(
 
 def exports_data(spec: TournamentSpec, exports: Exports) -> dict[str, Any]:
     """What was written, as plain data."""
-    from arena.figures.match import figures_of_match
-    from arena.schedule import is_match
+    from elolab.arena.figures.match import figures_of_match
+    from elolab.arena.schedule import is_match
 
     return {
         "standings": [asdict(row) for row in exports.tables.standings],

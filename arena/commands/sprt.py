@@ -5,18 +5,18 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from arena.commands.arguments import add_hypothesis_arguments, hypotheses_of
-from arena.commands.words.conditions import sprt_of_words
-from arena.commands.words.tournament import (
+from elolab.arena.commands.arguments import add_hypothesis_arguments, hypotheses_of
+from elolab.arena.commands.words.conditions import sprt_of_words
+from elolab.arena.commands.words.tournament import (
     PLAYER_HELP,
     add_players,
     add_tournament_words,
     play_words,
     rounds_as_pairs,
 )
-from arena.keys.tournament import SPRT
-from arena.sequential import SequentialSettings
-from engine.commands.arguments import CommandParser, whole_number
+from elolab.arena.keys.tournament import SPRT
+from elolab.arena.sequential import SequentialSettings
+from elolab.engine.commands.arguments import CommandParser, whole_number
 
 
 def configure(parser: CommandParser) -> None:

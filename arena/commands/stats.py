@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from arena.commands.arguments import add_hypothesis_arguments, hypotheses_of
-from arena.figures.match import figure_lines, figures_of
-from arena.figures.statistics import Pentanomial, Trinomial
-from arena.notation.pgn_results import Results, results_of_file
-from engine.commands.arguments import (
+from elolab.arena.commands.arguments import add_hypothesis_arguments, hypotheses_of
+from elolab.arena.figures.match import figure_lines, figures_of
+from elolab.arena.figures.statistics import Pentanomial, Trinomial
+from elolab.arena.notation.pgn_results import Results, results_of_file
+from elolab.engine.commands.arguments import (
     UsageError,
     add_game_argument,
     add_json_argument,
@@ -17,7 +17,7 @@ from engine.commands.arguments import (
     print_json,
     whole_number,
 )
-from engine.errors import UserError
+from elolab.engine.errors import UserError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

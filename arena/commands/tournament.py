@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from arena.commands.arguments import EXIT_CODES, names_paragraph, output_folder, specification_of
-from arena.commands.results import play_and_print
-from arena.commands.words.conditions import conditions_of, pairs_of, sprt_of_words, words_of_conditions
-from arena.commands.words.tournament import (
+from elolab.arena.commands.arguments import EXIT_CODES, names_paragraph, output_folder, specification_of
+from elolab.arena.commands.results import play_and_print
+from elolab.arena.commands.words.conditions import conditions_of, pairs_of, sprt_of_words, words_of_conditions
+from elolab.arena.commands.words.tournament import (
     DEFAULT_SEED,
     PLAYER_HELP,
     add_tournament_words,
@@ -18,12 +18,12 @@ from arena.commands.words.tournament import (
     play_words,
     protocol_finder,
 )
-from arena.formats.encounters import SEEDINGS
-from arena.formats.knockout import TIEBREAKS
-from arena.player_spec import merged
-from arena.schedule import DEFAULT_FORMAT, FORMATS
-from engine.commands.arguments import CommandParser, UsageError, whole_number
-from engine.settings.configuration import nearest
+from elolab.arena.formats.encounters import SEEDINGS
+from elolab.arena.formats.knockout import TIEBREAKS
+from elolab.arena.player_spec import merged
+from elolab.arena.schedule import DEFAULT_FORMAT, FORMATS
+from elolab.engine.commands.arguments import CommandParser, UsageError, whole_number
+from elolab.engine.settings.configuration import nearest
 
 DEFAULT_PAIRS = 10
 FORMAT_KEYS = (
@@ -129,8 +129,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _run_file(arguments: argparse.Namespace, given: dict[str, Any]) -> int:
     """Play what a file says, with what was given in place of what stands there."""
-    from arena.spec import spec_from_mapping
-    from engine.settings.configuration import read_toml
+    from elolab.arena.spec import spec_from_mapping
+    from elolab.engine.settings.configuration import read_toml
 
     path = specification_of(arguments, "tournaments", "tournament", ", or players (A B C, --engine A --engine B)")
     if arguments.each:

@@ -1,5 +1,4 @@
-"""The faults of players that ended games: crashes, silence, illegal or missing moves, losses on time, and their causes.
-"""
+"""Faults of players that ended games, and their causes: crashes, silence, illegal or missing moves, time forfeits."""
 
 from __future__ import annotations
 
@@ -8,9 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from arena.players.contract import Fault, late_move_fault, stored_fault
-from arena.records import GameRecord
-from engine.language import DEFAULT_LANGUAGE
+from elolab.arena.players.contract import Fault, late_move_fault, stored_fault
+from elolab.arena.records import GameRecord
+from elolab.engine.language import DEFAULT_LANGUAGE
 
 FORFEITS = ("crash", "no_answer", "illegal_move", "time_forfeit", "no_move")
 """Reasons (``engine.rules.REASONS``) of games that a fault ended, not the board; ``no_move`` may be drawn."""

@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from arena.figures.statistics import Pentanomial, Trinomial
-from arena.sequential import SequentialSettings, expected_pairs
-from engine.language import DEFAULT_LANGUAGE, Catalogue, padded, wrapped
+from elolab.arena.figures.statistics import Pentanomial, Trinomial
+from elolab.arena.sequential import SequentialSettings, expected_pairs
+from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, padded, wrapped
 
 if TYPE_CHECKING:
-    from arena.figures.standings import Tables
-    from arena.sequential import SequentialRun
-    from arena.tournament_spec import TournamentSpec
+    from elolab.arena.figures.standings import Tables
+    from elolab.arena.sequential import SequentialRun
+    from elolab.arena.tournament_spec import TournamentSpec
 
 
 TEXT_WIDTH = 79
@@ -61,9 +61,9 @@ def figures_of(counts: Pentanomial | Trinomial, settings: SequentialSettings | N
 
 def figure_lines(figures: dict[str, Any], language: str = DEFAULT_LANGUAGE) -> list[str]:
     """``figures_of`` in words, within 80 columns."""
-    from arena.figures.numbers import INFINITY, percent_text
+    from elolab.arena.figures.numbers import INFINITY, percent_text
 
-    say = Catalogue("arena", language)
+    say = Catalogue("elolab.arena", language)
     if figures["pentanomial"] is not None:
         counts = " ".join(map(str, figures["pentanomial"]))
         lines = [labelled(say("match.pairs"), say("match.pairs_text", pairs=figures["pairs"], counts=counts))]
@@ -85,7 +85,7 @@ def figure_lines(figures: dict[str, Any], language: str = DEFAULT_LANGUAGE) -> l
 
 def _test_lines(figures: dict[str, Any], say: Catalogue) -> list[str]:
     """The figures of a sequential test."""
-    from arena.figures.numbers import given_text, percent_text, signed
+    from elolab.arena.figures.numbers import given_text, percent_text, signed
 
     llr, low, high = (signed(figures[name], 3) for name in ("llr", "lower_bound", "upper_bound"))
     verdict = say(f"verdict.{VERDICT_KEYS.get(figures['verdict'], 'undecided')}_short")
@@ -127,7 +127,7 @@ def _elo_with_interval(figures: dict[str, Any], prefix: str, say: Catalogue) -> 
 
 
 def _signed(value: float) -> str:
-    from arena.figures.numbers import signed
+    from elolab.arena.figures.numbers import signed
 
     return signed(value, 2)
 
@@ -145,7 +145,7 @@ def match_lines(
     spec: TournamentSpec, tables: Tables, run: SequentialRun | None, language: str = DEFAULT_LANGUAGE
 ) -> list[str]:
     """``figures_of_match`` in words; the verdict of a test comes last."""
-    say = Catalogue("arena", language)
+    say = Catalogue("elolab.arena", language)
     figures = figures_of_match(tables, run)
     one, other = (player.name for player in spec.players)
     lines = [say("match.title", one=one, other=other), *figure_lines(figures, language)]
@@ -156,7 +156,7 @@ def match_lines(
 
 def verdict_sentence(run: SequentialRun, one: str, other: str, say: Callable[..., str]) -> str:
     """What a sequential test of ``one`` against ``other`` has shown so far; ``say`` are the messages of ``arena``."""
-    from arena.figures.numbers import given_text
+    from elolab.arena.figures.numbers import given_text
 
     settings = run.settings
     sentence = say(

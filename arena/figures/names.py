@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from itertools import takewhile
 
-from engine.language import columns_of, cut
+from elolab.engine.language import columns_of, cut
 
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 HEAD_SHARE = 0.6

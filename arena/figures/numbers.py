@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from engine.language import with_minus
+from elolab.engine.language import with_minus
 
 INFINITY = "∞"
 

@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from arena.figures.names import told_apart
-from arena.figures.standings import MESSAGES, TEXT_WIDTH
-from arena.formats.encounters import Encounter, seeds_of
-from arena.formats.knockout import BYE, POINTS, UNKNOWN, WALKOVER, Bracket, Knockout, Tie, bracket_of
-from arena.formats.swiss import TIE, WIN, Swiss, SwissTable, points_for, swiss_table
-from arena.records import Outcome
-from arena.schedule import FORMATS, Course, Withdrawal
-from arena.tournament_spec import TournamentSpec
-from engine.language import DEFAULT_LANGUAGE, Catalogue, columns_of, padded, with_minus, wrapped
+from elolab.arena.figures.names import told_apart
+from elolab.arena.figures.standings import MESSAGES, TEXT_WIDTH
+from elolab.arena.formats.encounters import Encounter, seeds_of
+from elolab.arena.formats.knockout import BYE, POINTS, UNKNOWN, WALKOVER, Bracket, Knockout, Tie, bracket_of
+from elolab.arena.formats.swiss import TIE, WIN, Swiss, SwissTable, points_for, swiss_table
+from elolab.arena.records import Outcome
+from elolab.arena.schedule import FORMATS, Course, Withdrawal
+from elolab.arena.tournament_spec import TournamentSpec
+from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, columns_of, padded, with_minus, wrapped
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -407,10 +407,7 @@ def _swiss_lines(placing: Placing, say: Catalogue) -> list[str]:
         values = [row.points, row.buchholz, row.sonneborn_berger]
         cells = [*map(points_text, values), direct, points_text(row.game_points)]
         shown = " ".join(padded(cell, width, right=True) for cell, width in zip(cells, widths, strict=True))
-        played = "".join(
-            padded(round_text(cell, say), CELL_WIDTH, right=True)
-            for cell in row.rounds[:rounds]
-        )
+        played = "".join(padded(round_text(cell, say), CELL_WIDTH, right=True) for cell in row.rounds[:rounds])
         lines.append(f"{row.place:>3} {padded(name, name_width)} {shown}{played}")
     if rounds < placing.rounds_played:
         lines.append(say("placing.more_rounds"))

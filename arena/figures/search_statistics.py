@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from arena.records import GameRecord
-from engine.search_statistics import END_COLUMNS, ITERATION_COLUMNS, NULL_COLUMNS, add_search_statistics
+from elolab.arena.records import GameRecord
+from elolab.engine.search_statistics import END_COLUMNS, ITERATION_COLUMNS, NULL_COLUMNS, add_search_statistics
 
 if TYPE_CHECKING:
     from pandas import DataFrame

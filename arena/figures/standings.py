@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arena.figures.faults import FaultCount, FaultCounter, fault_text
-from arena.figures.names import told_apart
-from arena.figures.numbers import error_text, given_text, percent_text, signed
-from arena.figures.ratings import PairingCounts, PairingTable, Ratings, fit_ratings, with_match
-from arena.figures.statistics import Estimate, Pentanomial, Trinomial
-from arena.notation.csv_tables import csv_text
-from arena.records import GameRecord, GameSummary
-from engine.language import DEFAULT_LANGUAGE, Catalogue, columns_of, padded, with_minus, wrapped
+from elolab.arena.figures.faults import FaultCount, FaultCounter, fault_text
+from elolab.arena.figures.names import told_apart
+from elolab.arena.figures.numbers import error_text, given_text, percent_text, signed
+from elolab.arena.figures.ratings import PairingCounts, PairingTable, Ratings, fit_ratings, with_match
+from elolab.arena.figures.statistics import Estimate, Pentanomial, Trinomial
+from elolab.arena.notation.csv_tables import csv_text
+from elolab.arena.records import GameRecord, GameSummary
+from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, columns_of, padded, with_minus, wrapped
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-MESSAGES = "arena"
+MESSAGES = "elolab.arena"
 """The package whose messages the text has."""
 PENTANOMIAL_COLUMNS = ("LL", "LD", "even", "WD", "WW")
 """Outcomes of a pair: both games lost; a loss and a draw; one each or both drawn; a win and a draw; both won."""
@@ -415,7 +415,7 @@ class _Effort:
 
     def add(self, record: GameRecord) -> None:
         """Take up a game."""
-        from engine.games import game_named
+        from elolab.engine.games import game_named
 
         start = game_named(self._game).side_to_move(record.opening.position) + len(record.opening.moves)
         for side, name in enumerate((record.first, record.second)):
@@ -473,9 +473,7 @@ def _endings(counts: Counter[tuple[str, str]]) -> tuple[EndingCount, ...]:
 # Plain text
 
 
-def tables_text(
-    tables: Tables, side_names: tuple[str, str] | None = None, language: str = DEFAULT_LANGUAGE
-) -> str:
+def tables_text(tables: Tables, side_names: tuple[str, str] | None = None, language: str = DEFAULT_LANGUAGE) -> str:
     """Standings, pairings and endings for a terminal of 80 columns; each part says what its numbers are."""
     say = Catalogue(MESSAGES, language)
     first = side_names[0] if side_names else say("standings.first_mover")
@@ -489,8 +487,11 @@ def tables_text(
 def _standings_lines(tables: Tables, say: Catalogue) -> list[str]:
     counter = tables.counter
     lines = [
-        say("standings.title_single" if counter.single_games else "standings.title", games=counter.games,
-            single=counter.single_games),
+        say(
+            "standings.title_single" if counter.single_games else "standings.title",
+            games=counter.games,
+            single=counter.single_games,
+        ),
         *wrapped(say("standings.note", reference=rating_reference(tables, say)), TEXT_WIDTH - 1),
     ]
     if tables.separate_groups > 1:
@@ -608,7 +609,7 @@ def _games_lines(tables: Tables, first_side: str, say: Catalogue) -> list[str]:
             draws=counts.draws, losses=counts.losses, elo=signed(advantage), error=error_text(error),
         )  # fmt: skip
         lines += wrapped(sentence, TEXT_WIDTH - 1)
-    reasons = Catalogue("engine", say.language)
+    reasons = Catalogue("elolab.engine", say.language)
     endings = say("standings.comma").join(
         say("standings.ending", reason=reasons.name_of("ending", row.reason), games=row.games) for row in tables.endings
     )

@@ -15,8 +15,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.figures.brownian import worse_outcome_probability
-from arena.figures.intervals import INTERVAL_DEVIATIONS, score_bounds
+from elolab.arena.figures.brownian import worse_outcome_probability
+from elolab.arena.figures.intervals import INTERVAL_DEVIATIONS, score_bounds
 
 NATURAL_TO_ELO = 400 / math.log(10)
 """Elo of one natural unit of log odds."""

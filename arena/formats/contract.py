@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 
-from arena.records import Outcome, Pairing
-from arena.tournament_spec import TournamentSpec
-from engine.settings.toml_values import told_value
+from elolab.arena.records import Outcome, Pairing
+from elolab.arena.tournament_spec import TournamentSpec
+from elolab.engine.settings.toml_values import told_value
 
 
 class Format(ABC):

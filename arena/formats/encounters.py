@@ -6,8 +6,8 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from arena.records import Outcome
-from arena.tournament_spec import TournamentSpec
+from elolab.arena.records import Outcome
+from elolab.arena.tournament_spec import TournamentSpec
 
 SEEDINGS = ("order", "random")
 """Seeds follow the order of players in the file, or an order drawn from the tournament's random seed."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from arena.formats.round_robin import RoundRobin
-from arena.tournament_spec import TournamentSpec
+from elolab.arena.formats.round_robin import RoundRobin
+from elolab.arena.tournament_spec import TournamentSpec
 
 
 class Gauntlet(RoundRobin):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from arena.formats.contract import Format, paired_games
-from arena.formats.encounters import Encounter, encounters_of, seeds_of
-from arena.records import Outcome, Pairing, digest_of
-from arena.tournament_spec import TournamentSpec
+from elolab.arena.formats.contract import Format, paired_games
+from elolab.arena.formats.encounters import Encounter, encounters_of, seeds_of
+from elolab.arena.records import Outcome, Pairing, digest_of
+from elolab.arena.tournament_spec import TournamentSpec
 
 TIEBREAKS = ("seed", "coin")
 """Tie-breaks after the sudden-death pairs: the better seed, or a coin thrown by the random seed."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.formats.round_robin import RoundRobin
+from elolab.arena.formats.round_robin import RoundRobin
 
 
 class Match(RoundRobin):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from arena.formats.contract import Format, paired_games
-from arena.records import Outcome, Pairing
-from arena.tournament_spec import TournamentSpec
+from elolab.arena.formats.contract import Format, paired_games
+from elolab.arena.records import Outcome, Pairing
+from elolab.arena.tournament_spec import TournamentSpec
 
 
 class RoundRobin(Format):

@@ -28,11 +28,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from arena.formats.contract import Format, paired_games
-from arena.formats.encounters import Encounter, encounters_of, seeds_of
-from arena.formats.matching import cheapest_pairing
-from arena.records import Outcome, Pairing
-from arena.tournament_spec import TournamentSpec
+from elolab.arena.formats.contract import Format, paired_games
+from elolab.arena.formats.encounters import Encounter, encounters_of, seeds_of
+from elolab.arena.formats.matching import cheapest_pairing
+from elolab.arena.records import Outcome, Pairing
+from elolab.arena.tournament_spec import TournamentSpec
 
 WIN, TIE, LOSS = 1.0, 0.5, 0.0
 """Points for an encounter; a bye or an absent opponent is a win."""

@@ -5,18 +5,18 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from arena.command_lines import split_command
-from arena.players.registry import PROTOCOLS, Protocol, protocols
-from engine.settings.keys import TEXT, TEXTS, Default, Section, Topic
-from engine.settings.limits import MARGIN_MS
+from elolab.arena.command_lines import split_command
+from elolab.arena.players.registry import PROTOCOLS, Protocol, protocols
+from elolab.engine.settings.keys import TEXT, TEXTS, Default, Section, Topic
+from elolab.engine.settings.limits import MARGIN_MS
 
 if TYPE_CHECKING:
-    from engine.settings.configuration import Table
+    from elolab.engine.settings.configuration import Table
 
 RESTARTS = ("on_fault", "always")
 DEFAULT_START_SECONDS = 10
 
-_player = Topic("arena.keys", "player")
+_player = Topic("elolab.arena.keys", "player")
 
 REFERENCE = "engine"
 """The key by which a table [[players]] refers to an engine of a file of engines."""

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from arena.figures.statistics import SPRT_MODELS
-from arena.formats.encounters import SEEDINGS
-from arena.formats.knockout import TIEBREAKS
-from arena.keys.player import ANY_PLAYER
-from arena.schedule import DEFAULT_FORMAT, FORMATS
-from arena.sequential import MAX_HYPOTHESIS, SequentialSettings
-from engine.games import GAMES
-from engine.rules import MAX_PLIES, REPETITION_RULES, Rules
-from engine.search_statistics import SearchStatisticsSettings
-from engine.settings.keys import SWITCH, TABLE, Default, Topic
-from engine.settings.whole_numbers import MAX_SEED
+from elolab.arena.figures.statistics import SPRT_MODELS
+from elolab.arena.formats.encounters import SEEDINGS
+from elolab.arena.formats.knockout import TIEBREAKS
+from elolab.arena.keys.player import ANY_PLAYER
+from elolab.arena.schedule import DEFAULT_FORMAT, FORMATS
+from elolab.arena.sequential import MAX_HYPOTHESIS, SequentialSettings
+from elolab.engine.games import GAMES
+from elolab.engine.rules import MAX_PLIES, REPETITION_RULES, Rules
+from elolab.engine.search_statistics import SearchStatisticsSettings
+from elolab.engine.settings.keys import SWITCH, TABLE, Default, Topic
+from elolab.engine.settings.whole_numbers import MAX_SEED
 
 OPENING_PARTS = ("tournament", "validation", "all")
 OPENING_ORDERS = ("random", "sequential")
@@ -29,7 +29,7 @@ ERROR_PROBABILITIES = (0.000001, 0.499999)
 DEFAULT_TIEBREAK_PAIRS = 3
 FOLDS = (3, 4)
 
-CATALOGUE = "arena.keys"
+CATALOGUE = "elolab.arena.keys"
 
 # What all runs have in common
 

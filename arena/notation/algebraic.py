@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from engine.games.contract import MoveError, Position
-from engine.games.xiangqi.notation import format_move
-from engine.games.xiangqi.position import ADVISOR, CANNON, ELEPHANT, GENERAL, HORSE, PAWN, ROOK, SLOT_TYPE
+from elolab.engine.games.contract import MoveError, Position
+from elolab.engine.games.xiangqi.notation import format_move
+from elolab.engine.games.xiangqi.position import ADVISOR, CANNON, ELEPHANT, GENERAL, HORSE, PAWN, ROOK, SLOT_TYPE
 
 _KINDS = {
     "K": GENERAL, "A": ADVISOR, "B": ELEPHANT, "E": ELEPHANT, "N": HORSE, "H": HORSE, "R": ROOK, "C": CANNON,

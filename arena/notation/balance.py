@@ -22,15 +22,15 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
-from arena.notation.openings import OpeningError, placement_of
-from arena.records import Opening
-from engine.errors import UserError
+from elolab.arena.notation.openings import OpeningError, placement_of
+from elolab.arena.records import Opening
+from elolab.engine.errors import UserError
 
 if TYPE_CHECKING:
-    from arena.records import PlayerSpec
-    from engine.engine import StopFlag
-    from engine.games.contract import Position
-    from engine.settings.limits import Limits
+    from elolab.arena.records import PlayerSpec
+    from elolab.engine.engine import StopFlag
+    from elolab.engine.games.contract import Position
+    from elolab.engine.settings.limits import Limits
 
 CANDIDATES_PER_BATCH = 8
 CANDIDATES_PER_OPENING = 400
@@ -55,7 +55,7 @@ class EngineJudge:
     """The built-in engine's search."""
 
     def __init__(self, game: str, limits: Limits, stop: StopFlag | None = None) -> None:
-        from engine.engine import Engine
+        from elolab.engine.engine import Engine
 
         # Without a transposition table: clearing one would take longer than the search.
         self._engine = Engine(game, {"hash_mb": 0})
@@ -75,15 +75,15 @@ class PlayerJudge:
     """A player, such as another program, asked for a move: what it says of the position beside."""
 
     def __init__(self, spec: PlayerSpec, game: str, stop: StopFlag) -> None:
-        from arena.players.registry import make_player
+        from elolab.arena.players.registry import make_player
 
         self._player = make_player(spec, game)
         self._stop = stop
 
     def score(self, position: Position) -> int:
         """Points of the side to move. Raises ``OpeningError`` if the player fails twice, or says no score."""
-        from arena.players.contract import GameStopped, PlayerFault, PlayerResigned
-        from arena.players.event_loop import run
+        from elolab.arena.players.contract import GameStopped, PlayerFault, PlayerResigned
+        from elolab.arena.players.event_loop import run
 
         try:
             score = run(self._asked(position))
@@ -100,7 +100,7 @@ class PlayerJudge:
         return score
 
     async def _asked(self, position: Position) -> int | None:
-        from arena.players.contract import PlayerFault
+        from elolab.arena.players.contract import PlayerFault
 
         try:
             return await self._asked_once(position)
@@ -116,7 +116,7 @@ class PlayerJudge:
 
     def close(self) -> None:
         """End the player's process."""
-        from arena.players.event_loop import run
+        from elolab.arena.players.event_loop import run
 
         run(self._player.close())
 
@@ -224,7 +224,7 @@ class RandomPlay:
     """
 
     def __init__(self, game: str, seed: int, plies: int) -> None:
-        from engine.games import game_named
+        from elolab.engine.games import game_named
 
         self._game = game_named(game)
         self._seed = seed
@@ -232,7 +232,7 @@ class RandomPlay:
 
     def position(self, number: int) -> Position | None:
         """A position without a past, its counters as at the start of a game; ``None`` if the game is over there."""
-        from engine.rules import Rules
+        from elolab.engine.rules import Rules
 
         position = self._game.position()
         for ply in range(self._plies):
@@ -307,7 +307,7 @@ def balance(
     ``entries`` are as of ``arena.notation.openings.entries_of``; without a ``judge`` all scores are 0. Raises the first
     entry that is an error unless they are to be skipped.
     """
-    from engine.games import game_named
+    from elolab.engine.games import game_named
 
     contract = game_named(game)
     dropped: Counter[str] = Counter()

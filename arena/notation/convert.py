@@ -7,22 +7,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.notation.archives.contract import Entry, Reading, Source
-from arena.notation.archives.formats import entries, is_archive, is_games
-from arena.notation.archives.ggf import ggf_text
-from arena.notation.archives.sources import sources
-from arena.notation.openings import SUITE_ENDINGS, epd_line, holds_positions, moves_mistake, split_line
-from arena.notation.pgn import (
+from elolab.arena.notation.archives.contract import Entry, Reading, Source
+from elolab.arena.notation.archives.formats import entries, is_archive, is_games
+from elolab.arena.notation.archives.ggf import ggf_text
+from elolab.arena.notation.archives.sources import sources
+from elolab.arena.notation.openings import SUITE_ENDINGS, epd_line, holds_positions, moves_mistake, split_line
+from elolab.arena.notation.pgn import (
     FORMATS,
     PortableGame,
     PortableGameError,
     decode_text,
     portable_text,
 )
-from engine.errors import UserError
+from elolab.engine.errors import UserError
 
 if TYPE_CHECKING:
-    from engine.games.contract import Game
+    from elolab.engine.games.contract import Game
 
 TARGETS = (*FORMATS, "fen", "epd", "pgn", "ggf")
 """Notations of moves (written as PGN), positions, opening suites, PGN in the notation that was read, and GGF."""
@@ -35,7 +35,7 @@ def convert(text: str, where: str, game: str, target: str, ranks: str = "0", pli
     position after its last move, and those that come up twice are one in EPD. Raises ``UserError`` naming the file, the
     game or line, and the move.
     """
-    from engine.games import game_named
+    from elolab.engine.games import game_named
 
     contract = game_named(game)
     check_target(target, contract)

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from engine.errors import UserError
+from elolab.engine.errors import UserError
 
 if TYPE_CHECKING:
-    from engine.games.contract import Position
+    from elolab.engine.games.contract import Position
 
 _OTHELLO_SQUARE = re.compile(r"[a-hA-H][1-8]|pass|PA", re.IGNORECASE)
 _ONLY_CHESS = re.compile(r"[O0]-[O0](-[O0])?[+#]?|Q[a-h]?[1-8]?x?[a-h][1-8][+#]?|[a-h](x[a-h])?[18]=?[QRBN][+#]?")
@@ -44,13 +44,11 @@ def read_moves(
         raise WrongMoveError(error.number, f"{side}'s move {number // 2 + 1}{error}{hint}") from None
 
 
-def _read(
-    position: Position, words: Sequence[str], ranks: str, ranks_of_file: Callable[[], str]
-) -> list[str]:
+def _read(position: Position, words: Sequence[str], ranks: str, ranks_of_file: Callable[[], str]) -> list[str]:
     if not position.game.move_notations:
         return [_played(position, number, word) for number, word in enumerate(words)]
-    from arena.notation.algebraic import AlgebraicError, read_algebraic
-    from engine.games.xiangqi.move_names import is_coordinates
+    from elolab.arena.notation.algebraic import AlgebraicError, read_algebraic
+    from elolab.engine.games.xiangqi.move_names import is_coordinates
 
     if is_algebraic_game(words):
         try:
@@ -81,7 +79,7 @@ def _played(position: Position, number: int, word: str) -> str:
 
 def _named(position: Position, number: int, word: str, first_rank: int) -> str:
     """A move of Xiangqi in ICCS, WXF or Chinese notation."""
-    from engine.games.xiangqi.move_names import parse_move_name
+    from elolab.engine.games.xiangqi.move_names import parse_move_name
 
     try:
         move = parse_move_name(position, word, first_rank)
@@ -95,15 +93,15 @@ def _named(position: Position, number: int, word: str, first_rank: int) -> str:
 
 def is_algebraic_game(words: Sequence[str]) -> bool:
     """Whether most moves are in SAN; coordinates with a capital letter may be either, and do not count."""
-    from arena.notation.algebraic import is_algebraic
-    from engine.games.xiangqi.move_names import is_coordinates
+    from elolab.arena.notation.algebraic import is_algebraic
+    from elolab.engine.games.xiangqi.move_names import is_coordinates
 
     return 2 * sum(is_algebraic(word) and not is_coordinates(word) for word in words) > len(words)
 
 
 def seeming_notation(words: Sequence[str]) -> str:
     """What the moves of a game look like, in English; empty if nothing is like them."""
-    from engine.games.xiangqi.move_names import looks_like_a_move, notation_of
+    from elolab.engine.games.xiangqi.move_names import looks_like_a_move, notation_of
 
     if words and all(_OTHELLO_SQUARE.fullmatch(word) for word in words):
         return "Othello"

@@ -30,18 +30,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arena.files import replace_file
-from arena.notation.archives.contract import Reading, Source
-from arena.notation.archives.formats import entries, format_of, is_foreign, is_games
-from arena.notation.archives.sources import sources
-from arena.notation.pgn import decode_text
-from arena.records import Opening, digest_of
-from engine.errors import UserError
-from engine.settings.configuration import ConfigurationError, find_config, shipped_folder
-from engine.settings.epd import MOVES, position_and_operations
+from elolab.arena.files import replace_file
+from elolab.arena.notation.archives.contract import Reading, Source
+from elolab.arena.notation.archives.formats import entries, format_of, is_foreign, is_games
+from elolab.arena.notation.archives.sources import sources
+from elolab.arena.notation.pgn import decode_text
+from elolab.arena.records import Opening, digest_of
+from elolab.engine.errors import UserError
+from elolab.engine.settings.configuration import ConfigurationError, find_config, shipped_folder
+from elolab.engine.settings.epd import MOVES, position_and_operations
 
 if TYPE_CHECKING:
-    from engine.games.contract import Game
+    from elolab.engine.games.contract import Game
 
 PARTS = ("tournament", "validation", "all")
 SUITE_ENDINGS = (".epd", ".epd.gz", ".fen", ".fen.gz")
@@ -180,9 +180,7 @@ def entries_of(path: Path, game: str, plies: int | None = None) -> Iterator[Open
     return _entries_of_all(sources(path), game, plies)
 
 
-def _entries_of_all(
-    found: Iterable[Source | UserError], game: str, plies: int | None
-) -> Iterator[Opening | UserError]:
+def _entries_of_all(found: Iterable[Source | UserError], game: str, plies: int | None) -> Iterator[Opening | UserError]:
     for source in found:
         if isinstance(source, UserError):
             yield source
@@ -310,14 +308,14 @@ def moves_mistake(position: str) -> str:
 
 
 def _position_checker(game: str) -> Game:
-    from engine.games import game_named
+    from elolab.engine.games import game_named
 
     return game_named(game)
 
 
 def _checked(game: Game, text: str, where: str, moves: Sequence[str] = ()) -> str:
     """The position's text as the game writes it: however it was spelled, it is one opening and stays in its half."""
-    from engine.rules import Rules
+    from elolab.engine.rules import Rules
 
     try:
         position = game.position(text)

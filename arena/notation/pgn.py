@@ -19,13 +19,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import IO, TYPE_CHECKING, NamedTuple
 
-from arena.notation.game_moves import WrongMoveError, is_algebraic_game, read_moves
-from arena.records import GameRecord, MoveRecord
-from engine.errors import UserError
-from engine.values import format_score
+from elolab.arena.notation.game_moves import WrongMoveError, is_algebraic_game, read_moves
+from elolab.arena.records import GameRecord, MoveRecord
+from elolab.engine.errors import UserError
+from elolab.engine.values import format_score
 
 if TYPE_CHECKING:
-    from engine.games.contract import Game, Position
+    from elolab.engine.games.contract import Game, Position
 
 LINE_WIDTH = 80
 ENCODINGS = ("utf-8", "gbk")
@@ -111,7 +111,7 @@ class GameWriter:
 
     def __init__(self, stream: IO[str], event: str, game: str, *, counted: int | None = None) -> None:
         """Of games whose number in the schedule is ``counted`` or more a tag says that they do not count."""
-        from engine.games import game_named
+        from elolab.engine.games import game_named
 
         self._stream, self._event, self._game = stream, event, game_named(game)
         self._counted = counted
@@ -234,7 +234,7 @@ def move_names(game: Game, start: str, moves: Sequence[str], notation: str) -> l
     """
     if not game.move_notations:
         return list(moves)
-    from engine.games.xiangqi.move_names import format_coordinates, format_move_name
+    from elolab.engine.games.xiangqi.move_names import format_coordinates, format_move_name
 
     if notation == "iccs":
         return [format_coordinates(move) for move in moves]
@@ -302,7 +302,7 @@ def parse_figures(move: str, comment: str) -> MoveRecord | None:
 
 
 def _score_of(text: str | None) -> int | None:
-    from engine.values import BAN, MATE
+    from elolab.engine.values import BAN, MATE
 
     if text is None:
         return None
@@ -418,7 +418,7 @@ def try_games(text: str, where: str, game: str, ranks: str = "0") -> Iterator[Po
 
     Raises ``PortableGameError`` where the games cannot even be told apart.
     """
-    from engine.games import game_named
+    from elolab.engine.games import game_named
 
     contract = game_named(game)
     ranks_of_file = functools.cache(lambda: _ranks_of_file(text, where, contract))
@@ -431,7 +431,7 @@ def try_games(text: str, where: str, game: str, ranks: str = "0") -> Iterator[Po
 
 def _ranks_of_file(text: str, where: str, game: Game) -> str:
     """The base of ranks, ``0`` or ``1``, that the first game in SAN tells which is legal in one only; or empty."""
-    from arena.notation.algebraic import ranks_told_by
+    from elolab.arena.notation.algebraic import ranks_told_by
 
     for draft in _Reader(text, where).drafts():
         words = [word for word, _ in draft.words]
@@ -470,7 +470,7 @@ def read_results(text: str, where: str, game: str) -> Iterator[PortableResult]:
     The first mover is named by the game's own tag (``Red``; ``Black`` in Othello) or by ``White``; ``game`` is which
     game it is where the tag ``Game`` does not say so. Raises ``PortableGameError`` if a game does not say who played.
     """
-    from engine.games import GAMES, game_named
+    from elolab.engine.games import GAMES, game_named
 
     titles = {game_named(name).title.lower(): name for name in GAMES}
     for draft in _Reader(text, where).drafts():
@@ -591,7 +591,7 @@ class _Reader:
         self._place = place
 
     def _skip_to_next_game(self, draft: _Draft) -> None:
-        from engine.games.xiangqi.move_names import looks_like_a_move
+        from elolab.engine.games.xiangqi.move_names import looks_like_a_move
 
         found = _NEXT_GAME.search(self._text, self._place)
         place = found.start() if found else len(self._text)
@@ -609,7 +609,7 @@ def _add_tag(draft: _Draft, name: str, value: str, line: int) -> None:
 
 def _add_word(draft: _Draft, word: str, line: int) -> None:
     """Take up a move, a result or a move's number, which may stick to its move."""
-    from engine.games.xiangqi.move_names import looks_like_a_move
+    from elolab.engine.games.xiangqi.move_names import looks_like_a_move
 
     if word in _RESULT_WORDS:
         draft.result = _RESULT_WORDS[word]
@@ -681,8 +681,8 @@ def _result(draft: _Draft, tag: str) -> str:
 
 
 def _notation(draft: _Draft, tag: str) -> str:
-    from arena.notation.algebraic import is_algebraic
-    from engine.games.xiangqi.move_names import notation_of
+    from elolab.arena.notation.algebraic import is_algebraic
+    from elolab.engine.games.xiangqi.move_names import notation_of
 
     used = {notation_of(word) for word, _ in draft.words if not is_algebraic(word)}
     for notation in ("traditional", "chinese", "wxf", "iccs"):

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.figures.match import labelled
-from arena.figures.statistics import Pentanomial, Trinomial
-from arena.records import points_of
-from engine.errors import UserError
-from engine.language import DEFAULT_LANGUAGE, Catalogue
+from elolab.arena.figures.match import labelled
+from elolab.arena.figures.statistics import Pentanomial, Trinomial
+from elolab.arena.records import points_of
+from elolab.engine.errors import UserError
+from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
 
 if TYPE_CHECKING:
-    from arena.notation.pgn import PortableResult
+    from elolab.arena.notation.pgn import PortableResult
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Results:
         """The same in words."""
         if not self.described:
             return []
-        say, found = Catalogue("arena", language), self.described
+        say, found = Catalogue("elolab.arena", language), self.described
         parts = [say("match.in_pairs", games=found["paired_games"], pairs=found["paired_games"] // 2)]
         if found["single_games"]:
             key = "match.outside" if isinstance(self.counts, Pentanomial) else "match.outside_counted"
@@ -46,8 +46,8 @@ def results_of_file(path: str, game: str, player: str | None, opponent: str | No
 
     Raises ``UserError`` if it is not clear whose.
     """
-    from arena.notation.archives.sources import unpacked
-    from arena.notation.pgn import decode_text, read_results
+    from elolab.arena.notation.archives.sources import unpacked
+    from elolab.arena.notation.pgn import decode_text, read_results
 
     try:
         data = unpacked(Path(path).read_bytes(), path)

@@ -19,9 +19,9 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from arena.files import FULL_DISK_ERRORS, FileError
-from arena.records import digest_of
-from engine.language import console
+from elolab.arena.files import FULL_DISK_ERRORS, FileError
+from elolab.arena.records import digest_of
+from elolab.engine.language import console
 
 IN_THE_WAY = "a file of that name is in the way"
 MAX_STEM_BYTES = 200
@@ -91,7 +91,7 @@ class DialogueLog:
             if self.has_failed:
                 return
             self.has_failed = True
-        self._warn(console("arena")("progress.log_failed", path=path, reason=_reason(error)))
+        self._warn(console("elolab.arena")("progress.log_failed", path=path, reason=_reason(error)))
 
 
 class DialogueFile:

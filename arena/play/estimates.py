@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.settings.limits import Limits
+from elolab.engine.settings.limits import Limits
 
 PLIES = 120
 """Moves a game is taken to have, both sides together."""

@@ -18,10 +18,10 @@ from dataclasses import asdict, dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from arena.play.estimates import duration_text
-from arena.players.interruption import Pauses
-from arena.players.processors import OFF, ProcessorPool, Processors, pin_thread, shares
-from arena.records import (
+from elolab.arena.play.estimates import duration_text
+from elolab.arena.players.interruption import Pauses
+from elolab.arena.players.processors import OFF, ProcessorPool, Processors, pin_thread, shares
+from elolab.arena.records import (
     GameJob,
     GameRecord,
     MoveRecord,
@@ -32,22 +32,22 @@ from arena.records import (
     no_moves,
     utc_now,
 )
-from engine.language import console
+from elolab.engine.language import console
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from arena.play.dialogue_log import DialogueLog
-    from arena.players.contract import Player
-    from arena.players.event_loop import LoopThread
-    from engine.engine import StopFlag
-    from engine.search_statistics import SearchStatisticsSettings
+    from elolab.arena.play.dialogue_log import DialogueLog
+    from elolab.arena.players.contract import Player
+    from elolab.arena.players.event_loop import LoopThread
+    from elolab.engine.engine import StopFlag
+    from elolab.engine.search_statistics import SearchStatisticsSettings
 
     KeptPlayers = dict[tuple[PlayerSpec, SearchStatisticsSettings | None], Player]
 
 WHAT_PLAYS = (
-    "arena.play.game", "arena.players.detect", "arena.players.event_loop", "arena.players.registry",
-    "engine.compiled.identity", "engine.play",
+    "elolab.arena.play.game", "elolab.arena.players.detect", "elolab.arena.players.event_loop",
+    "elolab.arena.players.registry", "elolab.engine.compiled.identity", "elolab.engine.play",
 )  # fmt: skip
 """Modules that threads of games use."""
 TICK_SECONDS = 0.5
@@ -145,7 +145,7 @@ class Runner(ABC):
         job, seconds = games[0].job, games[0].seconds
         is_compiled = all(player.is_builtin and not player.ponder for player in (job.first, job.second))
         key = "progress.first_compiled" if is_compiled else "progress.first_started"
-        return console("arena")(key, time=duration_text(seconds))
+        return console("elolab.arena")(key, time=duration_text(seconds))
 
     def workers(self) -> list[dict[str, Any]]:
         """Other machines' workers as plain data for ``live.json``; none where this process plays all games."""
@@ -322,7 +322,7 @@ class GameRunner(Runner):
     def _tell_of_pause(self) -> None:
         if self._pauses_told != self._pauses.count:
             self._pauses_told = self._pauses.count
-            self._warn(console("arena")("progress.paused"))
+            self._warn(console("elolab.arena")("progress.paused"))
 
     def _submit(self, source: Iterator[GameJob | None], room: int) -> list[Future[_Played]]:
         futures: list[Future[_Played]] = []
@@ -385,8 +385,8 @@ class GameRunner(Runner):
         return min(2 if job.thinks_on_both_sides else 1, self.concurrency)
 
     def _play_compiled(self, running: _Running) -> GameRecord | None:
-        from engine.compiled.identity import engine_identity
-        from engine.play import PlayedMoves, PlayerSettings
+        from elolab.engine.compiled.identity import engine_identity
+        from elolab.engine.play import PlayedMoves, PlayerSettings
 
         job, played = running.job, PlayedMoves(running.job.game)
         running.follow(played.read)
@@ -426,7 +426,7 @@ class GameRunner(Runner):
 
     def _compiled_games(self, game: str) -> Any:
         """This thread's tables for a game."""
-        from engine.play import CompiledGames
+        from elolab.engine.play import CompiledGames
 
         tables = self._local.__dict__.setdefault("tables", {})
         if game not in tables:
@@ -439,7 +439,7 @@ class GameRunner(Runner):
 
     def _take_out(self, job: GameJob, detail: Mapping[str, Any]) -> None:
         """Note why a player could not be started; once, also what it speaks if it ran and did not answer."""
-        from arena.players.detect import other_protocol
+        from elolab.arena.players.detect import other_protocol
 
         fault = detail["fault"]
         with self._lock:
@@ -452,7 +452,7 @@ class GameRunner(Runner):
                     self.unavailable[fault["player"]] = f"{fault['text']}; {words}"
 
     async def _play_on_loop(self, running: _Running, kept: KeptPlayers, processors: Processors) -> GameRecord:
-        from arena.play.game import play
+        from elolab.arena.play.game import play
 
         players = await self._players_of(running.job, kept)
         if processors:
@@ -467,7 +467,7 @@ class GameRunner(Runner):
 
     async def _players_of(self, job: GameJob, kept: KeptPlayers) -> tuple[Player, Player]:
         """The players for a job: those of the thread's last game go on, the others are closed."""
-        from arena.players.registry import make_player
+        from elolab.arena.players.registry import make_player
 
         wanted = [(spec, job.search_statistics) for spec in (job.first, job.second)]
         for key in [key for key in kept if key not in wanted]:
@@ -484,7 +484,7 @@ class GameRunner(Runner):
 
     def _loop(self) -> LoopThread:
         """The one thread that talks to programs."""
-        from arena.players.event_loop import LoopThread
+        from elolab.arena.players.event_loop import LoopThread
 
         with self._lock:
             if self._loop_thread is None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from arena.players.contract import (
+from elolab.arena.players.contract import (
     LEVEL_SCORE,
     Fault,
     GameStopped,
@@ -30,8 +30,8 @@ from arena.players.contract import (
     Reply,
     late_move_fault,
 )
-from arena.players.event_loop import in_thread, run
-from arena.records import (
+from elolab.arena.players.event_loop import in_thread, run
+from elolab.arena.records import (
     GameJob,
     GameRecord,
     MoveRecord,
@@ -41,15 +41,15 @@ from arena.records import (
     exact_score_detail,
     no_moves,
 )
-from engine.compiled.identity import engine_identity
-from engine.games import game_named
-from engine.games.contract import MoveError, Position
-from engine.play import Arbiter, margin_ns_of, move_limit_ns_of
-from engine.rules import Ending
+from elolab.engine.compiled.identity import engine_identity
+from elolab.engine.games import game_named
+from elolab.engine.games.contract import MoveError, Position
+from elolab.engine.play import Arbiter, margin_ns_of, move_limit_ns_of
+from elolab.engine.rules import Ending
 
 if TYPE_CHECKING:
-    from engine.engine import StopFlag
-    from engine.programs.exchange import Exchange, Exchanged
+    from elolab.engine.engine import StopFlag
+    from elolab.engine.programs.exchange import Exchange, Exchanged
 
 SHORT_EXCHANGES = 2
 """So many exchanges of fewer than ``FEW_MOVES`` moves a game: then its players are none for compiled code."""
@@ -270,7 +270,7 @@ class _GameInProgress:
         if programs[0] is None or programs[1] is None:
             self.short_exchanges -= 1
             return None
-        from engine.programs.exchange import Exchange
+        from elolab.engine.programs.exchange import Exchange
 
         room = self.max_game_plies - max(len(self.line), self.position.ply)
         exchange = Exchange(self.arbiter, self.stop)
@@ -368,8 +368,7 @@ class _GameInProgress:
         return await player.move(self.position, self.line, told, self.stop)
 
     async def _answer_afresh(self, side: int, first: NoMove) -> Reply:
-        """What a player without a move answers to the position as that of a new game; raises ``NoMove`` if again none.
-        """
+        """Ask a player without a move again, with the position as that of a new game; raises ``NoMove`` as before."""
         if self.stop.is_set():
             raise GameStopped
         told = self.clocks[side].before_move(self.clocks[1 - side])

@@ -14,15 +14,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from arena.colours import YELLOW, coloured
-from arena.figures.names import told_apart
-from arena.files import FileError, replace_file
-from arena.play.estimates import duration_text
-from arena.records import RunningGame, utc_now
-from engine.language import clipped, columns_of, console, padded
+from elolab.arena.colours import YELLOW, coloured
+from elolab.arena.figures.names import told_apart
+from elolab.arena.files import FileError, replace_file
+from elolab.arena.play.estimates import duration_text
+from elolab.arena.records import RunningGame, utc_now
+from elolab.engine.language import clipped, columns_of, console, padded
 
 if TYPE_CHECKING:
-    from arena.play.stages import StagePlan
+    from elolab.arena.play.stages import StagePlan
 
 TERMINAL_SECONDS = 0.25
 PLAIN_SECONDS = 5.0
@@ -108,7 +108,7 @@ class Scoreboard:
 
     def lines(self) -> list[str]:
         """A small table within 79 columns."""
-        say = console("arena")
+        say = console("elolab.arena")
         player = say("standings.player")
         width = min(40, max(map(columns_of, (player, *self.names))))
         games = padded(say("progress.games_head"), 6, right=True)
@@ -117,9 +117,7 @@ class Scoreboard:
         for name, tally in self.ranked():
             shown = padded(short[name], width)
             share = "    –" if tally.share is None else f"{100 * tally.share:>5.1f} %"
-            lines.append(
-                f"  {shown}  {tally.games:>6}  {tally.wins:>5}  {tally.draws:>5}  {tally.losses:>5}  {share}"
-            )
+            lines.append(f"  {shown}  {tally.games:>6}  {tally.wins:>5}  {tally.draws:>5}  {tally.losses:>5}  {share}")
         return lines
 
 
@@ -314,7 +312,7 @@ class Progress:
         if self._stage is not None and len(self._stages) > 1:
             return self._line_of_stage(self._stage)
         speed = self.games_per_second()
-        say = console("arena")
+        say = console("elolab.arena")
         parts = [say("progress.games", done=self.done, planned=self.planned)]
         parts += self._crew()
         if speed is not None:
@@ -333,7 +331,7 @@ class Progress:
         """Of a run in several stages: how far this one is, and how far all of them together."""
         speed = self.games_per_second()
         counts = {"done": self.done, "planned": self.planned, "all_done": self.all_done}
-        text = console("arena")("progress.stage", stage=stage.name, **counts, all_planned=self.all_planned)
+        text = console("elolab.arena")("progress.stage", stage=stage.name, **counts, all_planned=self.all_planned)
         left = [] if speed is None else self._left(speed, is_bound=True)
         return self._with_words("  ".join([text, *self._crew(), *left]))
 
@@ -341,7 +339,7 @@ class Progress:
         """How many workers there are, if other machines play."""
         workers = self.workers()
         present = sum(worker["state"] in ("playing", "idle") for worker in workers)
-        return [console("arena")("progress.workers", count=present)] if workers else []
+        return [console("elolab.arena")("progress.workers", count=present)] if workers else []
 
     def _left(self, games_per_second: float, *, is_bound: bool) -> list[str]:
         """The time that is left, if anything is."""
@@ -349,7 +347,7 @@ class Progress:
         if seconds <= 0:
             return []
         key = "progress.at_most_left" if is_bound else "progress.left"
-        return [console("arena")(key, time=duration_text(seconds))]
+        return [console("elolab.arena")(key, time=duration_text(seconds))]
 
     def _with_words(self, text: str) -> str:
         width = self._width()

@@ -7,7 +7,7 @@ import math
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 
-from arena.play.damage import add_checksums
+from elolab.arena.play.damage import add_checksums
 
 APPLICATION_ID = 0x656C6F6C
 """Marks our files in SQLite's header ("elol")."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from arena.figures.numbers import error_text, signed
-from arena.figures.statistics import Estimate, Pentanomial, Trinomial
-from arena.records import Outcome
-from engine.language import columns_of, console, cut
+from elolab.arena.figures.numbers import error_text, signed
+from elolab.arena.figures.statistics import Estimate, Pentanomial, Trinomial
+from elolab.arena.records import Outcome
+from elolab.engine.language import columns_of, console, cut
 
 LEAST_NAME = 8
 """Columns of a name that is cut."""
@@ -56,7 +56,7 @@ class RunningElo:
         estimate = self.estimate()
         if estimate is None or not math.isfinite(estimate.elo) or not math.isfinite(estimate.elo_error):
             return ""
-        say, figures = console("arena"), {"elo": signed(estimate.elo), "error": error_text(estimate.elo_error)}
+        say, figures = console("elolab.arena"), {"elo": signed(estimate.elo), "error": error_text(estimate.elo_error)}
         room = columns - columns_of(say("progress.elo", name="", **figures))
         if room < min(LEAST_NAME, columns_of(self._name)):
             return ""

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from arena.play.estimates import duration_text
-from arena.play.store import STORE_NAME, Store
-from arena.sequential import Reach
-from engine.errors import UserError
-from engine.language import DEFAULT_LANGUAGE, Catalogue, console, wrapped
+from elolab.arena.play.estimates import duration_text
+from elolab.arena.play.store import STORE_NAME, Store
+from elolab.arena.sequential import Reach
+from elolab.engine.errors import UserError
+from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, console, wrapped
 
 TEXT_WIDTH = 79
 
@@ -119,7 +119,7 @@ class StagePlan:
 
     def remarks(self) -> list[str]:
         """What the tests of the stages that are still to be played can show, a sentence each."""
-        say = console("arena")
+        say = console("elolab.arena")
         found = []
         for stage in filter(lambda stage: stage.missing, self.stages):
             for reach in stage.reach:
@@ -153,7 +153,7 @@ class StagePlan:
 
     def lines(self, more: Sequence[str] = ()) -> list[str]:
         """In words, a line each: all games, every stage if there are several, ``more``, and the time."""
-        say, data = console("arena"), self.data()
+        say, data = console("elolab.arena"), self.data()
         kind = "_unknown" if data["games"] is None else "_at_most" if data["at_most"] else ""
         lines = [say(f"dry_run.games{kind}", **data)]
         for stage in filter(lambda one: one.games, self.stages if len(self.stages) > 1 else ()):
@@ -173,7 +173,7 @@ def remark_lines(plan: Mapping[str, Any]) -> list[str]:
 
 def time_line(plan: Mapping[str, Any]) -> str:
     """How long a plan, as ``StagePlan.data`` has it, may take, or why that is not known."""
-    say = console("arena")
+    say = console("elolab.arena")
     if plan["seconds"] is None:
         return say("dry_run.time_unknown", players=", ".join(plan["unknown_speed"]))
     time = duration_text(plan["seconds"], always_hours=True)

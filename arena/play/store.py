@@ -22,11 +22,11 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from arena.play import damage
-from arena.play.damage import CONTENT_COLUMNS, PLACE_COLUMNS, checksum_of
-from arena.play.migrations import APPLICATION_ID, MIGRATIONS, migrate
-from arena.records import GameRecord, MoveRecord, Opening, Outcome, Pairing, digest_of, points_of
-from engine.errors import UserError
+from elolab.arena.play import damage
+from elolab.arena.play.damage import CONTENT_COLUMNS, PLACE_COLUMNS, checksum_of
+from elolab.arena.play.migrations import APPLICATION_ID, MIGRATIONS, migrate
+from elolab.arena.records import GameRecord, MoveRecord, Opening, Outcome, Pairing, digest_of, points_of
+from elolab.engine.errors import UserError
 
 STORE_NAME = "games.sqlite"
 LOCK_NAME = "lock"

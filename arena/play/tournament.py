@@ -9,19 +9,19 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import Any, Unpack
 
-from arena.colours import GREEN, RED
-from arena.figures.faults import FORFEITS
-from arena.notation.openings import Suite, load_suite
-from arena.play.estimates import depends_on_speed, estimated_game_seconds
-from arena.play.live import Scoreboard
-from arena.play.running_elo import RunningElo
-from arena.play.stages import GameStage, StagePlan, remark_lines, time_line
-from arena.play.store import STORE_NAME, Store, StoreError
-from arena.players.processors import Side
-from arena.players.registry import protocol_named
-from arena.records import GameJob, Outcome, Pairing, PlayerSpec
-from arena.run import OTHER_KINDS, Purpose, Run, RunError, RunOptions, check_provenance, kind_in, told_setting
-from arena.schedule import (
+from elolab.arena.colours import GREEN, RED
+from elolab.arena.figures.faults import FORFEITS
+from elolab.arena.notation.openings import Suite, load_suite
+from elolab.arena.play.estimates import depends_on_speed, estimated_game_seconds
+from elolab.arena.play.live import Scoreboard
+from elolab.arena.play.running_elo import RunningElo
+from elolab.arena.play.stages import GameStage, StagePlan, remark_lines, time_line
+from elolab.arena.play.store import STORE_NAME, Store, StoreError
+from elolab.arena.players.processors import Side
+from elolab.arena.players.registry import protocol_named
+from elolab.arena.records import GameJob, Outcome, Pairing, PlayerSpec
+from elolab.arena.run import OTHER_KINDS, Purpose, Run, RunError, RunOptions, check_provenance, kind_in, told_setting
+from elolab.arena.schedule import (
     Course,
     Withdrawal,
     challengers_of,
@@ -33,10 +33,10 @@ from arena.schedule import (
     planned_games,
     sequential_run,
 )
-from arena.sequential import Reach, SequentialRun, reach_of_test
-from arena.tournament_spec import TournamentSpec
-from engine.errors import UserError
-from engine.language import DEFAULT_LANGUAGE, columns_of, console
+from elolab.arena.sequential import Reach, SequentialRun, reach_of_test
+from elolab.arena.tournament_spec import TournamentSpec
+from elolab.engine.errors import UserError
+from elolab.engine.language import DEFAULT_LANGUAGE, columns_of, console
 
 WITHDRAWALS = "withdrawals"
 """The name under which a store keeps them."""
@@ -123,7 +123,7 @@ def prepare(spec: TournamentSpec) -> Plan:
 
 def _check_reachable(plan: Plan) -> None:
     """Raise ``RunError`` if players have to be told openings by moves, and there are no moves to one of them."""
-    from engine.games import game_named
+    from elolab.engine.games import game_named
 
     for player in plan.spec.players:
         explain = protocol_named(player.protocol).unreachable
@@ -457,7 +457,7 @@ def players_in(directory: Path) -> tuple[PlayerSpec, ...]:
 
 def stored_player(player: PlayerSpec, game: str, directory: Path) -> PlayerSpec:
     """A stored player under today's table of parameters: a row the game did not know yet has its default."""
-    from engine.settings.parameters import resolve
+    from elolab.engine.settings.parameters import resolve
 
     if not player.is_builtin:
         return player
@@ -536,8 +536,8 @@ def describe(plan: Plan, directory: Path, concurrency: int) -> dict[str, Any]:
 
 def _programs_missing(players: Sequence[PlayerSpec]) -> dict[str, str]:
     """External players whose program is not there, and why it cannot be started."""
-    from arena.players.contract import PlayerFault
-    from arena.players.process import find_program
+    from elolab.arena.players.contract import PlayerFault
+    from elolab.arena.players.process import find_program
 
     missing = {}
     for player in players:
@@ -551,7 +551,7 @@ def _programs_missing(players: Sequence[PlayerSpec]) -> dict[str, str]:
 
 def description_text(description: dict[str, Any]) -> str:
     """``describe``'s figures in words."""
-    say = console("arena")
+    say = console("elolab.arena")
     bound = "_at_most" if description["at_most"] else ""
     lines = [say(f"dry_run.{name}{bound}", **description) for name in ("games", "openings")]
     lines += [time_line(description), *remark_lines(description)]

@@ -8,19 +8,19 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from arena.players.contract import MAX_VARIATION, Fault, PlayerClock, PlayerFault, Pondered, Reply
-from arena.players.event_loop import in_thread
-from arena.players.processors import Processors, pin_thread
-from arena.players.registry import Protocol
-from arena.records import BUILTIN
-from engine.settings.keys import Section, Topic
-from engine.settings.presets import DEFAULT_PRESET, SETTINGS
+from elolab.arena.players.contract import MAX_VARIATION, Fault, PlayerClock, PlayerFault, Pondered, Reply
+from elolab.arena.players.event_loop import in_thread
+from elolab.arena.players.processors import Processors, pin_thread
+from elolab.arena.players.registry import Protocol
+from elolab.arena.records import BUILTIN
+from elolab.engine.settings.keys import Section, Topic
+from elolab.engine.settings.presets import DEFAULT_PRESET, SETTINGS
 
 if TYPE_CHECKING:
-    from arena.records import Opening, PlayerSpec
-    from engine.engine import Clock, Engine, PonderGrant, SearchResult, StopFlag
-    from engine.games.contract import Position
-    from engine.search_statistics import SearchStatisticsSettings
+    from elolab.arena.records import Opening, PlayerSpec
+    from elolab.engine.engine import Clock, Engine, PonderGrant, SearchResult, StopFlag
+    from elolab.engine.games.contract import Position
+    from elolab.engine.search_statistics import SearchStatisticsSettings
 
 Result = TypeVar("Result")
 
@@ -59,7 +59,7 @@ class BuiltinPlayer:
             self._engine = await in_thread(self._make_engine)
 
     def _make_engine(self) -> Engine:
-        from engine.engine import Engine
+        from elolab.engine.engine import Engine
 
         return Engine(self._game, dict(self.spec.parameters), self._settings)
 
@@ -92,7 +92,7 @@ class BuiltinPlayer:
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
     ) -> Reply:
         """Search on, charged from the opponent's move on; after a miss, search anew with what the tables keep."""
-        from engine.engine import PonderGrant
+        from elolab.engine.engine import PonderGrant
 
         if self._expected is not None:
             expected, clock_before = self._expected
@@ -139,7 +139,7 @@ class BuiltinPlayer:
         return search()
 
     def _count(self, result: SearchResult | None) -> None:
-        from engine.search_statistics import add_search_statistics
+        from elolab.engine.search_statistics import add_search_statistics
 
         if result is not None and result.search_statistics is not None:
             add_search_statistics(self._counted, result.search_statistics)
@@ -150,7 +150,7 @@ class BuiltinPlayer:
         return self._engine
 
     def _clock(self, clock: PlayerClock | None) -> Clock | None:
-        from engine.engine import Clock
+        from elolab.engine.engine import Clock
 
         if clock is None:
             return None
@@ -187,7 +187,7 @@ class PonderSearch:
     """A search in a thread of its own, until the opponent has moved and perhaps beyond."""
 
     def __init__(self, engine: Engine, position: Position, spec: PlayerSpec, clock: Clock | None) -> None:
-        from engine.engine import StopFlag
+        from elolab.engine.engine import StopFlag
 
         self._stop, self._ponder = StopFlag(), StopFlag()
         self._ponder.set()
@@ -229,7 +229,7 @@ def _nanoseconds(result: SearchResult) -> int:
     return round(result.time_ms * 1e6)
 
 
-_player = Topic("arena.keys", "player")
+_player = Topic("elolab.arena.keys", "player")
 KEYS = Section(
     "builtin",
     (

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from engine.language import DEFAULT_LANGUAGE, Catalogue
-from engine.rules import REASONS
+from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
+from elolab.engine.rules import REASONS
 
 if TYPE_CHECKING:  # both import compiled code, which a tournament of external engines alone may never need
-    from arena.players.processors import Processors
-    from arena.records import Opening, PlayerSpec
-    from engine.engine import StopFlag
-    from engine.games.contract import Position
-    from engine.programs.exchange import Exchanged, ExchangedMove, Program
+    from elolab.arena.players.processors import Processors
+    from elolab.arena.records import Opening, PlayerSpec
+    from elolab.engine.engine import StopFlag
+    from elolab.engine.games.contract import Position
+    from elolab.engine.programs.exchange import Exchanged, ExchangedMove, Program
 
 
 MAX_DEPTH = 10**6
@@ -85,7 +85,7 @@ class Fault:
         parts = {
             name: value.text(language) if isinstance(value, Fault) else value for name, value in self.values.items()
         }
-        return Catalogue("arena", language)(f"did.{self.kind}", **parts)
+        return Catalogue("elolab.arena", language)(f"did.{self.kind}", **parts)
 
     @property
     def data(self) -> dict[str, Any]:

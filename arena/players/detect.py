@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from arena.players.registry import Protocol, protocol_named, protocols
-from engine.errors import UserError
+from elolab.arena.players.registry import Protocol, protocol_named, protocols
+from elolab.engine.errors import UserError
 
 if TYPE_CHECKING:
-    from arena.players.event_loop import EventLoop, Task
-    from arena.records import PlayerSpec
+    from elolab.arena.players.event_loop import EventLoop, Task
+    from elolab.arena.records import PlayerSpec
 
 MAX_LINES = 10_000
 """Lines of a program that greets without end before it is taken to speak another protocol."""
@@ -106,7 +106,7 @@ def greet(
     ``seconds`` is what each is given; ``waiting`` is called once all have been tried in vain but time is left. No
     process is left behind. Raises ``DetectionError`` if the program cannot be started.
     """
-    from arena.players.event_loop import EventLoop
+    from elolab.arena.players.event_loop import EventLoop
 
     loop = EventLoop()
     attempts: list[_Attempt] = []
@@ -136,9 +136,9 @@ class _Attempt:
     """A process that is greeted over one protocol."""
 
     def __init__(self, loop: EventLoop, program: Program, protocol: Protocol, seconds: float) -> None:
-        from arena.players.contract import PlayerFault
-        from arena.players.event_loop import Task
-        from arena.players.process import EngineProcess
+        from elolab.arena.players.contract import PlayerFault
+        from elolab.arena.players.event_loop import Task
+        from elolab.arena.players.process import EngineProcess
 
         self.protocol = protocol
         self.is_understood = False
@@ -158,7 +158,7 @@ class _Attempt:
         return time.monotonic() - self._began
 
     async def _greet(self, deadline_ns: int) -> None:
-        from arena.players.process import DeadlinePassed, ProcessEnded
+        from elolab.arena.players.process import DeadlinePassed, ProcessEnded
 
         greeting = self.protocol.greeting
         assert greeting is not None

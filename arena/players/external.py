@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar
 
-from arena.players.contract import (
+from elolab.arena.players.contract import (
     LEVEL_SCORE,
     Fault,
     GameStopped,
@@ -25,15 +25,15 @@ from arena.players.contract import (
     Reply,
     seconds_text,
 )
-from arena.players.event_loop import in_thread
-from arena.players.process import LINE_BYTES, DeadlinePassed, DialogueSink, EngineProcess, ProcessEnded
-from arena.players.processors import Processors, pin_process
+from elolab.arena.players.event_loop import in_thread
+from elolab.arena.players.process import LINE_BYTES, DeadlinePassed, DialogueSink, EngineProcess, ProcessEnded
+from elolab.arena.players.processors import Processors, pin_process
 
 if TYPE_CHECKING:
-    from arena.players.options import Option
-    from arena.records import Opening, PlayerSpec
-    from engine.engine import StopFlag
-    from engine.games.contract import Position
+    from elolab.arena.players.options import Option
+    from elolab.arena.records import Opening, PlayerSpec
+    from elolab.engine.engine import StopFlag
+    from elolab.engine.games.contract import Position
 
 LogDialogue = Callable[[str, Sequence[str], int], DialogueSink | None]
 """From a player's name, its command and the number of its process."""
@@ -46,7 +46,7 @@ LATE_ANSWER_MS = 250
 @functools.lru_cache(maxsize=1000)  # a match plays its openings again and again, and reading one takes milliseconds
 def canonical_position(game: str, text: str) -> str:
     """The canonical text of a position."""
-    from engine.games import game_named
+    from elolab.engine.games import game_named
 
     return game_named(game).position(text).text
 
@@ -166,9 +166,7 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
         self._session = self._make_session()
         self._games = 0
         try:
-            self._process = await in_thread(
-                EngineProcess, self.spec.command, self.spec.directory, self._processors
-            )
+            self._process = await in_thread(EngineProcess, self.spec.command, self.spec.directory, self._processors)
             self._process.dialogue.sink = self.log_dialogue(self.name, self._process.command, self._process.process_id)
             await self._handshake(deadline_ns)
         except DeadlinePassed:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from arena.players.contract import PlayerFault
+from elolab.arena.players.contract import PlayerFault
 
 
 @dataclass(frozen=True)

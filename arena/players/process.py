@@ -22,15 +22,15 @@ from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from arena.command_lines import WINDOWS_PATH
-from arena.players.contract import Fault, GameStopped, PlayerFault, plain_line
-from arena.players.event_loop import in_thread, suspend
-from arena.players.processors import Processors, pin_process
-from arena.players.supervisor import SUPERVISOR, kill_group
+from elolab.arena.command_lines import WINDOWS_PATH
+from elolab.arena.players.contract import Fault, GameStopped, PlayerFault, plain_line
+from elolab.arena.players.event_loop import in_thread, suspend
+from elolab.arena.players.processors import Processors, pin_process
+from elolab.arena.players.supervisor import SUPERVISOR, kill_group
 
 if TYPE_CHECKING:
-    from arena.players.event_loop import EventLoop, Task
-    from engine.engine import StopFlag
+    from elolab.arena.players.event_loop import EventLoop, Task
+    from elolab.engine.engine import StopFlag
 
 LINE_BYTES = 65_536
 """Longest line an engine may write; what is beyond is thrown away."""

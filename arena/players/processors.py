@@ -16,11 +16,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from engine.language import console
+from elolab.engine.language import console
 
 if TYPE_CHECKING:
-    from arena.records import PlayerSpec
-    from engine.settings.limits import Limits
+    from elolab.arena.records import PlayerSpec
+    from elolab.engine.settings.limits import Limits
 
 OFF, AUTO = "off", "auto"
 THREAD_OPTIONS = ("threads", "cores", "numthreads")
@@ -176,7 +176,7 @@ def overload_text(load: Load | None, where: str = "here") -> str:
     """A warning, in the console's language, of games ``here`` or on a ``worker``; empty for ``None``."""
     if load is None:
         return ""
-    say = console("arena")
+    say = console("elolab.arena")
     harm = say("overload.harm_clock" if load.is_on_wall_clock else "overload.harm")
     remedy = f"overload.remedy_{where}" if load.concurrency else "overload.remedy_threads"
     return say(

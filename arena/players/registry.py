@@ -12,24 +12,24 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import UserError
-from engine.settings.keys import Section
-from engine.settings.limits import Limits
+from elolab.engine.errors import UserError
+from elolab.engine.settings.keys import Section
+from elolab.engine.settings.limits import Limits
 
 if TYPE_CHECKING:
-    from arena.players.contract import Player
-    from arena.records import PlayerSpec
-    from engine.search_statistics import SearchStatisticsSettings
-    from engine.settings.configuration import Table
+    from elolab.arena.players.contract import Player
+    from elolab.arena.records import PlayerSpec
+    from elolab.engine.search_statistics import SearchStatisticsSettings
+    from elolab.engine.settings.configuration import Table
 
 _MODULES = {
-    "builtin": "arena.players.builtin",
-    "uci": "arena.protocols.uci",
-    "ucci": "arena.protocols.ucci",
-    "ucicyclone": "arena.protocols.ucicyclone",
-    "xboard": "arena.protocols.xboard",
-    "gtp": "arena.protocols.gtp",
-    "nboard": "arena.protocols.nboard",
+    "builtin": "elolab.arena.players.builtin",
+    "uci": "elolab.arena.protocols.uci",
+    "ucci": "elolab.arena.protocols.ucci",
+    "ucicyclone": "elolab.arena.protocols.ucicyclone",
+    "xboard": "elolab.arena.protocols.xboard",
+    "gtp": "elolab.arena.protocols.gtp",
+    "nboard": "elolab.arena.protocols.nboard",
 }
 
 PROTOCOLS = tuple(_MODULES)

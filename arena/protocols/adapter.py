@@ -14,18 +14,18 @@ from collections.abc import Coroutine, Sequence
 from pathlib import PurePath
 from typing import Any, TextIO, TypeVar
 
-from arena.players.contract import GameStopped, NoMove, PlayerClock, PlayerFault, PlayerResigned, Pondered, Reply
-from arena.players.event_loop import LoopThread
-from arena.players.external import canonical_position
-from arena.protocols.ucci import UcciPlayer
-from arena.records import Opening, PlayerSpec
-from engine.engine import Clock, SearchResult, StopFlag
-from engine.games.contract import MoveError, Position
-from engine.protocols.qianhong import QianhongSession
-from engine.protocols.session import CommandError
-from engine.rules import Rules
-from engine.search.reports import ReportBoard
-from engine.settings.limits import Limits
+from elolab.arena.players.contract import GameStopped, NoMove, PlayerClock, PlayerFault, PlayerResigned, Pondered, Reply
+from elolab.arena.players.event_loop import LoopThread
+from elolab.arena.players.external import canonical_position
+from elolab.arena.protocols.ucci import UcciPlayer
+from elolab.arena.records import Opening, PlayerSpec
+from elolab.engine.engine import Clock, SearchResult, StopFlag
+from elolab.engine.games.contract import MoveError, Position
+from elolab.engine.protocols.qianhong import QianhongSession
+from elolab.engine.protocols.session import CommandError
+from elolab.engine.rules import Rules
+from elolab.engine.search.reports import ReportBoard
+from elolab.engine.settings.limits import Limits
 
 START_TIMEOUT_MS = 60_000
 """How long the engine may take to start."""

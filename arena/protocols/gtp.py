@@ -17,17 +17,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from arena.players.contract import Fault, NoMove, PlayerClock, PlayerFault, PlayerResigned, Reply
-from arena.players.external import ExternalPlayer
-from arena.players.registry import Greeting, Protocol
-from engine.settings.keys import TEXTS, Section, Topic
-from engine.settings.limits import OWN_LEVEL, Limits
+from elolab.arena.players.contract import Fault, NoMove, PlayerClock, PlayerFault, PlayerResigned, Reply
+from elolab.arena.players.external import ExternalPlayer
+from elolab.arena.players.registry import Greeting, Protocol
+from elolab.engine.settings.keys import TEXTS, Section, Topic
+from elolab.engine.settings.limits import OWN_LEVEL, Limits
 
 if TYPE_CHECKING:
-    from arena.records import Opening, PlayerSpec
-    from engine.engine import StopFlag
-    from engine.games.contract import Position
-    from engine.settings.configuration import Table
+    from elolab.arena.records import Opening, PlayerSpec
+    from elolab.engine.engine import StopFlag
+    from elolab.engine.games.contract import Position
+    from elolab.engine.settings.configuration import Table
 
 PASS = "pass"
 PASS_WORDS = frozenset({PASS, "pa", "ps", "--", "@@"})
@@ -52,7 +52,7 @@ def passes_of(spec: PlayerSpec) -> str:
     return str(spec.protocol_key("gtp_passes", PASSES[0]))
 
 
-_player = Topic("arena.keys", "player")
+_player = Topic("elolab.arena.keys", "player")
 KEYS = Section(
     "gtp",
     (
@@ -257,7 +257,7 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
 
     async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
         """Set the board and the clock up, and play the opening."""
-        from engine.games import game_named
+        from elolab.engine.games import game_named
 
         path = game_named(self._game).moves_to(opening.position)
         if path is None:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from arena.players.contract import (
+from elolab.arena.players.contract import (
     MAX_DEPTH,
     MAX_VARIATION,
     Fault,
@@ -22,16 +22,16 @@ from arena.players.contract import (
     number_of,
     variation_of,
 )
-from arena.players.external import LATE_ANSWER_MS, ExternalPlayer, canonical_position, without_history
-from arena.players.process import DeadlinePassed, ProcessEnded
-from arena.players.registry import Greeting, Protocol
-from arena.protocols.gtp import PASS, PASS_WORDS
-from engine.settings.limits import Limits
+from elolab.arena.players.external import LATE_ANSWER_MS, ExternalPlayer, canonical_position, without_history
+from elolab.arena.players.process import DeadlinePassed, ProcessEnded
+from elolab.arena.players.registry import Greeting, Protocol
+from elolab.arena.protocols.gtp import PASS, PASS_WORDS
+from elolab.engine.settings.limits import Limits
 
 if TYPE_CHECKING:
-    from arena.records import Opening, PlayerSpec
-    from engine.engine import StopFlag
-    from engine.games.contract import Position
+    from elolab.arena.records import Opening, PlayerSpec
+    from elolab.engine.engine import StopFlag
+    from elolab.engine.games.contract import Position
 
 VERSION = 2
 MAX_DISCS = 64
@@ -42,7 +42,7 @@ QUOTED = 80
 def mistake_in(spec: PlayerSpec) -> str:
     """What the NBoard protocol cannot express in a player's specification; empty if nothing."""
     if spec.limits != Limits(depth=spec.limits.depth) or spec.limits.depth is None:
-        return f"limit = {str(spec.limits)!r}, but NBoard engines can only be told a depth; give limit = \"depth=N\""
+        return f'limit = {str(spec.limits)!r}, but NBoard engines can only be told a depth; give limit = "depth=N"'
     if spec.options:
         return "options are UCI's; NBoard has none: set the engine up in command"
     return ""
@@ -140,7 +140,7 @@ def read_move(text: str) -> str | None:
 
 
 def _game_line(position: str, moves: Sequence[str]) -> str:
-    from engine.protocols.game_format import write_game
+    from elolab.engine.protocols.game_format import write_game
 
     return f"set game {write_game(position, moves)}"
 

@@ -23,23 +23,23 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from arena.players.contract import Fault, NoMove, PlayerClock, PlayerFault, Reply, first_word, number_of
-from arena.players.external import QUOTED, canonical_position
-from arena.players.options import Option, unknown_option
-from arena.players.process import DeadlinePassed
-from arena.players.registry import Greeting, Protocol
-from arena.protocols import uci
-from arena.protocols.uci import GameLine, Information, UciPlayer, UciSession
-from engine.settings.keys import Topic
-from engine.settings.limits import Limits
-from engine.values import MATE
+from elolab.arena.players.contract import Fault, NoMove, PlayerClock, PlayerFault, Reply, first_word, number_of
+from elolab.arena.players.external import QUOTED, canonical_position
+from elolab.arena.players.options import Option, unknown_option
+from elolab.arena.players.process import DeadlinePassed
+from elolab.arena.players.registry import Greeting, Protocol
+from elolab.arena.protocols import uci
+from elolab.arena.protocols.uci import GameLine, Information, UciPlayer, UciSession
+from elolab.engine.settings.keys import Topic
+from elolab.engine.settings.limits import Limits
+from elolab.engine.values import MATE
 
 if TYPE_CHECKING:
-    from arena.records import Opening, PlayerSpec
-    from engine.engine import StopFlag
-    from engine.games.contract import Position
-    from engine.programs.exchange import Program
-    from engine.settings.configuration import Table
+    from elolab.arena.records import Opening, PlayerSpec
+    from elolab.engine.engine import StopFlag
+    from elolab.engine.games.contract import Position
+    from elolab.engine.programs.exchange import Program
+    from elolab.engine.settings.configuration import Table
 
 TIME_UNITS = ("auto", "milliseconds", "seconds")
 """What ``time_unit`` may be."""
@@ -65,7 +65,7 @@ def start_of_moves(spec: PlayerSpec) -> str:
     return str(spec.protocol_key("moves_since", STARTS[0]))
 
 
-_player = Topic("arena.keys", "player")
+_player = Topic("elolab.arena.keys", "player")
 KEYS = uci.KEYS.with_keys(
     _player.choice("moves_since", STARTS, STARTS[1], STARTS[0]),
     _player.choice("time_unit", TIME_UNITS, TIME_UNITS[1], TIME_UNITS[0]),
@@ -220,7 +220,7 @@ def moves_that_lose(position: Position) -> list[str]:
 
     Empty if all of them do, for then one has to be chosen.
     """
-    from engine.games.contract import decode_verdict
+    from elolab.engine.games.contract import decode_verdict
 
     kernels = position.game.kernels
     if not kernels.repetition_key(position.state):

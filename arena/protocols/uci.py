@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from arena.players.contract import (
+from elolab.arena.players.contract import (
     MAX_DEPTH,
     MAX_VARIATION,
     VARIATION_LENGTH,
@@ -30,22 +30,22 @@ from arena.players.contract import (
     plain_line,
     variation_of,
 )
-from arena.players.external import LATE_ANSWER_MS, QUOTED, ExternalPlayer, canonical_position, without_history
-from arena.players.options import Option, unknown_option
-from arena.players.process import DeadlinePassed, ProcessEnded
-from arena.players.registry import Greeting, Protocol
-from engine.settings.configuration import ConfigurationError
-from engine.settings.keys import VALUE, Default, Section, Topic
-from engine.settings.limits import Limits
-from engine.settings.toml_values import told_value
-from engine.values import BAN_BOUND, MATE, MAX_PLY
+from elolab.arena.players.external import LATE_ANSWER_MS, QUOTED, ExternalPlayer, canonical_position, without_history
+from elolab.arena.players.options import Option, unknown_option
+from elolab.arena.players.process import DeadlinePassed, ProcessEnded
+from elolab.arena.players.registry import Greeting, Protocol
+from elolab.engine.settings.configuration import ConfigurationError
+from elolab.engine.settings.keys import VALUE, Default, Section, Topic
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.toml_values import told_value
+from elolab.engine.values import BAN_BOUND, MATE, MAX_PLY
 
 if TYPE_CHECKING:
-    from arena.records import Opening, PlayerSpec
-    from engine.engine import StopFlag
-    from engine.games.contract import Position
-    from engine.programs.exchange import Exchanged, ExchangedMove, Program
-    from engine.settings.configuration import Table
+    from elolab.arena.records import Opening, PlayerSpec
+    from elolab.engine.engine import StopFlag
+    from elolab.engine.games.contract import Position
+    from elolab.engine.programs.exchange import Exchanged, ExchangedMove, Program
+    from elolab.engine.settings.configuration import Table
 
 VARIANTS = {"xiangqi": "xiangqi"}
 """The games that can be played over UCI, and what ``UCI_Variant`` calls them."""
@@ -258,7 +258,7 @@ def mistake_in(spec: PlayerSpec) -> str:
     return ""
 
 
-_player = Topic("arena.keys", "player")
+_player = Topic("elolab.arena.keys", "player")
 _OPTIONS = _player.section("options", others=_player("option", VALUE, default=Default.COMPUTED, example="16"))
 KEYS = Section("uci", (_player.table(_OPTIONS, example="{ Hash = 16 }"),))
 """What protocols with options have, by which engines are set up."""
@@ -539,7 +539,7 @@ class UciPlayer(ExternalPlayer[UciSession], ProgramLender):
         descriptors = self._running().lend()
         if descriptors is None:
             return None
-        from engine.programs.exchange import Program
+        from elolab.engine.programs.exchange import Program
 
         allowed_ns = 2**62 if limits.move_time_ms is None else limits.move_time_ms * 1_000_000
         return Program(*descriptors, self._line.command(moves), self._go, self._first_rank or 0, allowed_ns)
@@ -625,7 +625,7 @@ class UciPlayer(ExternalPlayer[UciSession], ProgramLender):
             self._first_rank = 1
         if self._first_rank is not None:
             return
-        from engine.games import game_named
+        from elolab.engine.games import game_named
 
         start = game_named(self._game).position()
         await self._converse(self._session.think(position_command(start.text, (), 0), "go depth 1"), deadline_ns)

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from arena.players.contract import PlayerFault
-from arena.players.registry import Protocol
-from arena.protocols.uci import KEYS, RANKS_OPTION, GameLine, UciPlayer, read_keys
+from elolab.arena.players.contract import PlayerFault
+from elolab.arena.players.registry import Protocol
+from elolab.arena.protocols.uci import KEYS, RANKS_OPTION, GameLine, UciPlayer, read_keys
 
 if TYPE_CHECKING:
-    from arena.records import PlayerSpec
+    from elolab.arena.records import PlayerSpec
 
 
 def mistake_in(spec: PlayerSpec) -> str:
@@ -31,7 +31,7 @@ class UciCyclonePlayer(UciPlayer):
     protocol_name = "UCI-Cyclone"
 
     def _game_line(self, position: str) -> GameLine:
-        from engine.games import game_named
+        from elolab.engine.games import game_named
 
         line = super()._game_line(position)
         if position == game_named(self._game).start:

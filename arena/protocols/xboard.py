@@ -32,7 +32,7 @@ import time
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from arena.players.contract import (
+from elolab.arena.players.contract import (
     MAX_DEPTH,
     VARIATION_LENGTH,
     Fault,
@@ -45,26 +45,26 @@ from arena.players.contract import (
     number_of,
     variation_of,
 )
-from arena.players.event_loop import in_thread
-from arena.players.external import LATE_ANSWER_MS, ExternalPlayer, without_history
-from arena.players.options import Option, unknown_option
-from arena.players.process import DeadlinePassed, ProcessEnded
-from arena.players.registry import Greeting, Protocol
-from arena.protocols import uci
-from arena.protocols.uci import (
+from elolab.arena.players.event_loop import in_thread
+from elolab.arena.players.external import LATE_ANSWER_MS, ExternalPlayer, without_history
+from elolab.arena.players.options import Option, unknown_option
+from elolab.arena.players.process import DeadlinePassed, ProcessEnded
+from elolab.arena.players.registry import Greeting, Protocol
+from elolab.arena.protocols import uci
+from elolab.arena.protocols.uci import (
     RANKS_OPTION,
     Information,
     forced_first_rank,
     read_move,
     write_move,
 )
-from engine.settings.limits import Limits
-from engine.values import BAN_BOUND, MATE, MAX_PLY
+from elolab.engine.settings.limits import Limits
+from elolab.engine.values import BAN_BOUND, MATE, MAX_PLY
 
 if TYPE_CHECKING:
-    from arena.records import Opening, PlayerSpec
-    from engine.engine import StopFlag
-    from engine.games.contract import Position
+    from elolab.arena.records import Opening, PlayerSpec
+    from elolab.engine.engine import StopFlag
+    from elolab.engine.games.contract import Position
 
 VARIANTS = {"xiangqi": "xiangqi"}
 """The games that can be played over it, and what ``variants`` calls them."""
@@ -490,7 +490,7 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
 
     async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
         """Set up the game, the limits and the opening; the engine only watches."""
-        from engine.games import game_named
+        from elolab.engine.games import game_named
 
         if opening.moves and self.spec.limits.moves_per_control and self._has_setboard:
             self._path = ()
@@ -528,7 +528,7 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
 
     async def _setting_up(self, position: str) -> list[str]:
         """The lines that set up an opening's position; moves that lead there are put into ``_path`` instead."""
-        from engine.games import game_named
+        from elolab.engine.games import game_named
 
         game = game_named(self._game)
         self._path = ()

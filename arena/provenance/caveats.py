@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from arena.figures.faults import FaultCount, time_loss_warnings
-from arena.play.store import Store
-from arena.provenance.record import remarks_on
-from engine.language import DEFAULT_LANGUAGE, Catalogue
+from elolab.arena.figures.faults import FaultCount, time_loss_warnings
+from elolab.arena.play.store import Store
+from elolab.arena.provenance.record import remarks_on
+from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Caveats:
 
     def sentences(self, language: str = DEFAULT_LANGUAGE) -> list[str]:
         """One for each, the gravest first; none if there is nothing to know."""
-        say = Catalogue("arena", language)
+        say = Catalogue("elolab.arena", language)
         remarks = [say(key, **fields) for key, fields in self.provenance]
         return time_loss_warnings(self.faults, self.games, say) + remarks
 

@@ -12,11 +12,11 @@ import os
 import stat
 from typing import TYPE_CHECKING, NamedTuple
 
-from arena.players.contract import PlayerFault
-from arena.players.process import find_program
+from elolab.arena.players.contract import PlayerFault
+from elolab.arena.players.process import find_program
 
 if TYPE_CHECKING:
-    from arena.records import PlayerSpec
+    from elolab.arena.records import PlayerSpec
 
 
 class GameFile(NamedTuple):

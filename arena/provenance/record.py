@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from arena.play.store import Store
-from arena.provenance.player_files import GameFile, files_of
-from arena.provenance.sources import SHOWN_DIGITS, driver_identity
-from arena.records import GameJob, PlayerSpec
+from elolab.arena.play.store import Store
+from elolab.arena.provenance.player_files import GameFile, files_of
+from elolab.arena.provenance.sources import SHOWN_DIGITS, driver_identity
+from elolab.arena.records import GameJob, PlayerSpec
 
 PROGRAMS = "program files"
 """The name under which a store keeps which builds of external programs played: word of the command, folder, digest.
@@ -104,9 +104,7 @@ def _kept(recorded: Mapping[GameFile, list[str]]) -> dict[str, object]:
 
 def builds_in(store: Store) -> dict[str, str]:
     """The beginning of the digest of every file with which external players have played, by its kind and name."""
-    return {
-        f"{file.kind} {_place(file)}": _shown(digests) for file, digests in _recorded_files(store).items()
-    }
+    return {f"{file.kind} {_place(file)}": _shown(digests) for file, digests in _recorded_files(store).items()}
 
 
 def _place(file: GameFile) -> str:

@@ -12,8 +12,8 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from engine.compiled.identity import source_without_comments
-from engine.compiled.sources import ENGINE_DIRECTORY
+from elolab.engine.compiled.identity import source_without_comments
+from elolab.engine.compiled.sources import ENGINE_DIRECTORY
 
 SHOWN_DIGITS = 12
 """Of a digest, for people."""

@@ -10,14 +10,14 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from arena.figures.intervals import INTERVAL_DEVIATIONS
-from arena.figures.names import told_apart
-from arena.figures.search_statistics import SearchStatistics, iteration_rows, null_rows
-from arena.figures.standings import PENTANOMIAL_COLUMNS, PairCounter, Tables, rating_reference
-from arena.figures.statistics import Pentanomial
-from arena.records import GameSummary
-from arena.reports.drawing.marks import draw_interval, draw_point, settle, shown_bounds, widen_coinciding
-from arena.reports.drawing.style import (
+from elolab.arena.figures.intervals import INTERVAL_DEVIATIONS
+from elolab.arena.figures.names import told_apart
+from elolab.arena.figures.search_statistics import SearchStatistics, iteration_rows, null_rows
+from elolab.arena.figures.standings import PENTANOMIAL_COLUMNS, PairCounter, Tables, rating_reference
+from elolab.arena.figures.statistics import Pentanomial
+from elolab.arena.records import GameSummary
+from elolab.arena.reports.drawing.marks import draw_interval, draw_point, settle, shown_bounds, widen_coinciding
+from elolab.arena.reports.drawing.style import (
     BLACK,
     EVEN,
     GAIN,
@@ -33,8 +33,8 @@ from arena.reports.drawing.style import (
     draw_grid,
     single_axes,
 )
-from arena.sequential import SequentialRun, ratios_by_pair
-from engine.language import Catalogue
+from elolab.arena.sequential import SequentialRun, ratios_by_pair
+from elolab.engine.language import Catalogue
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,7 +62,7 @@ HALO_POINTS = 1.2
 
 
 def _say(language: str) -> Catalogue:
-    return Catalogue("arena.reports", language)
+    return Catalogue("elolab.arena.reports", language)
 
 
 def _whole_numbers(axes: Axes, *ways: str) -> None:
@@ -91,7 +91,7 @@ def ratings_chart(tables: Tables, language: str) -> Figure:
         axes.axvline(0, color=MUTED, linewidth=0.9)
     axes.set_yticks(range(len(rows)), told_apart([row.player for row in rows], NAME_COLUMNS))
     axes.set_ylim(len(rows) - 0.4, -0.6)
-    reference = rating_reference(tables, Catalogue("arena", language))
+    reference = rating_reference(tables, Catalogue("elolab.arena", language))
     say = _say(language)
     text = say("chart.rating", reference=reference if len(reference) < 60 else say("chart.elo"))
     figure.supxlabel(text, fontsize=12, color=MUTED)
@@ -253,7 +253,7 @@ def convergence_chart(tables: Tables, records: Sequence[GameSummary], language: 
 
 def endings_chart(tables: Tables, sides: tuple[str, str], side_names: tuple[str, str], language: str) -> Figure:
     """Bars: games by reason, split by result; ``sides`` are keys of ``SIDES``, ``side_names`` what to call them."""
-    say, endings = _say(language), Catalogue("engine", language)
+    say, endings = _say(language), Catalogue("elolab.engine", language)
     rows = tables.endings
     figure, axes = single_axes(1.4 + 0.32 * max(1, len(rows)))
     start = [0] * len(rows)
@@ -370,7 +370,7 @@ def null_failures_chart(search_statistics: SearchStatistics, language: str) -> F
 
     Shares have their 95 % intervals (Wilson's) and, beside them, the number of cases.
     """
-    from engine.search_statistics import MATERIAL_STEP, summed_search_statistics
+    from elolab.engine.search_statistics import MATERIAL_STEP, summed_search_statistics
 
     figure, axes = single_axes(3.4)
     total = {"null_by_material": {}, **summed_search_statistics(search_statistics.totals.values())}
@@ -413,8 +413,10 @@ def wilson_interval(found: int, cases: int) -> tuple[float, float]:
     square = INTERVAL_DEVIATIONS**2
     share = found / cases
     middle = (share + square / (2 * cases)) / (1 + square / cases)
-    half = INTERVAL_DEVIATIONS / (1 + square / cases) * math.sqrt(
-        share * (1 - share) / cases + square / (4 * cases * cases)
+    half = (
+        INTERVAL_DEVIATIONS
+        / (1 + square / cases)
+        * math.sqrt(share * (1 - share) / cases + square / (4 * cases * cases))
     )
     return min(share, max(0.0, middle - half)), max(share, min(1.0, middle + half))
 

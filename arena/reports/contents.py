@@ -9,26 +9,26 @@ from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from arena.figures.faults import fault_sentences
-from arena.figures.match import verdict_sentence
-from arena.figures.numbers import error_text, given_text, percent_text, signed
-from arena.figures.placing import Placing, result_sentence, rounds_text, withdrawal_text
-from arena.figures.search_statistics import SearchStatistics
-from arena.figures.standings import Tables, rating_reference
-from arena.provenance.caveats import NO_CAVEATS, Caveats
-from arena.records import GameSummary, PlayerSpec
-from arena.reports.games import PackedGames
-from arena.schedule import format_of
-from arena.sequential import SequentialRun
-from arena.tournament_spec import TournamentSpec
-from engine.language import DEFAULT_LANGUAGE, Catalogue, GameWords, game_words
-from engine.settings.configuration import specification_word
-from engine.settings.parameters import format_value, resolve
+from elolab.arena.figures.faults import fault_sentences
+from elolab.arena.figures.match import verdict_sentence
+from elolab.arena.figures.numbers import error_text, given_text, percent_text, signed
+from elolab.arena.figures.placing import Placing, result_sentence, rounds_text, withdrawal_text
+from elolab.arena.figures.search_statistics import SearchStatistics
+from elolab.arena.figures.standings import Tables, rating_reference
+from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats
+from elolab.arena.records import GameSummary, PlayerSpec
+from elolab.arena.reports.games import PackedGames
+from elolab.arena.schedule import format_of
+from elolab.arena.sequential import SequentialRun
+from elolab.arena.tournament_spec import TournamentSpec
+from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, GameWords, game_words
+from elolab.engine.settings.configuration import specification_word
+from elolab.engine.settings.parameters import format_value, resolve
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-ARENA, REPORTS = "arena", "arena.reports"
+ARENA, REPORTS = "elolab.arena", "elolab.arena.reports"
 """The packages whose messages reports have."""
 MAX_TABLED_PLAYERS = 40
 """The most players for whom pages and summaries have tables with a cell for each two of them."""
@@ -344,9 +344,7 @@ def sequential_facts(contents: Contents) -> list[tuple[str, str]]:
     naive, after = run.counts.estimate(), settings.estimate(run.counts)
     one, other = (player.name for player in contents.spec.players)
     hypotheses = {name: given_text(getattr(settings, name)) for name in ("elo0", "elo1", "alpha", "beta")}
-    ratio, low, high = (
-        signed(value, 3) for value in (test.log_likelihood_ratio, test.lower_bound, test.upper_bound)
-    )
+    ratio, low, high = (signed(value, 3) for value in (test.log_likelihood_ratio, test.lower_bound, test.upper_bound))
     texts = {
         "verdict": verdict_sentence(run, one, other, arena),
         "hypotheses": say(

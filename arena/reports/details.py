@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from arena.figures.faults import cause_of
-from arena.records import GameRecord
-from engine.language import Catalogue, game_words
+from elolab.arena.figures.faults import cause_of
+from elolab.arena.records import GameRecord
+from elolab.engine.language import Catalogue, game_words
 
 
 def fault_of_game(record: GameRecord, language: str) -> str:
     """The fault that lost a game, as a sentence; empty if none did, or nothing but the reason is known."""
     cause = cause_of(record)
     player, fault = cause or ("", None)
-    return "" if fault is None else Catalogue("arena", language)(
-        "fault.of_player", player=player, text=fault.text(language)
+    return (
+        ""
+        if fault is None
+        else Catalogue("elolab.arena", language)("fault.of_player", player=player, text=fault.text(language))
     )
 
 
 def details_of_game(record: GameRecord, game: str, language: str) -> str:
     """The other details of a game as sentences; empty without any."""
-    return " ".join(_sentences(record, game, Catalogue("arena.reports", language)))
+    return " ".join(_sentences(record, game, Catalogue("elolab.arena.reports", language)))
 
 
 def _sentences(record: GameRecord, game: str, say: Catalogue) -> Iterator[str]:

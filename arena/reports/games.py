@@ -26,17 +26,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.files import FileError, replace_file
-from arena.notation.pgn import date_of, round_of
-from arena.players.contract import MAX_VARIATION
-from arena.records import GameRecord, MoveRecord
-from arena.reports.details import details_of_game, fault_of_game
-from engine.language import DEFAULT_LANGUAGE, Catalogue, GameWords, game_words, messages_of
+from elolab.arena.files import FileError, replace_file
+from elolab.arena.notation.pgn import date_of, round_of
+from elolab.arena.players.contract import MAX_VARIATION
+from elolab.arena.records import GameRecord, MoveRecord
+from elolab.arena.reports.details import details_of_game, fault_of_game
+from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, GameWords, game_words, messages_of
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-REPORTS = "arena.reports"
+REPORTS = "elolab.arena.reports"
 """The package whose messages the list of games and the replay have."""
 CHUNK_MOVES = 20_000
 """Moves from which on a chunk is full: some two hundred games, as many kilobytes."""
@@ -96,11 +96,11 @@ class GamesOnPage:
     @property
     def notations(self) -> tuple[tuple[str, str], ...]:
         """In what moves can be written, and what that is called; empty where there is no choice."""
-        from engine.games import game_named
+        from elolab.engine.games import game_named
 
         if not game_named(self.game).move_notations:
             return ()
-        from engine.games.xiangqi.move_names import NOTATIONS
+        from elolab.engine.games.xiangqi.move_names import NOTATIONS
 
         say = Catalogue(REPORTS, self.language)
         return tuple((notation, say(f"notation.{notation}")) for notation in NOTATIONS)
@@ -124,10 +124,10 @@ class GamesOnPage:
 
     def facts(self, reasons: Iterable[str]) -> dict[str, Any]:
         """The same as plain data; ``reasons`` are those for which games may have ended."""
-        from engine.games import game_named
+        from elolab.engine.games import game_named
 
         reasons = tuple(reasons)
-        contract, words, endings = game_named(self.game), self.words, Catalogue("engine", self.language)
+        contract, words, endings = game_named(self.game), self.words, Catalogue("elolab.engine", self.language)
         messages = messages_of(REPORTS, self.language)
         return {
             "game": self.game,
@@ -184,9 +184,7 @@ class GamePacker:
     def add(self, record: GameRecord) -> None:
         """Take up a game. Raises ``FileError`` if a chunk cannot be written."""
         place, columns = record.pairing, self._columns
-        columns["number"].append(
-            "-".join([*place.series.split(), str(place.number)]) if place.series else place.number
-        )
+        columns["number"].append("-".join([*place.series.split(), str(place.number)]) if place.series else place.number)
         columns["pair"].append(place.pair)
         columns["first"].append(self._players.setdefault(record.first, len(self._players)))
         columns["second"].append(self._players.setdefault(record.second, len(self._players)))

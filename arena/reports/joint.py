@@ -13,17 +13,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from arena.play.store import Store
-from arena.play.tournament import count_of, first_difference, stored_player, stored_tournament
-from arena.player_spec import MAX_NAME_LENGTH
-from arena.records import GameRecord, PlayerSpec
-from arena.reports.contents import REPORTS
-from arena.reports.write import Exports, export_joint, folder_beside_runs
-from arena.spec import with_anchors
-from arena.tournament_spec import TournamentSpec
-from engine.errors import UserError
-from engine.language import DEFAULT_LANGUAGE, Catalogue
-from engine.settings.toml_values import told_value
+from elolab.arena.play.store import Store
+from elolab.arena.play.tournament import count_of, first_difference, stored_player, stored_tournament
+from elolab.arena.player_spec import MAX_NAME_LENGTH
+from elolab.arena.records import GameRecord, PlayerSpec
+from elolab.arena.reports.contents import REPORTS
+from elolab.arena.reports.write import Exports, export_joint, folder_beside_runs
+from elolab.arena.spec import with_anchors
+from elolab.arena.tournament_spec import TournamentSpec
+from elolab.engine.errors import UserError
+from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
+from elolab.engine.settings.toml_values import told_value
 
 FORMAT = "joint"
 """What stands for the format of a report over several runs."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from arena.reports import tables
-from arena.reports.contents import (
+from elolab.arena.reports import tables
+from elolab.arena.reports.contents import (
     Contents,
     Plot,
     facts_of,
@@ -65,9 +65,7 @@ def table_markdown(table: tables.TextTable) -> str:
     """A table as Markdown; units stand behind the titles."""
     heads = [f"{title} ({unit})" if unit else title for title, unit in table.heads]
     rules = ["---:" if kind == tables.NUMBER else "---" for kind in table.kinds]
-    return "\n".join(
-        "| " + " | ".join(_cell(cell) for cell in line) + " |" for line in (heads, rules, *table.rows)
-    )
+    return "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in (heads, rules, *table.rows))
 
 
 def _cell(text: str) -> str:

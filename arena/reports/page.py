@@ -15,13 +15,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from arena.figures.numbers import error_text, percent_text, signed
-from arena.figures.placing import Placing, points_text, reason_text, round_name, round_title
-from arena.figures.standings import NOTHING, HeadToHead
-from arena.files import FileError, replace_file
-from arena.formats.knockout import BYE, POINTS, UNKNOWN, Tie
-from arena.reports import tables
-from arena.reports.contents import (
+from elolab.arena.figures.numbers import error_text, percent_text, signed
+from elolab.arena.figures.placing import Placing, points_text, reason_text, round_name, round_title
+from elolab.arena.figures.standings import NOTHING, HeadToHead
+from elolab.arena.files import FileError, replace_file
+from elolab.arena.formats.knockout import BYE, POINTS, UNKNOWN, Tie
+from elolab.arena.reports import tables
+from elolab.arena.reports.contents import (
     ARENA,
     MAX_TABLED_PLAYERS,
     Contents,
@@ -32,9 +32,9 @@ from arena.reports.contents import (
     summary_of,
     warnings_of,
 )
-from arena.reports.games import GAMES_FOLDER, GamesOnPage, compressed
-from arena.reports.render import markup_messages, render
-from engine.language import Catalogue
+from elolab.arena.reports.games import GAMES_FOLDER, GamesOnPage, compressed
+from elolab.arena.reports.render import markup_messages, render
+from elolab.engine.language import Catalogue
 
 ELSEWHERE = ("ratings", "crosstable", "sequential")
 """Figures that stand by the standings or the test, or that the crosstable shows."""
@@ -48,7 +48,7 @@ def html_page(contents: Contents) -> str:
     say, words = contents.say, contents.words
     sequential = contents.sequential
     return render(
-        "arena.reports/report.html.j2",
+        "elolab.arena.reports/report.html.j2",
         contents.language,
         title=contents.spec.name,
         kicker=say("report.kicker", game=words.title),
@@ -132,7 +132,7 @@ def _result_texts(result: HeadToHead | None) -> tuple[str, ...]:
 def placing_html(placing: Placing, language: str) -> str:
     """The section on the placing alone, for a page that follows a run."""
     return render(
-        "arena.reports/placing.html.j2", language, note=placing_note(placing, language),
+        "elolab.arena.reports/placing.html.j2", language, note=placing_note(placing, language),
         bracket=_bracket(placing, Catalogue(ARENA, language)), table=tables.placing_table(placing, language),
     )  # fmt: skip
 
@@ -144,7 +144,7 @@ def crosstable_html(names: Sequence[str], results: Iterable[HeadToHead], languag
     """
     if len(names) > MAX_TABLED_PLAYERS:
         return ""
-    return render("arena.reports/crosstable.html.j2", language, **_crosstable(names, results))
+    return render("elolab.arena.reports/crosstable.html.j2", language, **_crosstable(names, results))
 
 
 MAX_NAMED_COLUMNS = 8

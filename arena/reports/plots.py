@@ -8,18 +8,18 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.files import FileError, replace_file
-from arena.records import GameSummary
-from arena.reports.contents import REPORTS, Plot
-from arena.reports.drawing.fonts import chart_language
-from engine.language import Catalogue, game_words
+from elolab.arena.files import FileError, replace_file
+from elolab.arena.records import GameSummary
+from elolab.arena.reports.contents import REPORTS, Plot
+from elolab.arena.reports.drawing.fonts import chart_language
+from elolab.engine.language import Catalogue, game_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from arena.figures.search_statistics import SearchStatistics
-    from arena.figures.standings import Tables
-    from arena.sequential import SequentialRun
+    from elolab.arena.figures.search_statistics import SearchStatistics
+    from elolab.arena.figures.standings import Tables
+    from elolab.arena.sequential import SequentialRun
 
 PLOT_FOLDER = "plots"
 """Where a report has its figures as files."""
@@ -29,8 +29,8 @@ def plots_of(
     tables: Tables, records: Sequence[GameSummary], run: SequentialRun | None, game: str, language: str
 ) -> tuple[Plot, ...]:
     """The figures of results; ``records`` are those that count, ``run`` is the sequential test if there is one."""
-    from arena.reports import charts
-    from engine.games import game_named
+    from elolab.arena.reports import charts
+    from elolab.engine.games import game_named
 
     say = Catalogue(REPORTS, language)
     drawn = chart_language(language)
@@ -50,7 +50,7 @@ def plots_of(
 
 def _course(tables: Tables, records: Sequence[GameSummary], drawn: str, say: Catalogue) -> Plot:
     """The tournament as games came in: of two players their difference with its interval."""
-    from arena.reports import charts
+    from elolab.arena.reports import charts
 
     if len(tables.counter.players) != 2:
         return _plot("convergence", charts.convergence_chart(tables, records, drawn), say)
@@ -61,7 +61,7 @@ def _course(tables: Tables, records: Sequence[GameSummary], drawn: str, say: Cat
 
 def search_statistics_plots(search_statistics: SearchStatistics, language: str) -> tuple[Plot, ...]:
     """The figures of what the searches counted."""
-    from arena.reports import charts
+    from elolab.arena.reports import charts
 
     say, drawn = Catalogue(REPORTS, language), chart_language(language)
     return (
@@ -94,7 +94,7 @@ def write_plots(directory: Path, plots: Sequence[Plot]) -> None:
     same for each. To draw them takes as long as many a short run, which is why they are not written anyway. A figure
     that is there as it would be drawn is left alone: its SVG, which is written last, says so.
     """
-    from arena.reports.drawing.style import FORMATS, figure_file, svg_of
+    from elolab.arena.reports.drawing.style import FORMATS, figure_file, svg_of
 
     folder = directory / PLOT_FOLDER
     there = {path.suffix[1:] for path in folder.glob("*.*")}

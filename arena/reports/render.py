@@ -10,7 +10,7 @@ import functools
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from engine.language import in_number, messages_of
+from elolab.engine.language import in_number, messages_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-    from arena.reports.contents import Plot
+    from elolab.arena.reports.contents import Plot
 
-OWN_PACKAGE = "arena.reports"
+OWN_PACKAGE = "elolab.arena.reports"
 """Whose templates and messages every page may use."""
 
 
@@ -59,7 +59,7 @@ def picture(plot: Plot, description: Markup) -> Markup:
     """A figure as an SVG element that follows the page's colours; ``description`` is for those who cannot see it."""
     from markupsafe import Markup
 
-    from arena.reports.drawing.style import svg_text
+    from elolab.arena.reports.drawing.style import svg_text
 
     return Markup(svg_text(plot.figure, plot.name, description.unescape()))
 

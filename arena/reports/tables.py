@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from arena.figures.numbers import error_text, percent_text, signed
-from arena.figures.placing import (
+from elolab.arena.figures.numbers import error_text, percent_text, signed
+from elolab.arena.figures.placing import (
     KnockoutRow,
     Placing,
     SwissRow,
@@ -18,9 +18,9 @@ from arena.figures.placing import (
     round_title,
     score_text,
 )
-from arena.figures.search_statistics import end_rows, iteration_rows, player_row, shown_columns
-from arena.figures.standings import mean_score_text, rating_error_text, rating_text
-from arena.reports.contents import (
+from elolab.arena.figures.search_statistics import end_rows, iteration_rows, player_row, shown_columns
+from elolab.arena.figures.standings import mean_score_text, rating_error_text, rating_text
+from elolab.arena.reports.contents import (
     ARENA,
     REPORTS,
     Contents,
@@ -29,7 +29,7 @@ from arena.reports.contents import (
     number_text,
     setting_text,
 )
-from engine.language import Catalogue
+from elolab.engine.language import Catalogue
 
 NUMBER, TEXT = "number", ""
 

@@ -8,27 +8,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from arena.figures.placing import Placing, placing_of
-from arena.figures.search_statistics import SearchStatisticsCounter
-from arena.figures.standings import TableCounter, Tables, tables_of
-from arena.files import replace_file, replacing
-from arena.notation.csv_tables import frame_csv, row_writer
-from arena.notation.pgn import GameWriter
-from arena.play.store import STORE_NAME, Store, made_folder
-from arena.play.tournament import withdrawals_of
-from arena.provenance.caveats import NO_CAVEATS, Caveats, caveats_of
-from arena.provenance.record import remarks_on
-from arena.records import GameRecord, GameSummary, Outcome, games_digest
-from arena.reports.contents import Contents
-from arena.reports.games import GAMES_FOLDER, GamePacker, remove_other_chunks
-from arena.reports.markdown import markdown
-from arena.reports.page import html_page, with_opponents
-from arena.reports.plots import plots_of, search_statistics_plots, write_plots
-from arena.schedule import Withdrawal, games_expected, games_that_count, sequential_run
-from arena.sequential import SequentialRun
-from arena.tournament_spec import TournamentSpec
-from engine.errors import UserError
-from engine.language import DEFAULT_LANGUAGE
+from elolab.arena.figures.placing import Placing, placing_of
+from elolab.arena.figures.search_statistics import SearchStatisticsCounter
+from elolab.arena.figures.standings import TableCounter, Tables, tables_of
+from elolab.arena.files import replace_file, replacing
+from elolab.arena.notation.csv_tables import frame_csv, row_writer
+from elolab.arena.notation.pgn import GameWriter
+from elolab.arena.play.store import STORE_NAME, Store, made_folder
+from elolab.arena.play.tournament import withdrawals_of
+from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats, caveats_of
+from elolab.arena.provenance.record import remarks_on
+from elolab.arena.records import GameRecord, GameSummary, Outcome, games_digest
+from elolab.arena.reports.contents import Contents
+from elolab.arena.reports.games import GAMES_FOLDER, GamePacker, remove_other_chunks
+from elolab.arena.reports.markdown import markdown
+from elolab.arena.reports.page import html_page, with_opponents
+from elolab.arena.reports.plots import plots_of, search_statistics_plots, write_plots
+from elolab.arena.schedule import Withdrawal, games_expected, games_that_count, sequential_run
+from elolab.arena.sequential import SequentialRun
+from elolab.arena.tournament_spec import TournamentSpec
+from elolab.engine.errors import UserError
+from elolab.engine.language import DEFAULT_LANGUAGE
 
 PGN_NAME = "games.pgn"
 GAME_COLUMNS = (

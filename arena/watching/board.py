@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from arena.colours import RED
-from engine.errors import UserError
-from engine.games import game_named
-from engine.games.contract import Position
+from elolab.arena.colours import RED
+from elolab.engine.errors import UserError
+from elolab.engine.games import game_named
+from elolab.engine.games.contract import Position
 
 Span = tuple[str, str]
 """A text and its colour, of ``arena.colours``; empty for none."""

@@ -9,11 +9,11 @@ from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.collection.listing import RUNNING, RunEntry, changed_at, entry_of, is_run, run_folders
-from arena.play.store import STORE_NAME, is_in_use
-from arena.watching.figures import DrawnFigures
-from arena.watching.snapshot import RunFollower, State, changes, waiting_state
-from engine.language import Catalogue
+from elolab.arena.collection.listing import RUNNING, RunEntry, changed_at, entry_of, is_run, run_folders
+from elolab.arena.play.store import STORE_NAME, is_in_use
+from elolab.arena.watching.figures import DrawnFigures
+from elolab.arena.watching.snapshot import RunFollower, State, changes, waiting_state
+from elolab.engine.language import Catalogue
 
 POLL_SECONDS = 1.0
 """Between two readings while somebody looks."""
@@ -101,12 +101,12 @@ class FollowedRun:
         """What was drawn last in a language, of a tournament its placing or crosstable; empty before that."""
         placing = self._follower.placing
         if placing is not None:
-            from arena.reports.page import placing_html
+            from elolab.arena.reports.page import placing_html
 
             return {"html": placing_html(placing, language)}
         results = self._follower.head_to_heads
         if results:
-            from arena.reports.page import crosstable_html
+            from elolab.arena.reports.page import crosstable_html
 
             return {"html": crosstable_html([row["player"] for row in self._state["standings"]], results, language)}
         drawn = self._figures.get(language)
@@ -117,7 +117,7 @@ class FollowedRun:
         record = await asyncio.to_thread(self._follower.game, key)
         if record is None:
             return None
-        from arena.watching.page import game_data
+        from elolab.arena.watching.page import game_data
 
         return game_data(record, self._state["game"], language)
 
@@ -126,7 +126,7 @@ class FollowedRun:
 
         Only those of a player, if one is given.
         """
-        from arena.watching.page import row_data
+        from elolab.arena.watching.page import row_data
 
         found = [game for game in self._follower.games if not player or player in (game.first, game.second)]
         found.reverse()
@@ -134,7 +134,7 @@ class FollowedRun:
 
     def key_of(self, name: str) -> str | None:
         """The key of the game that a page calls so: its number, after the name of its series if it has one."""
-        from arena.watching.page import place_name
+        from elolab.arena.watching.page import place_name
 
         return next((game.key for game in self._follower.games if place_name(game.pairing) == name), None)
 
@@ -190,7 +190,7 @@ class WatchedRuns:
 
     def entries(self, language: str) -> list[tuple[str, RunEntry]]:
         """Every run's name and what a list says of it, the one first that was written to last."""
-        say = Catalogue("arena.collection", language)
+        say = Catalogue("elolab.arena.collection", language)
         found = []
         for name, folder in self.folders().items():
             # What is killed writes nothing any more, and gives up its lock.

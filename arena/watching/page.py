@@ -5,24 +5,24 @@ from __future__ import annotations
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from arena.notation.pgn import date_of, round_of
-from arena.records import GameRecord, Pairing
-from arena.reports.details import details_of_game, fault_of_game
-from arena.reports.games import GamesOnPage, script_data
-from arena.reports.render import render
-from engine.games import GAMES
-from engine.language import LANGUAGES, Catalogue, messages_of
-from engine.rules import REASONS
+from elolab.arena.notation.pgn import date_of, round_of
+from elolab.arena.records import GameRecord, Pairing
+from elolab.arena.reports.details import details_of_game, fault_of_game
+from elolab.arena.reports.games import GamesOnPage, script_data
+from elolab.arena.reports.render import render
+from elolab.engine.games import GAMES
+from elolab.engine.language import LANGUAGES, Catalogue, messages_of
+from elolab.engine.rules import REASONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from arena.collection.listing import RunEntry
-    from arena.watching.snapshot import FinishedGame, State
+    from elolab.arena.collection.listing import RunEntry
+    from elolab.arena.watching.snapshot import FinishedGame, State
 
-MESSAGES = "arena.watching"
-ASSETS = {"boards.js": "arena.reports", "report.js": "arena.reports", "watch.js": MESSAGES}
+MESSAGES = "elolab.arena.watching"
+ASSETS = {"boards.js": "elolab.arena.reports", "report.js": "elolab.arena.reports", "watch.js": MESSAGES}
 """The scripts of the page and the packages that have them."""
 
 
@@ -54,7 +54,7 @@ def run_page(state: State, language: str, *, has_list: bool) -> str:
 
 def runs_page(entries: Sequence[tuple[str, RunEntry]], root: Path, language: str) -> str:
     """The list of the runs below a folder: each with its path there, for names may be alike, and a link to its page."""
-    say, shown = Catalogue(MESSAGES, language), Catalogue("arena.collection", language)
+    say, shown = Catalogue(MESSAGES, language), Catalogue("elolab.arena.collection", language)
     rows = [
         {"name": name, "entry": entry, "folder": entry.folder.relative_to(root).as_posix(),
          "state": shown(f"list.state_{entry.state}"), "kind": say.name_of("kind", entry.kind)}
@@ -81,7 +81,7 @@ def _languages(language: str) -> list[tuple[str, str]]:
 
 def _counts(language: str) -> dict[str, dict[str, str]]:
     """What kinds, formats and states of runs are called."""
-    say, shown = Catalogue(MESSAGES, language), messages_of("arena.collection", language)
+    say, shown = Catalogue(MESSAGES, language), messages_of("elolab.arena.collection", language)
     named = messages_of(MESSAGES, language)
     states = {key.removeprefix("list.state_"): text for key, text in shown.items() if key.startswith("list.state_")}
     return {

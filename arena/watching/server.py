@@ -29,10 +29,10 @@ from starlette.responses import (
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from arena.watching.followed import FollowedRun, WatchedRuns
-from arena.watching.page import ASSETS, asset_text, run_page, runs_page
-from engine.errors import UserError
-from engine.language import LANGUAGES
+from elolab.arena.watching.followed import FollowedRun, WatchedRuns
+from elolab.arena.watching.page import ASSETS, asset_text, run_page, runs_page
+from elolab.engine.errors import UserError
+from elolab.engine.language import LANGUAGES
 
 GRACE_SECONDS = 1
 """After Ctrl-C, for what is being sent."""

@@ -45,23 +45,23 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena.collection.listing import DAMAGED, RUNNING, TOURNAMENT, UNREADABLE, live_of, state_of
-from arena.figures.faults import FORFEITS, FaultCount, cause_of, fault_text, time_loss_warnings
-from arena.figures.placing import Placing, placing_of, result_sentence
-from arena.figures.standings import HeadToHead, PairCounter, head_to_heads, standing_rows
-from arena.figures.statistics import Pentanomial
-from arena.play.live import LIVE_NAME
-from arena.play.running_elo import RunningElo
-from arena.play.store import STORE_NAME, Store, StoreFailure
-from arena.play.tournament import withdrawals_of
-from arena.players.contract import Fault
-from arena.records import GameRecord, Opening, Outcome, Pairing, points_of
-from arena.run import kind_in
-from arena.schedule import Withdrawal, format_of, planned_games
-from arena.sequential import SequentialRun
-from arena.tournament_spec import TournamentSpec
-from engine.errors import UserError
-from engine.language import LANGUAGES, Catalogue
+from elolab.arena.collection.listing import DAMAGED, RUNNING, TOURNAMENT, UNREADABLE, live_of, state_of
+from elolab.arena.figures.faults import FORFEITS, FaultCount, cause_of, fault_text, time_loss_warnings
+from elolab.arena.figures.placing import Placing, placing_of, result_sentence
+from elolab.arena.figures.standings import HeadToHead, PairCounter, head_to_heads, standing_rows
+from elolab.arena.figures.statistics import Pentanomial
+from elolab.arena.play.live import LIVE_NAME
+from elolab.arena.play.running_elo import RunningElo
+from elolab.arena.play.store import STORE_NAME, Store, StoreFailure
+from elolab.arena.play.tournament import withdrawals_of
+from elolab.arena.players.contract import Fault
+from elolab.arena.records import GameRecord, Opening, Outcome, Pairing, points_of
+from elolab.arena.run import kind_in
+from elolab.arena.schedule import Withdrawal, format_of, planned_games
+from elolab.arena.sequential import SequentialRun
+from elolab.arena.tournament_spec import TournamentSpec
+from elolab.engine.errors import UserError
+from elolab.engine.language import LANGUAGES, Catalogue
 
 State = dict[str, Any]
 """See the head of this module."""
@@ -373,7 +373,9 @@ def _told_fault(found: dict[str, Any]) -> dict[str, Any]:
     others = {name: value for name, value in found.items() if name not in ("fault", "drawn")}
     count = FaultCount(**{field.name: found[field.name] for field in fields(FaultCount)})
     return others | {
-        "sentence": {language: fault_text(count, Catalogue("arena", language), language) for language in LANGUAGES}
+        "sentence": {
+            language: fault_text(count, Catalogue("elolab.arena", language), language) for language in LANGUAGES
+        }
     }
 
 
@@ -473,7 +475,7 @@ class _Figures:
             FaultCount(found["player"], found["reason"], found["games"], found["number"], found["fault"])
             for _, found in self._faults.values()
         ]
-        told = {language: Catalogue("arena", language) for language in LANGUAGES}
+        told = {language: Catalogue("elolab.arena", language) for language in LANGUAGES}
         found = [time_loss_warnings(counts, len(self._games), say) for say in told.values()]
         return [dict(zip(told, sentences, strict=True)) for sentences in zip(*found, strict=True)]
 
@@ -503,7 +505,7 @@ class _Figures:
         in_order = sorted(outcomes, key=lambda outcome: outcome.pairing.number)
         self.placing = placing = placing_of(self.spec, in_order, withdrawals)
         if placing is not None:
-            self._result = {name: result_sentence(placing, Catalogue("arena", name)) for name in LANGUAGES}
+            self._result = {name: result_sentence(placing, Catalogue("elolab.arena", name)) for name in LANGUAGES}
         elif len(rows) > 2:
             ranking = [self._counter.players.index(row.player) for row in rows]
             self.head_to_heads = head_to_heads(self._counter, ranking)
@@ -569,8 +571,12 @@ def _curve_changes(before: dict[str, Any], after: dict[str, Any]) -> dict[str, A
 
 def _moves_added(before: dict[str, Any] | None, after: dict[str, Any]) -> dict[str, Any]:
     moves = after.get("moves")
-    if before is None or moves is None or any(
-        before.get(name) != after.get(name) for name in ("first", "second", "position", "opening_moves", "worker")
+    if (
+        before is None
+        or moves is None
+        or any(
+            before.get(name) != after.get(name) for name in ("first", "second", "position", "opening_moves", "worker")
+        )
     ):
         return after
     kept = len(before.get("moves") or ())

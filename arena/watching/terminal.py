@@ -20,10 +20,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from arena.colours import coloured
-from arena.watching.snapshot import RunFollower
-from arena.watching.view import Choice, Line, printed, screen
-from engine.programs.children import start_helper
+from elolab.arena.colours import coloured
+from elolab.arena.watching.snapshot import RunFollower
+from elolab.arena.watching.view import Choice, Line, printed, screen
+from elolab.engine.programs.children import start_helper
 
 RENEWED_SECONDS = 1.0
 OUTCOME_SECONDS = 20.0

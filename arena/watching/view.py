@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
-from arena.colours import GREEN, RED, YELLOW
-from arena.figures.names import told_apart
-from arena.figures.numbers import given_text, percent_text, signed
-from arena.play.estimates import duration_text
-from arena.watching.board import Retraced, Span, board_lines
-from engine.language import Catalogue, clipped, columns_of, cut, game_words, padded, with_minus, wrapped
-from engine.values import format_score
+from elolab.arena.colours import GREEN, RED, YELLOW
+from elolab.arena.figures.names import told_apart
+from elolab.arena.figures.numbers import given_text, percent_text, signed
+from elolab.arena.play.estimates import duration_text
+from elolab.arena.watching.board import Retraced, Span, board_lines
+from elolab.engine.language import Catalogue, clipped, columns_of, cut, game_words, padded, with_minus, wrapped
+from elolab.engine.values import format_score
 
 Line = list[Span]
 
@@ -73,7 +73,7 @@ def screen(
     state: dict[str, Any], outcome: Sequence[str], choice: Choice, language: str, columns: int, rows: int
 ) -> list[Line]:
     """What fits on a screen; ``outcome`` are lines that tell what a tuning or the like has come to so far."""
-    say = Catalogue("arena", language)
+    say = Catalogue("elolab.arena", language)
     head = _head_lines(state, say, columns)
     room = rows - len(head) - 1
     beside = choice.shows_board(outcome) and columns >= LEAST_COLUMNS
@@ -92,7 +92,7 @@ def screen(
 
 def printed(state: dict[str, Any], outcome: Sequence[str], language: str) -> list[Line]:
     """Everything, one below the other, for a file or a pipe."""
-    say = Catalogue("arena", language)
+    say = Catalogue("elolab.arena", language)
     head = _head_lines(state, say, COLUMNS)
     lines = [*head, *_figure_lines(state, outcome, say, COLUMNS, None)]
     game = _game_lines(state, Choice(), say)
@@ -105,7 +105,7 @@ def printed(state: dict[str, Any], outcome: Sequence[str], language: str) -> lis
 def _head_lines(state: dict[str, Any], say: Catalogue, columns: int) -> list[Line]:
     """What is played, how far it is, and the bar of it."""
     progress, name = state["progress"], state["state"]
-    words, own = Catalogue("arena.collection", say.language), _own(say)
+    words, own = Catalogue("elolab.arena.collection", say.language), _own(say)
     told = own("page.waiting") if name == "waiting" else words(f"list.state_{name}")
     kinds = [own.name_of("kind", kind) for kind in (state["format"] or state["kind"],) if kind]
     what = "  ".join([*kinds, *([game_words(state["game"], say.language).title] if state["game"] else [])])
@@ -260,14 +260,14 @@ def _game_lines(state: dict[str, Any], choice: Choice, say: Catalogue) -> list[L
 
 def _first_side(game: dict[str, Any]) -> int:
     """Who makes the first move after the opening: 0 or 1."""
-    from engine.games import game_named
+    from elolab.engine.games import game_named
 
     return (game_named(game["game"]).side_to_move(game["position"]) + len(game["opening_moves"])) % 2
 
 
 def _own(say: Catalogue) -> Catalogue:
     """The messages of this package, in the language of those of ``arena``."""
-    return Catalogue("arena.watching", say.language)
+    return Catalogue("elolab.arena.watching", say.language)
 
 
 def _elo(value: float | None) -> str:

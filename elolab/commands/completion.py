@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from engine.commands.arguments import CommandParser
+from elolab.engine.commands.arguments import CommandParser
 
 SPECIFICATIONS = {"tournament": "tournaments", "tune": "tuning", "ablate": "ablations", "claims": "claims"}
 """The kind of configuration that a command's ``SPEC`` is."""
@@ -117,15 +117,15 @@ def _may_be_file(action: argparse.Action) -> bool:
 
 def _values_of(action: argparse.Action, path: str) -> tuple[str, ...]:
     """The words that an argument of a command may be, as far as they can be named."""
-    from arena.checking.checks import CHECKS
-    from arena.checking.dialects import DIALECTS
-    from arena.protocols.ucci import TIME_UNITS
-    from arena.schedule import FORMATS
-    from engine.games import GAMES, game_named
-    from engine.language import LANGUAGES
-    from engine.settings.configuration import available_configs
-    from engine.settings.parameters import BY_NAME
-    from tuning.keys.reference import known_names
+    from elolab.arena.checking.checks import CHECKS
+    from elolab.arena.checking.dialects import DIALECTS
+    from elolab.arena.protocols.ucci import TIME_UNITS
+    from elolab.arena.schedule import FORMATS
+    from elolab.engine.games import GAMES, game_named
+    from elolab.engine.language import LANGUAGES
+    from elolab.engine.settings.configuration import available_configs
+    from elolab.engine.settings.parameters import BY_NAME
+    from elolab.tuning.keys.reference import known_names
 
     if action.choices is not None:
         return tuple(map(str, action.choices))

@@ -6,7 +6,7 @@ import argparse
 from functools import partial
 from typing import TYPE_CHECKING
 
-from engine.commands.arguments import (
+from elolab.engine.commands.arguments import (
     add_game_argument,
     add_json_argument,
     add_parameter_arguments,
@@ -19,13 +19,13 @@ from engine.commands.arguments import (
     rules_of,
     search_limits_of,
 )
-from engine.commands.background import in_background
-from engine.commands.judge import verdict_lines
-from engine.language import with_minus
-from engine.settings.whole_numbers import natural_number
+from elolab.engine.commands.background import in_background
+from elolab.engine.commands.judge import verdict_lines
+from elolab.engine.language import with_minus
+from elolab.engine.settings.whole_numbers import natural_number
 
 if TYPE_CHECKING:
-    from engine.games.contract import Game, Position
+    from elolab.engine.games.contract import Game, Position
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -47,8 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Search a position and print the lines found; Ctrl-C ends the search and prints what it has."""
     from dataclasses import asdict, replace
 
-    from engine.engine import Engine, StopFlag
-    from engine.values import format_score, mate_distance
+    from elolab.engine.engine import Engine, StopFlag
+    from elolab.engine.values import format_score, mate_distance
 
     limits = search_limits_of(arguments, "nodes=1000000")
     engine = Engine(arguments.game, overrides_of(arguments, limits))
@@ -94,7 +94,7 @@ def _search_moves(arguments: argparse.Namespace, position: Position) -> list[str
 
     With ``--ranks auto`` in those ranks in which all of them are legal. Raises ``MoveError``.
     """
-    from engine.games.contract import MoveError
+    from elolab.engine.games.contract import MoveError
 
     game = position.game
     played = [word for given in arguments.moves for word in given.split()]
@@ -131,7 +131,7 @@ def unit_of_scores(game: Game) -> str:
 
 
 def _lines(text: str) -> int:
-    from engine.search.records import MAX_LINES
+    from elolab.engine.search.records import MAX_LINES
 
     lines = natural_number(text)
     if lines is None or not 1 <= lines <= MAX_LINES:

@@ -14,15 +14,15 @@ import textwrap
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from engine.errors import UserError
-from engine.language import DEFAULT_LANGUAGE, LANGUAGE_VARIABLE, LANGUAGES
-from engine.settings.whole_numbers import MAX_SEED, natural_number
+from elolab.engine.errors import UserError
+from elolab.engine.language import DEFAULT_LANGUAGE, LANGUAGE_VARIABLE, LANGUAGES
+from elolab.engine.settings.whole_numbers import MAX_SEED, natural_number
 
 if TYPE_CHECKING:
-    from engine.games.contract import Game, Position
-    from engine.rules import Rules
-    from engine.settings.limits import Limits
-    from engine.settings.parameters import Value
+    from elolab.engine.games.contract import Game, Position
+    from elolab.engine.rules import Rules
+    from elolab.engine.settings.limits import Limits
+    from elolab.engine.settings.parameters import Value
 
 DEFAULT_GAME = "xiangqi"
 NONE_LEFT = "off"
@@ -162,14 +162,14 @@ def add_game_argument(parser: argparse.ArgumentParser, default: str = DEFAULT_GA
 
 def game_of(arguments: argparse.Namespace) -> Game:
     """The game of ``--game``; raises ``UserError`` with the nearest name if there is none."""
-    from engine.games import game_named
+    from elolab.engine.games import game_named
 
     return game_named(arguments.game)
 
 
 def add_limit_argument(parser: argparse.ArgumentParser, default: str | None = None) -> None:
     """``--limit LIMIT`` in the notation of ``engine.settings.limits``, as a ``Limits`` or ``None``."""
-    from engine.settings.limits import GRAMMAR, Limits
+    from elolab.engine.settings.limits import GRAMMAR, Limits
 
     parser.add_argument(
         "--limit",
@@ -194,7 +194,7 @@ def search_limits_of(arguments: argparse.Namespace, default: str) -> Limits:
 
     Raises ``UserError`` if a value cannot be read or ``--limit`` is combined with the others.
     """
-    from engine.settings.limits import Limits
+    from elolab.engine.settings.limits import Limits
 
     given = [
         f"{name}={value}"
@@ -233,8 +233,8 @@ def overrides_of(arguments: argparse.Namespace, limits: Limits | None = None) ->
     Prints a warning for each setting of ``--set`` that has no effect beside the others or, where they are known, under
     ``limits``. Raises ``UserError`` for a game, a preset, a name or a value that is wrong.
     """
-    from engine.settings.parameters import format_value, parse_assignments, resolve, why_without_effect
-    from engine.settings.presets import load_preset
+    from elolab.engine.settings.parameters import format_value, parse_assignments, resolve, why_without_effect
+    from elolab.engine.settings.presets import load_preset
 
     own = parse_assignments(arguments.assignments)
     game = game_of(arguments).name
@@ -268,7 +268,7 @@ def add_position_arguments(parser: argparse.ArgumentParser) -> None:
 
 def position_of(arguments: argparse.Namespace, *, with_moves: bool = True) -> Position:
     """The position that the arguments describe; raises ``UserError`` if it or a move is not legal."""
-    from engine.games.contract import MoveError
+    from elolab.engine.games.contract import MoveError
 
     game = game_of(arguments)
     for option in ("fen", "board"):
@@ -294,14 +294,14 @@ def position_of(arguments: argparse.Namespace, *, with_moves: bool = True) -> Po
 
 def _game_with_option(option: str) -> str | None:
     """The first game whose positions an option describes."""
-    from engine.games import GAMES, game_named
+    from elolab.engine.games import GAMES, game_named
 
     return next((name for name in GAMES if game_named(name).position_option == option), None)
 
 
 def add_rules_arguments(parser: argparse.ArgumentParser) -> None:
     """``--repetition``, ``--fold``, ``--move-limit`` and ``--insufficient``: read them with ``rules_of``."""
-    from engine.rules import REPETITION_RULES, Rules
+    from elolab.engine.rules import REPETITION_RULES, Rules
 
     standard = Rules()
     group = parser.add_argument_group("rules")
@@ -335,7 +335,7 @@ def add_rules_arguments(parser: argparse.ArgumentParser) -> None:
 
 def rules_of(arguments: argparse.Namespace) -> Rules:
     """The rules that the arguments of ``add_rules_arguments`` describe."""
-    from engine.rules import Rules
+    from elolab.engine.rules import Rules
 
     return Rules(arguments.repetition, arguments.fold, arguments.move_limit, arguments.insufficient == "on")
 
@@ -427,13 +427,11 @@ def whole_number(lowest: int, highest: int | None = None) -> Any:
 def _plies_or_off(text: str) -> int:
     if text == NONE_LEFT:
         return 0
-    from engine.rules import MAX_PLIES
+    from elolab.engine.rules import MAX_PLIES
 
     plies = natural_number(text)
     if plies is None or plies > MAX_PLIES:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is neither a number of plies up to {MAX_PLIES} nor {NONE_LEFT!r}"
-        )
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a number of plies up to {MAX_PLIES} nor {NONE_LEFT!r}")
     return plies
 
 

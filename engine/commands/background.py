@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 
-
 Found = TypeVar("Found")
 
 

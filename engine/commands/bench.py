@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from engine.commands.arguments import (
+from elolab.engine.commands.arguments import (
     DEFAULT_GAME,
     add_json_argument,
     add_parameter_arguments,
@@ -12,7 +12,7 @@ from engine.commands.arguments import (
     overrides_of,
     print_json,
 )
-from engine.language import with_minus
+from elolab.engine.language import with_minus
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -35,8 +35,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the benchmark; the last line is ``Bench: N``."""
     from dataclasses import asdict
 
-    from engine.bench import CLOCKED, DEFAULT, GIVEN, VARIANTS, searches, searches_under, signature, speed
-    from engine.games import GAMES
+    from elolab.engine.bench import CLOCKED, DEFAULT, GIVEN, VARIANTS, searches, searches_under, signature, speed
+    from elolab.engine.games import GAMES
 
     is_given = arguments.preset is not None or bool(arguments.assignments)
     if is_given:

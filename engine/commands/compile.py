@@ -17,9 +17,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compile every game; 1 where the code could not be kept, for which it was wanted."""
-    from engine.compiled.cache import CACHE_DIRECTORY
-    from engine.compiled.compilation import compile_games
-    from engine.games import GAMES
+    from elolab.engine.compiled.cache import CACHE_DIRECTORY
+    from elolab.engine.compiled.compilation import compile_games
+    from elolab.engine.games import GAMES
 
     if reasons := compile_games(GAMES):
         print(

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from engine.commands.arguments import (
+from elolab.engine.commands.arguments import (
     UsageError,
     add_game_argument,
     add_parameter_arguments,
@@ -17,13 +17,13 @@ from engine.commands.arguments import (
 )
 
 if TYPE_CHECKING:
-    from engine.protocols.session import Session
-    from engine.settings.parameters import Value
+    from elolab.engine.protocols.session import Session
+    from elolab.engine.settings.parameters import Value
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``elolab engine``."""
-    from engine.protocols import SESSIONS, choices_in_words
+    from elolab.engine.protocols import SESSIONS, choices_in_words
 
     parser.description = (
         "Run the engine as a program that other programs talk to, over standard input and output. It ends with the "
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Lead one conversation, until ``quit`` or the end of the input."""
     session = _session(arguments, overrides_of(arguments))
     if arguments.info:
-        from engine.protocols.qianhong import description
+        from elolab.engine.protocols.qianhong import description
 
         print(*description(session.title), sep="\n")
         return 0
@@ -63,8 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _session(arguments: argparse.Namespace, overrides: dict[str, Value]) -> Session:
     """The session of ``--protocol``; raises ``UsageError`` for a game that it cannot play."""
-    from engine.protocols import SESSIONS, sessions_for
-    from engine.settings.presets import preset_name
+    from elolab.engine.protocols import SESSIONS, sessions_for
+    from elolab.engine.settings.presets import preset_name
 
     game = game_of(arguments).name
     suitable = sessions_for(game)

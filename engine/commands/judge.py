@@ -6,7 +6,7 @@ import argparse
 import textwrap
 from typing import TYPE_CHECKING
 
-from engine.commands.arguments import (
+from elolab.engine.commands.arguments import (
     add_game_argument,
     add_json_argument,
     add_position_arguments,
@@ -17,19 +17,20 @@ from engine.commands.arguments import (
 )
 
 if TYPE_CHECKING:
-    from engine.games.contract import Game
-    from engine.rules import Ending, Rules
+    from elolab.engine.games.contract import Game
+    from elolab.engine.rules import Ending, Rules
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``elolab judge``."""
-    from engine.language import Catalogue
-    from engine.rules import REASONS
+    from elolab.engine.language import Catalogue
+    from elolab.engine.rules import REASONS
 
-    say = Catalogue("engine")
+    say = Catalogue("elolab.engine")
     parser.description = (
         "Say whether a game is over, and why. The first ending decides; later moves must be legal and are listed as "
-        "extra moves.\n\nReasons:\n" + "\n".join(
+        "extra moves.\n\nReasons:\n"
+        + "\n".join(
             textwrap.fill(
                 f"{reason}: {say(f'explanation.{reason}')}", 76, initial_indent="  ", subsequent_indent="      "
             )
@@ -72,13 +73,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 def verdict_lines(game: Game, ending: Ending | None, rules: Rules) -> list[str]:
     """The result, and why, of a game that goes on where there is no ending; ``rules`` are those in force."""
-    from engine.language import Catalogue
+    from elolab.engine.language import Catalogue
 
     result, reason = _result_and_reason(ending)
     first, second = game.side_names
     winner = {"1-0": f"{first} wins", "0-1": f"{second} wins", "1/2-1/2": "draw", "*": "the game goes on"}[result]
     asks_nobody = reason == "repetition" and rules.repetition == "draw"
-    explanation = Catalogue("engine")(f"explanation.{'repetition_draw' if asks_nobody else reason}")
+    explanation = Catalogue("elolab.engine")(f"explanation.{'repetition_draw' if asks_nobody else reason}")
     return [f"result {result} ({winner})", f"reason {reason}: {explanation}"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import shutil
 
-from engine.commands.arguments import (
+from elolab.engine.commands.arguments import (
     DEFAULT_GAME,
     UsageError,
     add_json_argument,
@@ -33,8 +33,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print every parameter that applies to the game, or some in full."""
-    from engine.settings.parameters import parameters_of
-    from engine.settings.reference import as_data, as_markdown, as_text
+    from elolab.engine.settings.parameters import parameters_of
+    from elolab.engine.settings.reference import as_data, as_markdown, as_text
 
     if arguments.names:
         return _print_in_full(arguments)
@@ -52,9 +52,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _print_in_full(arguments: argparse.Namespace) -> int:
     """Print all about the parameters that were named, each once."""
-    from engine.games import GAMES
-    from engine.settings.parameters import find
-    from engine.settings.reference import in_full, in_full_as_data
+    from elolab.engine.games import GAMES
+    from elolab.engine.settings.parameters import find
+    from elolab.engine.settings.reference import in_full, in_full_as_data
 
     if arguments.markdown:
         raise UsageError("parameters: --markdown prints the whole table; leave it out, or the names")

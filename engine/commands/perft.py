@@ -5,15 +5,15 @@ from __future__ import annotations
 import argparse
 from functools import partial
 
-from engine.commands.arguments import (
+from elolab.engine.commands.arguments import (
     add_game_argument,
     add_json_argument,
     add_position_arguments,
     position_of,
     print_json,
 )
-from engine.commands.background import in_background
-from engine.settings.whole_numbers import natural_number
+from elolab.engine.commands.background import in_background
+from elolab.engine.settings.whole_numbers import natural_number
 
 MAX_PERFT_DEPTH = 16
 

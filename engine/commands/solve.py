@@ -6,7 +6,7 @@ import argparse
 import time
 from functools import partial
 
-from engine.commands.arguments import (
+from elolab.engine.commands.arguments import (
     add_game_argument,
     add_json_argument,
     add_parameter_arguments,
@@ -15,8 +15,8 @@ from engine.commands.arguments import (
     position_of,
     print_json,
 )
-from engine.commands.background import in_background
-from engine.language import with_minus
+from elolab.engine.commands.background import in_background
+from elolab.engine.language import with_minus
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -41,8 +41,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Solve a position; Ctrl-C ends it without a result."""
-    from engine.engine import StopFlag
-    from engine.solving import Solver
+    from elolab.engine.engine import StopFlag
+    from elolab.engine.solving import Solver
 
     solver = Solver(game_of(arguments).name, overrides_of(arguments), StopFlag())
     position = position_of(arguments, with_moves=False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from functools import partial
 
-from engine.commands.analyse import unit_of_scores
-from engine.commands.arguments import (
+from elolab.engine.commands.analyse import unit_of_scores
+from elolab.engine.commands.arguments import (
     add_game_argument,
     add_json_argument,
     add_parameter_arguments,
@@ -15,8 +15,8 @@ from engine.commands.arguments import (
     print_json,
     search_limits_of,
 )
-from engine.commands.background import in_background
-from engine.language import cut, padded, with_minus
+from elolab.engine.commands.background import in_background
+from elolab.engine.language import cut, padded, with_minus
 
 NAME_COLUMNS = 16
 
@@ -26,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Search every position of a suite and say how many are solved: the move played is a best move. The solution "
         "counts from the first depth from which every deeper iteration prefers a best move too. A suite is an EPD "
-        "file of lines like FEN; bm MOVE [MOVE ...]; id \"name\"; (the first ; may be left out)"
+        'file of lines like FEN; bm MOVE [MOVE ...]; id "name"; (the first ; may be left out)'
     )
     parser.add_argument("suite", metavar="SUITE", help="EPD file, or the name of a shipped one (xiangqi-tactics)")
     add_game_argument(parser)
@@ -40,10 +40,10 @@ def run(arguments: argparse.Namespace) -> int:
     import statistics
     from dataclasses import asdict
 
-    from engine.engine import Engine
-    from engine.settings.configuration import find_config
-    from engine.suite import attempt, load_positions, mean_nodes_to_depth
-    from engine.values import format_score
+    from elolab.engine.engine import Engine
+    from elolab.engine.settings.configuration import find_config
+    from elolab.engine.suite import attempt, load_positions, mean_nodes_to_depth
+    from elolab.engine.values import format_score
 
     limits = search_limits_of(arguments, "nodes=20000")
     path = find_config("suites", arguments.suite)

@@ -37,8 +37,8 @@ from numba.core.caching import CacheImpl, UserProvidedCacheLocator
 from numba.core.serialize import dumps
 from numba.core.types.npytypes import Record
 
-from engine.compiled.sources import ENGINE_DIRECTORY, cache_key
-from engine.errors import UserError
+from elolab.engine.compiled.sources import ENGINE_DIRECTORY, cache_key
+from elolab.engine.errors import UserError
 
 KEPT_CACHES = 4
 """Caches of other states of the sources that are kept, so that switching between two checkouts stays warm."""

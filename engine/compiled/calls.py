@@ -16,9 +16,9 @@ from llvmlite import ir
 from numba.core import types
 from numba.core.callconv import CPUCallConv, excinfo_t
 
-from engine.compiled.linking import KNOWN_VERSION
-from engine.compiled.shortcuts import take_shortcuts
-from engine.compiled.sources import NUMBA_LINKING
+from elolab.engine.compiled.linking import KNOWN_VERSION
+from elolab.engine.compiled.shortcuts import take_shortcuts
+from elolab.engine.compiled.sources import NUMBA_LINKING
 
 _call_function: Any = CPUCallConv.call_function
 

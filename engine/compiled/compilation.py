@@ -7,10 +7,10 @@ import io
 import json
 from collections.abc import Sequence
 
-from engine.compiled.cache import REASONS_NOT_KEPT
-from engine.compiled.kernel import announce_compilation, new_record
-from engine.errors import UserError
-from engine.programs.children import helper_command, start_helper
+from elolab.engine.compiled.cache import REASONS_NOT_KEPT
+from elolab.engine.compiled.kernel import announce_compilation, new_record
+from elolab.engine.errors import UserError
+from elolab.engine.programs.children import helper_command, start_helper
 
 
 class CompilationFailure(UserError):
@@ -59,15 +59,15 @@ def compile_game(name: str) -> None:
 
 def _use_engine(name: str) -> None:
     """Searches, what they leave in the table, the evaluation, and a match game."""
-    from engine.engine import Engine, Line, StopFlag
-    from engine.games import game_named
-    from engine.play import CompiledGames, PlayerSettings
-    from engine.rules import Adjudication, Rules
-    from engine.search.clock import start_clock
-    from engine.search.quiescence import terminal_value
-    from engine.search.records import SEARCH_DTYPE
-    from engine.settings.limits import Limits
-    from engine.settings.parameters import resolve
+    from elolab.engine.engine import Engine, Line, StopFlag
+    from elolab.engine.games import game_named
+    from elolab.engine.play import CompiledGames, PlayerSettings
+    from elolab.engine.rules import Adjudication, Rules
+    from elolab.engine.search.clock import start_clock
+    from elolab.engine.search.quiescence import terminal_value
+    from elolab.engine.search.records import SEARCH_DTYPE
+    from elolab.engine.settings.limits import Limits
+    from elolab.engine.settings.parameters import resolve
 
     game = game_named(name)
     position = game.position()
@@ -87,10 +87,10 @@ def _use_engine(name: str) -> None:
 
 def _use_rules(name: str) -> None:
     """Perft, the arbiter, adjudication, and what is asked of a position alone."""
-    from engine.engine import StopFlag
-    from engine.games import game_named
-    from engine.play import Arbiter
-    from engine.rules import Adjudication, Rules
+    from elolab.engine.engine import StopFlag
+    from elolab.engine.games import game_named
+    from elolab.engine.play import Arbiter
+    from elolab.engine.rules import Adjudication, Rules
 
     game = game_named(name)
     position, kernels = game.position(), game.kernels
@@ -105,7 +105,7 @@ def _use_rules(name: str) -> None:
     arbiter = Arbiter(position, Rules(), Adjudication())
     arbiter.play(position.legal_moves()[0], None)
     if name == "xiangqi":
-        from engine.programs.exchange import Exchange, Program
+        from elolab.engine.programs.exchange import Exchange, Program
 
         nobody = Program(-1, -1, -1, "", "", 0, 0)
         Exchange(arbiter, StopFlag()).play((nobody, nobody), 0, 0)
@@ -113,7 +113,7 @@ def _use_rules(name: str) -> None:
 
 def _use_fitting(name: str) -> None:
     """What fitting an evaluation asks of positions."""
-    from engine.games import game_named
+    from elolab.engine.games import game_named
 
     game = game_named(name)
     fitting = game.fitting

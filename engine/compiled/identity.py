@@ -15,7 +15,7 @@ import tokenize
 from importlib import metadata
 from pathlib import Path
 
-from engine.compiled.sources import ENGINE_DIRECTORY, engine_files
+from elolab.engine.compiled.sources import ENGINE_DIRECTORY, engine_files
 
 # Sources that cannot change a move: the shell around the kernels and the texts shown to people.
 _NOT_KERNEL = {
@@ -24,7 +24,7 @@ _NOT_KERNEL = {
 }  # fmt: skip
 _NOT_KERNEL_FOLDERS = {"commands", "programs", "protocols", "settings"}
 
-SAME_PLAY: dict[str, frozenset[str]] = {}
+SAME_PLAY: dict[str, frozenset[str]] = {"224ceebc49c0": frozenset({"18f1cb281de0"})}
 """By an identity those of earlier states of the sources that play the same games, move for move and node for node.
 
 To be entered only where the benchmark's signature and the digests of the same tournament agree.
@@ -38,8 +38,7 @@ def kernel_files() -> list[Path]:
     return [
         path
         for path in engine_files()
-        if path.name not in _NOT_KERNEL
-        and not _NOT_KERNEL_FOLDERS & set(path.relative_to(ENGINE_DIRECTORY).parts)
+        if path.name not in _NOT_KERNEL and not _NOT_KERNEL_FOLDERS & set(path.relative_to(ENGINE_DIRECTORY).parts)
     ]
 
 
@@ -71,7 +70,7 @@ def engine_identity() -> str:
 
     They are kept beside the compiled code, in the cache of just these sources: reading all of them takes half a second.
     """
-    from engine.compiled.cache import CACHE_DIRECTORY, read_kept, write_kept
+    from elolab.engine.compiled.cache import CACHE_DIRECTORY, read_kept, write_kept
 
     path = CACHE_DIRECTORY / "identity"
     kept = read_kept(path)

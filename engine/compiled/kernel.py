@@ -21,9 +21,9 @@ from numba.core.types.npytypes import Record
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic, overload
 
-from engine.compiled.cache import CACHE_DIRECTORY
-from engine.compiled.calls import prepare_calls
-from engine.compiled.linking import IS_DEFERRED, KernelDispatcher
+from elolab.engine.compiled.cache import CACHE_DIRECTORY
+from elolab.engine.compiled.calls import prepare_calls
+from elolab.engine.compiled.linking import IS_DEFERRED, KernelDispatcher
 
 prepare_calls()
 

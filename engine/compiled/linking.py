@@ -30,7 +30,7 @@ from numba.core.runtime.nrt import rtsys
 from numba.core.sigutils import normalize_signature
 from numba.core.targetconfig import TargetConfig
 
-from engine.compiled.sources import NUMBA_LINKING
+from elolab.engine.compiled.sources import NUMBA_LINKING
 
 KNOWN_VERSION = "0.68."
 """The versions of numba whose inner parts are known."""

@@ -13,7 +13,7 @@ import functools
 import numba
 import numba.np.numpy_support
 
-from engine.compiled.linking import KNOWN_VERSION
+from elolab.engine.compiled.linking import KNOWN_VERSION
 
 
 def take_shortcuts() -> None:

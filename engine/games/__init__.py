@@ -7,12 +7,12 @@ import functools
 import importlib
 from typing import TYPE_CHECKING
 
-from engine.errors import UserError
+from elolab.engine.errors import UserError
 
 if TYPE_CHECKING:
-    from engine.games.contract import Game
+    from elolab.engine.games.contract import Game
 
-_MODULES = {"xiangqi": "engine.games.xiangqi", "othello": "engine.games.othello"}
+_MODULES = {"xiangqi": "elolab.engine.games.xiangqi", "othello": "elolab.engine.games.othello"}
 
 GAMES: tuple[str, ...] = tuple(_MODULES)
 

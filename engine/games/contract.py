@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from engine.compiled.kernel import announce_compilation, game_stub, new_record
-from engine.errors import UserError
-from engine.rules import REASONS, RESULTS, Adjudication, Ending, Rules
-from engine.settings.parameters import Value
-from engine.values import MAX_MOVES, MAX_PLY
+from elolab.engine.compiled.kernel import announce_compilation, game_stub, new_record
+from elolab.engine.errors import UserError
+from elolab.engine.rules import REASONS, RESULTS, Adjudication, Ending, Rules
+from elolab.engine.settings.parameters import Value
+from elolab.engine.values import MAX_MOVES, MAX_PLY
 
 MOVE_LISTS_DTYPE = np.dtype(
     [

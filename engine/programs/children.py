@@ -19,7 +19,9 @@ EXIT_ORPHANED = 1
 
 def helper_command(module: str, words: Sequence[str] = ()) -> list[str]:
     """The command for ``main(words)`` of a module of ours, in an interpreter that finds modules where this one does."""
-    program = f"import sys; sys.path[:] = {sys.path!r}; from engine.programs.children import run; run({module!r})"
+    program = (
+        f"import sys; sys.path[:] = {sys.path!r}; from elolab.engine.programs.children import run; run({module!r})"
+    )
     return [sys.executable, "-c", program, *words]
 
 

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.compiled.kernel import JIT_DISABLED, array_of, call_at, jit, monotonic_ns, new_record, read_flag
-from engine.engine import StopFlag
-from engine.games.xiangqi.notation import format_move
-from engine.play import NO_SCORE, OPEN, Arbiter, count_leading
-from engine.programs.pipes import read_bytes, wait_for_input, write_bytes
-from engine.rules import Ending
-from engine.values import BAN_BOUND, MATE, MAX_GAME_PLIES, MAX_PLY
+from elolab.engine.compiled.kernel import JIT_DISABLED, array_of, call_at, jit, monotonic_ns, new_record, read_flag
+from elolab.engine.engine import StopFlag
+from elolab.engine.games.xiangqi.notation import format_move
+from elolab.engine.play import NO_SCORE, OPEN, Arbiter, count_leading
+from elolab.engine.programs.pipes import read_bytes, wait_for_input, write_bytes
+from elolab.engine.rules import Ending
+from elolab.engine.values import BAN_BOUND, MATE, MAX_GAME_PLIES, MAX_PLY
 
 PATIENCE_MS = 100
 """How long an answer is waited for; who thinks longer costs little beside."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from engine.protocols.session import Session
+    from elolab.engine.protocols.session import Session
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from engine.errors import UserError
-from engine.games import game_named
-from engine.games.contract import Position
-from engine.protocols.turns import PASS, play_in_turn
+from elolab.engine.errors import UserError
+from elolab.engine.games import game_named
+from elolab.engine.games.contract import Position
+from elolab.engine.protocols.turns import PASS, play_in_turn
 
 _TAG = re.compile(r"([A-Za-z]+)\s*\[((?:[^\]\\]|\\.)*)\]")
 _GAME = re.compile(r"\(\s*;(.*);\s*\)")

@@ -17,13 +17,13 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from engine.engine import Clock, SearchResult
-from engine.errors import UserError
-from engine.games.contract import MoveError, Position
-from engine.protocols.options import nearest_option
-from engine.protocols.session import CommandError, Session, Task, one_line
-from engine.protocols.turns import PASS, must_pass, play_in_turn
-from engine.settings.limits import Limits
+from elolab.engine.engine import Clock, SearchResult
+from elolab.engine.errors import UserError
+from elolab.engine.games.contract import MoveError, Position
+from elolab.engine.protocols.options import nearest_option
+from elolab.engine.protocols.session import CommandError, Session, Task, one_line
+from elolab.engine.protocols.turns import PASS, must_pass, play_in_turn
+from elolab.engine.settings.limits import Limits
 
 BOARD_SIZE = 8
 DEFAULT_LIMITS = Limits(move_time_ms=1000)
@@ -38,7 +38,6 @@ Action = Callable[[Sequence[str]], str | None]
 
 class GtpSession(Session):
     """One conversation in GTP."""
-
 
     def open(self) -> None:
         """Nothing is said before the first command, which is read when everything is compiled."""

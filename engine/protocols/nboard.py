@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from engine.engine import SearchResult
-from engine.errors import UserError
-from engine.games.contract import Position
-from engine.protocols.game_format import read_game, read_move, write_move
-from engine.protocols.session import CommandError, Progress, Session, Task, one_line, read_count
-from engine.protocols.turns import PASS, must_pass, play_in_turn
-from engine.search.records import MAX_LINES
-from engine.settings.limits import Limits
+from elolab.engine.engine import SearchResult
+from elolab.engine.errors import UserError
+from elolab.engine.games.contract import Position
+from elolab.engine.protocols.game_format import read_game, read_move, write_move
+from elolab.engine.protocols.session import CommandError, Progress, Session, Task, one_line, read_count
+from elolab.engine.protocols.turns import PASS, must_pass, play_in_turn
+from elolab.engine.search.records import MAX_LINES
+from elolab.engine.settings.limits import Limits
 
 DEFAULT_DEPTH = 8
 """Before ``set depth``, which every program has to say."""
@@ -28,7 +28,6 @@ PASS_ANSWER = "=== PA"
 
 class NBoardSession(Session):
     """One conversation in the NBoard protocol."""
-
 
     def open(self) -> None:
         """Nothing is said before the first command, which is read when everything is compiled."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.errors import UserError
-from engine.settings.parameters import Parameter, Value, format_value, nearest_name, parameters_of, row_named
+from elolab.engine.errors import UserError
+from elolab.engine.settings.parameters import Parameter, Value, format_value, nearest_name, parameters_of, row_named
 
 
 class OptionError(UserError):

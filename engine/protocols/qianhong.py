@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from engine.engine import Clock, SearchResult
-from engine.errors import UserError
-from engine.games.contract import Position
-from engine.protocols.session import CommandError, Session, Task, read_count
-from engine.settings.limits import Limits
+from elolab.engine.engine import Clock, SearchResult
+from elolab.engine.errors import UserError
+from elolab.engine.games.contract import Position
+from elolab.engine.protocols.session import CommandError, Session, Task, read_count
+from elolab.engine.settings.limits import Limits
 
 LEVEL_SECONDS = (0.1, 0.3, 1, 2, 5, 10, 20, 30, 60, 120)
 """About how long each level thinks over a move."""

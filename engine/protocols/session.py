@@ -15,18 +15,18 @@ from dataclasses import dataclass, replace
 from importlib import metadata
 from typing import ClassVar, Protocol, TextIO
 
-from engine.engine import Clock, Engine, SearchResult, StopFlag
-from engine.engine import Line as SearchLine
-from engine.errors import UserError
-from engine.games import game_named
-from engine.games.contract import MoveError, Position
-from engine.protocols.inbox import EndOfInput, Event, Inbox, Line, LineTooLong, SearchEnded
-from engine.protocols.options import Option, OptionError, find_parameter, parameter_options
-from engine.rules import Rules
-from engine.search.reports import Report, ReportBoard
-from engine.settings.limits import Limits
-from engine.settings.parameters import Value, resolve
-from engine.settings.whole_numbers import natural_number
+from elolab.engine.engine import Clock, Engine, SearchResult, StopFlag
+from elolab.engine.engine import Line as SearchLine
+from elolab.engine.errors import UserError
+from elolab.engine.games import game_named
+from elolab.engine.games.contract import MoveError, Position
+from elolab.engine.protocols.inbox import EndOfInput, Event, Inbox, Line, LineTooLong, SearchEnded
+from elolab.engine.protocols.options import Option, OptionError, find_parameter, parameter_options
+from elolab.engine.rules import Rules
+from elolab.engine.search.reports import Report, ReportBoard
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import Value, resolve
+from elolab.engine.settings.whole_numbers import natural_number
 
 REPORT_INTERVAL_S = 0.01
 """How often a running search is asked for new iterations."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.games.contract import MoveError, Position
+from elolab.engine.games.contract import MoveError, Position
 
 PASS = "pass"
 

@@ -20,11 +20,11 @@ import re
 from collections.abc import Sequence
 from typing import ClassVar
 
-from engine.engine import Clock, SearchResult
-from engine.errors import UserError
-from engine.games.contract import MoveError
-from engine.protocols.options import Option, nearest_option
-from engine.protocols.session import (
+from elolab.engine.engine import Clock, SearchResult
+from elolab.engine.errors import UserError
+from elolab.engine.games.contract import MoveError
+from elolab.engine.protocols.options import Option, nearest_option
+from elolab.engine.protocols.session import (
     CommandError,
     Progress,
     Session,
@@ -34,9 +34,9 @@ from engine.protocols.session import (
     read_count,
     split_position,
 )
-from engine.settings.limits import Limits
-from engine.settings.parameters import BY_NAME
-from engine.values import mate_distance
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import BY_NAME
+from elolab.engine.values import mate_distance
 
 RESIGN_PLIES = 10
 MAX_TIME_MS = 10**9

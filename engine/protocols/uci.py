@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, TextIO
 
-from engine.engine import Clock, SearchResult
-from engine.errors import UserError
-from engine.protocols.options import Option, OptionError, nearest_option
-from engine.protocols.session import (
+from elolab.engine.engine import Clock, SearchResult
+from elolab.engine.errors import UserError
+from elolab.engine.protocols.options import Option, OptionError, nearest_option
+from elolab.engine.protocols.session import (
     CommandError,
     Progress,
     Session,
@@ -22,11 +22,11 @@ from engine.protocols.session import (
     read_count,
     split_position,
 )
-from engine.rules import Rules
-from engine.search.records import MAX_LINES
-from engine.settings.limits import Limits
-from engine.settings.parameters import Value
-from engine.values import mate_distance
+from elolab.engine.rules import Rules
+from elolab.engine.search.records import MAX_LINES
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import Value
+from elolab.engine.values import mate_distance
 
 MAX_TIME_MS = 10**9
 

@@ -16,14 +16,14 @@ import time
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
-from engine.engine import Clock, SearchResult
-from engine.errors import UserError
-from engine.games.contract import MoveError, Position
-from engine.protocols.options import Option, OptionError, find_parameter, nearest_option
-from engine.protocols.session import CommandError, Progress, Session, Task, one_line, read_count
-from engine.settings.limits import Limits
-from engine.settings.parameters import BY_NAME
-from engine.values import mate_distance
+from elolab.engine.engine import Clock, SearchResult
+from elolab.engine.errors import UserError
+from elolab.engine.games.contract import MoveError, Position
+from elolab.engine.protocols.options import Option, OptionError, find_parameter, nearest_option
+from elolab.engine.protocols.session import CommandError, Progress, Session, Task, one_line, read_count
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import BY_NAME
+from elolab.engine.values import mate_distance
 
 FEATURES = (
     "ping=1", "setboard=1", "playother=1", "usermove=1", "time=1", "draw=1", "sigint=0", "sigterm=0", "reuse=1",

@@ -17,9 +17,9 @@ import math
 
 import numpy as np
 
-from engine.compiled.kernel import jit, monotonic_ns, read_flag, thread_cpu_ns
-from engine.games.contract import ENDLESS
-from engine.search.records import (
+from elolab.engine.compiled.kernel import jit, monotonic_ns, read_flag, thread_cpu_ns
+from elolab.engine.games.contract import ENDLESS
+from elolab.engine.search.records import (
     CLOCK_CPU,
     CLOCK_NODE,
     CLOCK_OFF,
@@ -30,7 +30,7 @@ from engine.search.records import (
     STOPPED_BY_NODES,
     STOPPED_BY_SOFT_LIMIT,
 )
-from engine.settings.parameters import choice_code
+from elolab.engine.settings.parameters import choice_code
 
 _ELEPHANTEYE = choice_code("time_strategy", "elephanteye")
 _ELEPHANTEYE_331 = choice_code("time_strategy", "elephanteye-3.31")

@@ -9,10 +9,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.assertions import check_node
-from engine.compiled.kernel import jit
-from engine.games.contract import generate, in_check, is_quiet, make, plies_left, repetition_key, solvable, unmake
-from engine.search.clock import (
+from elolab.engine.assertions import check_node
+from elolab.engine.compiled.kernel import jit
+from elolab.engine.games.contract import (
+    generate,
+    in_check,
+    is_quiet,
+    make,
+    plies_left,
+    repetition_key,
+    solvable,
+    unmake,
+)
+from elolab.engine.search.clock import (
     adapt_soft_limit,
     allocate_iteration_time,
     arm_clock,
@@ -22,7 +31,7 @@ from engine.search.clock import (
     start_clock,
     stop_if_soft_limit_passed,
 )
-from engine.search.node import (
+from elolab.engine.search.node import (
     ALPHABETA,
     MTDF,
     RECORD_CUTOFF_AND_PV,
@@ -33,7 +42,7 @@ from engine.search.node import (
     reduction,
     remember_variation,
 )
-from engine.search.ordering import (
+from elolab.engine.search.ordering import (
     clear_history,
     pick_move,
     prepare_heuristics,
@@ -41,8 +50,8 @@ from engine.search.ordering import (
     reward_history,
     score_moves,
 )
-from engine.search.quiescence import static_value, terminal_value
-from engine.search.records import (
+from elolab.engine.search.quiescence import static_value, terminal_value
+from elolab.engine.search.records import (
     ENDED_AT_DEPTH,
     ENDED_BY_FORECAST,
     ENDED_BY_MATE,
@@ -53,17 +62,17 @@ from engine.search.records import (
     NO_LIMIT,
     RUNNING,
 )
-from engine.search.reports import report_line
-from engine.search.statistics import (
+from elolab.engine.search.reports import report_line
+from elolab.engine.search.statistics import (
     note_iteration_end,
     note_iteration_start,
     note_root_result,
     note_search_end,
     note_search_start,
 )
-from engine.search.table import EXACT, LOWER_BOUND, SEARCH_NUMBERS, UPPER_BOUND, entry_move, probe, store
-from engine.settings.parameters import choice_code
-from engine.values import BAN_BOUND, INFINITY, MATE_BOUND, MAX_DEPTH
+from elolab.engine.search.table import EXACT, LOWER_BOUND, SEARCH_NUMBERS, UPPER_BOUND, entry_move, probe, store
+from elolab.engine.settings.parameters import choice_code
+from elolab.engine.values import BAN_BOUND, INFINITY, MATE_BOUND, MAX_DEPTH
 
 _OFF = choice_code("aspiration", "off")
 _FULL = choice_code("aspiration", "full")

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from engine.assertions import check_move_count, check_node
-from engine.compiled.kernel import address_of, call_at, jit
-from engine.games.contract import (
+from elolab.engine.assertions import check_move_count, check_node
+from elolab.engine.compiled.kernel import address_of, call_at, jit
+from elolab.engine.games.contract import (
     PATH_DRAW,
     PATH_LOSS,
     PATH_OPEN,
@@ -27,9 +27,9 @@ from engine.games.contract import (
     unmake,
     unmake_null,
 )
-from engine.games.evaluation_cache import prefetch_value
-from engine.search.clock import spend_node
-from engine.search.null_move import (
+from elolab.engine.games.evaluation_cache import prefetch_value
+from elolab.engine.search.clock import spend_node
+from elolab.engine.search.null_move import (
     AFTER_NULL,
     EXCLUSION,
     NORMAL,
@@ -41,7 +41,7 @@ from engine.search.null_move import (
     null_move_banned,
     null_reduction,
 )
-from engine.search.ordering import (
+from elolab.engine.search.ordering import (
     bounded_history,
     leave_out_quiet,
     pick_move,
@@ -49,9 +49,9 @@ from engine.search.ordering import (
     reward_history,
     score_moves,
 )
-from engine.search.quiescence import quiescence, quiescence_by_table, static_value, terminal_value
-from engine.search.records import REDUCTION_DEPTHS
-from engine.search.statistics import (
+from elolab.engine.search.quiescence import quiescence, quiescence_by_table, static_value, terminal_value
+from elolab.engine.search.records import REDUCTION_DEPTHS
+from elolab.engine.search.statistics import (
     NULL_REFUTED,
     NULL_TRY,
     NULL_VERIFIED,
@@ -59,7 +59,7 @@ from engine.search.statistics import (
     note_null_cutoff,
     note_null_score,
 )
-from engine.search.table import (
+from elolab.engine.search.table import (
     EXACT,
     LOWER_BOUND,
     UPPER_BOUND,
@@ -73,8 +73,8 @@ from engine.search.table import (
     probe,
     store,
 )
-from engine.settings.parameters import choice_code
-from engine.values import BAN, INFINITY, MATE_BOUND, MAX_MOVES, MAX_PLY
+from elolab.engine.settings.parameters import choice_code
+from elolab.engine.values import BAN, INFINITY, MATE_BOUND, MAX_MOVES, MAX_PLY
 
 ALPHABETA = choice_code("algorithm", "alphabeta")
 MTDF = choice_code("algorithm", "mtdf")
@@ -409,9 +409,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
     # Step 9. Without a table move: internal iterative deepening, or internal iterative reduction.
     if hash_move == 0:
         if parameters.internal_iterative_deepening != 0 and beta - alpha > 1 and depth > 2:
-            search_node(
-                state, search, lists, parameters, alpha, beta, np.int64(depth // 2), ply, np.int64(AFTER_NULL)
-            )
+            search_node(state, search, lists, parameters, alpha, beta, np.int64(depth // 2), ply, np.int64(AFTER_NULL))
             if search.stopped != 0:
                 return np.int64(0)
             search.variation_end[ply] = ply

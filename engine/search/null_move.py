@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.compiled.kernel import jit
-from engine.games.contract import material, null_move_allowed
-from engine.search.table import EXACT, UPPER_BOUND, entry_bound, entry_depth, entry_score, entry_threat
-from engine.settings.parameters import choice_code
-from engine.values import MATE, MATE_BOUND
+from elolab.engine.compiled.kernel import jit
+from elolab.engine.games.contract import material, null_move_allowed
+from elolab.engine.search.table import EXACT, UPPER_BOUND, entry_bound, entry_depth, entry_score, entry_threat
+from elolab.engine.settings.parameters import choice_code
+from elolab.engine.values import MATE, MATE_BOUND
 
 _VERIFY_ALWAYS = choice_code("null_verify", "always")
 _VERIFY_UNLESS_SAFE = choice_code("null_verify", "unless_safe")

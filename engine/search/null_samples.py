@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.compiled.kernel import jit, store_word
-from engine.games.contract import in_check, make, make_null, unmake, unmake_null
-from engine.search.clock import start_clock
-from engine.search.driver import new_game
-from engine.search.node import enter_node
-from engine.search.statistics import (
+from elolab.engine.compiled.kernel import jit, store_word
+from elolab.engine.games.contract import in_check, make, make_null, unmake, unmake_null
+from elolab.engine.search.clock import start_clock
+from elolab.engine.search.driver import new_game
+from elolab.engine.search.node import enter_node
+from elolab.engine.search.statistics import (
     NULL_SAMPLED,
     NULL_UNRESOLVED,
     NULL_WRONG,
@@ -22,7 +22,7 @@ from engine.search.statistics import (
     sample_nodes,
     sample_word,
 )
-from engine.search.table import GAME_NUMBERS, WORDS_PER_BUCKET
+from elolab.engine.search.table import GAME_NUMBERS, WORDS_PER_BUCKET
 
 
 @jit

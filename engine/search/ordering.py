@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.compiled.kernel import jit
-from engine.games.contract import capture_order, gives_check, history_piece, is_quiet, loses_material, past_move
-from engine.search.records import (
+from elolab.engine.compiled.kernel import jit
+from elolab.engine.games.contract import capture_order, gives_check, history_piece, is_quiet, loses_material, past_move
+from elolab.engine.search.records import (
     CONTINUATION_MOVES,
     CONTINUATION_PIECES,
     CONTINUATION_SQUARES,
@@ -14,7 +14,7 @@ from engine.search.records import (
     HISTORY_BLOCK,
     HISTORY_SIZE,
 )
-from engine.settings.parameters import choice_code
+from elolab.engine.settings.parameters import choice_code
 
 _ONE = np.uint64(1)
 _HASH_MOVE = 1 << 30

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.assertions import check_node
-from engine.compiled.kernel import jit
-from engine.games.contract import (
+from elolab.engine.assertions import check_node
+from elolab.engine.compiled.kernel import jit
+from elolab.engine.games.contract import (
     capture_gain,
     capture_order,
     evaluate,
@@ -18,9 +18,9 @@ from engine.games.contract import (
     make,
     unmake,
 )
-from engine.search.clock import spend_node
-from engine.search.ordering import bring_best, score_moves
-from engine.search.table import (
+from elolab.engine.search.clock import spend_node
+from elolab.engine.search.ordering import bring_best, score_moves
+from elolab.engine.search.table import (
     EXACT,
     LOWER_BOUND,
     UPPER_BOUND,
@@ -30,7 +30,7 @@ from engine.search.table import (
     probe,
     store,
 )
-from engine.values import INFINITY, MATE_BOUND, MAX_PLY
+from elolab.engine.values import INFINITY, MATE_BOUND, MAX_PLY
 
 
 @jit

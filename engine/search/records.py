@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.values import MAX_MOVES, MAX_PLY
+from elolab.engine.values import MAX_MOVES, MAX_PLY
 
 HISTORY_SIZE = 1 << 15
 HISTORY_BLOCK = 128

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.compiled.kernel import jit, publish_word, store_word
-from engine.search.clock import elapsed_ns
-from engine.search.records import MAX_LINES
-from engine.values import MAX_DEPTH, MAX_PLY
+from elolab.engine.compiled.kernel import jit, publish_word, store_word
+from elolab.engine.search.clock import elapsed_ns
+from elolab.engine.search.records import MAX_LINES
+from elolab.engine.values import MAX_DEPTH, MAX_PLY
 
 _FIELDS = 7  # line, depth, score, nodes, nanoseconds, deepest ply, moves in the variation
 _WORDS = _FIELDS + MAX_PLY + 2

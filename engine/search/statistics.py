@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from engine.compiled.kernel import jit, load_word, store_word
-from engine.games.contract import material, past_move, piece_count
-from engine.search.clock import elapsed_ns
-from engine.search.records import END_REASONS, NO_LIMIT, RUNNING
-from engine.search_statistics import END_COLUMNS, ITERATION_COLUMNS, MATERIAL_STEP, NULL_COLUMNS
-from engine.values import MATE, MAX_DEPTH, MAX_PLY
+from elolab.engine.compiled.kernel import jit, load_word, store_word
+from elolab.engine.games.contract import material, past_move, piece_count
+from elolab.engine.search.clock import elapsed_ns
+from elolab.engine.search.records import END_REASONS, NO_LIMIT, RUNNING
+from elolab.engine.search_statistics import END_COLUMNS, ITERATION_COLUMNS, MATERIAL_STEP, NULL_COLUMNS
+from elolab.engine.values import MATE, MAX_DEPTH, MAX_PLY
 
 MAX_SAMPLES = 16
 """Most samples of null cutoffs in one search; when full, every other one is dropped and the interval doubles."""

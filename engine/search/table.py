@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.assertions import check_entry, check_table_word
-from engine.compiled.kernel import jit, load_word, prefetch, store_word
-from engine.settings.parameters import choice_code
-from engine.values import BAN_BOUND, MATE_BOUND
+from elolab.engine.assertions import check_entry, check_table_word
+from elolab.engine.compiled.kernel import jit, load_word, prefetch, store_word
+from elolab.engine.settings.parameters import choice_code
+from elolab.engine.values import BAN_BOUND, MATE_BOUND
 
 NO_BOUND, UPPER_BOUND, LOWER_BOUND, EXACT = range(4)
 WORDS_PER_BUCKET = 4

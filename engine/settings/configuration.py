@@ -16,9 +16,9 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from engine.errors import UserError
-from engine.settings.keys import CHOICE, NUMBER, SWITCH, TABLE, TABLES, TEXT, WHOLE, Default, Key, Section
-from engine.settings.toml_values import told_value, toml_key
+from elolab.engine.errors import UserError
+from elolab.engine.settings.keys import CHOICE, NUMBER, SWITCH, TABLE, TABLES, TEXT, WHOLE, Default, Key, Section
+from elolab.engine.settings.toml_values import told_value, toml_key
 
 SUFFIXES = {
     "engines": (".toml",),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from engine.errors import UserError
-from engine.settings.configuration import nearest
-from engine.settings.whole_numbers import natural_number
+from elolab.engine.errors import UserError
+from elolab.engine.settings.configuration import nearest
+from elolab.engine.settings.whole_numbers import natural_number
 
 GRAMMAR = (
     "nodes=1000 | depth=6 | move_time=0.1 | clock=10+0.1[,node_clock=N|,cpu] "

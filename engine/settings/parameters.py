@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.errors import UserError
-from engine.settings.toml_values import told_value
-from engine.settings.weights import pinned, weights_address
+from elolab.engine.errors import UserError
+from elolab.engine.settings.toml_values import told_value
+from elolab.engine.settings.weights import pinned, weights_address
 
 if TYPE_CHECKING:
-    from engine.settings.limits import Limits
+    from elolab.engine.settings.limits import Limits
 
 Value = bool | int | str
 

@@ -10,9 +10,9 @@ import functools
 from pathlib import Path, PurePath
 from typing import Any
 
-from engine.settings.configuration import ConfigurationError, Table, find_config, read_toml
-from engine.settings.keys import VALUE, Default, Section, Topic
-from engine.settings.parameters import by_own_names, resolve, row_named, without_what_is_not_named
+from elolab.engine.settings.configuration import ConfigurationError, Table, find_config, read_toml
+from elolab.engine.settings.keys import VALUE, Default, Section, Topic
+from elolab.engine.settings.parameters import by_own_names, resolve, row_named, without_what_is_not_named
 
 DEFAULT_PRESET = "default"
 """The engine as it comes, in every game: those without a section in it have nothing that differs."""
@@ -23,7 +23,7 @@ def is_parameter(name: str) -> bool:
     return row_named(name) is not None
 
 
-_preset = Topic("engine", "preset_key")
+_preset = Topic("elolab.engine", "preset_key")
 SETTINGS = _preset.section(
     "settings",
     others=_preset("parameter", VALUE, default=Default.COMPUTED, example="3"),
@@ -35,7 +35,7 @@ SETTINGS = _preset.section(
 @functools.cache
 def preset_section() -> Section:
     """The keys of a preset."""
-    from engine.games import GAMES
+    from elolab.engine.games import GAMES
 
     return _preset.section(
         "preset",

@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from engine.games import GAMES, game_named
-from engine.settings.parameters import BY_NAME, Parameter, Value, format_value, parameters_of
+from elolab.engine.games import GAMES, game_named
+from elolab.engine.settings.parameters import BY_NAME, Parameter, Value, format_value, parameters_of
 
 SOURCES = {
     "EE": "ElephantEye, chapter 8 (2005); EE 8.2 and 8.3 are its sections",

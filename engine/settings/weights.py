@@ -26,10 +26,10 @@ from typing import Any
 
 import numpy as np
 
-from engine.settings.configuration import ConfigurationError, Table, find_config, nearest, read_toml
-from engine.settings.features import FEATURES
-from engine.settings.keys import ROWS, TEXTS, Default, Topic
-from engine.settings.toml_values import told_value
+from elolab.engine.settings.configuration import ConfigurationError, Table, find_config, nearest, read_toml
+from elolab.engine.settings.features import FEATURES
+from elolab.engine.settings.keys import ROWS, TEXTS, Default, Topic
+from elolab.engine.settings.toml_values import told_value
 
 STEPS = 60
 """Steps of a game that the kernels tell apart: in Othello the discs placed since the start, but for the last."""
@@ -41,7 +41,7 @@ MAX_XIANGQI_WEIGHT = 2_000
 """There the kernels add up two numbers in one, and both sums must fit 16 bits."""
 DIGEST_DIGITS = 12
 
-_weights = Topic("engine", "weights_key")
+_weights = Topic("elolab.engine", "weights_key")
 WEIGHTS = _weights.section(
     "weights",
     _weights.text("game", "othello"),
@@ -252,7 +252,7 @@ def kernel_words(weights: Weights, where: str) -> np.ndarray:
     with _FILLING:
         if weights.digest not in _ARRAYS:
             # Imported when asked for: it brings the game's tables.
-            layout = importlib.import_module(f"engine.games.{weights.game}.weight_layout")
+            layout = importlib.import_module(f"elolab.engine.games.{weights.game}.weight_layout")
             _ARRAYS[weights.digest] = layout.kernel_words(weights, where)
         return _ARRAYS[weights.digest]
 

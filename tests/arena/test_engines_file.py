@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from arena.engines_file import engines_file
-from arena.spec import load_tournament
-from arena.tournament_spec import TournamentSpec
 from elolab import command_line, play_match
-from engine.errors import UserError
+from elolab.arena.engines_file import engines_file
+from elolab.arena.spec import load_tournament
+from elolab.arena.tournament_spec import TournamentSpec
+from elolab.engine.errors import UserError
 
 MOCK = f"{sys.executable} -I -S {Path(__file__).parents[1] / 'support' / 'mock_engines.py'}"
 ENGINES = f"""
@@ -104,7 +104,7 @@ def test_the_file_is_the_one_that_is_named_or_beside_or_the_users(tmp_path: Path
         ("[mine", "mine", r"engines\.toml: not valid TOML"),
         ("[mine]\nprotocol = 'uci'", "mine", r"cup\.toml: player 1 \(mine\): command is missing"),
         ("[mine]\ncommand = './x'\nprotocol = 'uci'\noptoins = {}", "mine", r"unknown key 'optoins' \(did you mean"),
-        ("[mine]\ncommand = \"a 'b\"", "mine", "No closing quotation"),
+        ('[mine]\ncommand = "a \'b"', "mine", "No closing quotation"),
         ("[mine]\ncommand = 3", "mine", r"engines\.toml: engine 'mine': command = 3, expected the engine's program"),
         (ENGINES, 3, "engine = 3, expected an engine's name"),
     ],
@@ -163,8 +163,8 @@ def spaced(tmp_path: Path) -> Path:
 
 def commands_of(*words: str) -> list[list[str]]:
     """The commands of the players of a match, which is not played."""
-    from arena.commands.words.engines import PlayerWords, complete, named_player, read_player_words
-    from arena.player_spec import PlayerReader
+    from elolab.arena.commands.words.engines import PlayerWords, complete, named_player, read_player_words
+    from elolab.arena.player_spec import PlayerReader
 
     reader = PlayerReader("xiangqi", engines=engines_file(None, Path()))
     found = []
@@ -220,7 +220,7 @@ def test_a_command_of_cutechess_is_one_program(spaced: Path, capsys: pytest.Capt
 
 
 def test_backslashes_of_windows_stay_in_a_text(tmp_path: Path) -> None:
-    from arena.command_lines import split_command
+    from elolab.arena.command_lines import split_command
 
     assert split_command(r"C:\Engines\a.exe -x") == [r"C:\Engines\a.exe", "-x"]
     assert split_command(r"engines\a.exe") == [r"engines\a.exe"]
@@ -295,8 +295,10 @@ def test_the_command_lists_engines_and_checks_them(
         ('options = { Hash = 3 }\nlimit = "depth=3"', ""),
         ("ponder = true", ""),
         ('ponder = true\nlimit = "move_time=1"', ""),
-        ('ponder = true\nlimit = "nodes=9"', "ponder = true, but its limit 'nodes=9' has no time; give it a clock or a "
-         "move_time, or leave ponder out"),
+        (
+            'ponder = true\nlimit = "nodes=9"',
+            "ponder = true, but its limit 'nodes=9' has no time; give it a clock or a move_time, or leave ponder out",
+        ),
         ('commands = ["komi 0"]\nlimit = "own"', ""),
     ],
 )
@@ -311,7 +313,7 @@ def test_an_engine_is_not_there_if_no_protocol_takes_its_keys(line: str, problem
 @pytest.mark.parametrize(
     ("table", "protocol", "problem"),
     [
-        ('options = { Hash = 3 }', "", "options is a key of engines over uci"),
+        ("options = { Hash = 3 }", "", "options is a key of engines over uci"),
         ('limit = "depth=4"', "", "GTP cannot tell an engine of a depth"),
         ('protocol = "gtp"\nlimit = "depth=4"', "GTP", "GTP cannot tell an engine of a depth"),
         ('protocol = "uci"\nlimit = "own"', "UCI", "only players over GTP"),

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from arena.figures.statistics import Pentanomial, log_likelihood_ratios, score_of_elo
-from arena.sequential import (
+from elolab.arena.figures.statistics import Pentanomial, log_likelihood_ratios, score_of_elo
+from elolab.arena.sequential import (
     POWER,
     Reach,
     SequentialSettings,
@@ -21,7 +21,7 @@ from arena.sequential import (
     target_of,
     typical_outcomes,
 )
-from engine.language import Catalogue
+from elolab.engine.language import Catalogue
 
 DEFAULT = SequentialSettings()
 SEVERAL = [
@@ -97,7 +97,7 @@ def reach(pairs: int, openings: int | None = None) -> Reach:
 
 
 def test_what_is_said_names_the_gain_and_the_remedy() -> None:
-    say = Catalogue("arena", "en")
+    say = Catalogue("elolab.arena", "en")
     assert reach(800).text(say) == "800 pairs accept a gain of 47 Elo or more with 80 % probability."
     few = reach(400)
     assert few.is_possible
@@ -108,4 +108,4 @@ def test_what_is_said_names_the_gain_and_the_remedy() -> None:
     assert "146 pairs cannot accept a gain, even if all of them are won; 147 could." in none.text(say)
     assert "a suite of 732 or more openings (this one has 500), or a larger elo_upper" in reach(400, 500).text(say)
     for pairs in (100, 148, 400, 800):
-        assert str(pairs) in reach(pairs).text(Catalogue("arena", "zh"))
+        assert str(pairs) in reach(pairs).text(Catalogue("elolab.arena", "zh"))

@@ -6,12 +6,12 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from arena.notation.openings import Suite
-from arena.records import Opening, Outcome, digest_of
-from arena.schedule import format_of, job_of, opening_order, planned_games
-from arena.spec import spec_from_mapping
-from arena.tournament_spec import TournamentSpec
-from engine.errors import UserError
+from elolab.arena.notation.openings import Suite
+from elolab.arena.records import Opening, Outcome, digest_of
+from elolab.arena.schedule import format_of, job_of, opening_order, planned_games
+from elolab.arena.spec import spec_from_mapping
+from elolab.arena.tournament_spec import TournamentSpec
+from elolab.engine.errors import UserError
 
 SUITE = Suite("made up", tuple(Opening(f"k{number}/9 w - - 0 1", (), str(number)) for number in range(20)))
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from arena.spec import load_tournament, spec_from_mapping
-from arena.tournament_spec import TournamentSpec
-from engine.errors import UserError
-from engine.games import GAMES
-from engine.settings.configuration import available_configs, find_config, read_toml, shipped_folder
-from engine.settings.parameters import BY_NAME, parameters_of
-from engine.settings.presets import load_preset
+from elolab.arena.spec import load_tournament, spec_from_mapping
+from elolab.arena.tournament_spec import TournamentSpec
+from elolab.engine.errors import UserError
+from elolab.engine.games import GAMES
+from elolab.engine.settings.configuration import available_configs, find_config, read_toml, shipped_folder
+from elolab.engine.settings.parameters import BY_NAME, parameters_of
+from elolab.engine.settings.presets import load_preset
 
 MINIMAL: dict[str, Any] = {
     "pairs": 3,

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from elolab import command_line
-from engine import bench
-from engine.settings.parameters import BY_NAME, PARAMETERS, Value, format_value
+from elolab.engine import bench
+from elolab.engine.settings.parameters import BY_NAME, PARAMETERS, Value, format_value
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import signature_mutations

@@ -11,17 +11,17 @@ import threading
 from typing import Any
 
 import pytest
-from adjudicator import Adjudicator
-from test_search import mating_positions
 
-from engine.engine import Clock, Engine, StopFlag
-from engine.games import game_named
-from engine.games.contract import MoveError, PositionError
-from engine.play import Arbiter, CompiledGames, PlayedGame, PlayerSettings
-from engine.rules import Adjudication, Ending, Rules
-from engine.settings.limits import Limits
-from engine.settings.parameters import resolve
-from engine.values import MATE_BOUND
+from elolab.engine.engine import Clock, Engine, StopFlag
+from elolab.engine.games import game_named
+from elolab.engine.games.contract import MoveError, PositionError
+from elolab.engine.play import Arbiter, CompiledGames, PlayedGame, PlayerSettings
+from elolab.engine.rules import Adjudication, Ending, Rules
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import resolve
+from elolab.engine.values import MATE_BOUND
+from tests.engine.search.test_search import mating_positions
+from tests.support.adjudicator import Adjudicator
 
 GAME = game_named("xiangqi")
 

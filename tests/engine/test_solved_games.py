@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from engine import play as playing
-from engine.engine import Engine, StopFlag
-from engine.games import game_named
-from engine.play import Arbiter, CompiledGames, EndgameSolver, PlayedGame, PlayerSettings
-from engine.rules import Adjudication, Ending, Rules
-from engine.settings.limits import Limits
-from engine.settings.parameters import resolve
+from elolab.engine import play as playing
+from elolab.engine.engine import Engine, StopFlag
+from elolab.engine.games import game_named
+from elolab.engine.play import Arbiter, CompiledGames, EndgameSolver, PlayedGame, PlayerSettings
+from elolab.engine.rules import Adjudication, Ending, Rules
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import resolve
 
 GAME = game_named("othello")
 DATA = Path(__file__).parents[1] / "data"

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from elolab import command_line
-from engine.engine import Engine
-from engine.language import columns_of, with_minus
-from engine.settings.configuration import ConfigurationError, find_config
-from engine.settings.limits import Limits
-from engine.suite import SuitePosition, attempt, load_positions, mean_nodes_to_depth
-from engine.values import format_score
+from elolab.engine.engine import Engine
+from elolab.engine.language import columns_of, with_minus
+from elolab.engine.settings.configuration import ConfigurationError, find_config
+from elolab.engine.settings.limits import Limits
+from elolab.engine.suite import SuitePosition, attempt, load_positions, mean_nodes_to_depth
+from elolab.engine.values import format_score
 
 SHIPPED = find_config("suites", "xiangqi-tactics")
 MATE_IN_ONE = "4k4/R8/9/9/9/9/9/9/9/1R3K3 w - - 0 1"

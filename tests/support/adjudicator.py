@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from engine.compiled.kernel import new_record
-from engine.games.contract import decode_verdict
-from engine.play import NO_SCORE, TRACKER_DTYPE, adjudicate
-from engine.rules import Adjudication, Ending
+from elolab.engine.compiled.kernel import new_record
+from elolab.engine.games.contract import decode_verdict
+from elolab.engine.play import NO_SCORE, TRACKER_DTYPE, adjudicate
+from elolab.engine.rules import Adjudication, Ending
 
 
 class Adjudicator:

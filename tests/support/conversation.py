@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TextIO
 
-from engine.protocols.session import Session
+from elolab.engine.protocols.session import Session
 
 TRANSCRIPTS = Path(__file__).parents[1] / "data" / "transcripts"
 PATIENCE_S = 120

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from elolab.command_line import find_command
-from engine.commands.arguments import CommandParser
+from elolab.engine.commands.arguments import CommandParser
 
 ROOT = Path(__file__).parents[2]
 

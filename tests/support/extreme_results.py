@@ -12,31 +12,30 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fake_tournament import by_chance, played
-
-from arena.figures.statistics import Pentanomial
-from arena.records import GameRecord, MoveRecord, Opening, Pairing, PlayerSpec
-from arena.sequential import SequentialSettings
-from arena.spec import spec_from_mapping
-from arena.tournament_spec import TournamentSpec
-from engine.rules import Adjudication, Rules
-from engine.settings.limits import Limits
-from tuning.ablation.depth_cost import DepthRow
-from tuning.ablation.rows import AblationRow, CellRow, EffectRow
-from tuning.ablation.run import AblationResult
-from tuning.ablation.spec import ablation_from_mapping
-from tuning.claims.courses import common_columns
-from tuning.claims.registration import Registration
-from tuning.claims.results import CellResult, ClaimsResult, PartResult
-from tuning.claims.results import CellRow as ClaimCellRow
-from tuning.claims.spec import load_claims
-from tuning.claims.verdicts import CONFIRMED, NEGLIGIBLE, OPEN, PART_VERDICTS, REFUTED, SHOWN, CellOutcome
-from tuning.study.model.fitting import fit
-from tuning.study.model.observations import Observations
-from tuning.study.playoff import Decision
-from tuning.study.result import RoundEnd, StudyResult
-from tuning.study.spec import tuning_from_mapping
-from tuning.study.validation.match import Stage, judge
+from elolab.arena.figures.statistics import Pentanomial
+from elolab.arena.records import GameRecord, MoveRecord, Opening, Pairing, PlayerSpec
+from elolab.arena.sequential import SequentialSettings
+from elolab.arena.spec import spec_from_mapping
+from elolab.arena.tournament_spec import TournamentSpec
+from elolab.engine.rules import Adjudication, Rules
+from elolab.engine.settings.limits import Limits
+from elolab.tuning.ablation.depth_cost import DepthRow
+from elolab.tuning.ablation.rows import AblationRow, CellRow, EffectRow
+from elolab.tuning.ablation.run import AblationResult
+from elolab.tuning.ablation.spec import ablation_from_mapping
+from elolab.tuning.claims.courses import common_columns
+from elolab.tuning.claims.registration import Registration
+from elolab.tuning.claims.results import CellResult, ClaimsResult, PartResult
+from elolab.tuning.claims.results import CellRow as ClaimCellRow
+from elolab.tuning.claims.spec import load_claims
+from elolab.tuning.claims.verdicts import CONFIRMED, NEGLIGIBLE, OPEN, PART_VERDICTS, REFUTED, SHOWN, CellOutcome
+from elolab.tuning.study.model.fitting import fit
+from elolab.tuning.study.model.observations import Observations
+from elolab.tuning.study.playoff import Decision
+from elolab.tuning.study.result import RoundEnd, StudyResult
+from elolab.tuning.study.spec import tuning_from_mapping
+from elolab.tuning.study.validation.match import Stage, judge
+from tests.support.fake_tournament import by_chance, played
 
 ROOT = Path(__file__).parents[2]
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"

@@ -6,11 +6,11 @@ import hashlib
 import random
 from collections.abc import Callable, Iterable
 
-from arena.notation.openings import Suite
-from arena.records import Opening, Outcome, Pairing
-from arena.schedule import Course, Withdrawal, format_of, job_of, opening_order
-from arena.spec import spec_from_mapping
-from arena.tournament_spec import TournamentSpec
+from elolab.arena.notation.openings import Suite
+from elolab.arena.records import Opening, Outcome, Pairing
+from elolab.arena.schedule import Course, Withdrawal, format_of, job_of, opening_order
+from elolab.arena.spec import spec_from_mapping
+from elolab.arena.tournament_spec import TournamentSpec
 
 SUITE = Suite("made up", tuple(Opening(f"k{number}/9 w - - 0 1", (), str(number)) for number in range(200)))
 Result = Callable[[str], float]
@@ -76,8 +76,6 @@ def played(
                     return course
                 at_most -= 1
             stored[key] = result(key)
-        course.advance(
-            {pairing.number: Outcome(key, pairing, stored[key]) for pairing, key in games if key in stored}
-        )
+        course.advance({pairing.number: Outcome(key, pairing, stored[key]) for pairing, key in games if key in stored})
     assert not list(format_of(spec).pairings(spec, order_of(spec), course.results))
     return course

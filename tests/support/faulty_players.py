@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-import othello_match
-import xiangqi_match
-
-from arena.records import PlayerSpec
-from engine.settings.limits import Limits
+from elolab.arena.records import PlayerSpec
+from elolab.engine.settings.limits import Limits
+from tests.support import othello_match, xiangqi_match
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from arena.reports.drawing.marks import CUT
+from elolab.arena.reports.drawing.marks import CUT
 
 TOLERANCE = 1.0
 """Pixels at 100 dpi: hinting moves text about."""

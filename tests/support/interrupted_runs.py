@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from marked_processes import MARK, processes_marked, wait_until
+from tests.support.marked_processes import MARK, processes_marked, wait_until
 
 ROOT = Path(__file__).parents[2]
 SUPPORT = Path(__file__).parent
@@ -57,16 +57,18 @@ def _prepare() -> None:
     from importlib import import_module
 
     from elolab.command_line import COMMANDS
-    from engine.compiled.compilation import compile_game
-    from engine.games import GAMES
+    from elolab.engine.compiled.compilation import compile_game
+    from elolab.engine.games import GAMES
 
     for command in COMMANDS:
         import_module(command.module)
-    for module in ("arena.reports.write", "arena.protocols.uci", "arena.protocols.gtp", "arena.protocols.nboard",
-                   "tuning.study.run", "tuning.study.storage", "tuning.ablation.run", "tuning.claims.run",
-                   "tuning.evaluation.fit", "tuning.reports.study", "tuning.reports.ablation",
-                   "tuning.reports.claims.report", "arena.reports.charts", "arena.play.game",
-                   "optuna.storages._rdb.storage"):  # fmt: skip
+    parts = (
+        "arena.reports.write", "arena.protocols.uci", "arena.protocols.gtp", "arena.protocols.nboard",
+        "tuning.study.run", "tuning.study.storage", "tuning.ablation.run", "tuning.claims.run",
+        "tuning.evaluation.fit", "tuning.reports.study", "tuning.reports.ablation",
+        "tuning.reports.claims.report", "arena.reports.charts", "arena.play.game",
+    )  # fmt: skip
+    for module in (*(f"elolab.{part}" for part in parts), "optuna.storages._rdb.storage"):
         import_module(module)
     for game in GAMES:
         compile_game(game)
@@ -107,9 +109,9 @@ class Server:
 
     def __enter__(self) -> Server:
         environment = {**os.environ, "TMPDIR": str(self.temporary), "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "agg"}
-        environment["PYTHONPATH"] = os.pathsep.join([str(ROOT), str(SUPPORT)])
+        environment["PYTHONPATH"] = str(ROOT)
         self._server = subprocess.Popen(
-            [sys.executable, "-c", "import interrupted_runs; interrupted_runs.serve()"],
+            [sys.executable, "-c", "from tests.support.interrupted_runs import serve; serve()"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
         )  # fmt: skip
         return self

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.compiled.kernel import jit
-from engine.compiled.linking import IS_DEFERRED
+from elolab.engine.compiled.kernel import jit
+from elolab.engine.compiled.linking import IS_DEFERRED
 
 
 @jit

@@ -70,6 +70,4 @@ class LocalCluster:
             environment["PATH"] = os.pathsep.join([path, environment["PATH"]])
         command = [sys.executable, "-m", f"distributed.cli.dask_{kind}", *arguments, "--no-dashboard"]
         with (self.folder / f"{name}.log").open("ab") as log:
-            self.processes[name] = subprocess.Popen(
-                command, cwd=self.folder, env=environment, stdout=log, stderr=log
-            )
+            self.processes[name] = subprocess.Popen(command, cwd=self.folder, env=environment, stdout=log, stderr=log)

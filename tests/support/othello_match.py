@@ -9,14 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from arena.play.game import play_game
-from arena.players.event_loop import run
-from arena.players.registry import make_player, protocol_named
-from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
-from engine.engine import Engine, StopFlag
-from engine.games import game_named
-from engine.rules import Adjudication, Rules
-from engine.settings.limits import Limits
+from elolab.arena.play.game import play_game
+from elolab.arena.players.event_loop import run
+from elolab.arena.players.registry import make_player, protocol_named
+from elolab.arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
+from elolab.engine.engine import Engine, StopFlag
+from elolab.engine.games import game_named
+from elolab.engine.rules import Adjudication, Rules
+from elolab.engine.settings.limits import Limits
 
 ROOT = Path(__file__).parents[2]
 MOCK = str(Path(__file__).parent / "mock_othello_engines.py")

@@ -144,9 +144,7 @@ def _attacks(board: Board, at: Square, victim_at: Square, rule: ChaseRule) -> bo
     return captures_legally(board, at, victim_at)
 
 
-def _is_new(
-    before: Board, origin: Square, target: Square, at: Square, victim_at: Square, rule: ChaseRule
-) -> bool:
+def _is_new(before: Board, origin: Square, target: Square, at: Square, victim_at: Square, rule: ChaseRule) -> bool:
     """Whether the attack from ``at`` did not exist before the move, or was renewed by the piece that moved.
 
     Out of check an attack needs to have been legal to be an old one; a side in check keeps its old attacks.

@@ -17,7 +17,7 @@ if "unpatched" in sys.argv:
 
     numbas_own = Record.mangling_args
 
-from engine.compiled.kernel import game_stub, implement, jit, new_record
+from elolab.engine.compiled.kernel import game_stub, implement, jit, new_record
 
 if "unpatched" in sys.argv:
     Record.mangling_args = numbas_own

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from engine.settings.configuration import find_config
-from tuning.claims.results import ClaimsResult
-from tuning.claims.run import run_claims
-from tuning.claims.spec import load_claims
+from elolab.engine.settings.configuration import find_config
+from elolab.tuning.claims.results import ClaimsResult
+from elolab.tuning.claims.run import run_claims
+from elolab.tuning.claims.spec import load_claims
 
 SMALL = """\
 game = "xiangqi"
@@ -145,5 +145,5 @@ def figures(ended: ClaimsResult) -> Any:
 
 def draw_no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """To draw them takes longer than the games."""
-    monkeypatch.setattr("tuning.reports.claims.report.claim_chart", lambda *arguments: None)
-    monkeypatch.setattr("tuning.reports.claims.report._summary_plot", lambda *arguments: ())
+    monkeypatch.setattr("elolab.tuning.reports.claims.report.claim_chart", lambda *arguments: None)
+    monkeypatch.setattr("elolab.tuning.reports.claims.report._summary_plot", lambda *arguments: ())

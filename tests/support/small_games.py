@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from arena.play.tournament import prepare
-from arena.records import GameJob
-from arena.schedule import format_of, job_of
-from arena.spec import spec_from_mapping
-from arena.tournament_spec import TournamentSpec
+from elolab.arena.play.tournament import prepare
+from elolab.arena.records import GameJob
+from elolab.arena.schedule import format_of, job_of
+from elolab.arena.spec import spec_from_mapping
+from elolab.arena.tournament_spec import TournamentSpec
 
 
 def small_match(games: int, limit: str = "nodes=20", settings: Mapping[str, Any] | None = None) -> TournamentSpec:

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.compiled.kernel import implement, jit, new_record
-from engine.games.contract import (
+from elolab.engine.compiled.kernel import implement, jit, new_record
+from elolab.engine.games.contract import (
     PATH_OPEN,
     BenchPosition,
     Game,
@@ -22,9 +22,9 @@ from engine.games.contract import (
     check_contract,
     encode_verdict,
 )
-from engine.rules import Rules
-from engine.search.driver import think
-from engine.values import MATE, MAX_GAME_PLIES
+from elolab.engine.rules import Rules
+from elolab.engine.search.driver import think
+from elolab.engine.values import MATE, MAX_GAME_PLIES
 
 PILES = 3
 MAX_STONES = 15

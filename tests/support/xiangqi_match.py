@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-from arena.play.game import play_game
-from arena.players.contract import PlayerFault
-from arena.players.event_loop import run
-from arena.players.process import find_program
-from arena.players.registry import make_player, protocol_named
-from arena.records import GameJob, GameRecord, MoveRecord, Opening, Pairing, PlayerSpec
-from engine.engine import Engine, StopFlag
-from engine.games import game_named
-from engine.rules import Adjudication, Rules
-from engine.settings.limits import Limits
+from elolab.arena.play.game import play_game
+from elolab.arena.players.contract import PlayerFault
+from elolab.arena.players.event_loop import run
+from elolab.arena.players.process import find_program
+from elolab.arena.players.registry import make_player, protocol_named
+from elolab.arena.records import GameJob, GameRecord, MoveRecord, Opening, Pairing, PlayerSpec
+from elolab.engine.engine import Engine, StopFlag
+from elolab.engine.games import game_named
+from elolab.engine.rules import Adjudication, Rules
+from elolab.engine.settings.limits import Limits
 
 ROOT = Path(__file__).parents[2]
 MOCK = str(Path(__file__).parent / "mock_xiangqi_engines.py")

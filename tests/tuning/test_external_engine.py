@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from arena.players.registry import PlayerError
-from arena.records import PlayerSpec
-from engine.errors import UserError
-from engine.settings.configuration import find_config
-from tuning.ablation.run import check_engine
-from tuning.ablation.spec import AblationSpec, ablation_from_mapping, load_ablation
-from tuning.external_engine import placeholders_of
-from tuning.study.plan import check_engine as check_engine_of_study
-from tuning.study.spec import load_tuning, tuning_from_mapping
+from elolab.arena.players.registry import PlayerError
+from elolab.arena.records import PlayerSpec
+from elolab.engine.errors import UserError
+from elolab.engine.settings.configuration import find_config
+from elolab.tuning.ablation.run import check_engine
+from elolab.tuning.ablation.spec import AblationSpec, ablation_from_mapping, load_ablation
+from elolab.tuning.external_engine import placeholders_of
+from elolab.tuning.study.plan import check_engine as check_engine_of_study
+from elolab.tuning.study.spec import load_tuning, tuning_from_mapping
 
 MOCK_ENGINES = str(Path(__file__).parents[1] / "support" / "mock_engines.py")
 MOCK = [sys.executable, "-I", "-S", MOCK_ENGINES, "plain"]

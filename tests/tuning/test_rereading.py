@@ -8,10 +8,10 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from interrupted_runs import KINDS
 
 from elolab import command_line
-from tuning import rereading
+from elolab.tuning import rereading
+from tests.support.interrupted_runs import KINDS
 
 NAMES = ("sprt", "tune", "ablate", "claims", "fit-evaluation")
 MORE_NAMES = ("match", "swiss")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from tuning.ablation.verdicts import UNDECIDED, EffectEstimate, Question, Rule, analyses_of, futile, judged
+from elolab.tuning.ablation.verdicts import UNDECIDED, EffectEstimate, Question, Rule, analyses_of, futile, judged
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,7 @@ class Allocation:
         self._max_pairs = sum(pairs) if max_pairs is None else max_pairs
         self.research_questions = tuple(research_questions)
         self.questions = tuple(
-            Question(asked.estimate_after(0), self._analyses[asked.matches[0]], 0)
-            for asked in self.research_questions
+            Question(asked.estimate_after(0), self._analyses[asked.matches[0]], 0) for asked in self.research_questions
         )
         self.given_up = (False,) * len(research_questions)
         """Questions stopped for futility: they get no more games."""
@@ -93,8 +92,7 @@ class Allocation:
             questions.append(question)
         verdicts = judged(questions, self.rule)
         self.questions = tuple(
-            replace(question, verdict=verdict)
-            for question, verdict in zip(questions, verdicts, strict=True)
+            replace(question, verdict=verdict) for question, verdict in zip(questions, verdicts, strict=True)
         )
         now_futile = futile(self.questions, self.rule)
         self.given_up = tuple(before or now for before, now in zip(self.given_up, now_futile, strict=True))

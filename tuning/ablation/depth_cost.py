@@ -8,14 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from arena.play.store import Store
-from arena.records import Opening, digest_of
-from engine.settings.limits import Limits
-from engine.settings.parameters import BY_NAME, Value
-from tuning.ablation.student import student_quantile
+from elolab.arena.play.store import Store
+from elolab.arena.records import Opening, digest_of
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import BY_NAME, Value
+from elolab.tuning.ablation.student import student_quantile
 
 if TYPE_CHECKING:
-    from engine.engine import StopFlag
+    from elolab.engine.engine import StopFlag
 
 POSITIONS_PER_TASK = 8
 
@@ -115,7 +115,7 @@ def costs_to_depth(
     Every search begins with an empty memory. What was measured before is read from the store, where the rest is kept.
     Parameters that act on a clock only do not matter. ``done`` is told how many searches are over.
     """
-    from engine.compiled.identity import equivalent_identities
+    from elolab.engine.compiled.identity import equivalent_identities
 
     contents = [_content(values) for values in sets]
     names = {}
@@ -149,8 +149,8 @@ def _search_all(
     game: str, values: Mapping[str, Value], positions: Sequence[Opening], depth: int, stop: StopFlag
 ) -> list[Any] | None:
     """Nodes and iterations for each position, ``None`` if stopped."""
-    from engine.engine import Engine
-    from engine.search.reports import ReportBoard
+    from elolab.engine.engine import Engine
+    from elolab.engine.search.reports import ReportBoard
 
     engine = Engine(game, values)
     board = ReportBoard()

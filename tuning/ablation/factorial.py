@@ -17,8 +17,8 @@ from itertools import combinations, product
 
 import numpy as np
 
-from arena.figures.statistics import NATURAL_TO_ELO, elo_of_score
-from tuning.ablation.verdicts import ADDITIONAL_SQUARE, EffectEstimate, estimate_in_elo
+from elolab.arena.figures.statistics import NATURAL_TO_ELO, elo_of_score
+from elolab.tuning.ablation.verdicts import ADDITIONAL_SQUARE, EffectEstimate, estimate_in_elo
 
 Cell = tuple[int, ...]
 """A combination: -1 or +1 for every factor."""

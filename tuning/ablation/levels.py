@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from engine.settings.configuration import ConfigurationError, nearest
-from engine.settings.parameters import BY_NAME, Parameter, Value, format_value
-from engine.settings.reference import unit_in
-from engine.settings.toml_values import told_value
-from tuning.conditions import describe, value_text
+from elolab.engine.settings.configuration import ConfigurationError, nearest
+from elolab.engine.settings.parameters import BY_NAME, Parameter, Value, format_value
+from elolab.engine.settings.reference import unit_in
+from elolab.engine.settings.toml_values import told_value
+from elolab.tuning.conditions import describe, value_text
 
 OFF = "off"
 """As a value of a parameter: what the parameter depends on is switched off."""

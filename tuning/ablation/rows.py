@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arena.figures.intervals import INTERVAL_DEVIATIONS
-from arena.figures.statistics import Pentanomial, elo_of_score
-from tuning.ablation.allocation import Allocation, ResearchQuestion
-from tuning.ablation.depth_cost import NodeRatio
-from tuning.ablation.factorial import Effect, cell_weights, contrast_estimate
-from tuning.ablation.spec import AblationSpec, Comparison, Factorial
-from tuning.ablation.verdicts import (
+from elolab.arena.figures.intervals import INTERVAL_DEVIATIONS
+from elolab.arena.figures.statistics import Pentanomial, elo_of_score
+from elolab.tuning.ablation.allocation import Allocation, ResearchQuestion
+from elolab.tuning.ablation.depth_cost import NodeRatio
+from elolab.tuning.ablation.factorial import Effect, cell_weights, contrast_estimate
+from elolab.tuning.ablation.spec import AblationSpec, Comparison, Factorial
+from elolab.tuning.ablation.verdicts import (
     EffectEstimate,
     Question,
     Rule,
@@ -23,8 +23,8 @@ from tuning.ablation.verdicts import (
     pairs_still_needed,
     simultaneous_interval,
 )
-from tuning.conditions import describe, value_text
-from tuning.matches import Match, MatchTable
+from elolab.tuning.conditions import describe, value_text
+from elolab.tuning.matches import Match, MatchTable
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -8,28 +8,28 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, Unpack
 
-from arena.figures.faults import FORFEITS, FaultCount, faults_of
-from arena.notation.openings import Suite
-from arena.play.estimates import estimated_game_seconds
-from arena.play.stages import GameStage, StagePlan
-from arena.play.store import STORE_NAME, Store
-from arena.player_spec import MAX_NAME_LENGTH
-from arena.players.processors import Side
-from arena.provenance.caveats import NO_CAVEATS, Caveats, caveats_of
-from arena.records import Pairing
-from arena.run import Purpose, Run, RunOptions, engines_of, was_begun
-from engine.language import console
-from engine.settings.configuration import ConfigurationError
-from engine.settings.parameters import Value
-from tuning.ablation.allocation import Allocation
-from tuning.ablation.depth_cost import DepthCost, DepthRow, costs_to_depth, depth_rows, node_ratio
-from tuning.ablation.rows import AblationRow, CellRow, EffectRow, PlayedComparisons, frame_of
-from tuning.ablation.spec import AblationSpec, Comparison
-from tuning.ablation.speed import SpeedRow, speed_rows
-from tuning.ablation.verdicts import UNDECIDED, reach_of_comparison
-from tuning.conditions import Conditions, describe, shortened
-from tuning.engine_check import EngineCheck
-from tuning.matches import Match, MatchTable, read_openings
+from elolab.arena.figures.faults import FORFEITS, FaultCount, faults_of
+from elolab.arena.notation.openings import Suite
+from elolab.arena.play.estimates import estimated_game_seconds
+from elolab.arena.play.stages import GameStage, StagePlan
+from elolab.arena.play.store import STORE_NAME, Store
+from elolab.arena.player_spec import MAX_NAME_LENGTH
+from elolab.arena.players.processors import Side
+from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats, caveats_of
+from elolab.arena.records import Pairing
+from elolab.arena.run import Purpose, Run, RunOptions, engines_of, was_begun
+from elolab.engine.language import console
+from elolab.engine.settings.configuration import ConfigurationError
+from elolab.engine.settings.parameters import Value
+from elolab.tuning.ablation.allocation import Allocation
+from elolab.tuning.ablation.depth_cost import DepthCost, DepthRow, costs_to_depth, depth_rows, node_ratio
+from elolab.tuning.ablation.rows import AblationRow, CellRow, EffectRow, PlayedComparisons, frame_of
+from elolab.tuning.ablation.spec import AblationSpec, Comparison
+from elolab.tuning.ablation.speed import SpeedRow, speed_rows
+from elolab.tuning.ablation.verdicts import UNDECIDED, reach_of_comparison
+from elolab.tuning.conditions import Conditions, describe, shortened
+from elolab.tuning.engine_check import EngineCheck
+from elolab.tuning.matches import Match, MatchTable, read_openings
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -127,9 +127,7 @@ def check_engine(spec: AblationSpec, stream: TextIO) -> None:
     check.compare_builds(stream)
     for comparison in spec.comparisons:
         where = f"{spec.conditions.source}: {comparison.label}"
-        variant, reference = (
-            check.effective(dict(side), where) for side in (comparison.variant, comparison.reference)
-        )
+        variant, reference = (check.effective(dict(side), where) for side in (comparison.variant, comparison.reference))
         is_like_for_like = comparison.reference_limits in (None, comparison.limits) and not comparison.ponders
         if variant == reference and is_like_for_like:
             said = describe({name: value for name, value in comparison.variant if name in comparison.differences})
@@ -237,7 +235,7 @@ def plan_of_run(plan: AblationPlan, directory: Path, concurrency: int, store: St
             return plan_of_run(plan, directory, concurrency, stored)
     known = 0 if store is None else len(store)
     spec = plan.spec
-    stage = stage_of(console("tuning")("stage.comparisons"), spec.comparisons, known, plan.games)
+    stage = stage_of(console("elolab.tuning")("stage.comparisons"), spec.comparisons, known, plan.games)
     asked = [one.pairs for one in spec.comparisons if one.is_question] or [one.pairs for one in spec.comparisons]
     reach = reach_of_comparison(min(asked), spec.questions, spec.rule, spec.conditions.source)
     stage = replace(stage, reach=reach)
@@ -268,7 +266,7 @@ def play_allocated(
     def words(columns: int) -> str:
         verdicts = [question.verdict for question in allocation.questions]
         decided = len(verdicts) - verdicts.count(UNDECIDED)
-        return console("tuning")("progress.verdicts", decided=decided, questions=len(verdicts))
+        return console("elolab.tuning")("progress.verdicts", decided=decided, questions=len(verdicts))
 
     if not run.stop.is_set():  # afterwards it is only read what the games show
         run.progress.begin(stage.games, words, done=0, is_bound=True, stage=stage.name)
@@ -317,7 +315,7 @@ def _measured(plan: AblationPlan, run: Run) -> list[tuple[DepthCost, ...]] | Non
 
     def show(finished: int, planned: int) -> None:
         percent = 100 * finished // planned
-        words = console("tuning")("progress.nodes_to_depth", depth=wanted.depth, percent=percent)
+        words = console("elolab.tuning")("progress.nodes_to_depth", depth=wanted.depth, percent=percent)
         run.progress.words = lambda columns: words
         run.tick()
 
@@ -348,9 +346,7 @@ def _name_of_added(comparison: Comparison, values: Mapping[str, Value]) -> str:
     return comparison.label if values == dict(comparison.variant) else comparison.label.rpartition(" with ")[0]
 
 
-def _places(
-    plan: AblationPlan, counted: Sequence[int], table: MatchTable, store: Store
-) -> list[tuple[str, Pairing]]:
+def _places(plan: AblationPlan, counted: Sequence[int], table: MatchTable, store: Store) -> list[tuple[str, Pairing]]:
     """Every game's place in the schedule as it is now, which changes when an ablation is extended.
 
     Games that an ablation had when it was longer come behind all others.

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from engine.settings.configuration import ConfigurationError, Table
-from engine.settings.keys import Section
-from engine.settings.limits import Limits
-from engine.settings.parameters import (
+from elolab.engine.settings.configuration import ConfigurationError, Table
+from elolab.engine.settings.keys import Section
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import (
     Parameter,
     Value,
     find,
@@ -20,12 +20,12 @@ from engine.settings.parameters import (
     resolve,
     why_without_effect,
 )
-from engine.settings.presets import load_preset, preset_name
-from engine.settings.toml_values import told_value
-from tuning.ablation.levels import Level, level_of
-from tuning.conditions import Conditions, value_text
-from tuning.external_engine import BUILD, ExternalEngine, placeholders_of
-from tuning.keys.ablation import VALUES_OF_OPTION, VALUES_OF_PARAMETER
+from elolab.engine.settings.presets import load_preset, preset_name
+from elolab.engine.settings.toml_values import told_value
+from elolab.tuning.ablation.levels import Level, level_of
+from elolab.tuning.conditions import Conditions, value_text
+from elolab.tuning.external_engine import BUILD, ExternalEngine, placeholders_of
+from elolab.tuning.keys.ablation import VALUES_OF_OPTION, VALUES_OF_PARAMETER
 
 DEFAULT_LEVEL = "default"
 """What an option is at where nothing is said of it: the engine's own value."""

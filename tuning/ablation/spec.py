@@ -10,19 +10,19 @@ from itertools import combinations
 from pathlib import Path, PurePath
 from typing import Any
 
-from arena.players.registry import check_player
-from arena.records import digest_of
-from arena.spec import default_part
-from engine.settings.configuration import ConfigurationError, Table, read_toml
-from engine.settings.limits import Limits
-from engine.settings.parameters import Value
-from tuning.ablation.factorial import GENERATORS, MAX_FACTORS, Design, Effect, design_of
-from tuning.ablation.levels import CurvePoint, read_names, switched_on
-from tuning.ablation.settings import DEFAULT_LEVEL, Settings, settings_of
-from tuning.ablation.verdicts import Rule, analyses_of, min_pairs, pairs_to_decide
-from tuning.conditions import Conditions, describe, read_conditions, read_limits, shortened, value_text
-from tuning.external_engine import BUILD
-from tuning.keys.ablation import (
+from elolab.arena.players.registry import check_player
+from elolab.arena.records import digest_of
+from elolab.arena.spec import default_part
+from elolab.engine.settings.configuration import ConfigurationError, Table, read_toml
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import Value
+from elolab.tuning.ablation.factorial import GENERATORS, MAX_FACTORS, Design, Effect, design_of
+from elolab.tuning.ablation.levels import CurvePoint, read_names, switched_on
+from elolab.tuning.ablation.settings import DEFAULT_LEVEL, Settings, settings_of
+from elolab.tuning.ablation.verdicts import Rule, analyses_of, min_pairs, pairs_to_decide
+from elolab.tuning.conditions import Conditions, describe, read_conditions, read_limits, shortened, value_text
+from elolab.tuning.external_engine import BUILD
+from elolab.tuning.keys.ablation import (
     ABLATION,
     ADD_ONE_IN,
     BUILD_COMPARISON,

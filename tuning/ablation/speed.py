@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from arena.play.store import Store
-from arena.records import GameRecord
-from tuning.ablation.depth_cost import NodeRatio, node_ratio
-from tuning.ablation.spec import Comparison
-from tuning.matches import REFERENCE, VARIANT, Match, MatchTable
+from elolab.arena.play.store import Store
+from elolab.arena.records import GameRecord
+from elolab.tuning.ablation.depth_cost import NodeRatio, node_ratio
+from elolab.tuning.ablation.spec import Comparison
+from elolab.tuning.matches import REFERENCE, VARIANT, Match, MatchTable
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,7 @@ def speed_rows(
     """One row a comparison; ``matches`` are its pairs that count."""
     spent = spent_in(store.iterate(), game)
     return tuple(
-        speed_row(comparison.label, match, table, spent)
-        for comparison, match in zip(comparisons, matches, strict=True)
+        speed_row(comparison.label, match, table, spent) for comparison, match in zip(comparisons, matches, strict=True)
     )
 
 
@@ -117,7 +116,7 @@ def speed_row(label: str, match: Match, table: MatchTable, spent: SpentByGame) -
 
 def _by_colour(record: GameRecord, game: str) -> tuple[_Spent, _Spent]:
     """What the first mover's colour and the other one spent on the moves of a game."""
-    from engine.games import game_named
+    from elolab.engine.games import game_named
 
     sides = (_Spent(), _Spent())
     start = game_named(game).side_to_move(record.opening.position) + len(record.opening.moves)

@@ -23,9 +23,9 @@ from statistics import NormalDist
 
 import numpy as np
 
-from arena.figures.intervals import deviations_from, score_bounds
-from arena.figures.statistics import NATURAL_TO_ELO, Pentanomial, elo_of_score, score_of_elo
-from arena.sequential import PLAUSIBLE_ELO, POWER, TYPICAL_DEVIATION, Reach, first_pairs
+from elolab.arena.figures.intervals import deviations_from, score_bounds
+from elolab.arena.figures.statistics import NATURAL_TO_ELO, Pentanomial, elo_of_score, score_of_elo
+from elolab.arena.sequential import PLAUSIBLE_ELO, POWER, TYPICAL_DEVIATION, Reach, first_pairs
 
 BETTER, WORSE, EQUIVALENT, UNDECIDED = "better", "worse", "equivalent", "undecided"
 DIFFERENT = (BETTER, WORSE)
@@ -288,9 +288,7 @@ def judged(questions: Sequence[Question], rule: Rule) -> tuple[str, ...]:
             if verdicts[place] != UNDECIDED or not question.analyses_done:
                 continue
             estimate, shares = question.estimate, len(questions)
-            inside = min(
-                estimate.deviations_from(estimate.low_margin), -estimate.deviations_from(estimate.high_margin)
-            )
+            inside = min(estimate.deviations_from(estimate.low_margin), -estimate.deviations_from(estimate.high_margin))
             if rule.margin_elo > 0 and inside >= question.bound(rule.error_rate / (shares - equivalent)):
                 verdicts[place] = EQUIVALENT
             elif max(question.above, question.below) >= question.bound(rule.error_rate / (shares - different)):

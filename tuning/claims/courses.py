@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from arena.figures.statistics import Pentanomial, elo_of_score, score_of_elo
-from arena.play.estimates import estimated_game_seconds
-from engine.games import game_named
-from engine.settings.limits import Limits
-from engine.settings.parameters import Value
-from tuning.ablation.factorial import contrast_estimate
-from tuning.ablation.run import match_of
-from tuning.ablation.verdicts import EffectEstimate, match_elo_estimate, match_estimate, reach_of_t
-from tuning.claims.measures import (
+from elolab.arena.figures.statistics import Pentanomial, elo_of_score, score_of_elo
+from elolab.arena.play.estimates import estimated_game_seconds
+from elolab.engine.games import game_named
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import Value
+from elolab.tuning.ablation.factorial import contrast_estimate
+from elolab.tuning.ablation.run import match_of
+from elolab.tuning.ablation.verdicts import EffectEstimate, match_elo_estimate, match_estimate, reach_of_t
+from elolab.tuning.claims.measures import (
     CONVERGED_MISSES,
     RATIO_UNITS,
     REACHED_END,
@@ -39,12 +39,12 @@ from tuning.claims.measures import (
     share_difference,
     share_of,
 )
-from tuning.claims.positions import LAST_PLIES, SuitePosition
-from tuning.claims.results import CellKey, CellResult, CellRow
-from tuning.claims.sequential import Looks, Seen, still_needed
-from tuning.claims.spec import COMPARED, COSTS, OF_THRESHOLD, Cell, Claim, ClaimsSpec, Part
-from tuning.claims.verdicts import OF_CASES, OPEN, SHOWN, CellOutcome, Rule
-from tuning.matches import Match, MatchTable
+from elolab.tuning.claims.positions import LAST_PLIES, SuitePosition
+from elolab.tuning.claims.results import CellKey, CellResult, CellRow
+from elolab.tuning.claims.sequential import Looks, Seen, still_needed
+from elolab.tuning.claims.spec import COMPARED, COSTS, OF_THRESHOLD, Cell, Claim, ClaimsSpec, Part
+from elolab.tuning.claims.verdicts import OF_CASES, OPEN, SHOWN, CellOutcome, Rule
+from elolab.tuning.matches import Match, MatchTable
 
 DECIDED, COMPLETE, FUTILITY = "decided", "complete", "futility"
 OUTCOMES = ("LL", "LD", "even", "WD", "WW")
@@ -363,7 +363,8 @@ class SearchCourse:
         """Over all positions, or over those in which searches counted what the part is asked about."""
         both = self.part.where == CONVERGED_MISSES
         chosen = [
-            place for place, (one, other) in enumerate(zip(variant, reference, strict=True))
+            place
+            for place, (one, other) in enumerate(zip(variant, reference, strict=True))
             if not self.part.where or (other.hits and (one.hits or not both))
         ]
         if not chosen:
@@ -410,9 +411,7 @@ class SearchCourse:
 
     def _p_value(self, estimate: Estimate, turned: tuple[float, float], null: float) -> float | None:
         sign = self.rule.sign
-        tails = [
-            estimate.tail(null + sign * value, sign * side) for value, side in self.rule.hypotheses(*turned)
-        ]
+        tails = [estimate.tail(null + sign * value, sign * side) for value, side in self.rule.hypotheses(*turned)]
         return min(1.0, 2 * max(tails)) if tails else None
 
     def _needed(self, estimate: Estimate, null: float) -> int | None:

@@ -14,17 +14,17 @@ from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
-from arena.play.executor import TICK_SECONDS
-from arena.play.store import Store
-from arena.records import Opening, digest_of
-from engine.search_statistics import END_COLUMNS, ITERATION_COLUMNS, NULL_COLUMNS, SearchStatisticsSettings
-from engine.settings.limits import Limits
-from engine.settings.parameters import Value
-from tuning.ablation.verdicts import ERROR_RATE, EffectEstimate, normal_deviate, reach_of_t
+from elolab.arena.play.executor import TICK_SECONDS
+from elolab.arena.play.store import Store
+from elolab.arena.records import Opening, digest_of
+from elolab.engine.search_statistics import END_COLUMNS, ITERATION_COLUMNS, NULL_COLUMNS, SearchStatisticsSettings
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import Value
+from elolab.tuning.ablation.verdicts import ERROR_RATE, EffectEstimate, normal_deviate, reach_of_t
 
 if TYPE_CHECKING:
-    from engine.engine import Engine, SearchResult, StopFlag
-    from engine.games.contract import Position
+    from elolab.engine.engine import Engine, SearchResult, StopFlag
+    from elolab.engine.games.contract import Position
 
 FURTHER_PLIES = 3
 """Plies between the depth at which mates are looked for and the deepest one that must agree, if a part says none."""
@@ -79,7 +79,7 @@ class SuiteSearches:
         counted: Counted | None = None,
     ) -> list[Searched] | None:
         """One search a position; ``None`` if the stop flag was set before all were done or read."""
-        from engine.compiled.identity import equivalent_identities
+        from elolab.engine.compiled.identity import equivalent_identities
 
         places = [[opening.position, list(opening.moves)] for opening in positions]
         asked = None if counted is None else [counted.of, counted.bound]
@@ -109,7 +109,7 @@ class SuiteSearches:
         self, values: Mapping[str, Value], limits: Limits, positions: Sequence[Opening], counted: Counted | None
     ) -> list[list[int]] | None:
         """The fields of ``Searched`` of each."""
-        from engine.engine import Engine
+        from elolab.engine.engine import Engine
 
         engine = Engine(self._game, values, NULL_CUTOFF_SAMPLING if counted else None)
         found = []
@@ -120,9 +120,7 @@ class SuiteSearches:
         return None if self._stop.is_set() else found
 
 
-def _searched(
-    engine: Engine, opening: Opening, limits: Limits, counted: Counted | None, stop: StopFlag
-) -> list[int]:
+def _searched(engine: Engine, opening: Opening, limits: Limits, counted: Counted | None, stop: StopFlag) -> list[int]:
     engine.new_game()
     position = engine.game.position(opening.position, opening.moves)
     before = time.thread_time_ns()
@@ -211,8 +209,6 @@ SHARES: dict[str, Callable[[Mapping[str, Any], int], tuple[int, int]]] = {
     "alternations": lambda data, _: (data["counters"]["alternations"], data["counters"]["windows"]),
 }  # fmt: skip
 """Two counts of a search by the name of their ratio; the second argument is the bound that some have."""
-
-
 
 
 def _converged_misses(data: Mapping[str, Any]) -> int:
@@ -365,9 +361,7 @@ def share_of(name: str, searches: Sequence[Searched], games: Sequence[int]) -> E
         # The spread is nil; the other may still hold in so many games.
         units = len({game for (_, one), game in zip(counts, games, strict=True) if one})
         one_sided, error = (1 if hits else -1), 0.0
-    return Estimate(
-        factor * hits / cases, factor * error, units, cases, hits, one_sided, name not in RATIO_UNITS
-    )
+    return Estimate(factor * hits / cases, factor * error, units, cases, hits, one_sided, name not in RATIO_UNITS)
 
 
 def share_difference(
@@ -404,8 +398,7 @@ def rate_of_cases(hits: int, cases: int) -> Estimate:
 def differing(variant: Sequence[Searched], reference: Sequence[Searched], games: Sequence[int]) -> Estimate:
     """Of all positions, those at which two searches to the same depth take another number of nodes, in percent."""
     counted = [
-        replace(one, hits=int(one.nodes != other.nodes), cases=1)
-        for one, other in zip(variant, reference, strict=True)
+        replace(one, hits=int(one.nodes != other.nodes), cases=1) for one, other in zip(variant, reference, strict=True)
     ]
     return share_of("", counted, games)
 
@@ -427,7 +420,7 @@ def mates_that_change(searches: Mapping[int, Sequence[Searched]], deepest_mate: 
 
     ``searches`` are of the same positions by depth.
     """
-    from engine.values import mate_distance
+    from elolab.engine.values import mate_distance
 
     depths = sorted(searches)
     found = changed = 0

@@ -16,13 +16,13 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from arena.notation.csv_tables import unquoted
-from arena.play.store import STORE_NAME, Store
-from arena.run import RunError, plain
-from engine.compiled.identity import engine_identity, equivalent_identities
-from engine.settings.toml_values import told_value
-from tuning.claims.courses import outcome_of_row
-from tuning.claims.registration import (
+from elolab.arena.notation.csv_tables import unquoted
+from elolab.arena.play.store import STORE_NAME, Store
+from elolab.arena.run import RunError, plain
+from elolab.engine.compiled.identity import engine_identity, equivalent_identities
+from elolab.engine.settings.toml_values import told_value
+from elolab.tuning.claims.courses import outcome_of_row
+from elolab.tuning.claims.registration import (
     AMENDMENTS,
     Amendment,
     AskedElsewhere,
@@ -30,8 +30,8 @@ from tuning.claims.registration import (
     is_searched_here,
     surroundings_of,
 )
-from tuning.claims.results import AMENDMENT_COLUMNS, OF_SPECIFICATION, CellKey, CellRow, cell_row
-from tuning.claims.spec import STRENGTH, ClaimsSpec, Part
+from elolab.tuning.claims.results import AMENDMENT_COLUMNS, OF_SPECIFICATION, CellKey, CellRow, cell_row
+from elolab.tuning.claims.spec import STRENGTH, ClaimsSpec, Part
 
 COLUMNS = {
     "claims": frozenset({"part", "digest", "registered"}),
@@ -259,9 +259,4 @@ def known_before(directory: Path) -> dict[str, MergedPart]:
 def merged_cells(spec: ClaimsSpec, merged: Mapping[str, MergedPart]) -> dict[CellKey, CellRow]:
     """The rows that stand for cells of the specification."""
     digests = {part.id: part.digest for part in spec.parts}
-    return {
-        row.key: row
-        for name, part in merged.items()
-        if digests.get(name) == part.digest
-        for row in part.rows
-    }
+    return {row.key: row for name, part in merged.items() if digests.get(name) == part.digest for row in part.rows}

@@ -13,13 +13,13 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from arena.notation.openings import Suite
-from arena.play.executor import TICK_SECONDS
-from arena.play.store import Store
-from arena.records import Opening, digest_of
+from elolab.arena.notation.openings import Suite
+from elolab.arena.play.executor import TICK_SECONDS
+from elolab.arena.play.store import Store
+from elolab.arena.records import Opening, digest_of
 
 if TYPE_CHECKING:
-    from engine.engine import Engine, StopFlag
+    from elolab.engine.engine import Engine, StopFlag
 
 NODES_A_MOVE = 100
 GAMES_AT_A_TIME = 100
@@ -94,7 +94,7 @@ class PositionSuites:
 
     def _play_all(self, name: str, numbers: Sequence[int], per_game: int) -> dict[int, list[str]]:
         """What each game gives, by its number; fewer of them if the stop flag was set."""
-        from engine.engine import Engine
+        from elolab.engine.engine import Engine
 
         engine = Engine(self._game, {"hash_mb": 1})
         found = {}
@@ -122,8 +122,8 @@ def _places(name: str, texts: Sequence[str]) -> range:
 
 def texts_of_self_play(engine: Engine, opening: Opening, max_plies: int) -> list[str]:
     """The positions of a game of an engine against itself from an opening, the final one left out."""
-    from engine.rules import Rules
-    from engine.settings.limits import Limits
+    from elolab.engine.rules import Rules
+    from elolab.engine.settings.limits import Limits
 
     engine.new_game()
     position = engine.game.position(opening.position, opening.moves)

@@ -17,12 +17,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from arena.notation.openings import load_suite
-from arena.play.store import Store
-from arena.records import digest_of
-from arena.run import RunError, differences, plain
-from engine.settings.toml_values import told_value
-from tuning.claims.spec import ClaimsSpec, Part
+from elolab.arena.notation.openings import load_suite
+from elolab.arena.play.store import Store
+from elolab.arena.records import digest_of
+from elolab.arena.run import RunError, differences, plain
+from elolab.engine.settings.toml_values import told_value
+from elolab.tuning.claims.spec import ClaimsSpec, Part
 
 REGISTERED = "claims registered"
 AMENDMENTS = "claims amendments"

@@ -7,17 +7,17 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
-from arena.figures.faults import FaultCount
-from arena.provenance.caveats import NO_CAVEATS, Caveats
-from tuning.claims.registration import Registration
-from tuning.claims.spec import Cell, Claim, ClaimsSpec, Part
-from tuning.claims.verdicts import OPEN, UNFINISHED, CellOutcome
+from elolab.arena.figures.faults import FaultCount
+from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats
+from elolab.tuning.claims.registration import Registration
+from elolab.tuning.claims.spec import Cell, Claim, ClaimsSpec, Part
+from elolab.tuning.claims.verdicts import OPEN, UNFINISHED, CellOutcome
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from tuning.claims.measures import Searched
-    from tuning.claims.positions import SuitePosition
+    from elolab.tuning.claims.measures import Searched
+    from elolab.tuning.claims.positions import SuitePosition
 
 CellKey = tuple[str, str, str]
 """Which cell it is: its part, engine and the limit's name."""
@@ -252,7 +252,6 @@ class ClaimsResult:
         frame = pandas.DataFrame([asdict(row) for result in self.results for row in result.rows], columns=columns)
         return frame.astype({"games_needed": "Int64", "positions_needed": "Int64"})
 
-
     def searches_frame(self) -> DataFrame:
         """One row a search that the run itself has made, position by position; its columns are ``SEARCH_COLUMNS``."""
         import pandas
@@ -276,4 +275,3 @@ PART_COLUMNS = (
     "claim", "part", "text", "source", "basis", "kind", "expect", "margin", "verdict", "p_value", "family", "games",
     "games_needed", "positions_needed", "digest", "registered", "amendments",
 )  # fmt: skip
-

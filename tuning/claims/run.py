@@ -18,17 +18,17 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import Any, Unpack
 
-from arena.figures.faults import FORFEITS, faults_of
-from arena.play.live import first_that_fits
-from arena.play.stages import GameStage, StagePlan
-from arena.play.store import STORE_NAME, Store
-from arena.provenance.caveats import caveats_of
-from arena.run import SEVERAL, Purpose, Run, RunError, RunOptions, engines_of
-from arena.spec import default_part
-from engine.language import console
-from tuning.ablation.run import sides_of
-from tuning.ablation.verdicts import ERROR_RATE
-from tuning.claims.courses import (
+from elolab.arena.figures.faults import FORFEITS, faults_of
+from elolab.arena.play.live import first_that_fits
+from elolab.arena.play.stages import GameStage, StagePlan
+from elolab.arena.play.store import STORE_NAME, Store
+from elolab.arena.provenance.caveats import caveats_of
+from elolab.arena.run import SEVERAL, Purpose, Run, RunError, RunOptions, engines_of
+from elolab.arena.spec import default_part
+from elolab.engine.language import console
+from elolab.tuning.ablation.run import sides_of
+from elolab.tuning.ablation.verdicts import ERROR_RATE
+from elolab.tuning.claims.courses import (
     Course,
     GameCourse,
     MergedCourse,
@@ -39,8 +39,8 @@ from tuning.claims.courses import (
     key_of,
     series_of,
 )
-from tuning.claims.measures import SuiteSearches
-from tuning.claims.merging import (
+from elolab.tuning.claims.measures import SuiteSearches
+from elolab.tuning.claims.merging import (
     MergedPart,
     keep_merged,
     known_merged,
@@ -48,12 +48,12 @@ from tuning.claims.merging import (
     read_merged,
     refuse_other_engines,
 )
-from tuning.claims.positions import PositionSuites, SuitePosition
-from tuning.claims.registration import AskedElsewhere, note_positions, refuse_changes, register, surroundings_of
-from tuning.claims.results import CellKey, CellResult, CellRow, ClaimsResult, PartResult
-from tuning.claims.spec import COSTS, ClaimsSpec, Part
-from tuning.claims.verdicts import DEPENDS, OPEN, SHOWN, differ, stays_in_family, verdict_of_cells
-from tuning.matches import Match, MatchTable, read_openings
+from elolab.tuning.claims.positions import PositionSuites, SuitePosition
+from elolab.tuning.claims.registration import AskedElsewhere, note_positions, refuse_changes, register, surroundings_of
+from elolab.tuning.claims.results import CellKey, CellResult, CellRow, ClaimsResult, PartResult
+from elolab.tuning.claims.spec import COSTS, ClaimsSpec, Part
+from elolab.tuning.claims.verdicts import DEPENDS, OPEN, SHOWN, differ, stays_in_family, verdict_of_cells
+from elolab.tuning.matches import Match, MatchTable, read_openings
 
 FILE_METADATA = "claims file"
 """The table of claims as it was read, where it lay, the budget and the claims that were picked."""
@@ -191,7 +191,7 @@ def plan_of_run(
     games = sum(map(games_at_most, cells.values()))
     seconds = sum(games_at_most(cell) * game_seconds(cell) for cell in cells.values())
     known = 0 if store is None else sum(outcome.pairing.series in cells for outcome in store.outcomes())
-    stage = GameStage(console("tuning")("stage.claims"), games, seconds / max(1, games), min(known, games))
+    stage = GameStage(console("elolab.tuning")("stage.claims"), games, seconds / max(1, games), min(known, games))
     return StagePlan(spec.name, directory, (stage,), concurrency)
 
 
@@ -261,7 +261,7 @@ class Experiments:
         return has_moved
 
     def _words_of_searches(self, course: SearchCourse) -> str:
-        words = console("tuning")
+        words = console("elolab.tuning")
         name = series_of(course.part, course.cell)
         return words("progress.positions", name=name, searched=course.searched, most=course.part.positions)
 
@@ -308,7 +308,7 @@ class Experiments:
         return sum(course.seconds_left for course in games) / game_seconds(self._course.cell)
 
     def _words_of_games(self, columns: int) -> str:
-        words = console("tuning")
+        words = console("elolab.tuning")
         ended = sum(bool(course.ended) for course in self.courses)
         short = words("progress.cells", ended=ended, all=len(self.courses))
         if self._course is None:

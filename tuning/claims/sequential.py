@@ -22,9 +22,9 @@ from statistics import NormalDist
 
 import numpy as np
 
-from arena.sequential import POWER
-from tuning.ablation.verdicts import FUTILITY_POWER, critical_values, normal_deviate, reach_of_t
-from tuning.claims.verdicts import OPEN, SHOWN, Rule
+from elolab.arena.sequential import POWER
+from elolab.tuning.ablation.verdicts import FUTILITY_POWER, critical_values, normal_deviate, reach_of_t
+from elolab.tuning.claims.verdicts import OPEN, SHOWN, Rule
 
 _NORMAL = NormalDist()
 REACH = 11.0

@@ -16,19 +16,19 @@ from itertools import combinations, product
 from pathlib import Path, PurePath
 from typing import Any
 
-from arena.records import digest_of
-from engine.language import DEFAULT_LANGUAGE, LANGUAGES
-from engine.settings.configuration import ConfigurationError, Table, nearest, read_toml
-from engine.settings.limits import LimitError, Limits
-from engine.settings.parameters import Value, by_own_names, resolve
-from engine.settings.presets import load_preset
-from tuning.ablation.settings import settings_of
-from tuning.ablation.spec import Comparison, Factorial, ablation_from_mapping
-from tuning.ablation.verdicts import ERROR_RATE, analyses_of
-from tuning.claims.measures import CONVERGED_MISSES, FURTHER_PLIES, MOVE_CHANGES
-from tuning.conditions import Conditions, read_conditions
-from tuning.keys.ablation import MAX_MARGIN
-from tuning.keys.claims import (
+from elolab.arena.records import digest_of
+from elolab.engine.language import DEFAULT_LANGUAGE, LANGUAGES
+from elolab.engine.settings.configuration import ConfigurationError, Table, nearest, read_toml
+from elolab.engine.settings.limits import LimitError, Limits
+from elolab.engine.settings.parameters import Value, by_own_names, resolve
+from elolab.engine.settings.presets import load_preset
+from elolab.tuning.ablation.settings import settings_of
+from elolab.tuning.ablation.spec import Comparison, Factorial, ablation_from_mapping
+from elolab.tuning.ablation.verdicts import ERROR_RATE, analyses_of
+from elolab.tuning.claims.measures import CONVERGED_MISSES, FURTHER_PLIES, MOVE_CHANGES
+from elolab.tuning.conditions import Conditions, read_conditions
+from elolab.tuning.keys.ablation import MAX_MARGIN
+from elolab.tuning.keys.claims import (
     CLAIM,
     CLAIMS,
     ENGINES,
@@ -45,7 +45,7 @@ from tuning.keys.claims import (
     THEN,
     TIME_LIMIT,
 )
-from tuning.keys.conditions import CONDITIONS
+from elolab.tuning.keys.conditions import CONDITIONS
 
 STRENGTH = ("elo", "interaction")
 """Kinds of measure that are played; the others are searches of fixed positions."""
@@ -508,8 +508,10 @@ class _Reader:
                 f"{where}: limit {name} = {limit!r}, expected a depth of more than {further_plies} plies, for mates "
                 f"are looked for {further_plies} plies before it"
             )
-        if kind in OF_COUNTS and table.choice("of") == MOVE_CHANGES and (
-            limits.clock_ms is None or not limits.nanoseconds_per_node
+        if (
+            kind in OF_COUNTS
+            and table.choice("of") == MOVE_CHANGES
+            and (limits.clock_ms is None or not limits.nanoseconds_per_node)
         ):
             raise ConfigurationError(
                 f"{where}: limit {name} = {limit!r}, expected a clock that counts nodes, such as "
@@ -582,9 +584,7 @@ class _Reader:
             settings.refuse_without_effect(where, dict(found[one]), dict(found[other]), limits)
         return tuple(found)
 
-    def _played(
-        self, table: Table, kind: str, given: Mapping[str, Any], cell: Cell, against: str | None
-    ) -> Cell:
+    def _played(self, table: Table, kind: str, given: Mapping[str, Any], cell: Cell, against: str | None) -> Cell:
         """A cell of games with its comparisons, read as an ablation's and so checked; ``given`` are its other keys."""
         weight = table.number("weight") * self.budget.weights.get(cell.limit, 1.0)
         pairs = max(4, round(self.budget.pairs * weight))
@@ -657,7 +657,7 @@ def _texts(table: Table, key: str) -> list[str]:
     """A list of at least one text."""
     given = table.value(key)
     if not isinstance(given, list) or not given or not all(isinstance(one, str) and one for one in given):
-        raise table.error(key, "a list of limits, by their names or as texts: [\"play\", \"nodes=20000\"]")
+        raise table.error(key, 'a list of limits, by their names or as texts: ["play", "nodes=20000"]')
     if len(set(given)) < len(given):
         raise table.error(key, "each limit once")
     return given
@@ -685,4 +685,3 @@ def _overlaid(table: Table, key: str, engine: str) -> dict[str, Any]:
     keys = (key, f"{key}_{engine}")
     first, second = (by_own_names(table.mapping(one), f"{table.where}: {one}") for one in keys)
     return {**first, **second}
-

@@ -35,8 +35,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from tuning.ablation.verdicts import ERROR_RATE
-from tuning.keys.claims import REFUTED_BY
+from elolab.tuning.ablation.verdicts import ERROR_RATE
+from elolab.tuning.keys.claims import REFUTED_BY
 
 CONFIRMED, REFUTED, NEGLIGIBLE, DEPENDS, OPEN = "confirmed", "refuted", "negligible", "depends", "open"
 SHOWN = "shown"

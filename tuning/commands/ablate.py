@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.commands.arguments import output_folder, specification_of
-from engine.commands.arguments import print_json
-from engine.language import Catalogue
-from tuning.commands.arguments import (
+from elolab.arena.commands.arguments import output_folder, specification_of
+from elolab.engine.commands.arguments import print_json
+from elolab.engine.language import Catalogue
+from elolab.tuning.commands.arguments import (
     complain_of_faults,
     configure_with_specification,
     describe,
@@ -21,7 +21,7 @@ from tuning.commands.arguments import (
 )
 
 if TYPE_CHECKING:
-    from tuning.ablation.run import AblationResult
+    from elolab.tuning.ablation.run import AblationResult
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -38,10 +38,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run, resume or extend an ablation."""
-    from arena.run import check_directory
-    from tuning.ablation.run import ablate, check_engine, plan_of_run, prepare_ablation, purpose_of
-    from tuning.ablation.spec import load_ablation
-    from tuning.reports.passages import repeat_command
+    from elolab.arena.run import check_directory
+    from elolab.tuning.ablation.run import ablate, check_engine, plan_of_run, prepare_ablation, purpose_of
+    from elolab.tuning.ablation.spec import load_ablation
+    from elolab.tuning.reports.passages import repeat_command
 
     spec = load_ablation(specification_of(arguments, "ablations", "ablate"))
     directory = output_folder(arguments.out, spec.name)
@@ -69,9 +69,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def print_ablation(result: AblationResult, arguments: argparse.Namespace, folder: Path | None = None) -> None:
     """Write an ablation's report, as far as it came, and print its tables."""
-    from tuning.reports.ablation import ablation_data, ablation_text, write_ablation_report
-    from tuning.reports.document import MESSAGES
-    from tuning.reports.labels import in_language
+    from elolab.tuning.reports.ablation import ablation_data, ablation_text, write_ablation_report
+    from elolab.tuning.reports.document import MESSAGES
+    from elolab.tuning.reports.labels import in_language
 
     with report_written(lambda: write_ablation_report(result, arguments.language, folder)) as report:
         if arguments.json:

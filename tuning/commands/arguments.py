@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.commands.arguments import (
+from elolab.arena.commands.arguments import (
     add_affinity_argument,
     add_cluster_arguments,
     add_engine_change_argument,
@@ -17,7 +17,7 @@ from arena.commands.arguments import (
     add_specification_argument,
     names_paragraph,
 )
-from arena.commands.results import (
+from elolab.arena.commands.results import (
     after_outcome,
     complain_if_in_use,
     file_error,
@@ -25,22 +25,22 @@ from arena.commands.results import (
     print_caveats,
     print_warnings,
 )
-from arena.files import FileError
-from arena.provenance.caveats import NO_CAVEATS, Caveats
-from engine.commands.arguments import (
+from elolab.arena.files import FileError
+from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats
+from elolab.engine.commands.arguments import (
     add_concurrency_argument,
     add_json_argument,
     add_language_argument,
     add_output_argument,
     print_json,
 )
-from engine.language import console, wrapped
+from elolab.engine.language import console, wrapped
 
 if TYPE_CHECKING:
-    from arena.figures.faults import FaultCount
-    from arena.play.stages import StagePlan
-    from arena.run import Purpose
-    from tuning.study.spec import TuningSpec
+    from elolab.arena.figures.faults import FaultCount
+    from elolab.arena.play.stages import StagePlan
+    from elolab.arena.run import Purpose
+    from elolab.tuning.study.spec import TuningSpec
 
 TEXT_WIDTH = 80
 
@@ -82,13 +82,13 @@ def uninterrupted(run: Callable[..., Any], arguments: argparse.Namespace, *given
 
 def say_how_to_resume(command: str | None, directory: Path) -> None:
     """Say on standard error how to go on; without a command, with the same again."""
-    from arena.play.store import STORE_NAME, Store
+    from elolab.arena.play.store import STORE_NAME, Store
 
     stored = 0
     if (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as store:
             stored = len(store)
-    complain("console.interrupted", stored=stored, command=command or console("tuning")("console.same_command"))
+    complain("console.interrupted", stored=stored, command=command or console("elolab.tuning")("console.same_command"))
 
 
 def say_stopped(directory: Path) -> None:
@@ -110,7 +110,7 @@ def complain_of_faults(faults: Sequence[FaultCount], exit_code: int) -> None:
 
 def complain_of_taken_name(spec: TuningSpec, directory: Path, preset: Path | None) -> None:
     """Say on standard error that a preset was written to the run's folder because its name is another's, if it was."""
-    from tuning.study.validation.preset import place_of_preset
+    from elolab.tuning.study.validation.preset import place_of_preset
 
     place, other = place_of_preset(spec, directory)
     if preset == place and other is not None:
@@ -119,9 +119,9 @@ def complain_of_taken_name(spec: TuningSpec, directory: Path, preset: Path | Non
 
 def print_faults(faults: Sequence[FaultCount]) -> None:
     """Print what players forfeited games by."""
-    from arena.figures.faults import fault_sentences
+    from elolab.arena.figures.faults import fault_sentences
 
-    say = console("arena")
+    say = console("elolab.arena")
     for sentence in fault_sentences(faults, say, say.language):
         print("\n".join(wrapped(sentence, TEXT_WIDTH)))
 
@@ -140,7 +140,7 @@ def print_outcome(
         print()
     print_caveats(caveats)
     if digest:
-        print(console("arena")("console.digest", digest=digest))
+        print(console("elolab.arena")("console.digest", digest=digest))
     if report is not None:
         print(report)
 
@@ -151,7 +151,7 @@ def report_written(write: Callable[[], Path]) -> Iterator[Path | None]:
 
     ``None`` too where Ctrl-C skips the report of a run that it has stopped before.
     """
-    from arena.players.interruption import requests_to_end
+    from elolab.arena.players.interruption import requests_to_end
 
     report = failure = None
     was_stopped = requests_to_end() > 0
@@ -169,14 +169,12 @@ def report_written(write: Callable[[], Path]) -> Iterator[Path | None]:
         raise after_outcome(failure)
 
 
-def describe(
-    plan: StagePlan, purpose: Purpose, figures: Mapping[str, int], arguments: argparse.Namespace
-) -> int:
+def describe(plan: StagePlan, purpose: Purpose, figures: Mapping[str, int], arguments: argparse.Namespace) -> int:
     """Print what a run would do, for ``--dry-run``; ``figures`` are what it consists of beside games.
 
     Raises ``UserError`` for options that it could not be played with, and for a test that could not accept anything.
     """
-    from arena.run import check_clocks, check_options, overload_warning
+    from elolab.arena.run import check_clocks, check_options, overload_warning
 
     plan.refuse_the_impossible()
     check_clocks(purpose, arguments.cluster, arguments.wall_clock_on_cluster)
@@ -193,5 +191,5 @@ def describe(
 
 def figures_text(figures: Mapping[str, int]) -> str:
     """What a run consists of, by names of the messages ``dry_run``."""
-    message = console("tuning")
+    message = console("elolab.tuning")
     return message("dry_run.comma").join(message(f"dry_run.{name}", count=count) for name, count in figures.items())

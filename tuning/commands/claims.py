@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.commands.arguments import output_folder
-from engine.commands.arguments import (
+from elolab.arena.commands.arguments import output_folder
+from elolab.engine.commands.arguments import (
     UsageError,
     add_game_argument,
     add_json_argument,
@@ -17,7 +17,7 @@ from engine.commands.arguments import (
     print_json,
     whole_number,
 )
-from tuning.commands.arguments import (
+from elolab.tuning.commands.arguments import (
     add_playing_arguments,
     complain_of_faults,
     describe,
@@ -28,8 +28,8 @@ from tuning.commands.arguments import (
 )
 
 if TYPE_CHECKING:
-    from tuning.claims.results import ClaimsResult
-    from tuning.claims.spec import ClaimsSpec
+    from elolab.tuning.claims.results import ClaimsResult
+    from elolab.tuning.claims.spec import ClaimsSpec
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +49,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--minutes", metavar="N", type=whole_number(1), help="end this sitting after so many minutes; it can be resumed"
     )
     parser.add_argument(
-        "--amend", metavar="WHY",
+        "--amend",
+        metavar="WHY",
         help="keep what is another than when it was registered (a rule, openings, weights, defaults, the parts asked) "
         "as an amendment",
     )
@@ -74,13 +75,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run or resume the claims of a game."""
-    from arena.run import check_directory
-    from engine.settings.configuration import find_config
-    from tuning.claims.courses import searches_at_most
-    from tuning.claims.merging import known_before, merged_cells, read_merged
-    from tuning.claims.run import plan_of_run, purpose_of, run_claims
-    from tuning.claims.spec import load_claims
-    from tuning.reports.claims.report import claims_command
+    from elolab.arena.run import check_directory
+    from elolab.engine.settings.configuration import find_config
+    from elolab.tuning.claims.courses import searches_at_most
+    from elolab.tuning.claims.merging import known_before, merged_cells, read_merged
+    from elolab.tuning.claims.run import plan_of_run, purpose_of, run_claims
+    from elolab.tuning.claims.spec import load_claims
+    from elolab.tuning.reports.claims.report import claims_command
 
     path = find_config("claims", arguments.claims or game_of(arguments).name)
     spec = load_claims(path, arguments.budget, arguments.only)
@@ -123,7 +124,7 @@ def print_digests(spec: ClaimsSpec, arguments: argparse.Namespace) -> int:
 
 def print_claims(result: ClaimsResult, arguments: argparse.Namespace, folder: Path | None = None) -> None:
     """Write the report on the claims, as far as the run came, and print its table."""
-    from tuning.reports.claims.report import claims_data, claims_text, write_claims_report
+    from elolab.tuning.reports.claims.report import claims_data, claims_text, write_claims_report
 
     with report_written(lambda: write_claims_report(result, arguments.language, folder)) as report:
         if arguments.json:

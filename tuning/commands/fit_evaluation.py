@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.commands.arguments import output_file, output_folder
-from engine.commands.arguments import (
+from elolab.arena.commands.arguments import output_file, output_folder
+from elolab.engine.commands.arguments import (
     add_game_argument,
     add_json_argument,
     add_language_argument,
@@ -16,7 +16,7 @@ from engine.commands.arguments import (
     print_json,
     whole_number,
 )
-from tuning.commands.arguments import (
+from elolab.tuning.commands.arguments import (
     add_playing_arguments,
     describe,
     print_outcome,
@@ -26,7 +26,7 @@ from tuning.commands.arguments import (
 )
 
 if TYPE_CHECKING:
-    from tuning.evaluation.fit import FitResult
+    from elolab.tuning.evaluation.fit import FitResult
 
 FIT_MATCH_LIMITS = ("nodes=1000", "depth=4")
 SCORE_SHARE = 50
@@ -35,7 +35,7 @@ SCORE_SHARE = 50
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``elolab fit-evaluation``."""
-    from engine.settings.limits import Limits
+    from elolab.engine.settings.limits import Limits
 
     add_game_argument(parser, "othello")
     parser.add_argument(
@@ -43,7 +43,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="self-play games of each iteration (default %(default)s)",
     )  # fmt: skip
     parser.add_argument(
-        "--limit", type=Limits.parse, metavar="LIMIT",
+        "--limit",
+        type=Limits.parse,
+        metavar="LIMIT",
         help="what a player may spend on a move of them (default nodes=800 in Xiangqi, depth=3 in Othello)",
     )
     add_seed_argument(parser, 1)
@@ -100,12 +102,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run or resume a fit."""
-    from arena.run import check_directory
-    from engine.games import game_named
-    from engine.settings.limits import Limits
-    from engine.settings.parameters import BY_NAME
-    from engine.settings.weights import find_weights
-    from tuning.evaluation.fit import (
+    from elolab.arena.run import check_directory
+    from elolab.engine.games import game_named
+    from elolab.engine.settings.limits import Limits
+    from elolab.engine.settings.parameters import BY_NAME
+    from elolab.engine.settings.weights import find_weights
+    from elolab.tuning.evaluation.fit import (
         FitSpec,
         check_fit,
         check_openings,
@@ -155,7 +157,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def print_fit(fitted: FitResult, arguments: argparse.Namespace, folder: Path | None = None) -> None:
     """Write a fit's report, as far as it came, and print what it comes to."""
-    from tuning.reports.fit import fit_data, fit_text, write_fit_report
+    from elolab.tuning.reports.fit import fit_data, fit_text, write_fit_report
 
     with report_written(lambda: write_fit_report(fitted, arguments.language, folder)) as report:
         if arguments.json:

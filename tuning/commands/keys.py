@@ -6,10 +6,10 @@ import argparse
 import shutil
 from typing import TYPE_CHECKING
 
-from engine.commands.arguments import UsageError, add_language_argument
+from elolab.engine.commands.arguments import UsageError, add_language_argument
 
 if TYPE_CHECKING:
-    from tuning.keys.kinds import Kind
+    from elolab.tuning.keys.kinds import Kind
 
 MAX_COLUMNS = 100
 """Text is not spread wider than this on a wide terminal."""
@@ -34,8 +34,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Explain what was named, or list the kinds of files."""
-    from tuning.keys.reference import explained, overview
-    from tuning.keys.schema import schema_text
+    from elolab.tuning.keys.reference import explained, overview
+    from elolab.tuning.keys.schema import schema_text
 
     if arguments.schema:
         print(schema_text(_kind_named(arguments.names)), end="")
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _kind_named(names: list[str]) -> Kind:
-    from tuning.keys.kinds import KINDS
+    from elolab.tuning.keys.kinds import KINDS
 
     kinds = {kind.name: kind for kind in KINDS}
     if len(names) != 1 or names[0] not in kinds:

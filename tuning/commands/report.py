@@ -8,10 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from arena.commands import report as tournaments
-from arena.reports.plots import figures_also_as
-from engine.errors import UserError
-from tuning.commands.arguments import say_stopped
+from elolab.arena.commands import report as tournaments
+from elolab.arena.reports.plots import figures_also_as
+from elolab.engine.errors import UserError
+from elolab.tuning.commands.arguments import say_stopped
 
 configure = tournaments.configure
 
@@ -23,7 +23,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    from tuning.rereading import result_in
+    from elolab.tuning.rereading import result_in
 
     result = None
     if len(arguments.directories) == 1:
@@ -40,10 +40,10 @@ def _report(arguments: argparse.Namespace) -> int:
 
 def print_report(result: Any, arguments: argparse.Namespace, folder: Path) -> None:
     """Write what ``tuning.rereading`` has read into a folder, and print it as the command does that played it."""
-    from tuning.commands.ablate import print_ablation
-    from tuning.commands.claims import print_claims
-    from tuning.commands.fit_evaluation import print_fit
-    from tuning.commands.tune import print_tuning
+    from elolab.tuning.commands.ablate import print_ablation
+    from elolab.tuning.commands.claims import print_claims
+    from elolab.tuning.commands.fit_evaluation import print_fit
+    from elolab.tuning.commands.tune import print_tuning
 
     printers: dict[str, Callable[[Any, argparse.Namespace, Path], None]] = {
         "StudyResult": print_tuning,

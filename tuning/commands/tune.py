@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.commands.arguments import output_folder, specification_of
-from engine.commands.arguments import print_json
-from tuning.commands.arguments import (
+from elolab.arena.commands.arguments import output_folder, specification_of
+from elolab.engine.commands.arguments import print_json
+from elolab.tuning.commands.arguments import (
     complain,
     complain_of_faults,
     complain_of_taken_name,
@@ -22,7 +22,7 @@ from tuning.commands.arguments import (
 )
 
 if TYPE_CHECKING:
-    from tuning.study.result import StudyResult
+    from elolab.tuning.study.result import StudyResult
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -40,12 +40,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run or resume a study."""
-    from tuning.reports.passages import repeat_command
-    from tuning.reports.study import tuning_sentence
-    from tuning.study.plan import check_engine, plan_of_run, prepare_tuning, purpose_of
-    from tuning.study.rounds.schedule import rounds_of
-    from tuning.study.run import check_folder, tune
-    from tuning.study.spec import load_tuning
+    from elolab.tuning.reports.passages import repeat_command
+    from elolab.tuning.reports.study import tuning_sentence
+    from elolab.tuning.study.plan import check_engine, plan_of_run, prepare_tuning, purpose_of
+    from elolab.tuning.study.rounds.schedule import rounds_of
+    from elolab.tuning.study.run import check_folder, tune
+    from elolab.tuning.study.spec import load_tuning
 
     spec = load_tuning(specification_of(arguments, "tuning", "tune"))
     directory = output_folder(arguments.out, spec.name)
@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def print_tuning(result: StudyResult, arguments: argparse.Namespace, folder: Path | None = None) -> None:
     """Write a study's report, as far as the study came, and print what it comes to."""
-    from tuning.reports.study import tuning_data, tuning_text, write_tuning_report
+    from elolab.tuning.reports.study import tuning_data, tuning_text, write_tuning_report
 
     with report_written(lambda: write_tuning_report(result, arguments.language, folder)) as report:
         if arguments.json:

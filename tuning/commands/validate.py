@@ -6,17 +6,17 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.commands.arguments import add_log_argument
-from arena.commands.results import print_caveats
-from engine.commands.arguments import (
+from elolab.arena.commands.arguments import add_log_argument
+from elolab.arena.commands.results import print_caveats
+from elolab.engine.commands.arguments import (
     UsageError,
     add_json_argument,
     add_language_argument,
     print_json,
     whole_number,
 )
-from engine.language import Catalogue, console, wrapped
-from tuning.commands.arguments import (
+from elolab.engine.language import Catalogue, console, wrapped
+from elolab.tuning.commands.arguments import (
     TEXT_WIDTH,
     add_playing_arguments,
     complain,
@@ -30,13 +30,13 @@ from tuning.commands.arguments import (
 )
 
 if TYPE_CHECKING:
-    from tuning.study.validation.again import ValidationResult
-    from tuning.study.validation.match import Verdict
+    from elolab.tuning.study.validation.again import ValidationResult
+    from elolab.tuning.study.validation.match import Verdict
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``elolab validate``."""
-    from engine.settings.limits import Limits
+    from elolab.engine.settings.limits import Limits
 
     parser.add_argument("directory", metavar="DIR", type=Path, help="the folder of a finished study")
     parser.add_argument(
@@ -65,9 +65,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Validate a study's recommendation again."""
-    from tuning.reports.study import write_tuning_report
-    from tuning.rereading import result_in
-    from tuning.study.validation.again import plan_of_validation, validate_again
+    from elolab.tuning.reports.study import write_tuning_report
+    from elolab.tuning.rereading import result_in
+    from elolab.tuning.study.validation.again import plan_of_validation, validate_again
 
     directory = arguments.directory
     if not directory.is_dir():
@@ -101,8 +101,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _print_verdict(
     result: ValidationResult, verdict: Verdict, report: Path | None, arguments: argparse.Namespace
 ) -> None:
-    from tuning.reports.document import MESSAGES
-    from tuning.reports.study import needed_sentence, verdict_data, verdict_sentence
+    from elolab.tuning.reports.document import MESSAGES
+    from elolab.tuning.reports.study import needed_sentence, verdict_data, verdict_sentence
 
     if arguments.json:
         preset = None if result.preset is None else str(result.preset)
@@ -112,7 +112,7 @@ def _print_verdict(
         data["warnings"] = result.caveats.sentences()
         print_json(data)
     else:
-        message = console("tuning")
+        message = console("elolab.tuning")
         print(verdict_sentence(verdict, arguments.language))
         needed = needed_sentence(verdict, Catalogue(MESSAGES, arguments.language), "--maximum-pairs {pairs}")
         if needed:

@@ -8,12 +8,12 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from engine.commands.arguments import add_language_argument, whole_number
-from engine.errors import UserError
-from engine.language import console
-from engine.programs.children import helper_command
+from elolab.engine.commands.arguments import add_language_argument, whole_number
+from elolab.engine.errors import UserError
+from elolab.engine.language import console
+from elolab.engine.programs.children import helper_command
 
-MESSAGES = "arena.watching"
+MESSAGES = "elolab.arena.watching"
 RESULTS = "results"
 HOST, PORT = "127.0.0.1", 8642
 NICENESS = 10
@@ -52,8 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
         if find_spec(name) is None:
             raise UserError(f'watch: {name} is not installed; pip install "elolab[watch]"')
     root, is_single = _found(arguments)
-    from arena.watching.followed import WatchedRuns
-    from arena.watching.server import address_of, opened_socket, serve
+    from elolab.arena.watching.followed import WatchedRuns
+    from elolab.arena.watching.server import address_of, opened_socket, serve
 
     listening = opened_socket(arguments.host, arguments.port)
     os.nice(NICENESS)
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         import webbrowser
 
         webbrowser.open(address)
-    runs = WatchedRuns(root, is_single=is_single, figures_command=helper_command("tuning.reports.watched"))
+    runs = WatchedRuns(root, is_single=is_single, figures_command=helper_command("elolab.tuning.reports.watched"))
     serve(runs, listening, arguments.language, arguments.host)
     return 0
 
@@ -74,8 +74,8 @@ def _run_in_terminal(arguments: argparse.Namespace) -> int:
         if value != usual:
             raise UserError(f"watch: --{name} is of the page, which --terminal does not serve; leave one of them out")
     root, is_single = _found(arguments)
-    from arena.watching.followed import WatchedRuns
-    from arena.watching.terminal import watch_in_terminal
+    from elolab.arena.watching.followed import WatchedRuns
+    from elolab.arena.watching.terminal import watch_in_terminal
 
     runs = WatchedRuns(root, is_single=is_single)
     chosen = runs.chosen()
@@ -83,14 +83,14 @@ def _run_in_terminal(arguments: argparse.Namespace) -> int:
         raise UserError(f"watch: {root}: no run in it; name the folder in which one will begin")
     folder = runs.folders()[chosen]
     os.nice(NICENESS)
-    outcome = helper_command("tuning.reports.watched", [str(folder), arguments.language, "text"])
+    outcome = helper_command("elolab.tuning.reports.watched", [str(folder), arguments.language, "text"])
     watch_in_terminal(folder, arguments.language, outcome)
     return 0
 
 
 def _found(arguments: argparse.Namespace) -> tuple[Path, bool]:
     """The folder to watch, and whether it is that of one run. Raises ``UserError`` if there is nothing in it."""
-    from arena.collection.listing import is_run, run_folders
+    from elolab.arena.collection.listing import is_run, run_folders
 
     named: Path | None = arguments.directory
     root = named or Path(RESULTS)

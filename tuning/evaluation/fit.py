@@ -19,22 +19,22 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from arena.figures.statistics import Pentanomial
-from arena.files import replace_file
-from arena.notation.openings import Suite
-from arena.play.estimates import estimated_game_seconds
-from arena.play.stages import GameStage, StagePlan
-from arena.play.store import STORE_NAME, Store
-from arena.players.processors import Side
-from arena.records import BUILTIN, PlayerSpec, digest_of
-from arena.run import Purpose, Run, RunOptions, engines_of
-from engine.errors import UserError
-from engine.language import console
-from engine.rules import Rules
-from engine.settings.configuration import find_config
-from engine.settings.limits import Limits
-from engine.settings.parameters import Value, resolve
-from engine.settings.weights import (
+from elolab.arena.figures.statistics import Pentanomial
+from elolab.arena.files import replace_file
+from elolab.arena.notation.openings import Suite
+from elolab.arena.play.estimates import estimated_game_seconds
+from elolab.arena.play.stages import GameStage, StagePlan
+from elolab.arena.play.store import STORE_NAME, Store
+from elolab.arena.players.processors import Side
+from elolab.arena.records import BUILTIN, PlayerSpec, digest_of
+from elolab.arena.run import Purpose, Run, RunOptions, engines_of
+from elolab.engine.errors import UserError
+from elolab.engine.language import console
+from elolab.engine.rules import Rules
+from elolab.engine.settings.configuration import find_config
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import Value, resolve
+from elolab.engine.settings.weights import (
     STEPS,
     Weights,
     find_weights,
@@ -46,16 +46,16 @@ from engine.settings.weights import (
     rows_of,
     steps_of,
 )
-from tuning.conditions import Conditions
-from tuning.evaluation.logistic import WinSample, expected_score, fit_wins, losses_of
-from tuning.evaluation.patterns import fit_patterns
-from tuning.evaluation.positions import Positions, Scoring, joined, positions_of
-from tuning.evaluation.ridge import Fit, Sample, fit, is_held_out, phases_of
-from tuning.evaluation.self_play import SelfPlay, games_of, play_games, series_of_iteration, stored_games
-from tuning.matches import Match, MatchTable, read_openings
+from elolab.tuning.conditions import Conditions
+from elolab.tuning.evaluation.logistic import WinSample, expected_score, fit_wins, losses_of
+from elolab.tuning.evaluation.patterns import fit_patterns
+from elolab.tuning.evaluation.positions import Positions, Scoring, joined, positions_of
+from elolab.tuning.evaluation.ridge import Fit, Sample, fit, is_held_out, phases_of
+from elolab.tuning.evaluation.self_play import SelfPlay, games_of, play_games, series_of_iteration, stored_games
+from elolab.tuning.matches import Match, MatchTable, read_openings
 
 if TYPE_CHECKING:
-    from engine.games.contract import EvaluationFitting, Game
+    from elolab.engine.games.contract import EvaluationFitting, Game
 
 KIND = "evaluation fit"
 LENGTHS = ("games", "iterations", "match_pairs")
@@ -117,7 +117,7 @@ class FitSpec:
         )
 
     def _regression_words(self) -> str:
-        from engine.games import game_named
+        from elolab.engine.games import game_named
 
         fitting = game_named(self.game).fitting
         if fitting is not None and fitting.regression == "logistic":
@@ -241,7 +241,7 @@ class Interrupted(Exception):
 
 def fitting_of(game: Game) -> EvaluationFitting:
     """What a game has for fitting; raises ``UserError`` if its weights do not come from a file."""
-    from engine.games import GAMES, game_named
+    from elolab.engine.games import GAMES, game_named
 
     fitting = game.fitting
     if fitting is None:
@@ -252,7 +252,7 @@ def fitting_of(game: Game) -> EvaluationFitting:
 
 def check_fit(spec: FitSpec) -> EvaluationFitting:
     """What the game has for fitting; raises ``UserError`` with one line for what cannot be asked of it."""
-    from engine.games import game_named
+    from elolab.engine.games import game_named
 
     fitting = fitting_of(game_named(spec.game))
     if spec.until_no_gain and not spec.match_pairs:
@@ -293,7 +293,7 @@ def fit_evaluation(
 
     Raises ``UserError`` if the folder belongs to another run or engine, or the disk is full.
     """
-    from engine.games import game_named
+    from elolab.engine.games import game_named
 
     fitting = check_fit(spec)
     start = find_weights(spec.start, (spec.game,))
@@ -326,7 +326,7 @@ def fit_evaluation(
 
 def check_openings(spec: FitSpec) -> None:
     """Raise ``RunError`` if there are too few openings for the matches."""
-    from engine.games import game_named
+    from elolab.engine.games import game_named
 
     _MatchOpenings.of(spec, game_named(spec.game))
 
@@ -359,7 +359,7 @@ def plan_of_run(spec: FitSpec, directory: Path, concurrency: int, store: Store |
 
 def _stage_name(kind: str, number: int) -> str:
     """The name of an iteration's ``games`` of self-play, or of its ``matches``."""
-    return console("tuning")(f"stage.{kind}", number=number)
+    return console("elolab.tuning")(f"stage.{kind}", number=number)
 
 
 def _opponents(number: int) -> dict[str, int]:
@@ -461,9 +461,7 @@ class _Iterations:
             values += rows[phases_of(steps[kept], len(rows))[:, None], numbers].sum(axis=1)
         size = float(values @ values)
         factor = float(values @ sample.results[kept]) / size if size else 0.0
-        plain, scaled = (
-            float(np.sqrt(np.mean((by * values - sample.results[kept]) ** 2))) for by in (1.0, factor)
-        )
+        plain, scaled = (float(np.sqrt(np.mean((by * values - sample.results[kept]) ** 2))) for by in (1.0, factor))
         return plain, scaled
 
     def _weights_path(self, number: int) -> Path:
@@ -483,7 +481,7 @@ class _Iterations:
         return PlayerSpec(f"weights {weights.digest}", BUILTIN, limits, parameters=tuple(values.items()))
 
     def _begin(self, games: int, key: str, done: int = 0, stage: str = "") -> None:
-        words = console("tuning")(key, number=self._number + 1, iterations=self._spec.iterations)
+        words = console("elolab.tuning")(key, number=self._number + 1, iterations=self._spec.iterations)
         self._run.progress.begin(games, words, done=done, stage=stage)
 
     def _play(self, plan: SelfPlay) -> None:
@@ -522,7 +520,7 @@ class _Iterations:
         return found
 
     def _weights_text(self, found: Fit, error_before: float) -> str:
-        from engine.compiled.identity import engine_identity
+        from elolab.engine.compiled.identity import engine_identity
 
         kind, unit = ERRORS[self._fitting.regression], self._fitting.unit
         provenance = (
@@ -550,7 +548,7 @@ class _Iterations:
         for index, (against, number, limits) in enumerate(planned if games else []):
             match = self._match(index, number, limits)
             key = "progress.match_before" if against == AGAINST_BEFORE else "progress.match_first"
-            progress.say(console("tuning")(key, number=self._number, iterations=spec.iterations, limit=limits))
+            progress.say(console("elolab.tuning")(key, number=self._number, iterations=spec.iterations, limit=limits))
             self._recognise(match)
             progress.done += 2 * match.pairs - self._table.missing_games([match])
             is_complete = self._table.play([match])
@@ -597,7 +595,7 @@ def _two_ends(rows: np.ndarray, phases: int) -> np.ndarray:
 
 def weights_text(game: str, provenance: str, features: Sequence[str], phases: Sequence[Sequence[int]]) -> str:
     """A file of weights as TOML; see ``engine.settings.weights``."""
-    from engine.games import game_named
+    from elolab.engine.games import game_named
 
     lines = [
         f"game = {json.dumps(game)}",

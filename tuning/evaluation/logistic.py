@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.settings.weights import MAX_XIANGQI_WEIGHT
-from tuning.evaluation.ridge import CURVE, Fit, is_held_out
+from elolab.engine.settings.weights import MAX_XIANGQI_WEIGHT
+from elolab.tuning.evaluation.ridge import CURVE, Fit, is_held_out
 
 PRIOR_DEVIATIONS = (8.0, 24.0, 72.0)
 """Standard deviations of the prior to choose from, in the evaluation's points."""

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.settings.weights import MAX_WEIGHT, STEPS
-from tuning.evaluation.ridge import MIN_POSITIONS_PER_FEATURE, Fit, FitError, Sample, is_held_out, phases_of
+from elolab.engine.settings.weights import MAX_WEIGHT, STEPS
+from elolab.tuning.evaluation.ridge import MIN_POSITIONS_PER_FEATURE, Fit, FitError, Sample, is_held_out, phases_of
 
 STRENGTHS = (10.0, 50.0, 200.0, 800.0)
 """Results of games are noisy and take strong ones; scores of searches weak ones."""
@@ -37,9 +37,7 @@ def fit_patterns(sample: Sample, steps: np.ndarray, numbers: np.ndarray, size: i
     held_out = is_held_out(sample.games)
     games = np.unique(sample.games[~held_out])
     own_phase = phases_of(steps, phases)
-    fits = [
-        _best_of_phase(phase, phases, sample, steps, numbers, size, held_out, STRENGTHS) for phase in range(phases)
-    ]
+    fits = [_best_of_phase(phase, phases, sample, steps, numbers, size, held_out, STRENGTHS) for phase in range(phases)]
     filled = [phase for phase, found in enumerate(fits) if found is not None]
     if not filled:
         raise FitError("too few positions for any phase; play more games (--games) or tell fewer apart (--phases)")
@@ -101,9 +99,7 @@ def _values(features: np.ndarray, numbers: np.ndarray, weights: np.ndarray, size
     return values
 
 
-def _solved(
-    features: np.ndarray, numbers: np.ndarray, results: np.ndarray, size: int, strength: float
-) -> np.ndarray:
+def _solved(features: np.ndarray, numbers: np.ndarray, results: np.ndarray, size: int, strength: float) -> np.ndarray:
     """The weights by conjugate gradients, each unknown scaled by how often it counts."""
     places = numbers.reshape(-1)
     instances = numbers.shape[1]

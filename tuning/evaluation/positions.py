@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arena.records import GameRecord
-from engine.engine import Engine
-from engine.settings.limits import Limits
-from engine.settings.parameters import Value
-from engine.values import BAN_BOUND
-from tuning.evaluation.self_play import game_number
+from elolab.arena.records import GameRecord
+from elolab.engine.engine import Engine
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import Value
+from elolab.engine.values import BAN_BOUND
+from elolab.tuning.evaluation.self_play import game_number
 
 if TYPE_CHECKING:
-    from engine.engine import StopFlag
-    from engine.games.contract import EvaluationFitting, Game
-    from engine.solving import Solver
+    from elolab.engine.engine import StopFlag
+    from elolab.engine.games.contract import EvaluationFitting, Game
+    from elolab.engine.solving import Solver
 
 PLIES_PER_POSITION = 2
 GAMES_PER_TASK = 64
@@ -92,7 +92,7 @@ def positions_of(
     local = threading.local()
 
     def work(chunk: Sequence[GameRecord]) -> list[Positions]:
-        from engine.solving import Solver
+        from elolab.engine.solving import Solver
 
         if fitting.regression == "logistic":
             return [_won_positions(record, fitting, seed) for record in chunk]
@@ -119,9 +119,7 @@ def _chunks(records: Iterable[GameRecord]) -> Iterator[list[GameRecord]]:
         yield chunk
 
 
-def _scorer(
-    game: Game, fitting: EvaluationFitting, scoring: Scoring, stop: StopFlag
-) -> Callable[[np.ndarray], float]:
+def _scorer(game: Game, fitting: EvaluationFitting, scoring: Scoring, stop: StopFlag) -> Callable[[np.ndarray], float]:
     """What a search says of a row: points of the game's own score, the view of the side to move."""
     engine = Engine(game.name, {**SEARCHING, **scoring.settings})
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.errors import UserError
-from engine.settings.weights import MAX_WEIGHT, STEPS
+from elolab.engine.errors import UserError
+from elolab.engine.settings.weights import MAX_WEIGHT, STEPS
 
 STRENGTHS = (1e-5, 1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1)
 HELD_OUT_EVERY = 10

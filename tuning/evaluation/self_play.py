@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from arena.records import GameConditions, GameJob, GameRecord, Opening, Pairing, PlayerSpec
-from engine.rules import Adjudication, Rules
+from elolab.arena.records import GameConditions, GameJob, GameRecord, Opening, Pairing, PlayerSpec
+from elolab.engine.rules import Adjudication, Rules
 
 if TYPE_CHECKING:
-    from arena.play.store import Store
-    from arena.run import Run
-    from engine.games.contract import Game
+    from elolab.arena.play.store import Store
+    from elolab.arena.run import Run
+    from elolab.engine.games.contract import Game
 
 
 GAMES_PER_ITERATION = 10**7

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from arena.keys.tournament import MAX_PAIRS, OPENING_PARTS
-from engine.settings.keys import TABLE, TEXT, TEXTS, VALUE, VALUES, Default, Key, Section, Topic
-from tuning.ablation.verdicts import ERROR_RATE, MARGIN_ELO, Rule
-from tuning.keys.conditions import CONDITION_KEYS, SET, SETTINGS
-from tuning.keys.study import SCALES
+from elolab.arena.keys.tournament import MAX_PAIRS, OPENING_PARTS
+from elolab.engine.settings.keys import TABLE, TEXT, TEXTS, VALUE, VALUES, Default, Key, Section, Topic
+from elolab.tuning.ablation.verdicts import ERROR_RATE, MARGIN_ELO, Rule
+from elolab.tuning.keys.conditions import CONDITION_KEYS, SET, SETTINGS
+from elolab.tuning.keys.study import SCALES
 
 MAX_ROUNDS = 100
 MAX_MARGIN = 100
 BARE = "plain-alpha-beta"
 """The preset to which features are added one at a time, unless another is named."""
 
-_ablation = Topic("tuning.keys", "ablation")
-_question = Topic("tuning.keys", "question")
-_depth = Topic("tuning.keys", "nodes_to_depth")
+_ablation = Topic("elolab.tuning.keys", "ablation")
+_question = Topic("elolab.tuning.keys", "question")
+_depth = Topic("elolab.tuning.keys", "nodes_to_depth")
 
 _LABEL = _question.text("label", "in the endgame", Default.COMPUTED)
 _LIMIT = _question.text("limit", "nodes=2000", Default.COMPUTED)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from arena.keys.tournament import ADJUDICATION, MAX_PAIRS
-from engine.games import GAMES
-from engine.language import LANGUAGES
-from engine.settings.keys import TABLE, TEXT, TEXTS, Default, Topic
-from engine.settings.presets import DEFAULT_PRESET
-from tuning.claims.measures import CONDITIONS, SHARE_NAMES
-from tuning.keys.ablation import FACTORS
-from tuning.keys.conditions import SETTINGS
+from elolab.arena.keys.tournament import ADJUDICATION, MAX_PAIRS
+from elolab.engine.games import GAMES
+from elolab.engine.language import LANGUAGES
+from elolab.engine.settings.keys import TABLE, TEXT, TEXTS, Default, Topic
+from elolab.engine.settings.presets import DEFAULT_PRESET
+from elolab.tuning.claims.measures import CONDITIONS, SHARE_NAMES
+from elolab.tuning.keys.ablation import FACTORS
+from elolab.tuning.keys.conditions import SETTINGS
 
 BUDGETS = ("quick", "full")
 BASES = {"c": "claimed", "i": "implied", "o": "own"}
@@ -44,14 +44,12 @@ SUITES = ("games", "last", "passes")
 """Positions from self-play: of whole games, of their last plies, or of those among these that a pass follows."""
 GAMES_WITH_PASSES = ("othello",)
 
-_claims = Topic("tuning.keys", "claims")
-_budget = Topic("tuning.keys", "claims_budget")
-_claim = Topic("tuning.keys", "claim")
-_part = Topic("tuning.keys", "part")
+_claims = Topic("elolab.tuning.keys", "claims")
+_budget = Topic("elolab.tuning.keys", "claims_budget")
+_claim = Topic("elolab.tuning.keys", "claim")
+_part = Topic("elolab.tuning.keys", "part")
 
-LIMIT_BY_ENGINE = _budget.section(
-    "limit-by-engine", *(_budget.text(engine, "depth=4") for engine in ENGINES)
-)
+LIMIT_BY_ENGINE = _budget.section("limit-by-engine", *(_budget.text(engine, "depth=4") for engine in ENGINES))
 _LIMITS = _budget.section(
     "limits",
     others=_budget("limit", TEXT, TABLE, section=LIMIT_BY_ENGINE, default=Default.COMPUTED, example='"nodes=2000"'),

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from arena.keys.player import PROGRAM
-from arena.keys.tournament import RUN_KEYS
-from arena.players.registry import PROTOCOLS, protocol_named
-from engine.settings.keys import TABLE, TEXT, VALUE, Default, Key, Topic
-from engine.settings.presets import DEFAULT_PRESET, is_parameter
+from elolab.arena.keys.player import PROGRAM
+from elolab.arena.keys.tournament import RUN_KEYS
+from elolab.arena.players.registry import PROTOCOLS, protocol_named
+from elolab.engine.settings.keys import TABLE, TEXT, VALUE, Default, Key, Topic
+from elolab.engine.settings.presets import DEFAULT_PRESET, is_parameter
 
 ENGINE_TABLES = ("engine", "builds")
 """The tables of a specification that say whose engine it is about; without them it is the built-in one."""
 DEFAULT_PROTOCOL = "uci"
 EXTERNAL_PROTOCOLS = tuple(name for name in PROTOCOLS if protocol_named(name).is_external)
 
-_conditions = Topic("tuning.keys", "conditions")
-_engine = Topic("tuning.keys", "engine")
+_conditions = Topic("elolab.tuning.keys", "conditions")
+_engine = Topic("elolab.tuning.keys", "engine")
 
 
 def _program_keys() -> tuple[Key, ...]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from arena.keys.player import ENGINES
-from arena.keys.tournament import TOURNAMENT
-from engine.settings.keys import TABLE, TABLES, Key, Section
-from engine.settings.presets import preset_section
-from engine.settings.weights import WEIGHTS
-from tuning.keys.ablation import ABLATION
-from tuning.keys.claims import CLAIMS
-from tuning.keys.study import STUDY
+from elolab.arena.keys.player import ENGINES
+from elolab.arena.keys.tournament import TOURNAMENT
+from elolab.engine.settings.keys import TABLE, TABLES, Key, Section
+from elolab.engine.settings.presets import preset_section
+from elolab.engine.settings.weights import WEIGHTS
+from elolab.tuning.keys.ablation import ABLATION
+from elolab.tuning.keys.claims import CLAIMS
+from elolab.tuning.keys.study import STUDY
 
 NAME = "NAME"
 """Stands for a name that is free."""

@@ -1,6 +1,6 @@
 """The reference of all keys of all files: on a terminal, and as the pages ``docs/keys*.md``.
 
-    make docs
+make docs
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ import difflib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from engine.errors import UserError
-from engine.language import Catalogue, padded, wrapped
-from engine.settings.keys import CHOICE, NUMBER, TABLE, WHOLE, Default, Key, Section
-from tuning.keys.kinds import KINDS, NAME, Place, entries_of, places_of
-from tuning.keys.schema import schema_text
+from elolab.engine.errors import UserError
+from elolab.engine.language import Catalogue, padded, wrapped
+from elolab.engine.settings.keys import CHOICE, NUMBER, TABLE, WHOLE, Default, Key, Section
+from elolab.tuning.keys.kinds import KINDS, NAME, Place, entries_of, places_of
+from elolab.tuning.keys.schema import schema_text
 
 PAGES = {"keys.md": "en", "keys.zh-CN.md": "zh"}
 """The pages in ``docs``, and their languages."""
@@ -25,7 +25,7 @@ class Wording:
     """Keys in the words of a language."""
 
     def __init__(self, language: str) -> None:
-        self.say = Catalogue("tuning.keys", language)
+        self.say = Catalogue("elolab.tuning.keys", language)
         self._language = language
 
     def meaning(self, key: Key) -> str:
@@ -166,9 +166,9 @@ def _indented(text: str, indent: str, columns: int) -> list[str]:
 
 def page(language: str) -> str:
     """The page ``docs/keys*.md``."""
-    say = Catalogue("tuning.keys", language)
+    say = Catalogue("elolab.tuning.keys", language)
     name, other = next((name, other) for name, other in PAGES.items() if other != language)
-    link = f"*[{Catalogue('tuning.keys', other)('reference.language')}]({name})*"
+    link = f"*[{Catalogue('elolab.tuning.keys', other)('reference.language')}]({name})*"
     lines = [f"# {say('reference.title')}", "", link, ""]
     lines += [say("reference.introduction"), "", say("reference.schemas")]
     for kind in KINDS:

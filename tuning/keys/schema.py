@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from engine.language import DEFAULT_LANGUAGE, Catalogue
-from engine.settings.keys import (
+from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
+from elolab.engine.settings.keys import (
     CHOICE,
     NUMBER,
     ROWS,
@@ -25,9 +25,9 @@ from engine.settings.keys import (
     Key,
     Section,
 )
-from engine.settings.parameters import PARAMETERS, Parameter
-from engine.settings.presets import SETTINGS
-from tuning.keys.kinds import Kind
+from elolab.engine.settings.parameters import PARAMETERS, Parameter
+from elolab.engine.settings.presets import SETTINGS
+from elolab.tuning.keys.kinds import Kind
 
 DIALECT = "http://json-schema.org/draft-07/schema#"
 SCALAR = {"type": ["string", "number", "boolean"]}

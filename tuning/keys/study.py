@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from arena.figures.statistics import SPRT_MODELS
-from arena.sequential import MAX_HYPOTHESIS
-from engine.settings.keys import TEXTS, VALUE, VALUES, Default, Topic
-from tuning.keys.conditions import CONDITION_KEYS
+from elolab.arena.figures.statistics import SPRT_MODELS
+from elolab.arena.sequential import MAX_HYPOTHESIS
+from elolab.engine.settings.keys import TEXTS, VALUE, VALUES, Default, Topic
+from elolab.tuning.keys.conditions import CONDITION_KEYS
 
 SAMPLERS = ("duel", "tpe", "cmaes", "gp", "qmc", "random")
 MODELLING_SAMPLERS = ("tpe", "gp")
@@ -28,10 +28,10 @@ MAX_OPTION = 10**9
 ERROR_PROBABILITIES = (0.0001, 0.49)
 """Least and greatest probability of an error of the validation's test."""
 
-_study = Topic("tuning.keys", "study")
-_budget = Topic("tuning.keys", "budget")
-_dimension = Topic("tuning.keys", "dimension")
-_validation = Topic("tuning.keys", "validation")
+_study = Topic("elolab.tuning.keys", "study")
+_budget = Topic("elolab.tuning.keys", "budget")
+_dimension = Topic("elolab.tuning.keys", "dimension")
+_validation = Topic("elolab.tuning.keys", "validation")
 
 BUDGET = _budget.section(
     "budget",

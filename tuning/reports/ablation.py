@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arena.figures.names import told_apart
-from arena.figures.numbers import error_text, percent_text, signed
-from arena.files import replace_file
-from arena.notation.csv_tables import frame_csv
-from arena.reports.contents import Plot
-from arena.reports.tables import TextTable
-from arena.sequential import POWER
-from engine.language import DEFAULT_LANGUAGE, Catalogue, with_minus, wrapped
-from tuning.ablation.verdicts import (
+from elolab.arena.figures.names import told_apart
+from elolab.arena.figures.numbers import error_text, percent_text, signed
+from elolab.arena.files import replace_file
+from elolab.arena.notation.csv_tables import frame_csv
+from elolab.arena.reports.contents import Plot
+from elolab.arena.reports.tables import TextTable
+from elolab.arena.sequential import POWER
+from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, with_minus, wrapped
+from elolab.tuning.ablation.verdicts import (
     BETTER,
     DIFFERENT,
     EQUIVALENT,
@@ -28,8 +28,8 @@ from tuning.ablation.verdicts import (
     detectable_elo,
     pairs_for_equivalence,
 )
-from tuning.reports import ablation_charts as charts
-from tuning.reports.document import (
+from elolab.tuning.reports import ablation_charts as charts
+from elolab.tuning.reports.document import (
     MESSAGES,
     Block,
     Commands,
@@ -40,11 +40,11 @@ from tuning.reports.document import (
     table_of,
     write_document,
 )
-from tuning.reports.games import games_of_run
-from tuning.reports.labels import base_label, in_language
-from tuning.reports.passages import condition_facts, engine_text, repeat_command, speeds_table
-from tuning.reports.study_charts import chart_words
-from tuning.reports.wording import (
+from elolab.tuning.reports.games import games_of_run
+from elolab.tuning.reports.labels import base_label, in_language
+from elolab.tuning.reports.passages import condition_facts, engine_text, repeat_command, speeds_table
+from elolab.tuning.reports.study_charts import chart_words
+from elolab.tuning.reports.wording import (
     TEXT_WIDTH,
     counted,
     elo_text,
@@ -56,11 +56,11 @@ from tuning.reports.wording import (
 )
 
 if TYPE_CHECKING:
-    from tuning.ablation.depth_cost import DepthRow
-    from tuning.ablation.levels import CurvePoint
-    from tuning.ablation.rows import AblationRow, EffectRow
-    from tuning.ablation.run import AblationResult
-    from tuning.ablation.speed import SpeedRow
+    from elolab.tuning.ablation.depth_cost import DepthRow
+    from elolab.tuning.ablation.levels import CurvePoint
+    from elolab.tuning.ablation.rows import AblationRow, EffectRow
+    from elolab.tuning.ablation.run import AblationResult
+    from elolab.tuning.ablation.speed import SpeedRow
 
 
 def write_ablation_report(result: AblationResult, language: str = DEFAULT_LANGUAGE, folder: Path | None = None) -> Path:
@@ -90,9 +90,7 @@ def ablation_document(result: AblationResult, language: str) -> Document:
     spec = result.spec
     sections = [
         Section("figure", message("ablation.figure"), (*_plan_notes(result, message), *_plots(result, message))),
-        Section(
-            "table", message("ablation.table"), (_main_table(result, message), Note(_table_note(result, message)))
-        ),
+        Section("table", message("ablation.table"), (_main_table(result, message), Note(_table_note(result, message)))),
     ]
     if result.effects:
         sections.append(Section("effects", message("ablation.effects"), _effect_blocks(result, message)))

@@ -15,28 +15,39 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from arena.figures.names import told_apart
-from arena.figures.numbers import signed
-from arena.reports.drawing.marks import (
+from elolab.arena.figures.names import told_apart
+from elolab.arena.figures.numbers import signed
+from elolab.arena.reports.drawing.marks import (
     draw_interval,
     draw_point,
     settle,
     shown_bounds,
     widen_coinciding,
 )
-from arena.reports.drawing.style import BLACK, GROUND, INK, LOSS, MUTED, SERIES, WHITE, WIN, draw_grid, single_axes
-from engine import language
-from engine.language import Catalogue, columns_of
-from tuning.ablation.verdicts import BETTER, EQUIVALENT, UNDECIDED, WORSE
-from tuning.reports.study_charts import FONT_SIZE, RATIO_TICKS, empty_figure, unit_text
+from elolab.arena.reports.drawing.style import (
+    BLACK,
+    GROUND,
+    INK,
+    LOSS,
+    MUTED,
+    SERIES,
+    WHITE,
+    WIN,
+    draw_grid,
+    single_axes,
+)
+from elolab.engine import language
+from elolab.engine.language import Catalogue, columns_of
+from elolab.tuning.ablation.verdicts import BETTER, EQUIVALENT, UNDECIDED, WORSE
+from elolab.tuning.reports.study_charts import FONT_SIZE, RATIO_TICKS, empty_figure, unit_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from tuning.ablation.depth_cost import DepthRow
-    from tuning.ablation.levels import Level
-    from tuning.ablation.rows import AblationRow, CellRow
+    from elolab.tuning.ablation.depth_cost import DepthRow
+    from elolab.tuning.ablation.levels import Level
+    from elolab.tuning.ablation.rows import AblationRow, CellRow
 
 SAME = SERIES[2]
 """Colour of what was found equivalent."""
@@ -359,9 +370,7 @@ LEAST_ROOM = 1.02
 """The factor by which an axis of ratios goes on beyond its bounds, at least."""
 
 
-def mark_ratios(
-    axes: Axes, bounds: tuple[float, float], max_ticks: int = 7, way: Literal["x", "y"] = "x"
-) -> None:
+def mark_ratios(axes: Axes, bounds: tuple[float, float], max_ticks: int = 7, way: Literal["x", "y"] = "x") -> None:
     """A logarithmic axis of ratios, its ticks all with the same number of digits behind the point."""
     low, high = bounds
     room = max(LEAST_ROOM, (high / low) ** 0.06)

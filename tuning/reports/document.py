@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from arena.figures.faults import FaultCount, fault_sentences
-from arena.files import replace_file
-from arena.provenance.caveats import NO_CAVEATS, Caveats
-from arena.reports.contents import Plot
-from arena.reports.games import GAMES_FOLDER, GamesOnPage, remove_other_chunks
-from arena.reports.markdown import escaped, table_markdown
-from arena.reports.plots import PLOT_FOLDER, write_plots
-from arena.reports.render import OWN_PACKAGE, render
-from arena.reports.tables import NUMBER, TEXT, TextTable
-from engine.language import DEFAULT_LANGUAGE, Catalogue
+from elolab.arena.figures.faults import FaultCount, fault_sentences
+from elolab.arena.files import replace_file
+from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats
+from elolab.arena.reports.contents import Plot
+from elolab.arena.reports.games import GAMES_FOLDER, GamesOnPage, remove_other_chunks
+from elolab.arena.reports.markdown import escaped, table_markdown
+from elolab.arena.reports.plots import PLOT_FOLDER, write_plots
+from elolab.arena.reports.render import OWN_PACKAGE, render
+from elolab.arena.reports.tables import NUMBER, TEXT, TextTable
+from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
 
-MESSAGES = "tuning.reports"
+MESSAGES = "elolab.tuning.reports"
 """The package whose catalogues say everything in these reports."""
 
 
@@ -98,7 +98,7 @@ def write_document(
     At the head of the first section stand the caveats, and what players forfeited games by.
     """
     found = caveats.sentences(document.language)
-    found += fault_sentences(faults, Catalogue("arena", document.language), document.language)
+    found += fault_sentences(faults, Catalogue("elolab.arena", document.language), document.language)
     if found:
         first, *others = document.sections
         first = replace(first, blocks=(*(Note(text, warning=True) for text in found), *first.blocks))

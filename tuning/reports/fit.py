@@ -7,14 +7,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.figures.numbers import signed
-from engine.language import DEFAULT_LANGUAGE, Catalogue, game_words, padded
-from tuning.evaluation.fit import AGAINST_BEFORE, strengths_text
-from tuning.reports.document import MESSAGES, Block, Document, Facts, Note, Section, table_of, write_document
-from tuning.reports.wording import interval_text
+from elolab.arena.figures.numbers import signed
+from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, game_words, padded
+from elolab.tuning.evaluation.fit import AGAINST_BEFORE, strengths_text
+from elolab.tuning.reports.document import MESSAGES, Block, Document, Facts, Note, Section, table_of, write_document
+from elolab.tuning.reports.wording import interval_text
 
 if TYPE_CHECKING:
-    from tuning.evaluation.fit import FitResult, FittedMatch, Iteration
+    from elolab.tuning.evaluation.fit import FitResult, FittedMatch, Iteration
 
 LABEL_WIDTH = 29
 FIGURE_WIDTH = 10

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from arena.files import replacing
-from arena.notation.pgn import GameWriter
-from arena.play.store import STORE_NAME, Store
-from arena.reports.games import GAMES_FOLDER, GamePacker, GamesOnPage
-from arena.reports.write import PGN_NAME
+from elolab.arena.files import replacing
+from elolab.arena.notation.pgn import GameWriter
+from elolab.arena.play.store import STORE_NAME, Store
+from elolab.arena.reports.games import GAMES_FOLDER, GamePacker, GamesOnPage
+from elolab.arena.reports.write import PGN_NAME
 
 
 def games_of_run(directory: Path, folder: Path, game: str, event: str, language: str) -> GamesOnPage | None:

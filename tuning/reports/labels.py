@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.language import Catalogue
-from engine.settings.parameters import Value
-from tuning.ablation.run import AblationResult
-from tuning.ablation.spec import MAX_LABEL, Comparison
-from tuning.conditions import Conditions, describe, value_text
+from elolab.engine.language import Catalogue
+from elolab.engine.settings.parameters import Value
+from elolab.tuning.ablation.run import AblationResult
+from elolab.tuning.ablation.spec import MAX_LABEL, Comparison
+from elolab.tuning.conditions import Conditions, describe, value_text
 
 GENERATED = ("values", "builds", "factorial", "interactions")
 """Groups whose labels this program makes, ``... against ...``."""

@@ -8,18 +8,18 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.players.registry import protocol_named
-from arena.reports.tables import TextTable
-from engine.language import DEFAULT_LANGUAGE, Catalogue, game_words
-from engine.rules import Adjudication, Rules
-from engine.settings.configuration import specification_word
-from tuning.conditions import Conditions, describe
-from tuning.external_engine import BUILD
-from tuning.reports.document import table_of
+from elolab.arena.players.registry import protocol_named
+from elolab.arena.reports.tables import TextTable
+from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, game_words
+from elolab.engine.rules import Adjudication, Rules
+from elolab.engine.settings.configuration import specification_word
+from elolab.tuning.conditions import Conditions, describe
+from elolab.tuning.external_engine import BUILD
+from elolab.tuning.reports.document import table_of
 
 if TYPE_CHECKING:
-    from arena.records import PlayerSpec
-    from tuning.ablation.speed import SpeedRow
+    from elolab.arena.records import PlayerSpec
+    from elolab.tuning.ablation.speed import SpeedRow
 
 SPECIFICATIONS = {"tune": "tuning", "ablate": "ablations"}
 """The commands and the kinds of configuration files that they are given."""
@@ -55,7 +55,7 @@ def speeds_table(head: str, speeds: Sequence[SpeedRow], message: Catalogue) -> T
 
 def condition_facts(conditions: Conditions, engine: str, message: Catalogue) -> tuple[tuple[str, str], ...]:
     """What all games of a run share, as names and values."""
-    from engine.games import game_named
+    from elolab.engine.games import game_named
 
     title = game_words(conditions.game, message.language).title
     rules = _changed(conditions.rules, Rules()) or message("fact.standard_rules")

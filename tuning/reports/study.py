@@ -10,37 +10,47 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arena.figures.names import told_apart
-from arena.figures.numbers import given_text, percent_text, signed
-from arena.figures.standings import PENTANOMIAL_COLUMNS
-from arena.figures.statistics import elo_of_score
-from arena.files import replace_file
-from arena.notation.csv_tables import frame_csv
-from arena.reports.contents import Plot
-from arena.reports.tables import TextTable
-from arena.sequential import expected_pairs
-from engine.language import DEFAULT_LANGUAGE, Catalogue, wrapped
-from engine.settings.parameters import BY_NAME
-from engine.settings.reference import unit_in
-from tuning.conditions import value_text
-from tuning.keys.study import NON_REGRESSION
-from tuning.reports import study_charts as charts
-from tuning.reports.document import MESSAGES, Block, Commands, Document, Facts, Note, Section, table_of, write_document
-from tuning.reports.games import games_of_run
-from tuning.reports.passages import condition_facts, engine_text, repeat_command, speeds_table
-from tuning.reports.study_charts import chart_words, unit_text
-from tuning.reports.wording import TEXT_WIDTH, in_columns, in_one, interval_text
-from tuning.study.model.importance import importances
-from tuning.study.plan import length_of
+from elolab.arena.figures.names import told_apart
+from elolab.arena.figures.numbers import given_text, percent_text, signed
+from elolab.arena.figures.standings import PENTANOMIAL_COLUMNS
+from elolab.arena.figures.statistics import elo_of_score
+from elolab.arena.files import replace_file
+from elolab.arena.notation.csv_tables import frame_csv
+from elolab.arena.reports.contents import Plot
+from elolab.arena.reports.tables import TextTable
+from elolab.arena.sequential import expected_pairs
+from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, wrapped
+from elolab.engine.settings.parameters import BY_NAME
+from elolab.engine.settings.reference import unit_in
+from elolab.tuning.conditions import value_text
+from elolab.tuning.keys.study import NON_REGRESSION
+from elolab.tuning.reports import study_charts as charts
+from elolab.tuning.reports.document import (
+    MESSAGES,
+    Block,
+    Commands,
+    Document,
+    Facts,
+    Note,
+    Section,
+    table_of,
+    write_document,
+)
+from elolab.tuning.reports.games import games_of_run
+from elolab.tuning.reports.passages import condition_facts, engine_text, repeat_command, speeds_table
+from elolab.tuning.reports.study_charts import chart_words, unit_text
+from elolab.tuning.reports.wording import TEXT_WIDTH, in_columns, in_one, interval_text
+from elolab.tuning.study.model.importance import importances
+from elolab.tuning.study.plan import length_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from tuning.study.playoff import Decision
-    from tuning.study.result import RoundEnd, StudyResult
-    from tuning.study.space import Dimension
-    from tuning.study.spec import TuningSpec
-    from tuning.study.validation.match import Verdict
+    from elolab.tuning.study.playoff import Decision
+    from elolab.tuning.study.result import RoundEnd, StudyResult
+    from elolab.tuning.study.space import Dimension
+    from elolab.tuning.study.spec import TuningSpec
+    from elolab.tuning.study.validation.match import Verdict
 
 MIN_OPTIMISM = 0.05
 """Elo: less is no optimism worth a word."""
@@ -126,9 +136,7 @@ def _with_provenance(caption: str, result: StudyResult, message: Catalogue) -> s
 
 def _convergence_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, ...]:
     base = result.spec.base_name
-    caption = message(
-        "convergence.of_centres" if result.spec.sampler == "duel" else "convergence.of_trials", base=base
-    )
+    caption = message("convergence.of_centres" if result.spec.sampler == "duel" else "convergence.of_trials", base=base)
     history = Plot(
         "convergence",
         message("convergence.title"),
@@ -456,7 +464,7 @@ def tuning_text(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> str:
         parts.append("\n".join(wrapped(optimism_sentence(result, language), TEXT_WIDTH)))
     parts.append("\n".join(wrapped(tuning_sentence(result, language), TEXT_WIDTH)))
     if result.preset is not None:
-        parts.append(Catalogue("tuning", language)("console.preset", preset=result.preset))
+        parts.append(Catalogue("elolab.tuning", language)("console.preset", preset=result.preset))
     return "\n\n".join(parts)
 
 

@@ -12,22 +12,33 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from arena.figures.names import told_apart
-from arena.reports.drawing.fonts import chart_language
-from arena.reports.drawing.marks import draw_interval, draw_point, settle, shown_bounds
-from arena.reports.drawing.style import GRID, GROUND, INK, LOSS, MUTED, SERIES, WIN, draw_grid, new_figure, single_axes
-from engine.language import Catalogue, with_minus
-from engine.settings.parameters import BY_NAME
-from engine.settings.reference import unit_in
-from tuning.conditions import value_text
-from tuning.study.playoff import INTERVAL_90
-from tuning.study.space import Dimension
+from elolab.arena.figures.names import told_apart
+from elolab.arena.reports.drawing.fonts import chart_language
+from elolab.arena.reports.drawing.marks import draw_interval, draw_point, settle, shown_bounds
+from elolab.arena.reports.drawing.style import (
+    GRID,
+    GROUND,
+    INK,
+    LOSS,
+    MUTED,
+    SERIES,
+    WIN,
+    draw_grid,
+    new_figure,
+    single_axes,
+)
+from elolab.engine.language import Catalogue, with_minus
+from elolab.engine.settings.parameters import BY_NAME
+from elolab.engine.settings.reference import unit_in
+from elolab.tuning.conditions import value_text
+from elolab.tuning.study.playoff import INTERVAL_90
+from elolab.tuning.study.space import Dimension
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from tuning.study.result import RoundEnd, StudyResult
+    from elolab.tuning.study.result import RoundEnd, StudyResult
 
 SLICES_PER_ROW = 3
 SLICE_POINTS = 60
@@ -121,9 +132,7 @@ FINAL_MARKERS = ("s", "^", "v", "P", "X")
 """Of the validations in turn."""
 
 
-def _final_intervals(
-    result: StudyResult, words: Catalogue
-) -> list[tuple[float, tuple[float, float], str, str, str]]:
+def _final_intervals(result: StudyResult, words: Catalogue) -> list[tuple[float, tuple[float, float], str, str, str]]:
     """Of the recommendation and the validations: Elo, interval, colour, marker and what it is.
 
     Where the base is recommended, which gains nothing over itself, of the best other set.

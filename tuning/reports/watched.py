@@ -14,9 +14,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from engine.errors import UserError
-from engine.language import Catalogue
-from tuning.reports.document import Document, html_sections
+from elolab.engine.errors import UserError
+from elolab.engine.language import Catalogue
+from elolab.tuning.reports.document import Document, html_sections
 
 LEFT_OUT = ("conditions", "repeat", "verdicts")
 """Sections that stay the same while games are played; the report has them."""
@@ -45,7 +45,7 @@ def outcome_text(directory: Path, language: str) -> str:
 
 
 def _result_in(directory: Path) -> Any:
-    from tuning.rereading import result_in
+    from elolab.tuning.rereading import result_in
 
     result = result_in(directory)
     if result is None:
@@ -61,10 +61,10 @@ class _Report(NamedTuple):
 
 
 def _report_of(result: Any) -> _Report:
-    from tuning.reports.ablation import ablation_document
-    from tuning.reports.claims.report import claims_document, claims_text
-    from tuning.reports.fit import fit_document, fit_text
-    from tuning.reports.study import tuning_document, tuning_text
+    from elolab.tuning.reports.ablation import ablation_document
+    from elolab.tuning.reports.claims.report import claims_document, claims_text
+    from elolab.tuning.reports.fit import fit_document, fit_text
+    from elolab.tuning.reports.study import tuning_document, tuning_text
 
     reports = {
         "StudyResult": _Report(tuning_document, tuning_text),
@@ -76,9 +76,9 @@ def _report_of(result: Any) -> _Report:
 
 
 def _ablation_text(result: Any, language: str) -> str:
-    from tuning.reports.ablation import ablation_text
-    from tuning.reports.document import MESSAGES
-    from tuning.reports.labels import in_language
+    from elolab.tuning.reports.ablation import ablation_text
+    from elolab.tuning.reports.document import MESSAGES
+    from elolab.tuning.reports.labels import in_language
 
     shown = in_language(result, Catalogue(MESSAGES, language))
     return ablation_text(shown.rows, shown.effects, language, shown.speeds)

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable, Sequence
 from functools import reduce
 
-from arena.figures.numbers import INFINITY, error_text, signed
-from engine.language import Catalogue, padded
-from tuning.ablation.rows import AGAINST
+from elolab.arena.figures.numbers import INFINITY, error_text, signed
+from elolab.engine.language import Catalogue, padded
+from elolab.tuning.ablation.rows import AGAINST
 
 TEXT_WIDTH = 80
 """Columns of a terminal."""

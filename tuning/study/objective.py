@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.files import replace_file
-from arena.play.store import LOCK_NAME, STORE_NAME, FolderLock
-from arena.run import differences, plain, told_setting
-from engine.errors import UserError
-from engine.settings.configuration import Table
-from engine.settings.limits import Limits
-from engine.settings.parameters import Value, by_own_names, resolve
-from engine.settings.presets import load_preset
-from tuning.keys.study import OBJECTIVE
-from tuning.study.space import Space, read_space
+from elolab.arena.files import replace_file
+from elolab.arena.play.store import LOCK_NAME, STORE_NAME, FolderLock
+from elolab.arena.run import differences, plain, told_setting
+from elolab.engine.errors import UserError
+from elolab.engine.settings.configuration import Table
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import Value, by_own_names, resolve
+from elolab.engine.settings.presets import load_preset
+from elolab.tuning.keys.study import OBJECTIVE
+from elolab.tuning.study.space import Space, read_space
 
 if TYPE_CHECKING:
     from optuna.study import Study
@@ -91,8 +91,8 @@ def read_objective(data: Mapping[str, Any], where: str, game: str) -> ObjectiveS
 
     Raises ``UserError`` with one line for the first mistake.
     """
-    from engine.games import game_named
-    from tuning.study.sampler import check_sampler
+    from elolab.engine.games import game_named
+    from elolab.tuning.study.sampler import check_sampler
 
     game = game_named(game).name
     table = Table(data, where, OBJECTIVE)
@@ -148,7 +148,7 @@ def _searched(
     file: Path | None,
     finished: Callable[[Trial], None],
 ) -> list[Trial]:
-    from tuning.study.sampler import suggest
+    from elolab.tuning.study.sampler import suggest
 
     study = _study_of(spec, found)
     while len(found) < trials:
@@ -181,7 +181,7 @@ def _study_of(spec: ObjectiveSpec, found: Sequence[Trial]) -> Study:
     """Optuna's study of these trials, in memory; the first trial of all is the base."""
     import optuna
 
-    from tuning.study.sampler import ReproducibleSampler, distribution_of
+    from elolab.tuning.study.sampler import ReproducibleSampler, distribution_of
 
     dimensions = spec.space.dimensions
     distributions = {dimension.name: distribution_of(dimension) for dimension in dimensions}

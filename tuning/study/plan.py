@@ -9,22 +9,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TextIO
 
-from arena.notation.openings import Suite
-from arena.play.estimates import estimated_game_seconds
-from arena.play.stages import GameStage, StagePlan
-from arena.play.store import STORE_NAME, Store
-from arena.players.processors import Side
-from arena.run import Purpose, RunError, plain
-from arena.sequential import Reach, reach_of_test
-from engine.language import console
-from engine.settings.limits import Limits
-from tuning.engine_check import EngineCheck
-from tuning.keys.study import NON_REGRESSION
-from tuning.matches import read_openings
-from tuning.study.rounds.budgets import legs_of
-from tuning.study.rounds.schedule import estimated_games
-from tuning.study.spec import LENGTHS, TuningSpec, min_games
-from tuning.study.validation.match import VALIDATED_METADATA, VALIDATION, Stage, stages_of, validation_series
+from elolab.arena.notation.openings import Suite
+from elolab.arena.play.estimates import estimated_game_seconds
+from elolab.arena.play.stages import GameStage, StagePlan
+from elolab.arena.play.store import STORE_NAME, Store
+from elolab.arena.players.processors import Side
+from elolab.arena.run import Purpose, RunError, plain
+from elolab.arena.sequential import Reach, reach_of_test
+from elolab.engine.language import console
+from elolab.engine.settings.limits import Limits
+from elolab.tuning.engine_check import EngineCheck
+from elolab.tuning.keys.study import NON_REGRESSION
+from elolab.tuning.matches import read_openings
+from elolab.tuning.study.rounds.budgets import legs_of
+from elolab.tuning.study.rounds.schedule import estimated_games
+from elolab.tuning.study.spec import LENGTHS, TuningSpec, min_games
+from elolab.tuning.study.validation.match import VALIDATED_METADATA, VALIDATION, Stage, stages_of, validation_series
 
 KIND = "tuning"
 FILE_METADATA = "tuning file"
@@ -33,7 +33,7 @@ FILE_METADATA = "tuning file"
 
 def stage_name(number: int) -> str:
     """A validation's name in the plan of the run."""
-    return console("tuning")("stage.slow_validation" if number else "stage.validation")
+    return console("elolab.tuning")("stage.slow_validation" if number else "stage.validation")
 
 
 def games_before_validation(store: Store) -> int:
@@ -58,7 +58,7 @@ class TuningPlan:
 
     def stages(self, games: int, store: Store | None = None) -> tuple[GameStage, ...]:
         """What is played at most: the tuning of so many games, then the matches that validate it."""
-        spec, say = self.spec, console("tuning")
+        spec, say = self.spec, console("elolab.tuning")
         stored = _stored_by_series(store) if store is not None else {}
         own = 0 if store is None else games_before_validation(store)
         limits = spec.limit_shares.game_seconds
@@ -96,7 +96,7 @@ def reach_of_stage(plan: TuningPlan, stage: Stage, length: str) -> tuple[Reach, 
 
 def prepare_tuning(spec: TuningSpec) -> TuningPlan:
     """Read the openings and check the sampler. Raises ``UserError``."""
-    from tuning.study.sampler import check_sampler
+    from elolab.tuning.study.sampler import check_sampler
 
     check_sampler(spec.sampler, spec.conditions.source)
     suite, openings = read_openings(spec.conditions, "tournament", None)

@@ -14,10 +14,10 @@ from statistics import NormalDist
 
 import numpy as np
 
-from arena.figures.statistics import NATURAL_TO_ELO
-from tuning.study.model.maxima import remaining_gains
-from tuning.study.model.response import Array, ResponseModel
-from tuning.study.space import Values
+from elolab.arena.figures.statistics import NATURAL_TO_ELO
+from elolab.tuning.study.model.maxima import remaining_gains
+from elolab.tuning.study.model.response import Array, ResponseModel
+from elolab.tuning.study.space import Values
 
 SHARE = 0.1
 """Of the budget."""

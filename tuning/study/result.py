@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from arena.figures.faults import FaultCount
-from arena.figures.statistics import Pentanomial
-from arena.provenance.caveats import NO_CAVEATS, Caveats
-from engine.settings.parameters import Value
-from tuning.study.model.observations import Observations
-from tuning.study.model.response import ResponseModel
-from tuning.study.playoff import Decision
-from tuning.study.rounds.pairs_of_settings import SettingsPair
-from tuning.study.space import Values
-from tuning.study.spec import TuningSpec
-from tuning.study.validation.match import Verdict
+from elolab.arena.figures.faults import FaultCount
+from elolab.arena.figures.statistics import Pentanomial
+from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats
+from elolab.engine.settings.parameters import Value
+from elolab.tuning.study.model.observations import Observations
+from elolab.tuning.study.model.response import ResponseModel
+from elolab.tuning.study.playoff import Decision
+from elolab.tuning.study.rounds.pairs_of_settings import SettingsPair
+from elolab.tuning.study.space import Values
+from elolab.tuning.study.spec import TuningSpec
+from elolab.tuning.study.validation.match import Verdict
 
 DEVIATION_ATTRIBUTE = "deviation"
 """Under which a round's trial keeps ``RoundEnd.deviation``."""

@@ -16,19 +16,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from arena.figures.faults import FORFEITS, faults_of
-from arena.figures.numbers import signed
-from arena.play.live import first_that_fits
-from arena.play.stages import StagePlan
-from arena.play.store import STORE_NAME, Store
-from arena.provenance.caveats import caveats_of
-from arena.records import Outcome
-from arena.run import Run, RunError, RunOptions, check_directory, engines_of, was_begun
-from engine.language import console
-from engine.settings.parameters import Value
-from tuning.matches import MatchTable
-from tuning.study.model.observations import Observations
-from tuning.study.plan import (
+from elolab.arena.figures.faults import FORFEITS, faults_of
+from elolab.arena.figures.numbers import signed
+from elolab.arena.play.live import first_that_fits
+from elolab.arena.play.stages import StagePlan
+from elolab.arena.play.store import STORE_NAME, Store
+from elolab.arena.provenance.caveats import caveats_of
+from elolab.arena.records import Outcome
+from elolab.arena.run import Run, RunError, RunOptions, check_directory, engines_of, was_begun
+from elolab.engine.language import console
+from elolab.engine.settings.parameters import Value
+from elolab.tuning.matches import MatchTable
+from elolab.tuning.study.model.observations import Observations
+from elolab.tuning.study.plan import (
     TuningPlan,
     check_engine,
     games_before_validation,
@@ -36,21 +36,21 @@ from tuning.study.plan import (
     purpose_of,
     stage_name,
 )
-from tuning.study.playoff import INTERVAL_90, Decision, decide
-from tuning.study.result import DEVIATION_ATTRIBUTE, RoundEnd, RoundResult, StudyResult
-from tuning.study.rounds.budgets import Schedule
-from tuning.study.rounds.games import ScheduledSettingsPair, SettingsPairGames
-from tuning.study.rounds.pairs_of_settings import RoundDesign, SettingsPair, design_pair
-from tuning.study.rounds.schedule import Round
-from tuning.study.space import Values
-from tuning.study.spec import TuningSpec
-from tuning.study.state import StudyState
-from tuning.study.validation.match import Verdict
-from tuning.study.validation.preset import write_preset
-from tuning.study.validation.stages import further_verdicts, own_validations, play_stage, recommendation_number
+from elolab.tuning.study.playoff import INTERVAL_90, Decision, decide
+from elolab.tuning.study.result import DEVIATION_ATTRIBUTE, RoundEnd, RoundResult, StudyResult
+from elolab.tuning.study.rounds.budgets import Schedule
+from elolab.tuning.study.rounds.games import ScheduledSettingsPair, SettingsPairGames
+from elolab.tuning.study.rounds.pairs_of_settings import RoundDesign, SettingsPair, design_pair
+from elolab.tuning.study.rounds.schedule import Round
+from elolab.tuning.study.space import Values
+from elolab.tuning.study.spec import TuningSpec
+from elolab.tuning.study.state import StudyState
+from elolab.tuning.study.validation.match import Verdict
+from elolab.tuning.study.validation.preset import write_preset
+from elolab.tuning.study.validation.stages import further_verdicts, own_validations, play_stage, recommendation_number
 
 if TYPE_CHECKING:
-    from tuning.study.storage import Study
+    from elolab.tuning.study.storage import Study
 
 RECOMMENDATION_METADATA = "tuning recommendation"
 WORKER_METADATA = "tuning worker"
@@ -129,7 +129,7 @@ class StudyRun:
     """One run of a study: round after round, then the playoff and the validations."""
 
     def __init__(self, plan: TuningPlan, run: Run) -> None:
-        from tuning.study.storage import Study
+        from elolab.tuning.study.storage import Study
 
         self._plan, self._spec, self._run = plan, plan.spec, run
         self._store, self._progress = run.store, run.progress
@@ -387,7 +387,7 @@ class StudyRun:
         playoff = ScheduledSettingsPair(SettingsPair(0, best, base), before, pairs, series=series)
         progress = self._progress
         progress.planned = progress.done + self._games.missing_games(before, pairs, series)
-        progress.say(console("tuning")("progress.playoff"))
+        progress.say(console("elolab.tuning")("progress.playoff"))
         is_played = self._games.play([playoff])
         if not is_played:
             self._run.refuse_unavailable()
@@ -413,7 +413,7 @@ class StudyRun:
     # What is shown and returned
 
     def _words(self, columns: int) -> str:
-        message = console("tuning")
+        message = console("elolab.tuning")
         rounds = len(self._schedule.rounds)
         number = min(len(self._state.results) + 1, rounds)
         model = self._state.model
@@ -453,5 +453,3 @@ class StudyRun:
             name = uuid.uuid4().hex
             self._store.record_metadata({WORKER_METADATA: name})
         return str(name)
-
-

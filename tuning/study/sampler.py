@@ -18,9 +18,9 @@ import optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
 from optuna.samplers import BaseSampler, CmaEsSampler, GPSampler, QMCSampler, RandomSampler, TPESampler
 
-from engine.errors import UserError
-from engine.settings.parameters import Value
-from tuning.study.space import Dimension
+from elolab.engine.errors import UserError
+from elolab.engine.settings.parameters import Value
+from elolab.tuning.study.space import Dimension
 
 if TYPE_CHECKING:
     from optuna.study import Study

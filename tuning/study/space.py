@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from engine.settings.configuration import ConfigurationError, Table
-from engine.settings.limits import Limits
-from engine.settings.parameters import (
+from elolab.engine.settings.configuration import ConfigurationError, Table
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import (
     BY_NAME,
     Parameter,
     Value,
@@ -19,7 +19,7 @@ from engine.settings.parameters import (
     parameters_of,
     why_without_effect,
 )
-from tuning.keys.study import DIMENSION, PARAMETER_DIMENSION, RANGE_KEYS
+from elolab.tuning.keys.study import DIMENSION, PARAMETER_DIMENSION, RANGE_KEYS
 
 Values = tuple[Value, ...]
 """A set: a value for each dimension of a space, in its order."""

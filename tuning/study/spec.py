@@ -9,20 +9,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import Any
 
-from arena.records import PlayerSpec
-from arena.sequential import MIN_GAP, SequentialSettings, pairs_to_accept, target_of
-from engine.errors import UserError
-from engine.settings.configuration import ConfigurationError, Table, read_toml
-from engine.settings.limits import OWN_LEVEL, Limits
-from engine.settings.parameters import Value
-from engine.settings.toml_values import told_value
-from tuning.conditions import Conditions, read_conditions, read_limits
-from tuning.external_engine import BUILD, ExternalEngine
-from tuning.keys.study import MODELLING_SAMPLERS, NON_REGRESSION, SAMPLERS, SECONDS, STUDY
-from tuning.study.playoff import SHARE
-from tuning.study.rounds.limits import LimitShares, equal_cost, normalised, target_alone
-from tuning.study.space import Space, read_options, read_space
-from tuning.study.validation.limits import SLOW_FACTOR, on_processor_clock, slower
+from elolab.arena.records import PlayerSpec
+from elolab.arena.sequential import MIN_GAP, SequentialSettings, pairs_to_accept, target_of
+from elolab.engine.errors import UserError
+from elolab.engine.settings.configuration import ConfigurationError, Table, read_toml
+from elolab.engine.settings.limits import OWN_LEVEL, Limits
+from elolab.engine.settings.parameters import Value
+from elolab.engine.settings.toml_values import told_value
+from elolab.tuning.conditions import Conditions, read_conditions, read_limits
+from elolab.tuning.external_engine import BUILD, ExternalEngine
+from elolab.tuning.keys.study import MODELLING_SAMPLERS, NON_REGRESSION, SAMPLERS, SECONDS, STUDY
+from elolab.tuning.study.playoff import SHARE
+from elolab.tuning.study.rounds.limits import LimitShares, equal_cost, normalised, target_alone
+from elolab.tuning.study.space import Space, read_options, read_space
+from elolab.tuning.study.validation.limits import SLOW_FACTOR, on_processor_clock, slower
 
 MOST_PAIRS = 10_000
 MOST_SLOW_PAIRS = 500

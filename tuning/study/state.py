@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from arena.figures.statistics import Pentanomial
-from tuning.study.model.fitting import fit
-from tuning.study.model.maxima import combinations, expected_remaining_gain, maximum, sampled_starts
-from tuning.study.model.observations import Observations
-from tuning.study.model.response import ResponseModel
-from tuning.study.result import RoundResult
-from tuning.study.rounds.limits import LimitShares
-from tuning.study.rounds.pairs_of_settings import RoundDesign, SettingsPair, design_of, first_design
-from tuning.study.rounds.schedule import Round
-from tuning.study.space import Values
+from elolab.arena.figures.statistics import Pentanomial
+from elolab.tuning.study.model.fitting import fit
+from elolab.tuning.study.model.maxima import combinations, expected_remaining_gain, maximum, sampled_starts
+from elolab.tuning.study.model.observations import Observations
+from elolab.tuning.study.model.response import ResponseModel
+from elolab.tuning.study.result import RoundResult
+from elolab.tuning.study.rounds.limits import LimitShares
+from elolab.tuning.study.rounds.pairs_of_settings import RoundDesign, SettingsPair, design_of, first_design
+from elolab.tuning.study.rounds.schedule import Round
+from elolab.tuning.study.space import Values
 
 REFIT_GROWTH = 1.05
 """The model is fitted again when there are so many times the results of the last fit."""

@@ -19,15 +19,15 @@ from typing import TYPE_CHECKING, Any
 import optuna
 from optuna.trial import FrozenTrial, TrialState
 
-from arena.figures.statistics import Pentanomial
-from arena.records import digest_of
-from arena.run import RunError, without
-from engine.errors import UserError
-from tuning.study.result import DEVIATION_ATTRIBUTE, RoundResult
-from tuning.study.rounds.pairs_of_settings import SettingsPair
-from tuning.study.sampler import CentreSampler, ReproducibleSampler, distribution_of, suggest
-from tuning.study.space import Space, Values
-from tuning.study.spec import LENGTHS, TuningSpec
+from elolab.arena.figures.statistics import Pentanomial
+from elolab.arena.records import digest_of
+from elolab.arena.run import RunError, without
+from elolab.engine.errors import UserError
+from elolab.tuning.study.result import DEVIATION_ATTRIBUTE, RoundResult
+from elolab.tuning.study.rounds.pairs_of_settings import SettingsPair
+from elolab.tuning.study.sampler import CentreSampler, ReproducibleSampler, distribution_of, suggest
+from elolab.tuning.study.space import Space, Values
+from elolab.tuning.study.spec import LENGTHS, TuningSpec
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler

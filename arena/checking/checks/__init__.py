@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from arena.checking.checks import (
+from elolab.arena.checking.checks import (
     ending,
     endurance,
     information,
@@ -14,7 +14,7 @@ from arena.checking.checks import (
     opening,
     options,
 )
-from arena.checking.examination import Check
+from elolab.arena.checking.examination import Check
 
 CHECKS = (
     Check("handshake", opening.handshake, needs=()),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 
-from arena.checking import processes
-from arena.checking.contract import Failed, Remark, Skipped, remark
-from arena.checking.examination import Examination
-from arena.players.event_loop import in_thread
+from elolab.arena.checking import processes
+from elolab.arena.checking.contract import Failed, Remark, Skipped, remark
+from elolab.arena.checking.examination import Examination
+from elolab.arena.players.event_loop import in_thread
 
 GRACE_SECONDS = 0.1
 """How much later than the program its own processes may end."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from arena.checking import processes
-from arena.checking.contract import Failed, Remark, Skipped, remark
-from arena.checking.examination import Examination
+from elolab.arena.checking import processes
+from elolab.arena.checking.contract import Failed, Remark, Skipped, remark
+from elolab.arena.checking.examination import Examination
 
 MIB = 1 << 20
 SPARE_MIB = 48

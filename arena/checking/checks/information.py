@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from arena.checking.contract import Failed, Information, Remark, Skipped, remark
-from arena.checking.examination import Examination
-from engine.games.contract import Position
+from elolab.arena.checking.contract import Failed, Information, Remark, Skipped, remark
+from elolab.arena.checking.examination import Examination
+from elolab.engine.games.contract import Position
 
 
 async def well_formed(examination: Examination) -> Remark:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from arena.checking import processes
-from arena.checking.contract import Answer, Failed, Remark, Skipped, remark
-from arena.checking.examination import Examination, expect_legal, full_clock
-from engine.games.contract import Position
+from elolab.arena.checking import processes
+from elolab.arena.checking.contract import Answer, Failed, Remark, Skipped, remark
+from elolab.arena.checking.examination import Examination, expect_legal, full_clock
+from elolab.engine.games.contract import Position
 
 THINKING_SHARE = 2
 """The part of ``move_time_ms`` after which a search is interrupted."""

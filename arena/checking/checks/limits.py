@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from arena.checking.contract import Answer, Failed, Remark, Skipped, remark
-from arena.checking.examination import Examination
-from arena.players.contract import PlayerClock
-from engine.rules import Rules
-from engine.settings.limits import Limits
+from elolab.arena.checking.contract import Answer, Failed, Remark, Skipped, remark
+from elolab.arena.checking.examination import Examination
+from elolab.arena.players.contract import PlayerClock
+from elolab.engine.rules import Rules
+from elolab.engine.settings.limits import Limits
 
 MOST_NODES = 1.5
 """Of the nodes that were told, and ``NODES_SLACK``: programs look at the limit now and then only."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from arena.checking.contract import Answer, Failed, Remark, Skipped, remark
-from arena.checking.examination import Examination, expect_legal, need
-from arena.protocols.uci import detect_first_rank
-from engine.games.contract import Position
+from elolab.arena.checking.contract import Answer, Failed, Remark, Skipped, remark
+from elolab.arena.checking.examination import Examination, expect_legal, need
+from elolab.arena.protocols.uci import detect_first_rank
+from elolab.engine.games.contract import Position
 
 
 async def start_position(examination: Examination) -> Remark:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from arena.checking.contract import Failed, Remark, remark
-from arena.checking.examination import Examination
+from elolab.arena.checking.contract import Failed, Remark, remark
+from elolab.arena.checking.examination import Examination
 
 GARBAGE = ("xyzzy", "  ", "elolab 1 2 3", "go-there position uci", "\x7f\x01 \u5c06 \u5e05")
 """Lines that mean nothing in any protocol."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from arena.checking.contract import Failed, Remark, Skipped, remark
-from arena.checking.examination import Examination
-from arena.players.contract import PlayerFault
-from arena.players.options import Option
+from elolab.arena.checking.contract import Failed, Remark, Skipped, remark
+from elolab.arena.checking.examination import Examination
+from elolab.arena.players.contract import PlayerFault
+from elolab.arena.players.options import Option
 
 KINDS = ("check", "spin", "combo", "button", "string")
 NOT_TOUCHED = ("uci_variant", "variant")

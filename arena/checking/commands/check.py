@@ -10,24 +10,24 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.checking.contract import CheckSettings
-from arena.checking.dialects import DIALECTS, dialect_named
-from arena.colours import GREEN, RED, YELLOW, coloured
-from arena.commands.arguments import add_log_argument, dialogue_log
-from arena.commands.engines import player_of
-from arena.engines_file import ENGINES_NAME, engines_file
-from engine.commands.arguments import (
+from elolab.arena.checking.contract import CheckSettings
+from elolab.arena.checking.dialects import DIALECTS, dialect_named
+from elolab.arena.colours import GREEN, RED, YELLOW, coloured
+from elolab.arena.commands.arguments import add_log_argument, dialogue_log
+from elolab.arena.commands.engines import player_of
+from elolab.arena.engines_file import ENGINES_NAME, engines_file
+from elolab.engine.commands.arguments import (
     UsageError,
     add_json_argument,
     add_language_argument,
     print_json,
     whole_number,
 )
-from engine.language import Catalogue, console, game_words, wrapped
-from engine.settings.configuration import nearest
+from elolab.engine.language import Catalogue, console, game_words, wrapped
+from elolab.engine.settings.configuration import nearest
 
 if TYPE_CHECKING:
-    from arena.checking.examination import Check, Examination, Outcome
+    from elolab.arena.checking.examination import Check, Examination, Outcome
 
 DEFAULTS = CheckSettings("", "", ())
 COLOURS = {"passed": GREEN, "failed": RED, "advised": YELLOW}
@@ -99,7 +99,7 @@ def _option(text: str) -> tuple[str, str]:
 
 
 def _names(text: str) -> tuple[str, ...]:
-    from arena.checking.checks import CHECKS
+    from elolab.arena.checking.checks import CHECKS
 
     known = [check.name for check in CHECKS]
     names = tuple(name.strip() for name in text.split(",") if name.strip())
@@ -117,7 +117,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _list()
     settings = _settings(arguments)
     checks = _chosen(arguments)
-    from arena.checking.examination import Examination
+    from elolab.arena.checking.examination import Examination
 
     log = dialogue_log(arguments)
     examination = Examination(settings, checks, None if log is None else log.begin)
@@ -125,7 +125,7 @@ def run(arguments: argparse.Namespace) -> int:
         outcomes = _tell(examination, settings, is_quiet=arguments.json)
     finally:
         examination.close()
-    from arena.checking.report import data_of, mark_of
+    from elolab.arena.checking.report import data_of, mark_of
 
     has_failed = any(mark_of(outcome) == "failed" for outcome in outcomes)
     if arguments.json:
@@ -136,10 +136,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list() -> int:
-    from arena.checking.checks import CHECKS
-    from arena.checking.dialects.dialect import Dialect
+    from elolab.arena.checking.checks import CHECKS
+    from elolab.arena.checking.dialects.dialect import Dialect
 
-    say = console("arena.checking")
+    say = console("elolab.arena.checking")
     width = max(len(check.name) for check in CHECKS)
     for check in CHECKS:
         words = {"question": Dialect.synchronisation or "isready", "farewell": Dialect.farewell}
@@ -150,10 +150,10 @@ def _list() -> int:
 
 def _settings(arguments: argparse.Namespace) -> CheckSettings:
     """Raises ``UserError`` for what cannot be."""
-    from arena.players.contract import PlayerFault
-    from arena.players.process import find_program
-    from arena.players.registry import protocol_named
-    from engine.errors import UserError
+    from elolab.arena.players.contract import PlayerFault
+    from elolab.arena.players.process import find_program
+    from elolab.arena.players.registry import protocol_named
+    from elolab.engine.errors import UserError
 
     if arguments.command[:1] == ["--"]:
         del arguments.command[0]
@@ -208,7 +208,7 @@ def _take_from_file(entry: Mapping[str, Any], arguments: argparse.Namespace) -> 
 
 def _found_protocol(arguments: argparse.Namespace) -> str:
     """The name of the protocol in which the program answers. Raises ``DetectionError``."""
-    from arena.players.detect import ProtocolFinder
+    from elolab.arena.players.detect import ProtocolFinder
 
     finder = ProtocolFinder()
     return finder.protocol_of(arguments.command, arguments.directory, arguments.game, arguments.start / 1000).name
@@ -216,14 +216,14 @@ def _found_protocol(arguments: argparse.Namespace) -> str:
 
 def _chosen(arguments: argparse.Namespace) -> list[Check]:
     """The checks that are asked for, with those that they need."""
-    from arena.checking.checks import chosen
+    from elolab.arena.checking.checks import chosen
 
     return chosen(arguments.only, arguments.skip)
 
 
 def _words_on_untried(count: int, settings: CheckSettings, failed: Collection[str], say: Catalogue) -> str:
     """How many checks the failure of the first leaves untried, and in which protocol the program answers instead."""
-    from arena.players.detect import spoken_instead
+    from elolab.arena.players.detect import spoken_instead
 
     words = say("report.untried", count=count)
     other = spoken_instead((settings.command, settings.directory), settings.protocol) if "handshake" in failed else None
@@ -232,9 +232,9 @@ def _words_on_untried(count: int, settings: CheckSettings, failed: Collection[st
 
 def _tell(examination: Examination, settings: CheckSettings, *, is_quiet: bool) -> list[Outcome]:
     """Examine, and unless it is to be quiet tell of every check when it is done."""
-    from arena.checking.report import COLUMNS, lines_of, mark_of, summary
+    from elolab.arena.checking.report import COLUMNS, lines_of, mark_of, summary
 
-    say = console("arena.checking")
+    say = console("elolab.arena.checking")
     dialect = dialect_named(settings.protocol)
     outcomes: list[Outcome] = []
 

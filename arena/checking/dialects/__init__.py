@@ -6,15 +6,15 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from arena.checking.dialects.dialect import Dialect
+    from elolab.arena.checking.dialects.dialect import Dialect
 
 _CLASSES = {
-    "uci": ("arena.checking.dialects.uci", "UciDialect"),
-    "ucicyclone": ("arena.checking.dialects.uci", "UciCycloneDialect"),
-    "ucci": ("arena.checking.dialects.ucci", "UcciDialect"),
-    "xboard": ("arena.checking.dialects.xboard", "XboardDialect"),
-    "gtp": ("arena.checking.dialects.gtp", "GtpDialect"),
-    "nboard": ("arena.checking.dialects.nboard", "NBoardDialect"),
+    "uci": ("elolab.arena.checking.dialects.uci", "UciDialect"),
+    "ucicyclone": ("elolab.arena.checking.dialects.uci", "UciCycloneDialect"),
+    "ucci": ("elolab.arena.checking.dialects.ucci", "UcciDialect"),
+    "xboard": ("elolab.arena.checking.dialects.xboard", "XboardDialect"),
+    "gtp": ("elolab.arena.checking.dialects.gtp", "GtpDialect"),
+    "nboard": ("elolab.arena.checking.dialects.nboard", "NBoardDialect"),
 }
 
 DIALECTS = tuple(_CLASSES)

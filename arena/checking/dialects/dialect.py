@@ -8,13 +8,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from arena.checking.contract import Answer, CheckSettings, Failed, Information, Skipped
-from arena.checking.wire import Wire
-from arena.players.contract import PlayerClock, PlayerFault
-from arena.players.options import Option
-from arena.protocols import uci
-from engine.games.contract import Position
-from engine.settings.limits import Limits
+from elolab.arena.checking.contract import Answer, CheckSettings, Failed, Information, Skipped
+from elolab.arena.checking.wire import Wire
+from elolab.arena.players.contract import PlayerClock, PlayerFault
+from elolab.arena.players.options import Option
+from elolab.arena.protocols import uci
+from elolab.engine.games.contract import Position
+from elolab.engine.settings.limits import Limits
 
 
 @dataclass

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from arena.checking.contract import Answer, CheckSettings, Failed, Skipped
-from arena.checking.dialects.dialect import Dialect, Knowledge
-from arena.checking.wire import Wire
-from arena.players.contract import PlayerClock, PlayerFault
-from arena.protocols import gtp
-from engine.games import game_named
-from engine.games.contract import Position
-from engine.settings.limits import Limits
+from elolab.arena.checking.contract import Answer, CheckSettings, Failed, Skipped
+from elolab.arena.checking.dialects.dialect import Dialect, Knowledge
+from elolab.arena.checking.wire import Wire
+from elolab.arena.players.contract import PlayerClock, PlayerFault
+from elolab.arena.protocols import gtp
+from elolab.engine.games import game_named
+from elolab.engine.games.contract import Position
+from elolab.engine.settings.limits import Limits
 
 PASSES_OPTION = "gtp_passes"
 """The only option: whether the program is told of passes, as for players; see ``arena.protocols.gtp.PASSES``."""
@@ -53,9 +53,7 @@ class GtpDialect(Dialect):
 
     async def greet(self) -> None:
         """Who it is, and what it knows."""
-        version, name, listed = await self._tell(
-            "protocol_version", "name", "list_commands", ms=self.settings.start_ms
-        )
+        version, name, listed = await self._tell("protocol_version", "name", "list_commands", ms=self.settings.start_ms)
         if not version.is_success or not version.text.isdigit():
             raise Failed("failure.refused", command=version.command, said=version.said)
         self.name = name.text if name.is_success else ""

@@ -7,14 +7,14 @@ import time
 from collections.abc import Sequence
 from typing import ClassVar
 
-from arena.checking.contract import Answer, CheckSettings, Failed, Information
-from arena.checking.dialects.dialect import Dialect, Knowledge
-from arena.checking.wire import Wire
-from arena.players.contract import PlayerClock, number_of
-from arena.protocols import nboard
-from engine.games.contract import Position
-from engine.protocols.game_format import write_game
-from engine.settings.limits import Limits
+from elolab.arena.checking.contract import Answer, CheckSettings, Failed, Information
+from elolab.arena.checking.dialects.dialect import Dialect, Knowledge
+from elolab.arena.checking.wire import Wire
+from elolab.arena.players.contract import PlayerClock, number_of
+from elolab.arena.protocols import nboard
+from elolab.engine.games.contract import Position
+from elolab.engine.protocols.game_format import write_game
+from elolab.engine.settings.limits import Limits
 
 ENDLESS_DEPTH = 60
 """Plies: no search from the start comes to its end."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import ClassVar
 
-from arena.checking.contract import Answer
-from arena.checking.dialects.uci import UciDialect
-from arena.players.contract import PlayerClock
-from arena.players.options import Option
-from arena.protocols import ucci
-from engine.games.contract import Position
-from engine.settings.limits import Limits
+from elolab.arena.checking.contract import Answer
+from elolab.arena.checking.dialects.uci import UciDialect
+from elolab.arena.players.contract import PlayerClock
+from elolab.arena.players.options import Option
+from elolab.arena.protocols import ucci
+from elolab.engine.games.contract import Position
+from elolab.engine.settings.limits import Limits
 
 
 class UcciDialect(UciDialect):

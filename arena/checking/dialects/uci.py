@@ -6,13 +6,13 @@ import time
 from collections.abc import Sequence
 from typing import ClassVar
 
-from arena.checking.contract import Answer, Failed, Information, Skipped
-from arena.checking.dialects.dialect import Dialect
-from arena.players.contract import PlayerClock, number_of
-from arena.players.options import Option
-from arena.protocols import uci
-from engine.games.contract import Position
-from engine.settings.limits import Limits
+from elolab.arena.checking.contract import Answer, Failed, Information, Skipped
+from elolab.arena.checking.dialects.dialect import Dialect
+from elolab.arena.players.contract import PlayerClock, number_of
+from elolab.arena.players.options import Option
+from elolab.arena.protocols import uci
+from elolab.engine.games.contract import Position
+from elolab.engine.settings.limits import Limits
 
 RESOURCES = {"memory": ("hash", "hashsize"), "threads": ("threads", "numthreads", "cores")}
 """What engines call the options, in lower case."""

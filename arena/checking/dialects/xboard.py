@@ -7,15 +7,15 @@ import time
 from collections.abc import Sequence
 from typing import ClassVar
 
-from arena.checking.contract import Answer, CheckSettings, Failed, Information, Skipped
-from arena.checking.dialects.dialect import Dialect, Knowledge
-from arena.checking.wire import Wire
-from arena.players.contract import PlayerClock, PlayerFault, first_word
-from arena.players.options import Option
-from arena.protocols import uci, xboard
-from engine.games import game_named
-from engine.games.contract import Position
-from engine.settings.limits import Limits
+from elolab.arena.checking.contract import Answer, CheckSettings, Failed, Information, Skipped
+from elolab.arena.checking.dialects.dialect import Dialect, Knowledge
+from elolab.arena.checking.wire import Wire
+from elolab.arena.players.contract import PlayerClock, PlayerFault, first_word
+from elolab.arena.players.options import Option
+from elolab.arena.protocols import uci, xboard
+from elolab.engine.games import game_named
+from elolab.engine.games.contract import Position
+from elolab.engine.settings.limits import Limits
 
 ENDLESS_MS = 600_000
 """Milliseconds for a move that is not waited for."""

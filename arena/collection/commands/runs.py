@@ -10,21 +10,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.commands.arguments import (
+from elolab.engine.commands.arguments import (
     CommandParser,
     UsageError,
     add_json_argument,
     add_language_argument,
     print_json,
 )
-from engine.errors import UserError
-from engine.language import Catalogue, clipped, columns_of, console, cut, padded
-from engine.settings.configuration import nearest
+from elolab.engine.errors import UserError
+from elolab.engine.language import Catalogue, clipped, columns_of, console, cut, padded
+from elolab.engine.settings.configuration import nearest
 
 if TYPE_CHECKING:
-    from arena.collection.listing import RunEntry
+    from elolab.arena.collection.listing import RunEntry
 
-MESSAGES = "arena.collection"
+MESSAGES = "elolab.arena.collection"
 RESULTS = "results"
 LIST, COMPARE, REMOVE = "list", "compare", "remove"
 ACTIONS = (LIST, COMPARE, REMOVE)
@@ -44,9 +44,7 @@ def configure(parser: CommandParser) -> None:
     parser.implied = (LIST, ACTIONS)
     parser.epilog = "elolab runs and elolab runs DIR stand for elolab runs list."
     one = actions.add_parser(LIST, help="list the runs below a folder")
-    one.add_argument(
-        "folders", nargs="?", metavar="DIR", type=Path, help=f"where to look for runs (default {RESULTS})"
-    )
+    one.add_argument("folders", nargs="?", metavar="DIR", type=Path, help=f"where to look for runs (default {RESULTS})")
     one.epilog = (
         "The list has every run's kind, state (running, finished, stopped, failed, unreadable, damaged), games played "
         "and planned, date, and result: of a match Elo from the first player's view, ± half of its 95 % interval."
@@ -75,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    from arena.collection.listing import entry_of, run_folders
+    from elolab.arena.collection.listing import entry_of, run_folders
 
     root = arguments.folders or Path(RESULTS)
     if arguments.folders is not None and not root.is_dir():
@@ -113,7 +111,7 @@ def _lines(entries: Sequence[RunEntry], say: Catalogue, columns: int | None = No
 
 def _fitted(cells: dict[str, list[str]], columns: int) -> dict[str, list[str]]:
     """The columns of the table that there is room for; what is still too long of folders and results is cut."""
-    from arena.figures.names import told_apart
+    from elolab.arena.figures.names import told_apart
 
     widths = {head: max(map(columns_of, texts)) for head, texts in cells.items()}
     wanted = widths["folder"] + widths["result"]
@@ -131,7 +129,7 @@ def _fitted(cells: dict[str, list[str]], columns: int) -> dict[str, list[str]]:
 
 
 def _compare(folders: Sequence[Path], arguments: argparse.Namespace) -> int:
-    from arena.collection.comparison import compared, comparison_data, comparison_lines
+    from elolab.arena.collection.comparison import compared, comparison_data, comparison_lines
 
     one, other = map(compared, folders)
     if arguments.json:
@@ -142,7 +140,7 @@ def _compare(folders: Sequence[Path], arguments: argparse.Namespace) -> int:
 
 
 def _remove(folders: Sequence[Path], arguments: argparse.Namespace) -> int:
-    from arena.collection.removal import check, games_in, remove
+    from elolab.arena.collection.removal import check, games_in, remove
 
     folders = list({os.path.realpath(folder): folder for folder in folders}.values())
     check(folders)

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, NoReturn
 
-from arena.commands.words.engines import read_player_words
-from arena.commands.words.pairs import SWITCHES, assignments, plain_value, refuse_unknown_words
-from arena.keys.tournament import RULES, SPRT
-from engine.commands.arguments import UsageError, whole_number
-from engine.rules import MAX_PLIES, Adjudication
-from engine.settings.keys import WHOLE, Key
-from engine.settings.whole_numbers import natural_number
+from elolab.arena.commands.words.engines import read_player_words
+from elolab.arena.commands.words.pairs import SWITCHES, assignments, plain_value, refuse_unknown_words
+from elolab.arena.keys.tournament import RULES, SPRT
+from elolab.engine.commands.arguments import UsageError, whole_number
+from elolab.engine.rules import MAX_PLIES, Adjudication
+from elolab.engine.settings.keys import WHOLE, Key
+from elolab.engine.settings.whole_numbers import natural_number
 
 OPENINGS_WORDS = ("file", "format", "order", "plies", "start", "part")
 OPENINGS_FORMATS = ("epd", "pgn")

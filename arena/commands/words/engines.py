@@ -13,17 +13,17 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
 
-from arena.command_lines import split_command
-from arena.commands.words.pairs import SWITCHES, assignment, plain_value, refuse_unknown_words
-from arena.engines_file import EnginesFile
-from arena.keys.player import REFERENCE, keys_of
-from arena.player_spec import NamedPlayer, PlayerReader, is_installed, merged, player_named
-from arena.players.registry import protocols
-from engine.commands.arguments import UsageError
-from engine.errors import UserError
-from engine.settings.limits import Limits
-from engine.settings.parameters import parse_assignments
-from engine.settings.presets import preset_name
+from elolab.arena.command_lines import split_command
+from elolab.arena.commands.words.pairs import SWITCHES, assignment, plain_value, refuse_unknown_words
+from elolab.arena.engines_file import EnginesFile
+from elolab.arena.keys.player import REFERENCE, keys_of
+from elolab.arena.player_spec import NamedPlayer, PlayerReader, is_installed, merged, player_named
+from elolab.arena.players.registry import protocols
+from elolab.engine.commands.arguments import UsageError
+from elolab.engine.errors import UserError
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import parse_assignments
+from elolab.engine.settings.presets import preset_name
 
 SOURCES = {"cmd": "command", "conf": REFERENCE, "preset": "preset"}
 """Words that say which engine it is, and their keys in a table [[players]]."""

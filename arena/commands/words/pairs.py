@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
-from engine.commands.arguments import UsageError
-from engine.settings.configuration import nearest
+from elolab.engine.commands.arguments import UsageError
+from elolab.engine.settings.configuration import nearest
 
 SWITCHES = {"true": True, "on": True, "false": False, "off": False}
 """How a value may say that something is switched on or off."""

@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from arena.commands.arguments import add_playing_arguments, output_folder
-from arena.commands.results import complain, play_and_print
-from arena.commands.words.conditions import (
+from elolab.arena.commands.arguments import add_playing_arguments, output_folder
+from elolab.arena.commands.results import complain, play_and_print
+from elolab.arena.commands.words.conditions import (
     FORMAT_WORDS,
     add_answer,
     add_condition_words,
@@ -21,7 +21,7 @@ from arena.commands.words.conditions import (
     word_mistakes,
     words_of_conditions,
 )
-from arena.commands.words.engines import (
+from elolab.arena.commands.words.engines import (
     PlayerWords,
     complete,
     is_player_word,
@@ -29,14 +29,14 @@ from arena.commands.words.engines import (
     read_player_words,
     refuse_unused,
 )
-from arena.engines_file import engines_file
-from arena.player_spec import MAX_NAME_LENGTH, PLAYER_KINDS, PlayerReader, can_be_told_of_it, name_players
-from arena.players.detect import ProtocolFinder
-from arena.players.registry import PlayerError
-from arena.records import PlayerSpec, digest_of
-from arena.spec import spec_from_mapping
-from arena.tournament_spec import TournamentSpec
-from engine.commands.arguments import (
+from elolab.arena.engines_file import engines_file
+from elolab.arena.player_spec import MAX_NAME_LENGTH, PLAYER_KINDS, PlayerReader, can_be_told_of_it, name_players
+from elolab.arena.players.detect import ProtocolFinder
+from elolab.arena.players.registry import PlayerError
+from elolab.arena.records import PlayerSpec, digest_of
+from elolab.arena.spec import spec_from_mapping
+from elolab.arena.tournament_spec import TournamentSpec
+from elolab.engine.commands.arguments import (
     DEFAULT_GAME,
     CommandParser,
     UsageError,
@@ -45,9 +45,9 @@ from engine.commands.arguments import (
     game_of,
     whole_number,
 )
-from engine.settings.limits import GRAMMAR, Limits
-from engine.settings.parameters import by_own_names, format_value, why_without_effect
-from engine.settings.whole_numbers import MAX_SEED
+from elolab.engine.settings.limits import GRAMMAR, Limits
+from elolab.engine.settings.parameters import by_own_names, format_value, why_without_effect
+from elolab.engine.settings.whole_numbers import MAX_SEED
 
 DEFAULT_LIMITS = ("nodes=1000", "depth=6", "move_time=1")
 """Where no limit is given, the first of them that all players can be told of."""
@@ -192,7 +192,7 @@ def _in_folder_of_its_own(spec: TournamentSpec, *, accepts_changes: bool) -> Tou
 
     So the same command always goes on with the same folder, and another one never meets it.
     """
-    from arena.play.tournament import holds_another
+    from elolab.arena.play.tournament import holds_another
 
     limits = "-".join(dict.fromkeys(str(player.limits) for player in spec.players))
     end = re.sub(r"[^\w.+]+", "-", f"-{limits}-seed-{spec.seed}")
@@ -210,7 +210,7 @@ def _in_folder_of_its_own(spec: TournamentSpec, *, accepts_changes: bool) -> Tou
 
 def protocol_finder(*directories: Path) -> ProtocolFinder:
     """What asks programs for their protocol, says what it found, and asks nobody whom the folders know."""
-    from arena.play.tournament import players_in
+    from elolab.arena.play.tournament import players_in
 
     return ProtocolFinder(
         [player for directory in directories for player in players_in(directory)],
@@ -222,8 +222,7 @@ def protocol_finder(*directories: Path) -> ProtocolFinder:
 def _spec(
     kind: str, content: dict[str, Any], limits: Sequence[Limits], finder: ProtocolFinder
 ) -> tuple[TournamentSpec, Limits]:
-    """The tournament under the first limit that all players can be told of; raises as for the first if there is none.
-    """
+    """The tournament under the first limit that all players know. Without one, raises the error of the first limit."""
     errors: list[PlayerError] = []
     for limit in limits:
         try:

@@ -12,10 +12,18 @@ import re
 from collections.abc import Iterator
 from xml.etree import ElementTree
 
-from arena.notation.archives.contract import ArchivedMove, ArchiveFormat, Entry, Reading, Source, replay, start_position
-from arena.notation.archives.pieces import RANKS, Square, move_name
-from arena.notation.archives.xqf import date_tag
-from arena.notation.pgn import PortableGame, PortableGameError, decode_text
+from elolab.arena.notation.archives.contract import (
+    ArchivedMove,
+    ArchiveFormat,
+    Entry,
+    Reading,
+    Source,
+    replay,
+    start_position,
+)
+from elolab.arena.notation.archives.pieces import RANKS, Square, move_name
+from elolab.arena.notation.archives.xqf import date_tag
+from elolab.arena.notation.pgn import PortableGame, PortableGameError, decode_text
 
 _MARK = b"<ChineseChessRecord"
 _MARK_UTF16 = tuple(_MARK.decode().encode(encoding) for encoding in ("utf-16-le", "utf-16-be"))

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from arena.notation.pgn import PortableGame, PortableGameError, PortableMove
-from engine.errors import UserError
+from elolab.arena.notation.pgn import PortableGame, PortableGameError, PortableMove
+from elolab.engine.errors import UserError
 
 if TYPE_CHECKING:
-    from engine.games.contract import Game, Position
+    from elolab.engine.games.contract import Game, Position
 
 PASS = "pass"
 """The move of games in which a player may have none."""

@@ -13,10 +13,18 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from arena.notation.archives.contract import ArchivedMove, ArchiveFormat, Entry, Reading, Source, replay, start_position
-from arena.notation.archives.pieces import PIECES, RANKS, Square, fen_of, is_square, move_name
-from arena.notation.archives.xqf import date_tag
-from arena.notation.pgn import PortableGame, PortableGameError, decode_text, result_of
+from elolab.arena.notation.archives.contract import (
+    ArchivedMove,
+    ArchiveFormat,
+    Entry,
+    Reading,
+    Source,
+    replay,
+    start_position,
+)
+from elolab.arena.notation.archives.pieces import PIECES, RANKS, Square, fen_of, is_square, move_name
+from elolab.arena.notation.archives.xqf import date_tag
+from elolab.arena.notation.pgn import PortableGame, PortableGameError, decode_text, result_of
 
 _TAG = re.compile(r"\[(/?)DhtmlXQ(?:HTML)?(?:_(\w+))?\]", re.IGNORECASE)
 _BREAKS = re.compile(r"<br\s*/?>|\|\|", re.IGNORECASE)
@@ -93,9 +101,7 @@ def _game(
     return PortableGame(tags, text, played, result_of(draft.tags.get("result", "")) or "*", remark)
 
 
-def _moves(
-    draft: _Draft, variations: dict[int, tuple[int, int]], route: int, where: str
-) -> list[tuple[str, str]]:
+def _moves(draft: _Draft, variations: dict[int, tuple[int, int]], route: int, where: str) -> list[tuple[str, str]]:
     """Four digits and the comment of each move of a line, from the start of the game."""
     legs: list[tuple[int, int]] = []  # lines from the last to the game's own, with the ply from which each counts
     while route:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from arena.notation.archives import cbf, dhtmlxq, ggf, portable, wthor, xqf
-from arena.notation.archives.contract import ArchiveFormat, Entry, Reading, Source
-from arena.notation.archives.sources import sources
-from arena.notation.pgn import PortableGame, PortableGameError
+from elolab.arena.notation.archives import cbf, dhtmlxq, ggf, portable, wthor, xqf
+from elolab.arena.notation.archives.contract import ArchiveFormat, Entry, Reading, Source
+from elolab.arena.notation.archives.sources import sources
+from elolab.arena.notation.pgn import PortableGame, PortableGameError
 
 FORMATS: tuple[ArchiveFormat, ...] = (
     xqf.FORMAT, cbf.FORMAT, wthor.FORMAT, ggf.FORMAT, dhtmlxq.FORMAT, portable.FORMAT
@@ -78,7 +78,7 @@ def entries(source: Source, reading: Reading) -> Iterator[Entry]:
             _refuse_others(source)
             archive = portable.FORMAT
         if archive.game and archive.game != game.name:
-            from engine.games import game_named
+            from elolab.engine.games import game_named
 
             holds = f"{archive.name} holds games of {game_named(archive.game).title}, not of {game.title}"
             raise PortableGameError(f"{source.where}: {holds}; choose the game {archive.game} or another file")
@@ -89,7 +89,7 @@ def entries(source: Source, reading: Reading) -> Iterator[Entry]:
 
 def load_games(path: Path, game: str) -> list[PortableGame]:
     """All games of a file; raises ``PortableGameError`` if one cannot be read."""
-    from engine.games import game_named
+    from elolab.engine.games import game_named
 
     games: list[PortableGame] = []
     reading = Reading(game_named(game))

@@ -14,14 +14,22 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from arena.notation.archives.contract import ArchivedMove, ArchiveFormat, Entry, Reading, Source, replay, start_position
-from arena.notation.pgn import PortableGame, PortableGameError, PortableMove, format_figures
-from arena.records import MoveRecord
-from engine.rules import Rules
-from engine.values import format_score
+from elolab.arena.notation.archives.contract import (
+    ArchivedMove,
+    ArchiveFormat,
+    Entry,
+    Reading,
+    Source,
+    replay,
+    start_position,
+)
+from elolab.arena.notation.pgn import PortableGame, PortableGameError, PortableMove, format_figures
+from elolab.arena.records import MoveRecord
+from elolab.engine.rules import Rules
+from elolab.engine.values import format_score
 
 if TYPE_CHECKING:
-    from engine.games.contract import Game
+    from elolab.engine.games.contract import Game
 
 _BEGIN = re.compile(rb"\(\s*;\s*GM\s*\[")
 _GAME_BEGIN = re.compile(r"\(\s*;(?=\s*GM\s*\[)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arena.notation.pgn import PortableGameError
+from elolab.arena.notation.pgn import PortableGameError
 
 PIECES = "RNBAKABNRCCPPPPPrnbakabnrccppppp"
 """In the order in which XQStudio and DhtmlXQ list them: Red's from the left, then Black's."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from arena.notation.archives.contract import ArchiveFormat, Entry, Reading, Source
-from arena.notation.pgn import decode_text, try_games
+from elolab.arena.notation.archives.contract import ArchiveFormat, Entry, Reading, Source
+from elolab.arena.notation.pgn import decode_text, try_games
 
 _TAG = re.compile(rb'^[\s\xef\xbb\xbf]*\[[A-Za-z]\w* +"', re.MULTILINE)
 

@@ -14,8 +14,8 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from arena.notation.archives.contract import Source
-from arena.notation.pgn import PortableGameError
+from elolab.arena.notation.archives.contract import Source
+from elolab.arena.notation.pgn import PortableGameError
 
 MAX_BYTES = 1 << 28
 """Of a file when unpacked; what claims more is refused before it takes the memory."""

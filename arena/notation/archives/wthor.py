@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from arena.notation.archives.contract import ArchivedMove, ArchiveFormat, Entry, Reading, Source, replay
-from arena.notation.pgn import PortableGame, PortableGameError
+from elolab.arena.notation.archives.contract import ArchivedMove, ArchiveFormat, Entry, Reading, Source, replay
+from elolab.arena.notation.pgn import PortableGame, PortableGameError
 
 HEADER = np.dtype(
     [

@@ -21,9 +21,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from arena.notation.archives.contract import ArchivedMove, ArchiveFormat, Entry, Reading, Source, replay, start_position
-from arena.notation.archives.pieces import Square, fen_of, is_square, move_name
-from arena.notation.pgn import PortableGame, PortableGameError
+from elolab.arena.notation.archives.contract import (
+    ArchivedMove,
+    ArchiveFormat,
+    Entry,
+    Reading,
+    Source,
+    replay,
+    start_position,
+)
+from elolab.arena.notation.archives.pieces import Square, fen_of, is_square, move_name
+from elolab.arena.notation.pgn import PortableGame, PortableGameError
 
 MAGIC = b"XQ"
 FIRST_ENCRYPTED = 0x0B

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from engine.commands.arguments import UsageError, add_rules_arguments, rules_of
+from elolab.engine.commands.arguments import UsageError, add_rules_arguments, rules_of
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -36,9 +36,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Lead one conversation, until ``QUIT`` or the end of the input."""
-    from arena.players.registry import check_player
-    from arena.protocols.adapter import AdaptedSession, adapted_spec
-    from engine.protocols.qianhong import description
+    from elolab.arena.players.registry import check_player
+    from elolab.arena.protocols.adapter import AdaptedSession, adapted_spec
+    from elolab.engine.protocols.qianhong import description
 
     spec = adapted_spec(
         arguments.command, [_option(text) for text in arguments.option], arguments.directory, arguments.time_unit

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arena.figures.numbers import signed
-from arena.reports.drawing.style import GROUND
-from engine.language import columns_of, wrapped
+from elolab.arena.figures.numbers import signed
+from elolab.arena.reports.drawing.style import GROUND
+from elolab.engine.language import columns_of, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -186,8 +186,7 @@ def settle(figure: Figure) -> Figure:
 
 
 def _fit_legends(figure: Figure) -> bool:
-    """Give legends that are wider than the figure fewer columns, then shorter lines; the figure grows by their height.
-    """
+    """Give a legend wider than the figure fewer columns, then shorter lines; the figure grows by its height."""
     changed = False
     for legend in figure.legends:
         box = legend.get_window_extent()

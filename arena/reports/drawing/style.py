@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from arena.reports.drawing.fonts import LATIN, font_families
+from elolab.arena.reports.drawing.fonts import LATIN, font_families
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from engine.compiled.kernel import implement
-from engine.games.contract import BenchPosition, EvaluationFitting, Game, Position, check_contract
-from engine.games.othello import endgame, evaluation, notation, perft, position, retracing, rules
-from engine.rules import Adjudication
-from engine.settings.parameters import resolve, to_record
+from elolab.engine.compiled.kernel import implement
+from elolab.engine.games.contract import BenchPosition, EvaluationFitting, Game, Position, check_contract
+from elolab.engine.games.othello import endgame, evaluation, notation, perft, position, retracing, rules
+from elolab.engine.rules import Adjudication
+from elolab.engine.settings.parameters import resolve, to_record
 
 KERNELS: dict[str, Any] = {
     "generate": rules.generate,
@@ -83,7 +83,7 @@ class Othello(Game):
     @property
     def fitting(self) -> EvaluationFitting:
         """Fitting of the weights of ``evaluation``."""
-        from engine.games.othello.fitting import OthelloFitting
+        from elolab.engine.games.othello.fitting import OthelloFitting
 
         return OthelloFitting()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.compiled.kernel import add_words, jit, jit_inlined, leading_zeros
+from elolab.engine.compiled.kernel import add_words, jit, jit_inlined, leading_zeros
 
 SQUARES = 64
 ONE = np.uint64(1)

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.assertions import check_solver_node
-from engine.compiled.kernel import jit, lowest_bit, popcount
-from engine.games.othello.boards import (
+from elolab.engine.assertions import check_solver_node
+from elolab.engine.compiled.kernel import jit, lowest_bit, popcount
+from elolab.engine.games.othello.boards import (
     CORNERS,
     FULL,
     NONE,
@@ -23,10 +23,10 @@ from engine.games.othello.boards import (
     neighbours,
     stable_discs,
 )
-from engine.games.othello.position import STOCK, board_key, make, other_discs, own_discs, unmake
-from engine.games.othello.rules import A_DISC, final_difference, generate, is_over
-from engine.search.clock import spend_nodes
-from engine.search.table import (
+from elolab.engine.games.othello.position import STOCK, board_key, make, other_discs, own_discs, unmake
+from elolab.engine.games.othello.rules import A_DISC, final_difference, generate, is_over
+from elolab.engine.search.clock import spend_nodes
+from elolab.engine.search.table import (
     EXACT,
     LOWER_BOUND,
     UPPER_BOUND,
@@ -414,9 +414,7 @@ def _solve_sorted(search, lists, parameters, own, other, alpha, beta, empties, r
         upper = beta if index == 0 else alpha + 1
         while True:
             if empties <= parameters.endgame_sort_empties:
-                value = -_solve_few(
-                    search, parameters, next_own, next_other, -upper, -alpha, np.int64(empties - 1)
-                )
+                value = -_solve_few(search, parameters, next_own, next_other, -upper, -alpha, np.int64(empties - 1))
             else:
                 value = -_solve_sorted(
                     search, lists, parameters, next_own, next_other, -upper, -alpha, np.int64(empties - 1),

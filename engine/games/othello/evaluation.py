@@ -11,16 +11,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.compiled.kernel import jit, load_word, popcount
-from engine.games.evaluation_cache import NOT_CACHED, cached_value, keep_value
-from engine.games.othello.boards import (
+from elolab.engine.compiled.kernel import jit, load_word, popcount
+from elolab.engine.games.evaluation_cache import NOT_CACHED, cached_value, keep_value
+from elolab.engine.games.othello.boards import (
     CORNERS,
     NONE,
     edge_stable_discs,
     legal_squares,
     neighbours,
 )
-from engine.games.othello.patterns import (
+from elolab.engine.games.othello.patterns import (
     BYTES,
     DIGIT_VALUES,
     INSTANCE_STARTS,
@@ -28,10 +28,10 @@ from engine.games.othello.patterns import (
     LANES,
     STRIDE,
 )
-from engine.games.othello.position import FEATURES, other_discs, own_discs
-from engine.games.othello.rules import A_DISC, final_difference
-from engine.games.othello.weight_layout import FIRST_WEIGHT, MARK
-from engine.settings.weights import STEPS
+from elolab.engine.games.othello.position import FEATURES, other_discs, own_discs
+from elolab.engine.games.othello.rules import A_DISC, final_difference
+from elolab.engine.games.othello.weight_layout import FIRST_WEIGHT, MARK
+from elolab.engine.settings.weights import STEPS
 
 _DISCS_AT_START = 4
 _INSTANCES = len(INSTANCES)

@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from engine.compiled.kernel import jit, new_record
-from engine.games.contract import EvaluationFitting
-from engine.games.othello import notation
-from engine.games.othello.boards import NONE, legal_squares
-from engine.games.othello.evaluation import count_features, read_patterns, step_of
-from engine.games.othello.patterns import INSTANCE_STARTS, INSTANCES, LANES, weight_count, weight_numbers
-from engine.games.othello.position import PASS_SQUARE, STATE_DTYPE, STOCK, make, other_discs, own_discs
-from engine.games.othello.rules import A_DISC
-from engine.rules import Adjudication
-from engine.settings.features import OTHELLO
-from engine.settings.weights import STEPS
+from elolab.engine.compiled.kernel import jit, new_record
+from elolab.engine.games.contract import EvaluationFitting
+from elolab.engine.games.othello import notation
+from elolab.engine.games.othello.boards import NONE, legal_squares
+from elolab.engine.games.othello.evaluation import count_features, read_patterns, step_of
+from elolab.engine.games.othello.patterns import INSTANCE_STARTS, INSTANCES, LANES, weight_count, weight_numbers
+from elolab.engine.games.othello.position import PASS_SQUARE, STATE_DTYPE, STOCK, make, other_discs, own_discs
+from elolab.engine.games.othello.rules import A_DISC
+from elolab.engine.rules import Adjudication
+from elolab.engine.settings.features import OTHELLO
+from elolab.engine.settings.weights import STEPS
 
 _CODES = {notation.format_move(code): code for code in (STOCK + (square << 7) for square in range(PASS_SQUARE + 1))}
 """Every move by its notation."""

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from engine.compiled.kernel import new_record
-from engine.games.contract import MoveError, PositionError
-from engine.games.othello.boards import SQUARES
-from engine.games.othello.position import BLACK, PASS_SQUARE, STATE_DTYPE, WHITE, refresh_key
+from elolab.engine.compiled.kernel import new_record
+from elolab.engine.games.contract import MoveError, PositionError
+from elolab.engine.games.othello.boards import SQUARES
+from elolab.engine.games.othello.position import BLACK, PASS_SQUARE, STATE_DTYPE, WHITE, refresh_key
 
 START = "---------------------------OX------XO--------------------------- X"
 PASS_WORDS = ("pass", "pa", "ps", "--")

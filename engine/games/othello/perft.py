@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.compiled.kernel import jit, load_word, lowest_bit, popcount, store_word
-from engine.games.othello.boards import NONE, ONE, SQUARES, flips, flips_of_bit, legal_squares
-from engine.games.othello.position import other_discs, own_discs
+from elolab.engine.compiled.kernel import jit, load_word, lowest_bit, popcount, store_word
+from elolab.engine.games.othello.boards import NONE, ONE, SQUARES, flips, flips_of_bit, legal_squares
+from elolab.engine.games.othello.position import other_discs, own_discs
 
 _BATCH = 512
 """Moves counted at a time: enough to fill vectors, few enough for the first cache."""
@@ -58,8 +58,7 @@ def _gather(batch, own, other, squares):
 
 @jit
 def _count_in_batches(batch, own, other, depth):
-    """Leaves ``depth`` (at least 2) plies deep, where a pass is a ply, but for those behind the moves that still wait.
-    """
+    """Leaves ``depth`` (at least 2) plies deep, without those behind the moves that still wait. A pass is a ply."""
     squares = legal_squares(own, other)
     if squares == NONE:
         replies = legal_squares(other, own)

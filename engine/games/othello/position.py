@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.compiled.kernel import jit, multiply_words
-from engine.games.othello.boards import NONE, ONE, flips
-from engine.games.othello.patterns import LANES
-from engine.settings.features import OTHELLO
-from engine.settings.weights import STEPS
-from engine.values import MAX_PLY
+from elolab.engine.compiled.kernel import jit, multiply_words
+from elolab.engine.games.othello.boards import NONE, ONE, flips
+from elolab.engine.games.othello.patterns import LANES
+from elolab.engine.settings.features import OTHELLO
+from elolab.engine.settings.weights import STEPS
+from elolab.engine.values import MAX_PLY
 
 BLACK, WHITE = 0, 1
 STOCK = 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 
-from engine.games.othello.notation import START, parse_position, square_name
+from elolab.engine.games.othello.notation import START, parse_position, square_name
 
 MAX_POSITIONS = 200_000
 """Positions looked at before the search gives up: a few seconds."""

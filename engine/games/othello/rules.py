@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.compiled.kernel import jit, lowest_bit, popcount
-from engine.games.contract import PATH_OPEN, encode_verdict
-from engine.games.othello.boards import NONE, ONE, legal_squares
-from engine.games.othello.position import PASS, STOCK, other_discs, own_discs
+from elolab.engine.compiled.kernel import jit, lowest_bit, popcount
+from elolab.engine.games.contract import PATH_OPEN, encode_verdict
+from elolab.engine.games.othello.boards import NONE, ONE, legal_squares
+from elolab.engine.games.othello.position import PASS, STOCK, other_discs, own_discs
 
 A_DISC = 100
 """Units of a score in a disc."""

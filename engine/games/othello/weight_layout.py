@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.games.othello.patterns import packed, weight_count
-from engine.settings.configuration import ConfigurationError
-from engine.settings.weights import Weights, pattern_rows, steps_of
+from elolab.engine.games.othello.patterns import packed, weight_count
+from elolab.engine.settings.configuration import ConfigurationError
+from elolab.engine.settings.weights import Weights, pattern_rows, steps_of
 
 MARK = np.uint64(0x4F74_6865_6C6C_6F31)
 """The first word: weights of another game are left alone."""

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from engine.compiled.kernel import implement
-from engine.games.contract import BenchPosition, EvaluationFitting, Game, Position, check_contract
-from engine.games.xiangqi import evaluation, moves, notation, position, retracing, rules
-from engine.rules import REPETITION_RULES, Rules
-from engine.values import MAX_GAME_PLIES, MAX_PLY
+from elolab.engine.compiled.kernel import implement
+from elolab.engine.games.contract import BenchPosition, EvaluationFitting, Game, Position, check_contract
+from elolab.engine.games.xiangqi import evaluation, moves, notation, position, retracing, rules
+from elolab.engine.rules import REPETITION_RULES, Rules
+from elolab.engine.values import MAX_GAME_PLIES, MAX_PLY
 
 USUAL_MOVE_LIMIT = 100
 """Plies without a capture, checks counted, after which many programs take a game for drawn, ElephantEye among them."""
@@ -84,7 +84,7 @@ class Xiangqi(Game):
     @property
     def fitting(self) -> EvaluationFitting:
         """Fitting of the weights of the full evaluation."""
-        from engine.games.xiangqi.fitting import XiangqiFitting
+        from elolab.engine.games.xiangqi.fitting import XiangqiFitting
 
         return XiangqiFitting()
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.compiled.kernel import jit
-from engine.games.xiangqi.moves import blocked_legs, file_index, rank_index
-from engine.games.xiangqi.position import (
+from elolab.engine.compiled.kernel import jit
+from elolab.engine.games.xiangqi.moves import blocked_legs, file_index, rank_index
+from elolab.engine.games.xiangqi.position import (
     ADVISOR,
     ADVISOR_MASKS,
     BIT_OF,

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.compiled.kernel import jit, load_word, sum_of_products
-from engine.games.evaluation_cache import NOT_CACHED, cached_value, keep_value
-from engine.games.xiangqi.attacks import cheapest_attacker, drop, lift
-from engine.games.xiangqi.position import (
+from elolab.engine.compiled.kernel import jit, load_word, sum_of_products
+from elolab.engine.games.evaluation_cache import NOT_CACHED, cached_value, keep_value
+from elolab.engine.games.xiangqi.attacks import cheapest_attacker, drop, lift
+from elolab.engine.games.xiangqi.position import (
     ADVISOR,
     CANNON,
     ELEPHANT,
@@ -34,10 +34,10 @@ from engine.games.xiangqi.position import (
     SQUARES,
     TERM_COUNT,
 )
-from engine.games.xiangqi.terms import count_pieces, count_places, phase
-from engine.games.xiangqi.weight_layout import FIRST_TERM, FIRST_VALUE, MARK
-from engine.settings.parameters import choice_code
-from engine.values import BAN_BOUND
+from elolab.engine.games.xiangqi.terms import count_pieces, count_places, phase
+from elolab.engine.games.xiangqi.weight_layout import FIRST_TERM, FIRST_VALUE, MARK
+from elolab.engine.settings.parameters import choice_code
+from elolab.engine.values import BAN_BOUND
 
 MATERIAL = {GENERAL: 0, ADVISOR: 200, ELEPHANT: 200, HORSE: 400, ROOK: 900, CANNON: 450, PAWN: 100}
 """Our values, in centipawns."""

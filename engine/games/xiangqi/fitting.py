@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from engine.compiled.kernel import jit, new_record
-from engine.games.contract import EvaluationFitting
-from engine.games.xiangqi import notation
-from engine.games.xiangqi.evaluation import prepare
-from engine.games.xiangqi.moves import in_check
-from engine.games.xiangqi.position import (
+from elolab.engine.compiled.kernel import jit, new_record
+from elolab.engine.games.contract import EvaluationFitting
+from elolab.engine.games.xiangqi import notation
+from elolab.engine.games.xiangqi.evaluation import prepare
+from elolab.engine.games.xiangqi.moves import in_check
+from elolab.engine.games.xiangqi.position import (
     NOWHERE,
     PHASES,
     SLOT_TYPE,
@@ -29,11 +29,11 @@ from engine.games.xiangqi.position import (
     make,
     put,
 )
-from engine.games.xiangqi.terms import count_terms, phase
-from engine.games.xiangqi.weight_layout import FEATURE_OF_SQUARES
-from engine.rules import Adjudication
-from engine.settings.features import XIANGQI, XIANGQI_PIECES, XIANGQI_SQUARES
-from engine.settings.parameters import resolve, to_record
+from elolab.engine.games.xiangqi.terms import count_terms, phase
+from elolab.engine.games.xiangqi.weight_layout import FEATURE_OF_SQUARES
+from elolab.engine.rules import Adjudication
+from elolab.engine.settings.features import XIANGQI, XIANGQI_PIECES, XIANGQI_SQUARES
+from elolab.engine.settings.parameters import resolve, to_record
 
 WORDS = 6
 _SQUARES_PER_WORD = 15

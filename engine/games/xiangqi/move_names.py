@@ -35,9 +35,9 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from engine.games.contract import MoveError, Position
-from engine.games.xiangqi.notation import format_move, parse_coordinates
-from engine.games.xiangqi.position import ADVISOR, BLACK, ELEPHANT, NOWHERE, PAWN, RED, SLOT_TYPE
+from elolab.engine.games.contract import MoveError, Position
+from elolab.engine.games.xiangqi.notation import format_move, parse_coordinates
+from elolab.engine.games.xiangqi.position import ADVISOR, BLACK, ELEPHANT, NOWHERE, PAWN, RED, SLOT_TYPE
 
 NOTATIONS = ("iccs", "wxf", "chinese", "traditional")
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.compiled.kernel import jit, jit_for_constants, lowest_bit, popcount
-from engine.games.xiangqi.position import (
+from elolab.engine.compiled.kernel import jit, jit_for_constants, lowest_bit, popcount
+from elolab.engine.games.xiangqi.position import (
     ADVISOR_MASKS,
     ALIGNED,
     BIT_OF,

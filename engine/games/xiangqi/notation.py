@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from engine.compiled.kernel import array_of, new_record
-from engine.games.contract import MoveError, PositionError
-from engine.games.xiangqi.moves import is_safe
-from engine.games.xiangqi.position import (
+from elolab.engine.compiled.kernel import array_of, new_record
+from elolab.engine.games.contract import MoveError, PositionError
+from elolab.engine.games.xiangqi.moves import is_safe
+from elolab.engine.games.xiangqi.position import (
     ADVISOR,
     BLACK,
     ELEPHANT,
@@ -34,7 +34,7 @@ from engine.games.xiangqi.position import (
     in_palace,
     set_up,
 )
-from engine.settings.whole_numbers import natural_number
+from elolab.engine.settings.whole_numbers import natural_number
 
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
 

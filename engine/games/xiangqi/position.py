@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.compiled.kernel import jit
-from engine.settings.features import XIANGQI_TERMS
-from engine.values import MAX_GAME_PLIES
+from elolab.engine.compiled.kernel import jit
+from elolab.engine.settings.features import XIANGQI_TERMS
+from elolab.engine.values import MAX_GAME_PLIES
 
 SQUARES = 90
 NOWHERE = 90
@@ -205,9 +205,7 @@ FILE_REACH, FILE_MET = _line_tables(10)
 def _steps(square: int, deltas: tuple[tuple[int, int], ...]) -> list[tuple[int, int, int]]:
     """(delta file, delta rank, target) of the deltas that stay on the board."""
     file, rank = square % 9, square // 9
-    return [
-        (df, dr, (rank + dr) * 9 + file + df) for df, dr in deltas if 0 <= file + df < 9 and 0 <= rank + dr < 10
-    ]
+    return [(df, dr, (rank + dr) * 9 + file + df) for df, dr in deltas if 0 <= file + df < 9 and 0 <= rank + dr < 10]
 
 
 def in_palace(square: int) -> bool:
@@ -226,6 +224,7 @@ def _padded(lists: list[list[int]], width: int) -> np.ndarray:
 _ORTHOGONAL = ((0, 1), (0, -1), (1, 0), (-1, 0))
 _DIAGONAL = ((1, 1), (1, -1), (-1, 1), (-1, -1))
 _HORSE_JUMPS = ((1, 2), (-1, 2), (1, -2), (-1, -2), (2, 1), (2, -1), (-2, 1), (-2, -1))
+
 
 def _mask(squares: list[int]) -> tuple[int, int]:
     """The squares as bits of the two halves."""

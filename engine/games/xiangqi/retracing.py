@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 
-from engine.games.xiangqi.notation import START, format_position, parse_position
+from elolab.engine.games.xiangqi.notation import START, format_position, parse_position
 
 MAX_PLIES = 16
 """Longest game looked for."""

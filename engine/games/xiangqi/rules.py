@@ -19,11 +19,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.compiled.kernel import jit
-from engine.games.contract import ENDLESS, PATH_DRAW, PATH_LOSS, PATH_OPEN, PATH_WIN, encode_verdict
-from engine.games.xiangqi.attacks import major_attacks, reaches
-from engine.games.xiangqi.moves import count_moves, in_check, is_safe
-from engine.games.xiangqi.position import (
+from elolab.engine.compiled.kernel import jit
+from elolab.engine.games.contract import ENDLESS, PATH_DRAW, PATH_LOSS, PATH_OPEN, PATH_WIN, encode_verdict
+from elolab.engine.games.xiangqi.attacks import major_attacks, reaches
+from elolab.engine.games.xiangqi.moves import count_moves, in_check, is_safe
+from elolab.engine.games.xiangqi.position import (
     CHECK_ONLY,
     DRAW,
     FILE_OF,
@@ -41,7 +41,7 @@ from engine.games.xiangqi.position import (
     make,
     unmake,
 )
-from engine.values import MATE
+from elolab.engine.values import MATE
 
 FREE_CHECKS = 10
 """Checks of each side since the last capture that count towards the move limit; further ones do not."""

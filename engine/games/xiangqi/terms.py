@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.compiled.kernel import jit, lowest_bit, popcount
-from engine.games.xiangqi.moves import blocked_legs, file_index, pawn_bits, rank_index
-from engine.games.xiangqi.position import (
+from elolab.engine.compiled.kernel import jit, lowest_bit, popcount
+from elolab.engine.games.xiangqi.moves import blocked_legs, file_index, pawn_bits, rank_index
+from elolab.engine.games.xiangqi.position import (
     ADVISOR,
     ADVISOR_MASKS,
     ALIGNED,
@@ -105,7 +105,6 @@ PAWN_ZONES = np.array(
     np.int64,
 )
 """Squares from which a side's pawn attacks the palace, as bits of the same half."""
-
 
 
 @jit

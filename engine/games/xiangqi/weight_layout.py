@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.games.xiangqi.position import END, PHASES, SLOT_TYPE, SLOTS, SQUARES, TERM_COUNT
-from engine.settings.features import XIANGQI_PIECES, XIANGQI_SQUARES
-from engine.settings.weights import Weights, rows_of
+from elolab.engine.games.xiangqi.position import END, PHASES, SLOT_TYPE, SLOTS, SQUARES, TERM_COUNT
+from elolab.engine.settings.features import XIANGQI_PIECES, XIANGQI_SQUARES
+from elolab.engine.settings.weights import Weights, rows_of
 
 MARK = np.uint64(0x5869_616E_6771_6931)
 """The first word: weights of another game are left alone."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from arena.checking import examination, positions
+from elolab.arena.checking import examination, positions
 
 FEW_GAMES = 8
 """Enough for a position of each kind (``test_positions.py`` is about those of all games)."""

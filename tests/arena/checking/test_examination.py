@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from xiangqi_match import need_program
 
-from arena.checking.checks import CHECKS, chosen
-from arena.checking.contract import CheckSettings
-from arena.checking.dialects import DIALECTS, dialect_named
-from arena.checking.examination import Examination, Outcome
-from arena.checking.report import mark_of
+from elolab.arena.checking.checks import CHECKS, chosen
+from elolab.arena.checking.contract import CheckSettings
+from elolab.arena.checking.dialects import DIALECTS, dialect_named
+from elolab.arena.checking.examination import Examination, Outcome
+from elolab.arena.checking.report import mark_of
+from tests.support.xiangqi_match import need_program
 
 ROOT = Path(__file__).parents[3]
 SUPPORT = ROOT / "tests" / "support"

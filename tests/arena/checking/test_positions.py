@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from arena.checking.positions import LONG_PLIES, QUIET_PLIES, positions_of
-from engine.games.contract import Position
-from engine.rules import Rules
+from elolab.arena.checking.positions import LONG_PLIES, QUIET_PLIES, positions_of
+from elolab.engine.games.contract import Position
+from elolab.engine.rules import Rules
 
 
 @pytest.mark.parametrize("game", ["xiangqi", "othello"])

@@ -18,35 +18,35 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from local_cluster import ROOT, LocalCluster, free_port
-from marked_processes import wait_until
-from small_games import jobs_of, small_match
 
-from arena.cluster import dask_cluster
-from arena.cluster import runner as cluster_runner
-from arena.cluster.contract import ClusterError
-from arena.cluster.dask_cluster import DaskSite
-from arena.cluster.runner import ClusterRunner
-from arena.play import tournament
-from arena.play.executor import GameRunner
-from arena.play.store import Store, StoreError
-from arena.records import GameJob, GameRecord, games_digest
-from arena.spec import spec_from_mapping
-from arena.tournament_spec import TournamentSpec
 from elolab import command_line
-from engine.engine import StopFlag
+from elolab.arena.cluster import dask_cluster
+from elolab.arena.cluster import runner as cluster_runner
+from elolab.arena.cluster.contract import ClusterError
+from elolab.arena.cluster.dask_cluster import DaskSite
+from elolab.arena.cluster.runner import ClusterRunner
+from elolab.arena.play import tournament
+from elolab.arena.play.executor import GameRunner
+from elolab.arena.play.store import Store, StoreError
+from elolab.arena.records import GameJob, GameRecord, games_digest
+from elolab.arena.spec import spec_from_mapping
+from elolab.arena.tournament_spec import TournamentSpec
+from elolab.engine.engine import StopFlag
+from tests.support.local_cluster import ROOT, LocalCluster, free_port
+from tests.support.marked_processes import wait_until
+from tests.support.small_games import jobs_of, small_match
 
-OTHER_ENGINE = "import engine.compiled.identity as identity\nidentity.engine_identity = lambda: '0123456789ab'\n"
+OTHER_ENGINE = "import elolab.engine.compiled.identity as identity\nidentity.engine_identity = lambda: '0123456789ab'\n"
 OTHER_SOURCES = """
-import arena.provenance.sources as identity
+import elolab.arena.provenance.sources as identity
 
 there = dict(identity.source_digests()) | {"arena/protocols/nboard.py": "0123456789ab"}
 identity.source_digests = lambda: there
 """
-WITHOUT_ELOLAB = "import sys\nsys.modules['arena'] = None\n"
+WITHOUT_ELOLAB = "import sys\nsys.modules['elolab'] = None\n"
 SLOW = """
 import time
-from arena.play.executor import GameRunner
+from elolab.arena.play.executor import GameRunner
 
 def slowly(self, job, quickly=GameRunner._record_of):
     time.sleep(%s)
@@ -64,7 +64,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
     programs = folder / "programs"
     programs.mkdir()
     program = programs / "othello-mock"
-    program.write_text(f"#!/bin/sh\nexec {sys.executable} {MOCK} \"$@\"\n")
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} {MOCK} "$@"\n')
     program.chmod(0o755)
     (folder / "other.py").write_text(OTHER_ENGINE)
     (folder / "without.py").write_text(WITHOUT_ELOLAB)
@@ -148,7 +148,7 @@ def test_a_tournament_is_the_same_and_strange_workers_get_no_games(cluster: Loca
 
 
 def test_refused_workers_are_named_with_both_engines(cluster: LocalCluster) -> None:
-    from engine.compiled.identity import engine_identity
+    from elolab.engine.compiled.identity import engine_identity
 
     told: list[str] = []
     site = DaskSite(cluster.address, told.append)
@@ -183,7 +183,7 @@ def with_program(folder: Path, name: str, last_line: str = "") -> Path:
     """A folder for PATH with the program in it."""
     (folder / name).mkdir()
     program = folder / name / "othello-mock"
-    program.write_text(f"#!/bin/sh\nexec {sys.executable} {MOCK} \"$@\"\n{last_line}")
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} {MOCK} "$@"\n{last_line}')
     program.chmod(0o755)
     return folder / name
 
@@ -375,9 +375,7 @@ def test_a_scheduler_that_stays_away_interrupts_the_run(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("signal_number", [signal.SIGKILL, signal.SIGINT])
-def test_the_client_ends_and_is_started_again(
-    small_cluster: LocalCluster, tmp_path: Path, signal_number: int
-) -> None:
+def test_the_client_ends_and_is_started_again(small_cluster: LocalCluster, tmp_path: Path, signal_number: int) -> None:
     command = [
         sys.executable, "-m", "elolab", "match", "default", "fenon", "--limit", "nodes=300", "--pairs", "100",
         "--out", str(tmp_path / "run"),

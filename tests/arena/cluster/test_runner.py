@@ -17,22 +17,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_games import jobs_of
 
-from arena.cluster import runner as cluster_runner
-from arena.cluster.contract import ClusterError, ExecutorSite, RefusedWorker, Site, Worker
-from arena.cluster.runner import MOST_LOSSES, ClusterRunner
-from arena.cluster.worker import Chunk, Order, PlayedChunk, heed, play_chunk
-from arena.play.executor import GameRunner
-from arena.players.processors import Side
-from arena.provenance.player_files import GameFile, files_of
-from arena.provenance.sources import sources_digest
-from arena.records import GameJob, GameRecord, games_digest
 from elolab import command_line
-from engine.compiled.identity import engine_identity
-from engine.engine import StopFlag
-from engine.settings.configuration import find_config
-from engine.settings.limits import Limits
+from elolab.arena.cluster import runner as cluster_runner
+from elolab.arena.cluster.contract import ClusterError, ExecutorSite, RefusedWorker, Site, Worker
+from elolab.arena.cluster.runner import MOST_LOSSES, ClusterRunner
+from elolab.arena.cluster.worker import Chunk, Order, PlayedChunk, heed, play_chunk
+from elolab.arena.play.executor import GameRunner
+from elolab.arena.players.processors import Side
+from elolab.arena.provenance.player_files import GameFile, files_of
+from elolab.arena.provenance.sources import sources_digest
+from elolab.arena.records import GameJob, GameRecord, games_digest
+from elolab.engine.compiled.identity import engine_identity
+from elolab.engine.engine import StopFlag
+from elolab.engine.settings.configuration import find_config
+from elolab.engine.settings.limits import Limits
+from tests.support.small_games import jobs_of
 
 
 class Threads(Site):

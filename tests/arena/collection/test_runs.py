@@ -16,26 +16,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.unreadable import keep_out
 
-from arena.collection.comparison import compared
-from arena.collection.listing import RunEntry, entry_of, run_folders
-from arena.commands.words import tournament as words_of_tournament
-from arena.figures.match import figures_of
-from arena.figures.statistics import Pentanomial
-from arena.play.live import LIVE_NAME
-from arena.play.store import STORE_NAME, Store
-from arena.play.tournament import run
-from arena.provenance.record import PROGRAMS
-from arena.records import GameRecord, Opening, Pairing
-from arena.run import RunError
-from arena.sequential import SequentialSettings
-from arena.spec import spec_from_mapping
-from arena.watching.snapshot import RunFollower
+from elolab.arena.collection.comparison import compared
+from elolab.arena.collection.listing import RunEntry, entry_of, run_folders
+from elolab.arena.commands.words import tournament as words_of_tournament
+from elolab.arena.figures.match import figures_of
+from elolab.arena.figures.statistics import Pentanomial
+from elolab.arena.play.live import LIVE_NAME
+from elolab.arena.play.store import STORE_NAME, Store
+from elolab.arena.play.tournament import run
+from elolab.arena.provenance.record import PROGRAMS
+from elolab.arena.records import GameRecord, Opening, Pairing
+from elolab.arena.run import RunError
+from elolab.arena.sequential import SequentialSettings
+from elolab.arena.spec import spec_from_mapping
+from elolab.arena.watching.snapshot import RunFollower
 from elolab.command_line import main
-from engine.language import LANGUAGES, Catalogue, columns_of
+from elolab.engine.language import LANGUAGES, Catalogue, columns_of
+from tests.support.unreadable import keep_out
 
-SAY = Catalogue("arena.collection")
+SAY = Catalogue("elolab.arena.collection")
 ROOT = Path(__file__).parents[3]
 
 
@@ -86,8 +86,8 @@ def test_the_list_fits_into_the_terminal(
         folder: RunEntry(folder, "round_robin", "finished", 1000, 10_000, "2026-01-02T03:04:05", result)
         for folder in folders
     }
-    monkeypatch.setattr("arena.collection.listing.run_folders", lambda root, unreadable: folders)
-    monkeypatch.setattr("arena.collection.listing.entry_of", lambda folder, say: found[folder])
+    monkeypatch.setattr("elolab.arena.collection.listing.run_folders", lambda root, unreadable: folders)
+    monkeypatch.setattr("elolab.arena.collection.listing.entry_of", lambda folder, say: found[folder])
     words = ["runs", str(tmp_path), "--language", language]
     assert main(words) == 0
     whole = capsys.readouterr().out
@@ -223,14 +223,14 @@ def test_pairs_and_rounds_are_compared_as_they_were_asked_for(
 
 
 def test_the_interval_of_the_difference_is_that_of_independent_runs() -> None:
-    from arena.collection.comparison import RatedPlayer, change
+    from elolab.arena.collection.comparison import RatedPlayer, change
 
     assert change(RatedPlayer(10, 3, 1), RatedPlayer(25, 4, 1)) == (15, 5)
     assert change(RatedPlayer(10, 3, 1), RatedPlayer(25, math.inf, 1)) == (15, math.inf)
 
 
 def test_nothing_is_told_of_a_player_without_games() -> None:
-    from arena.collection.comparison import ComparedRun, RatedPlayer, comparison_lines
+    from elolab.arena.collection.comparison import ComparedRun, RatedPlayer, comparison_lines
 
     one = ComparedRun(Path("x"), {}, {"a": RatedPlayer(0.0, math.inf, 0), "b": RatedPlayer(0.0, 5.0, 4)})
     other = ComparedRun(Path("y"), {}, {"a": RatedPlayer(9.0, 5.0, 4), "b": RatedPlayer(0.0, 5.0, 4)})
@@ -239,7 +239,7 @@ def test_nothing_is_told_of_a_player_without_games() -> None:
 
 
 def test_differences_are_told_of_ratings_on_one_scale_alone() -> None:
-    from arena.collection.comparison import ComparedRun, RatedPlayer, comparison_lines
+    from elolab.arena.collection.comparison import ComparedRun, RatedPlayer, comparison_lines
 
     def rated(rating: float, **more: Any) -> ComparedRun:
         return ComparedRun(Path("x"), {}, {"a": RatedPlayer(rating, 5.0, 4)}, **more)
@@ -250,9 +250,7 @@ def test_differences_are_told_of_ratings_on_one_scale_alone() -> None:
     assert difference(rated(10.0), rated(20.0)) == "+10.0 ± 7.1"
     assert difference(rated(10.0), rated(2000.0, anchors=(("a", 2000.0),))) == "-"
     assert difference(rated(-math.inf), rated(-math.inf)) == "-"
-    fields = [
-        rated(10.0, groups=(("a", *others),)) for others in (("b", "c"), ("b", "d"), ("b", "c"))
-    ]
+    fields = [rated(10.0, groups=(("a", *others),)) for others in (("b", "c"), ("b", "d"), ("b", "c"))]
     fields[2] = replace(fields[2], settings={"players": {"b": {"limits": ["nodes=30"]}}})
     assert difference(fields[0], fields[0]) == "0.0 ± 7.1"
     assert difference(fields[0], fields[1]) == "-", "other opponents have another mean"
@@ -283,7 +281,7 @@ def test_nobody_leads_a_gauntlet_by_score(tmp_path: Path) -> None:
     share = f"{100 * (tally['wins'] + tally['draws'] / 2) / 4:.1f}"
     assert found.result == f"challenger: {share} % of 4 games"
     assert live["words"] == f"challenger {share} %"
-    assert entry_of(tmp_path, Catalogue("arena.collection", "zh")).result == f"challenger：4 局得分率 {share} %"
+    assert entry_of(tmp_path, Catalogue("elolab.arena.collection", "zh")).result == f"challenger：4 局得分率 {share} %"
     play(tmp_path / "all", 1, format="round_robin", players=players)
     assert " leads with " in entry_of(tmp_path / "all", SAY).result
 
@@ -385,8 +383,10 @@ def test_folders_are_named_after_limit_and_seed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("arena.commands.results._written", lambda *of_the_run: (None, None))  # no report: it takes long
-    monkeypatch.setattr("arena.commands.results.print_result", lambda *of_the_run: None)
+    monkeypatch.setattr(
+        "elolab.arena.commands.results._written", lambda *of_the_run: (None, None)
+    )  # no report: it takes long
+    monkeypatch.setattr("elolab.arena.commands.results.print_result", lambda *of_the_run: None)
 
     def folder(*words: str) -> str:
         before = set(Path("results").glob("*"))

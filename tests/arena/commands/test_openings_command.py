@@ -12,12 +12,12 @@ from pathlib import Path
 import pyffish
 import pytest
 
-from arena.notation.balance import Selection
-from arena.notation.openings import load_suite
 from elolab import command_line
-from engine.games import game_named
-from engine.rules import Rules
-from engine.settings.configuration import shipped_folder
+from elolab.arena.notation.balance import Selection
+from elolab.arena.notation.openings import load_suite
+from elolab.engine.games import game_named
+from elolab.engine.rules import Rules
+from elolab.engine.settings.configuration import shipped_folder
 
 EVERYTHING = ("--win-probability", "0", "1")
 QUICK = ("--limit", "nodes=200")
@@ -171,7 +171,7 @@ def test_an_interrupt_leaves_the_beginning(
         if len(selection.kept) == 5:
             os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr("arena.commands.openings._progress", lambda key, wanted: interrupt)
+    monkeypatch.setattr("elolab.arena.commands.openings._progress", lambda key, wanted: interrupt)
     positions = shipped_positions(60)
     Path("mine.epd").write_text("\n".join(positions))
     openings("balance", "mine.epd", "--win-probability", "0.001", "1", *QUICK, "--out", "new.epd", code=130)

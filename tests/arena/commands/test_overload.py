@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from arena import run as run_module
-from arena.watching.snapshot import RunFollower
-from arena.watching.view import printed
+from elolab.arena import run as run_module
+from elolab.arena.watching.snapshot import RunFollower
+from elolab.arena.watching.view import printed
 from elolab.command_line import main
 
 ABLATION = """

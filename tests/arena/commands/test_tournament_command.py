@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from arena.commands import tournament
-from arena.commands.words import tournament as words_of_tournament
-from arena.tournament_spec import TournamentSpec
 from elolab import command_line
-from engine.settings.configuration import ConfigurationError
-from engine.settings.limits import Limits
+from elolab.arena.commands import tournament
+from elolab.arena.commands.words import tournament as words_of_tournament
+from elolab.arena.tournament_spec import TournamentSpec
+from elolab.engine.settings.configuration import ConfigurationError
+from elolab.engine.settings.limits import Limits
 
 FILE = """
 name = "mine"

@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
-from arena.commands.words import tournament as words_of_tournament
-from arena.commands.words.conditions import ANSWERS
-from arena.play.tournament import run
-from arena.players.detect import DetectionError, ProtocolFinder
-from arena.spec import spec_from_mapping
-from arena.tournament_spec import TournamentSpec
 from elolab import command_line
-from engine.errors import UserError
-from engine.games import game_named
-from engine.settings.configuration import available_configs
+from elolab.arena.commands.words import tournament as words_of_tournament
+from elolab.arena.commands.words.conditions import ANSWERS
+from elolab.arena.play.tournament import run
+from elolab.arena.players.detect import DetectionError, ProtocolFinder
+from elolab.arena.spec import spec_from_mapping
+from elolab.arena.tournament_spec import TournamentSpec
+from elolab.engine.errors import UserError
+from elolab.engine.games import game_named
+from elolab.engine.settings.configuration import available_configs
 
 SUPPORT = Path(__file__).parents[2] / "support"
 END = "nodes-1000-seed-1"
@@ -50,7 +50,7 @@ def specify(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def specification(line: str | list[str] | tuple[str, ...]) -> TournamentSpec:
         played: list[TournamentSpec] = []
-        for module in (words_of_tournament, "arena.commands.tournament"):
+        for module in (words_of_tournament, "elolab.arena.commands.tournament"):
             name = f"{getattr(module, '__name__', module)}.play_and_print"
             monkeypatch.setattr(name, lambda spec, arguments: played.append(spec) or 0)
         words = shlex.split(line) if isinstance(line, str) else list(line)
@@ -241,7 +241,7 @@ def test_names_that_are_nothing_but_signs_make_a_plain_folder(specify: Any) -> N
     [
         ("cmd=./absent", "no such file"),
         ("cmd=absent", "no such program in PATH"),
-        ("cmd='./mine \"a'", "--engine cmd=./mine \"a: No closing quotation"),
+        ("cmd='./mine \"a'", '--engine cmd=./mine "a: No closing quotation'),
         ("cmd=./plain", r"chmod \+x ./plain"),
         ("./plain", r"chmod \+x plain"),
         ("./folder", "that is a folder"),

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.figures.brownian import log_normal_cdf, worse_outcome_probability
-from arena.figures.statistics import Pentanomial, Trinomial, estimate_after_test, sequential_test
+from elolab.arena.figures.brownian import log_normal_cdf, worse_outcome_probability
+from elolab.arena.figures.statistics import Pentanomial, Trinomial, estimate_after_test, sequential_test
 
 GOLDEN = Pentanomial((365, 16618, 36229, 16974, 390))
 
@@ -83,9 +83,7 @@ def test_stopping_at_the_upper_bound_flatters_and_the_estimate_corrects_it() -> 
 @pytest.mark.parametrize(
     ("counts", "verdict"), [((10, 70, 150, 110, 30), 1), ((0, 1, 20, 9, 19), 1), ((31, 110, 150, 70, 10), -1)]
 )
-def test_a_test_is_stopped_where_it_ended(
-    counts: tuple[int, int, int, int, int], verdict: int, batch: int
-) -> None:
+def test_a_test_is_stopped_where_it_ended(counts: tuple[int, int, int, int, int], verdict: int, batch: int) -> None:
     """The estimate of a test that has ended, from its definition: by the sine series and scipy's roots and moments."""
     optimize, stats = pytest.importorskip("scipy.optimize"), pytest.importorskip("scipy.stats")
     scores, bound = np.repeat(np.linspace(0, 1, 5), counts), math.log(19)

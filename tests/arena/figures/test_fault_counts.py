@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.figures.faults import (
+from elolab.arena.figures.faults import (
     FAULTS_SHOWN,
     FORFEITS,
     FaultCount,
@@ -11,11 +11,11 @@ from arena.figures.faults import (
     faults_of,
     time_loss_warnings,
 )
-from arena.figures.standings import tables_of, tables_text
-from arena.players.contract import Fault
-from arena.records import GameRecord, Opening, Pairing
-from engine.language import LANGUAGES, Catalogue
-from engine.rules import REASONS
+from elolab.arena.figures.standings import tables_of, tables_text
+from elolab.arena.players.contract import Fault
+from elolab.arena.records import GameRecord, Opening, Pairing
+from elolab.engine.language import LANGUAGES, Catalogue
+from elolab.engine.rules import REASONS
 
 KILLED = "ended while it should have moved: killed by signal 6 (SIGABRT); its last words: bad_alloc"
 
@@ -63,7 +63,7 @@ def test_the_cause_stands_in_the_standings() -> None:
 
 def test_of_many_faults_the_first_are_told_and_the_others_counted() -> None:
     faults = [FaultCount(f"player {number}", "crash", 1, number, words(KILLED)) for number in range(FAULTS_SHOWN + 3)]
-    say = Catalogue("arena")
+    say = Catalogue("elolab.arena")
     assert fault_sentences(faults, say, "en") == [
         *(fault_text(fault, say, "en") for fault in faults[:FAULTS_SHOWN]), say("fault.more", count=3)
     ]  # fmt: skip
@@ -71,7 +71,7 @@ def test_of_many_faults_the_first_are_told_and_the_others_counted() -> None:
 
 
 def test_what_has_no_cause_is_told_without() -> None:
-    told = fault_text(FaultCount("two", "time_forfeit", 1, 4, None), Catalogue("arena"), "en")
+    told = fault_text(FaultCount("two", "time_forfeit", 1, 4, None), Catalogue("elolab.arena"), "en")
     assert told == "two lost game 4 on time."
 
 
@@ -83,7 +83,7 @@ def test_more_than_one_game_in_a_hundred_lost_on_time_is_warned_of() -> None:
             ),
         ]  # fmt: skip
 
-    english, chinese = (Catalogue("arena", language) for language in ("en", "zh"))
+    english, chinese = (Catalogue("elolab.arena", language) for language in ("en", "zh"))
     assert time_loss_warnings(faults(), 100, english) == []
     assert time_loss_warnings(faults(a=1), 100, english) == []
     assert time_loss_warnings(faults(a=1), 99, english)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.figures.names import told_apart
-from engine.language import columns_of
+from elolab.arena.figures.names import told_apart
+from elolab.engine.language import columns_of
 
 LETTERS = st.sampled_from("ab-红…1'")
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from arena.figures.placing import (
+from elolab.arena.figures.placing import (
     KnockoutRow,
     Placing,
     SwissRow,
@@ -20,11 +20,11 @@ from arena.figures.placing import (
     points_text,
     result_sentence,
 )
-from arena.formats.encounters import Encounter
-from arena.records import GameRecord, MoveRecord, Opening, Outcome
-from arena.reports.write import write_report
-from arena.schedule import Course
-from engine.language import LANGUAGES, Catalogue, columns_of
+from elolab.arena.formats.encounters import Encounter
+from elolab.arena.records import GameRecord, MoveRecord, Opening, Outcome
+from elolab.arena.reports.write import write_report
+from elolab.arena.schedule import Course
+from elolab.engine.language import LANGUAGES, Catalogue, columns_of
 from tests.support.fake_tournament import by_chance, order_of, played, specification
 
 
@@ -130,7 +130,7 @@ def test_who_won_the_final_is_told_with_the_points_of_the_final() -> None:
         course.advance({game.number: Outcome("played", game, points[game.number]) for game in course.batch})
     found = placing(course)
     assert [(row.player, row.opponent) for row in found.encounters[-1:]] == [("player 3", "player 1")]
-    sentence = result_sentence(found, Catalogue("arena", "en"))
+    sentence = result_sentence(found, Catalogue("elolab.arena", "en"))
     assert sentence == "player 1 has won the final against player 3, 2–0."
     rows = [row for row in found.rows if isinstance(row, KnockoutRow)]
     assert [(row.player, row.encounters_won, row.game_points) for row in rows] == [

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arena.figures.ratings import (
+from elolab.arena.figures.ratings import (
     ADVANTAGE_PRIOR_DEVIATION,
     DRAW_PRIOR_DEVIATION,
     RATING_PRIOR_DEVIATION,
@@ -17,7 +17,7 @@ from arena.figures.ratings import (
     fit_ratings,
     outcome_probabilities,
 )
-from arena.figures.statistics import NATURAL_TO_ELO
+from elolab.arena.figures.statistics import NATURAL_TO_ELO
 
 
 def _pairing(first: int, second: int, pairs: np.ndarray, single: np.ndarray | None = None) -> PairingCounts:
@@ -146,8 +146,7 @@ def test_a_fit_of_many_games_ends() -> None:
         [669, 181, 2579, 226, 632, 191, 2798, 206, 518],
     )
     pairings = [
-        _pairing(*pair, np.reshape(table, (3, 3)))
-        for pair, table in zip([(0, 1), (0, 2), (1, 2)], tables, strict=True)
+        _pairing(*pair, np.reshape(table, (3, 3))) for pair, table in zip([(0, 1), (0, 2), (1, 2)], tables, strict=True)
     ]
     few = [_pairing(entry.first, entry.second, np.array(entry.pairs) // 8) for entry in pairings]
     assert fit_ratings(3, pairings).elo == pytest.approx(fit_ratings(3, few).elo, abs=0.5)

@@ -9,25 +9,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_store import VERSION_1
 
-from arena.figures.search_statistics import SearchStatisticsCounter, null_rows, player_row
-from arena.play.executor import GameRunner
-from arena.play.game import play_game
-from arena.play.store import STORE_NAME, Store
-from arena.play.tournament import run
-from arena.players.registry import make_player
-from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
-from arena.reports.write import Exports, export
-from arena.spec import spec_from_mapping
-from arena.tournament_spec import TournamentSpec
-from engine.engine import StopFlag
-from engine.games import game_named
-from engine.rules import Adjudication, Rules
-from engine.search_statistics import SearchStatisticsSettings
-from engine.settings.configuration import ConfigurationError
-from engine.settings.limits import Limits
-from engine.settings.parameters import resolve
+from elolab.arena.figures.search_statistics import SearchStatisticsCounter, null_rows, player_row
+from elolab.arena.play.executor import GameRunner
+from elolab.arena.play.game import play_game
+from elolab.arena.play.store import STORE_NAME, Store
+from elolab.arena.play.tournament import run
+from elolab.arena.players.registry import make_player
+from elolab.arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
+from elolab.arena.reports.write import Exports, export
+from elolab.arena.spec import spec_from_mapping
+from elolab.arena.tournament_spec import TournamentSpec
+from elolab.engine.engine import StopFlag
+from elolab.engine.games import game_named
+from elolab.engine.rules import Adjudication, Rules
+from elolab.engine.search_statistics import SearchStatisticsSettings
+from elolab.engine.settings.configuration import ConfigurationError
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import resolve
+from tests.arena.play.test_store import VERSION_1
 
 START = game_named("xiangqi").start
 SETTINGS = SearchStatisticsSettings(15, 2000)

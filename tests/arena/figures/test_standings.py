@@ -12,14 +12,14 @@ import numpy as np
 import pandas
 import pytest
 
-from arena.figures.numbers import given_text, signed
-from arena.figures.standings import (
+from elolab.arena.figures.numbers import given_text, signed
+from elolab.arena.figures.standings import (
     PairCounter,
     tables_of,
     tables_text,
 )
-from arena.figures.statistics import Pentanomial
-from arena.records import GameRecord, MoveRecord, Opening, Pairing
+from elolab.arena.figures.statistics import Pentanomial
+from elolab.arena.records import GameRecord, MoveRecord, Opening, Pairing
 
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w"
 NAMES = ("alpha", "beta", "gamma")
@@ -211,9 +211,7 @@ def test_of_a_player_without_games_nothing_is_known() -> None:
     ({"alpha": 2000.0, "gamma": 1000.0, "idle": 9.0}, "Elo, given alpha = 2000, gamma = 1000; no other rating refers "
      "to idle = 9 (", "21"),
 ])  # fmt: skip
-def test_ratings_refer_to_anchors_of_their_own_group_alone(
-    anchors: dict[str, float], said: str, signs: str
-) -> None:
+def test_ratings_refer_to_anchors_of_their_own_group_alone(anchors: dict[str, float], said: str, signs: str) -> None:
     games = [(0, 1, "1-0"), (1, 0, "0-1"), (2, 3, "1-0"), (3, 2, "0-1")]
     names = (*NAMES, "delta", "idle")
     records = [replace(game(0, 1, number // 2, result, number=number), first=names[first], second=names[second])
@@ -231,9 +229,8 @@ def test_signs_are_typographic_and_zero_has_none() -> None:
 
 
 def test_importing_is_light() -> None:
-    code = (
-        "import sys, arena.figures.standings; print([m for m in ('pandas', 'matplotlib', 'numba') if m in sys.modules])"
-    )
+    heavy = ("pandas", "matplotlib", "numba")
+    code = f"import sys, elolab.arena.figures.standings; print([m for m in {heavy} if m in sys.modules])"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "[]"
 

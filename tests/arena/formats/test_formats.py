@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.formats.encounters import encounters_of
-from arena.schedule import FORMATS, Course, format_of, planned_games
+from elolab.arena.formats.encounters import encounters_of
+from elolab.arena.schedule import FORMATS, Course, format_of, planned_games
 from tests.support.fake_tournament import by_chance, key_of, order_of, played, specification
 
 KINDS: list[tuple[str, dict[str, Any]]] = [

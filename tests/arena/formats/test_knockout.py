@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.formats.encounters import seeds_of
-from arena.formats.knockout import Bracket, bracket_of
-from arena.records import Outcome, Pairing
-from arena.schedule import Course, Withdrawal, planned_games
-from arena.tournament_spec import TournamentSpec
+from elolab.arena.formats.encounters import seeds_of
+from elolab.arena.formats.knockout import Bracket, bracket_of
+from elolab.arena.records import Outcome, Pairing
+from elolab.arena.schedule import Course, Withdrawal, planned_games
+from elolab.arena.tournament_spec import TournamentSpec
 from tests.support.fake_tournament import by_chance, order_of, played, specification
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.formats.matching import Costs, cheapest_pairing
+from elolab.arena.formats.matching import Costs, cheapest_pairing
 
 
 def least_cost(costs: Costs, left: tuple[int, ...]) -> int | None:

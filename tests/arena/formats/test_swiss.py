@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.formats.encounters import seeds_of
-from arena.formats.swiss import PairedRound, PairingState, SwissTable, paired_round, swiss_table
-from arena.records import Outcome
-from arena.schedule import Course
+from elolab.arena.formats.encounters import seeds_of
+from elolab.arena.formats.swiss import PairedRound, PairingState, SwissTable, paired_round, swiss_table
+from elolab.arena.records import Outcome
+from elolab.arena.schedule import Course
 from tests.support.fake_tournament import by_chance, order_of, played, specification
 
 

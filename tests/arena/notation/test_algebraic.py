@@ -7,12 +7,12 @@ import re
 
 import pyffish
 import pytest
-from effort import EFFORT
 
-from arena.notation.algebraic import is_algebraic, parse_algebraic, read_algebraic
-from engine.games import game_named
-from engine.games.contract import MoveError, Position
-from engine.games.xiangqi.move_names import is_coordinates
+from elolab.arena.notation.algebraic import is_algebraic, parse_algebraic, read_algebraic
+from elolab.engine.games import game_named
+from elolab.engine.games.contract import MoveError, Position
+from elolab.engine.games.xiangqi.move_names import is_coordinates
+from tests.support.effort import EFFORT
 
 GAME = game_named("xiangqi")
 NOTATIONS = (pyffish.NOTATION_SAN, pyffish.NOTATION_LAN)

@@ -13,7 +13,7 @@ import pyffish
 import pyspiel
 import pytest
 
-from arena.notation.balance import (
+from elolab.arena.notation.balance import (
     Accepts,
     Candidate,
     EngineJudge,
@@ -27,13 +27,13 @@ from arena.notation.balance import (
     within_probability,
     within_score,
 )
-from arena.notation.openings import OpeningError, parse_suite, suite_text
-from arena.records import Opening, PlayerSpec
-from engine.engine import StopFlag
-from engine.errors import UserError
-from engine.games import game_named
-from engine.games.contract import Position
-from engine.settings.limits import Limits
+from elolab.arena.notation.openings import OpeningError, parse_suite, suite_text
+from elolab.arena.records import Opening, PlayerSpec
+from elolab.engine.engine import StopFlag
+from elolab.engine.errors import UserError
+from elolab.engine.games import game_named
+from elolab.engine.games.contract import Position
+from elolab.engine.settings.limits import Limits
 from tests.support.othello_match import mock_spec
 
 XIANGQI, OTHELLO = game_named("xiangqi"), game_named("othello")

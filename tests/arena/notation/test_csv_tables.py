@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.notation.csv_tables import csv_text, frame_csv, quoted, unquoted
+from elolab.arena.notation.csv_tables import csv_text, frame_csv, quoted, unquoted
 
-FORMULAS = ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1+1", "\r=1+1", "=HYPERLINK(\"http://x\")", "\uff1d1+1"]
+FORMULAS = ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1+1", "\r=1+1", '=HYPERLINK("http://x")', "\uff1d1+1"]
 
 
 @pytest.mark.parametrize("text", FORMULAS)
@@ -32,14 +32,14 @@ def test_what_was_quoted_is_read_back(text: str) -> None:
 
 
 def test_heads_and_cells_are_quoted_and_survive_a_round_trip() -> None:
-    rows = [["=x", -1.5], ["-y,\"z\"", None]]
+    rows = [["=x", -1.5], ['-y,"z"', None]]
     text = csv_text(["player", "@z"], rows)
     assert text.splitlines()[0] == "player,'@z"
     heads, *lines = csv.reader(io.StringIO(text))
     assert [unquoted(head) for head in heads] == ["player", "@z"]
-    assert [[unquoted(cell) for cell in line] for line in lines] == [["=x", "-1.5"], ["-y,\"z\"", ""]]
+    assert [[unquoted(cell) for cell in line] for line in lines] == [["=x", "-1.5"], ['-y,"z"', ""]]
     frame = pandas.read_csv(io.StringIO(text), converters={"player": unquoted})
-    assert frame["player"].tolist() == ["=x", "-y,\"z\""]
+    assert frame["player"].tolist() == ["=x", '-y,"z"']
     assert frame["'@z"].tolist()[0] == -1.5
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.notation.openings import (
+from elolab.arena.notation.openings import (
     Suite,
     entries_of,
     is_reserved_for_validation,
@@ -19,12 +19,12 @@ from arena.notation.openings import (
     suite_text,
     write_suite,
 )
-from arena.play.tournament import prepare
-from arena.records import Opening
-from arena.spec import spec_from_mapping
-from engine.errors import UserError
-from engine.games import game_named
-from engine.settings.configuration import available_configs
+from elolab.arena.play.tournament import prepare
+from elolab.arena.records import Opening
+from elolab.arena.spec import spec_from_mapping
+from elolab.engine.errors import UserError
+from elolab.engine.games import game_named
+from elolab.engine.settings.configuration import available_configs
 
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
 AFTER_CANNON = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR b - - 1 1"
@@ -66,7 +66,7 @@ def test_lines_of_epd(line: str, position: str, name: str) -> None:
 
 
 def test_counters_of_epd_are_those_of_the_position() -> None:
-    suite = parse_suite(f"{BARE} - - hmvc 3; fmvn 7;\n{BARE.replace(' b', ' w')} - - id \"red\";", "a.epd", "xiangqi")
+    suite = parse_suite(f'{BARE} - - hmvc 3; fmvn 7;\n{BARE.replace(" b", " w")} - - id "red";', "a.epd", "xiangqi")
     assert [opening.position.split()[4:] for opening in suite.openings] == [["3", "7"], ["0", "1"]]
     assert suite.openings[1].name == "red"
 
@@ -189,7 +189,7 @@ def test_openings_reached_by_other_moves_or_turned_are_one(tmp_path: Path) -> No
 
 def test_entries_tell_what_is_wrong_and_go_on(tmp_path: Path) -> None:
     path = tmp_path / "mine.epd.gz"
-    path.write_bytes(gzip.compress(f"{START}; id \"a\"\n{START}\nnonsense\n{MATED}\n{AFTER_HORSE}\n".encode()))
+    path.write_bytes(gzip.compress(f'{START}; id "a"\n{START}\nnonsense\n{MATED}\n{AFTER_HORSE}\n'.encode()))
     entries = list(entries_of(path, "xiangqi"))
     assert [entry.name if isinstance(entry, Opening) else str(entry).split(": ")[1] for entry in entries] == [
         "a", "", "line 3", "line 4", ""

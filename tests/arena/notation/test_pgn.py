@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.notation.archives.formats import load_games
-from arena.notation.pgn import (
+from elolab.arena.notation.archives.formats import load_games
+from elolab.arena.notation.pgn import (
     ENCODINGS,
     FORMATS,
     GameWriter,
@@ -27,9 +27,9 @@ from arena.notation.pgn import (
     read_games,
     try_games,
 )
-from arena.records import GameRecord, MoveRecord, Opening, Pairing
-from engine.games import game_named
-from engine.values import BAN, MATE
+from elolab.arena.records import GameRecord, MoveRecord, Opening, Pairing
+from elolab.engine.games import game_named
+from elolab.engine.values import BAN, MATE
 
 GAME = game_named("xiangqi")
 BLACK_FIRST = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR b - - 1 1"

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.play.store import STORE_NAME, DamagedStore, Store, StoreError, StoreFailure
-from arena.records import GameRecord, MoveRecord, Opening, Pairing, digest_of
-from arena.run import Purpose, Run, RunError
+from elolab.arena.play.store import STORE_NAME, DamagedStore, Store, StoreError, StoreFailure
+from elolab.arena.records import GameRecord, MoveRecord, Opening, Pairing, digest_of
+from elolab.arena.run import Purpose, Run, RunError
 
 GAMES = 12
 CONTENT = {"seed": 1, "limit": "nodes=10"}
@@ -139,7 +139,7 @@ def test_what_the_games_belong_to_must_be_whole(damaged: Callable[[str], None], 
     assert not list(tmp_path.glob("*damaged*"))
 
 
-@pytest.mark.parametrize("full", ["arena.play.damage._copy", "arena.play.damage._save"])
+@pytest.mark.parametrize("full", ["elolab.arena.play.damage._copy", "elolab.arena.play.damage._save"])
 def test_a_damaged_file_stays_as_it_is_where_there_is_no_room_to_save_it(
     full: str, damaged: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,16 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from faulty_players import player
 
-from arena.files import FileError
-from arena.play.dialogue_log import MAX_BEGUN_BYTES, DialogueFile, DialogueLog, file_stem
-from arena.play.executor import GameRunner
-from arena.players.process import EngineProcess
-from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
-from engine.engine import StopFlag
-from engine.games import game_named
-from engine.rules import Adjudication, Rules
+from elolab.arena.files import FileError
+from elolab.arena.play.dialogue_log import MAX_BEGUN_BYTES, DialogueFile, DialogueLog, file_stem
+from elolab.arena.play.executor import GameRunner
+from elolab.arena.players.process import EngineProcess
+from elolab.arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
+from elolab.engine.engine import StopFlag
+from elolab.engine.games import game_named
+from elolab.engine.rules import Adjudication, Rules
+from tests.support.faulty_players import player
 
 LINE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z ([><!*]) (.*)")
 
@@ -102,8 +102,8 @@ def test_lines_are_put_together_and_none_grows_without_end(tmp_path: Path) -> No
 
 
 def test_lines_that_the_arena_throws_away_are_kept_here(tmp_path: Path) -> None:
-    from arena.players.event_loop import run
-    from arena.players.process import LINE_BYTES, ProcessEnded
+    from elolab.arena.players.event_loop import run
+    from elolab.arena.players.process import LINE_BYTES, ProcessEnded
 
     async def listen(process: EngineProcess) -> None:
         with contextlib.suppress(ProcessEnded):

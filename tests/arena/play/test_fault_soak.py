@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from faulty_players import CASES, ENDINGS, SPEAKERS, Case, Fault, player, reason_of
-from marked_processes import MARK, processes_marked, wait_until
 
-from arena.play.store import Store
-from arena.play.tournament import run
-from arena.players.supervisor import SUPERVISOR
-from arena.records import GameRecord, PlayerSpec
-from arena.spec import spec_from_mapping
-from engine.games import game_named
-from engine.rules import Adjudication
+from elolab.arena.play.store import Store
+from elolab.arena.play.tournament import run
+from elolab.arena.players.supervisor import SUPERVISOR
+from elolab.arena.records import GameRecord, PlayerSpec
+from elolab.arena.spec import spec_from_mapping
+from elolab.engine.games import game_named
+from elolab.engine.rules import Adjudication
+from tests.support.faulty_players import CASES, ENDINGS, SPEAKERS, Case, Fault, player, reason_of
+from tests.support.marked_processes import MARK, processes_marked, wait_until
 
 MANNERS = ("good", "twice", "long_line", "child", "immortal_with_child")
 """Modes that lose nothing."""

@@ -17,20 +17,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.figures.faults import FORFEITS
-from arena.play.game import GameClock, play_game
-from arena.players.contract import Player, PlayerClock, PlayerFault, Reply
-from arena.players.event_loop import run
-from arena.players.process import GAMES_DIRECTORIES
-from arena.players.registry import make_player
-from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
-from engine.compiled.kernel import new_record
-from engine.engine import StopFlag
-from engine.games import game_named
-from engine.play import CLOCKS_DTYPE, set_clock, spend_clock
-from engine.programs.exchange import Exchange, Exchanged
-from engine.rules import Adjudication, Rules
-from engine.settings.limits import Limits
+from elolab.arena.figures.faults import FORFEITS
+from elolab.arena.play.game import GameClock, play_game
+from elolab.arena.players.contract import Player, PlayerClock, PlayerFault, Reply
+from elolab.arena.players.event_loop import run
+from elolab.arena.players.process import GAMES_DIRECTORIES
+from elolab.arena.players.registry import make_player
+from elolab.arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
+from elolab.engine.compiled.kernel import new_record
+from elolab.engine.engine import StopFlag
+from elolab.engine.games import game_named
+from elolab.engine.play import CLOCKS_DTYPE, set_clock, spend_clock
+from elolab.engine.programs.exchange import Exchange, Exchanged
+from elolab.engine.rules import Adjudication, Rules
+from elolab.engine.settings.limits import Limits
 
 MOCK = str(Path(__file__).parents[2] / "support" / "mock_engines.py")
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
@@ -353,6 +353,7 @@ def test_an_answer_that_came_twice_is_told_from_other_illegal_moves() -> None:
 
 # --- Faults of external engines ---------------------------------------------------------------------------------------
 
+
 def test_a_crash_while_the_opponent_thinks_is_noticed_at_the_next_move(play: PlayJob) -> None:
     record = play(job_of(mock_spec("leave", settings={"at": 1}), mock_spec()))
     assert (record.result, record.reason, len(record.moves)) == ("0-1", "crash", 2)
@@ -409,7 +410,7 @@ def test_processes_are_kept_after_a_game(play: PlayJob, players: dict[PlayerSpec
 
 
 def builtin_spec(name: str, limit: str, **parameters: Any) -> PlayerSpec:
-    from engine.settings.parameters import resolve
+    from elolab.engine.settings.parameters import resolve
 
     values = resolve(parameters, game="xiangqi")
     return PlayerSpec(name, "builtin", Limits.parse(limit), parameters=tuple(values.items()))
@@ -426,7 +427,7 @@ def builtin_spec(name: str, limit: str, **parameters: Any) -> PlayerSpec:
     ],
 )
 def test_both_loops_play_the_same_game(play: PlayJob, first: str, second: str) -> None:
-    from engine.play import CompiledGames, PlayerSettings
+    from elolab.engine.play import CompiledGames, PlayerSettings
 
     games = CompiledGames("xiangqi")
     for number, opening in enumerate(
@@ -488,7 +489,7 @@ def test_a_game_is_the_same_with_and_without_moves_in_compiled_code(
     monkeypatch.setattr(Exchange, "play", counted)
     records, dialogues = [], []
     for exchanges in (2, 0):
-        monkeypatch.setattr("arena.play.game.SHORT_EXCHANGES", exchanges)
+        monkeypatch.setattr("elolab.arena.play.game.SHORT_EXCHANGES", exchanges)
         first = mock_spec(mode, settings=settings | {"try": exchanges})  # a process of its own
         second = mock_spec(name="other", settings={"ranks": 0, "try": exchanges})
         records.append(play(job_of(first, second)))

@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from arena.commands import results
-from arena.play import damage, tournament
-from arena.play.store import Store
-from arena.play.tournament import prepare, run
-from arena.records import GameJob, GameRecord, MoveRecord, digest_of
-from arena.schedule import format_of, job_of
-from arena.spec import load_tournament
-from engine.engine import StopFlag
+from elolab.arena.commands import results
+from elolab.arena.play import damage, tournament
+from elolab.arena.play.store import Store
+from elolab.arena.play.tournament import prepare, run
+from elolab.arena.records import GameJob, GameRecord, MoveRecord, digest_of
+from elolab.arena.schedule import format_of, job_of
+from elolab.arena.spec import load_tournament
+from elolab.engine.engine import StopFlag
 
 pytestmark = pytest.mark.usefixtures("without_charts")
 
@@ -142,7 +142,7 @@ def test_a_copy_of_the_games_is_that_of_its_name(tmp_path: Path, name: str) -> N
 def test_a_long_report_reads_each_game_once(
     plan: tournament.Plan, stored: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from arena.reports.write import export
+    from elolab.arena.reports.write import export
 
     read = 0
     iterate = Store.iterate

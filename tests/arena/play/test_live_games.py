@@ -16,16 +16,16 @@ from typing import Any
 
 import pytest
 
-from arena.play import game
-from arena.play.executor import GameRunner
-from arena.play.live import GAMES_WITH_MOVES, Progress
-from arena.records import GameConditions, GameJob, GameRecord, Opening, Pairing, PlayerSpec, RunningGame
-from engine.engine import StopFlag
-from engine.games import game_named
-from engine.programs.exchange import Exchange
-from engine.rules import Adjudication, Rules
-from engine.settings.limits import Limits
-from engine.settings.parameters import resolve
+from elolab.arena.play import game
+from elolab.arena.play.executor import GameRunner
+from elolab.arena.play.live import GAMES_WITH_MOVES, Progress
+from elolab.arena.records import GameConditions, GameJob, GameRecord, Opening, Pairing, PlayerSpec, RunningGame
+from elolab.engine.engine import StopFlag
+from elolab.engine.games import game_named
+from elolab.engine.programs.exchange import Exchange
+from elolab.engine.rules import Adjudication, Rules
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import resolve
 
 MOCK = str(Path(__file__).parents[2] / "support" / "mock_engines.py")
 OPENINGS = {
@@ -80,9 +80,7 @@ class Follower:
         return [len(entry["moves"]) for entry in self.seen if entry["number"] == number]
 
 
-def followed(
-    folder: Path, jobs: Sequence[GameJob], needed: int
-) -> tuple[dict[int, GameRecord], Follower]:
+def followed(folder: Path, jobs: Sequence[GameJob], needed: int) -> tuple[dict[int, GameRecord], Follower]:
     """Play the games until one of them was seen at ``needed`` lengths between beginning and end."""
     records: dict[int, GameRecord] = {}
     with GameRunner(1, StopFlag()) as runner:

@@ -22,19 +22,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.figures.match import figure_lines, figures_of, verdict_sentence
-from arena.figures.statistics import Pentanomial
-from arena.play.store import STORE_NAME, Store
-from arena.play.tournament import result_of
-from arena.records import GameRecord, Opening, Outcome, Pairing
-from arena.schedule import format_of, games_that_count, sequential_run
-from arena.sequential import SequentialRun, SequentialSettings
-from arena.spec import spec_from_mapping
-from arena.tournament_spec import TournamentSpec
-from arena.watching.snapshot import RunFollower
 from elolab import command_line
-from engine.errors import UserError
-from engine.language import Catalogue
+from elolab.arena.figures.match import figure_lines, figures_of, verdict_sentence
+from elolab.arena.figures.statistics import Pentanomial
+from elolab.arena.play.store import STORE_NAME, Store
+from elolab.arena.play.tournament import result_of
+from elolab.arena.records import GameRecord, Opening, Outcome, Pairing
+from elolab.arena.schedule import format_of, games_that_count, sequential_run
+from elolab.arena.sequential import SequentialRun, SequentialSettings
+from elolab.arena.spec import spec_from_mapping
+from elolab.arena.tournament_spec import TournamentSpec
+from elolab.arena.watching.snapshot import RunFollower
+from elolab.engine.errors import UserError
+from elolab.engine.language import Catalogue
 
 pytestmark = pytest.mark.usefixtures("without_charts")
 
@@ -148,7 +148,7 @@ def test_a_game_forfeited_beyond_the_end_of_a_test_is_not_one_of_it(tmp_path: Pa
 def test_a_test_of_non_regression_claims_no_superiority() -> None:
     test = SequentialRun.over(SequentialSettings(-200, -20, batch_pairs=4), 100, random_games(100, 0.33, 1))
     assert test.verdict == "H1 accepted"
-    said = {name: verdict_sentence(test, "A", "B", Catalogue("arena", name)) for name in ("en", "zh")}
+    said = {name: verdict_sentence(test, "A", "B", Catalogue("elolab.arena", name)) for name in ("en", "zh")}
     assert "the gain of A over B is −20 normalized Elo rather than −200" in said["en"]
     assert "A 对 B 的优势更符合 −20 归一化 Elo，而不是 −200" in said["zh"]
     assert not any(claim in text for text in said.values() for claim in ("stronger", "强于"))
@@ -502,4 +502,4 @@ def test_why_a_clear_match_is_undecided_is_told(language: str, words: str) -> No
     settings = SequentialSettings(elo0=0.0, elo1=5.0)
     run = SequentialRun.over(settings, 120, outcomes_of([(1.0, 1.0)] * 100))
     assert run.counts.counts == (0, 0, 0, 0, 100)
-    assert words in verdict_sentence(run, "a", "b", Catalogue("arena", language))
+    assert words in verdict_sentence(run, "a", "b", Catalogue("elolab.arena", language))

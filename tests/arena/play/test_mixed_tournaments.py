@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from arena.figures.faults import FORFEITS
-from arena.play.store import Store
-from arena.play.tournament import run
-from arena.players.process import GAMES_DIRECTORIES
-from arena.spec import spec_from_mapping
+from elolab.arena.figures.faults import FORFEITS
+from elolab.arena.play.store import Store
+from elolab.arena.play.tournament import run
+from elolab.arena.players.process import GAMES_DIRECTORIES
+from elolab.arena.spec import spec_from_mapping
 
 ROOT = Path(__file__).parents[3]
 FAULTS = {*FORFEITS, "startup_failure"}

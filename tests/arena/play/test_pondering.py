@@ -14,23 +14,23 @@ from typing import Any
 
 import pytest
 
-from arena.notation.pgn import game_text, read_games
-from arena.play.executor import GameRunner
-from arena.play.game import play_game
-from arena.play.store import Store
-from arena.play.tournament import run
-from arena.players import event_loop
-from arena.players.builtin import BuiltinPlayer
-from arena.players.contract import Player, PlayerClock, Pondered, Reply
-from arena.players.registry import make_player
-from arena.records import GameJob, GameRecord, MoveRecord, Opening, Pairing, PlayerSpec
-from arena.spec import load_tournament, spec_from_mapping
-from engine.engine import Engine, PonderGrant, StopFlag
-from engine.errors import UserError
-from engine.games import game_named
-from engine.rules import Adjudication, Rules
-from engine.settings.limits import Limits
-from engine.settings.parameters import resolve
+from elolab.arena.notation.pgn import game_text, read_games
+from elolab.arena.play.executor import GameRunner
+from elolab.arena.play.game import play_game
+from elolab.arena.play.store import Store
+from elolab.arena.play.tournament import run
+from elolab.arena.players import event_loop
+from elolab.arena.players.builtin import BuiltinPlayer
+from elolab.arena.players.contract import Player, PlayerClock, Pondered, Reply
+from elolab.arena.players.registry import make_player
+from elolab.arena.records import GameJob, GameRecord, MoveRecord, Opening, Pairing, PlayerSpec
+from elolab.arena.spec import load_tournament, spec_from_mapping
+from elolab.engine.engine import Engine, PonderGrant, StopFlag
+from elolab.engine.errors import UserError
+from elolab.engine.games import game_named
+from elolab.engine.rules import Adjudication, Rules
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import resolve
 
 pytestmark = pytest.mark.usefixtures("without_charts")
 
@@ -460,7 +460,7 @@ def test_a_miss_of_an_external_engine(external: Any) -> None:
 def test_faults_while_pondering_show_after_the_opponents_move(
     external: Any, mode: str, is_hit: bool, reason: str, text: str
 ) -> None:
-    from arena.players.contract import PlayerFault
+    from elolab.arena.players.contract import PlayerFault
 
     player, stop, line = external(mode), StopFlag(), ("a0a1", "a9a8")
     event_loop.run(player.new_game(Opening(GAME.start), stop))

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from arena.play.estimates import depends_on_speed, duration_text, estimated_game_seconds, estimated_move_seconds
-from arena.play.live import Progress, Scoreboard
-from arena.play.stages import GameStage, StagePlan
-from arena.play.store import Store
-from arena.records import GameRecord, Opening, Pairing
-from engine.settings.limits import Limits
+from elolab.arena.play.estimates import depends_on_speed, duration_text, estimated_game_seconds, estimated_move_seconds
+from elolab.arena.play.live import Progress, Scoreboard
+from elolab.arena.play.stages import GameStage, StagePlan
+from elolab.arena.play.store import Store
+from elolab.arena.records import GameRecord, Opening, Pairing
+from elolab.engine.settings.limits import Limits
 
 
 class Terminal(io.StringIO):

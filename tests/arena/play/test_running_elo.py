@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from arena.colours import GREEN, coloured, has_colours
-from arena.figures.statistics import Pentanomial, Trinomial
-from arena.play.live import Progress
-from arena.play.running_elo import RunningElo
-from arena.records import Outcome, Pairing
+from elolab.arena.colours import GREEN, coloured, has_colours
+from elolab.arena.figures.statistics import Pentanomial, Trinomial
+from elolab.arena.play.live import Progress
+from elolab.arena.play.running_elo import RunningElo
+from elolab.arena.records import Outcome, Pairing
 
 SCORES = [(1.0, 0.5), (1.0, 1.0), (0.5, 0.5), (0.0, 1.0), (1.0, 0.5), (0.5, 0.0)]
 """Points of player 0 in both games of each pair."""

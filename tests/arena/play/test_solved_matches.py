@@ -6,20 +6,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from othello_match import PASS_NEXT, START, builtin, mock_spec, playing
 
-from arena.notation.pgn import game_text, portable_game
-from arena.play.executor import GameRunner
-from arena.play.store import Store
-from arena.play.tournament import run
-from arena.records import GameJob, GameRecord, Opening, Pairing
-from arena.reports.write import write_report
-from arena.spec import spec_from_mapping
-from engine.engine import StopFlag
-from engine.errors import UserError
-from engine.games import game_named
-from engine.rules import Adjudication, Rules
-from engine.solving import Solver
+from elolab.arena.notation.pgn import game_text, portable_game
+from elolab.arena.play.executor import GameRunner
+from elolab.arena.play.store import Store
+from elolab.arena.play.tournament import run
+from elolab.arena.records import GameJob, GameRecord, Opening, Pairing
+from elolab.arena.reports.write import write_report
+from elolab.arena.spec import spec_from_mapping
+from elolab.engine.engine import StopFlag
+from elolab.engine.errors import UserError
+from elolab.engine.games import game_named
+from elolab.engine.rules import Adjudication, Rules
+from elolab.engine.solving import Solver
+from tests.support.othello_match import PASS_NEXT, START, builtin, mock_spec, playing
 
 GAME = game_named("othello")
 OPENING = Opening(START, ("d3", "c3", "c4", "c5"))

@@ -18,10 +18,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.files import FileError, replace_file
-from arena.play.migrations import MIGRATIONS, migrate
-from arena.play.store import LOCK_NAME, STORE_NAME, FolderLock, Store, StoreError, StoreFailure, is_in_use
-from arena.records import GameRecord, MoveRecord, Opening, Pairing, digest_of, games_digest
+from elolab.arena.files import FileError, replace_file
+from elolab.arena.play.migrations import MIGRATIONS, migrate
+from elolab.arena.play.store import LOCK_NAME, STORE_NAME, FolderLock, Store, StoreError, StoreFailure, is_in_use
+from elolab.arena.records import GameRecord, MoveRecord, Opening, Pairing, digest_of, games_digest
 
 VERSION_1 = """
 PRAGMA application_id = 1701605228;
@@ -98,7 +98,7 @@ def test_the_digest_of_a_game_does_not_depend_on_its_variations() -> None:
 def test_a_reader_without_leave_to_write_sees_the_log_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Store(tmp_path) as store:
         store.add(record_of(0))
-        monkeypatch.setattr("arena.play.store.os.access", lambda path, mode: False)
+        monkeypatch.setattr("elolab.arena.play.store.os.access", lambda path, mode: False)
         assert (tmp_path / "games.sqlite-wal").stat().st_size > 0  # the writer has not put it into the file yet
         with Store(tmp_path, read_only=True) as reader:
             assert len(reader) == 1
@@ -283,6 +283,7 @@ def test_nothing_stays_beside_the_games_at_the_end(tmp_path: Path) -> None:
 def test_a_run_may_go_on_while_a_report_reads_its_games(tmp_path: Path) -> None:
     with Store(tmp_path) as writer:
         writer.add_all((record_of(number), True) for number in range(20))
+
     def go_on() -> int:
         with Store(tmp_path) as writer:
             writer.add(record_of(20))
@@ -326,7 +327,7 @@ def test_who_only_asks_whether_a_folder_is_in_use_keeps_nobody_out(
 ) -> None:
     FolderLock(tmp_path / "lock").release()
     answers = iter([False, True])
-    monkeypatch.setattr("arena.play.store._locked", lambda handle: next(answers))
+    monkeypatch.setattr("elolab.arena.play.store._locked", lambda handle: next(answers))
     FolderLock(tmp_path / "lock").release()
     assert next(answers, None) is None
 
@@ -374,7 +375,7 @@ def test_a_snapshot_does_not_see_what_is_added_meanwhile(tmp_path: Path) -> None
 
 def test_the_lock_dies_with_its_process(tmp_path: Path) -> None:
     program = (
-        "import sys, time; from pathlib import Path; from arena.play.store import FolderLock\n"
+        "import sys, time; from pathlib import Path; from elolab.arena.play.store import FolderLock\n"
         "lock = FolderLock(Path(sys.argv[1])); print('locked', flush=True); time.sleep(60)"
     )
     child = subprocess.Popen(
@@ -459,7 +460,8 @@ def test_an_open_descriptor_is_written_to_wherever_it_leads(tmp_path: Path) -> N
 
 
 def test_what_is_printed_stands_before_what_is_written_to_standard_output(tmp_path: Path) -> None:
-    code = "print('first'); from arena.files import *; replace_file(Path('/dev/stdout'), 'second\\n'); print('third')"
+    code = "from elolab.arena.files import *\n"
+    code += "print('first'); replace_file(Path('/dev/stdout'), 'second\\n'); print('third')"
     with (tmp_path / "out").open("w") as out:
         subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[3], stdout=out, check=True)
     assert (tmp_path / "out").read_text() == "first\nsecond\nthird\n"
@@ -468,7 +470,7 @@ def test_what_is_printed_stands_before_what_is_written_to_standard_output(tmp_pa
 KILLED_WHILE_WRITING = """
 import os, signal, sys
 from pathlib import Path
-from arena.files import replace_file
+from elolab.arena.files import replace_file
 
 def write(stream):
     stream.write("half")

@@ -21,27 +21,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from faulty_players import player as faulty_player
 
-from arena.play import executor
-from arena.play.damage import renew_checksums
-from arena.play.executor import GameRunner
-from arena.play.store import LOCK_NAME, STORE_NAME, Store, StoreFailure
-from arena.play.tournament import TournamentResult, describe, plan_of_run, players_in, prepare, run
-from arena.players.interruption import TOGETHER_SECONDS, Pauses, stopping_on_signals
-from arena.players.registry import protocols
-from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
-from arena.reports.write import export
-from arena.run import ENGINE_IDENTITY, RunError
-from arena.schedule import format_of, job_of
-from arena.spec import load_tournament, spec_from_mapping
-from arena.tournament_spec import TournamentSpec
 from elolab import command_line
-from engine.engine import StopFlag
-from engine.errors import UserError
-from engine.games import game_named
-from engine.rules import Adjudication, Rules
-from engine.settings.limits import Limits
+from elolab.arena.play import executor
+from elolab.arena.play.damage import renew_checksums
+from elolab.arena.play.executor import GameRunner
+from elolab.arena.play.store import LOCK_NAME, STORE_NAME, Store, StoreFailure
+from elolab.arena.play.tournament import TournamentResult, describe, plan_of_run, players_in, prepare, run
+from elolab.arena.players.interruption import TOGETHER_SECONDS, Pauses, stopping_on_signals
+from elolab.arena.players.registry import protocols
+from elolab.arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
+from elolab.arena.reports.write import export
+from elolab.arena.run import ENGINE_IDENTITY, RunError
+from elolab.arena.schedule import format_of, job_of
+from elolab.arena.spec import load_tournament, spec_from_mapping
+from elolab.arena.tournament_spec import TournamentSpec
+from elolab.engine.engine import StopFlag
+from elolab.engine.errors import UserError
+from elolab.engine.games import game_named
+from elolab.engine.rules import Adjudication, Rules
+from elolab.engine.settings.limits import Limits
+from tests.support.faulty_players import player as faulty_player
 
 pytestmark = pytest.mark.usefixtures("without_charts")
 
@@ -226,7 +226,7 @@ def test_changed_openings_are_refused(tmp_path: Path) -> None:
 def test_another_engine_is_refused_unless_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_spec(tmp_path, players=2, pairs=1)
     play(path, tmp_path / "out")
-    monkeypatch.setattr("engine.compiled.identity.engine_identity", lambda: "another-one")
+    monkeypatch.setattr("elolab.engine.compiled.identity.engine_identity", lambda: "another-one")
     path = write_spec(tmp_path, players=2, pairs=2)
     with pytest.raises(RunError, match=r"this is engine another-one.*--accept-engine-change"):
         play(path, tmp_path / "out")
@@ -395,7 +395,7 @@ def some_jobs(folder: Path, **changes: Any) -> tuple[TournamentSpec, list[GameJo
 def test_the_runner_reads_jobs_just_ahead_and_yields_every_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from engine.engine import StopFlag
+    from elolab.engine.engine import StopFlag
 
     _, jobs = some_jobs(tmp_path)
     taken, ended = [], []
@@ -478,7 +478,7 @@ def test_a_stopped_runner_yields_what_has_ended_and_nothing_more(
 
 @pytest.mark.parametrize("program", ["crashes", "does not start"])
 def test_a_player_that_ends_with_the_run_has_not_lost(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from arena.play import game
+    from elolab.arena.play import game
 
     stop, play = StopFlag(), game.play
 
@@ -500,9 +500,9 @@ def test_a_player_that_ends_with_the_run_has_not_lost(program: str, monkeypatch:
 
 
 def test_the_compiled_loop_and_the_python_loop_play_the_same_games(tmp_path: Path) -> None:
-    from arena.play.game import play_game
-    from arena.players.registry import make_player
-    from engine.engine import StopFlag
+    from elolab.arena.play.game import play_game
+    from elolab.arena.players.registry import make_player
+    from elolab.engine.engine import StopFlag
 
     _, jobs = some_jobs(tmp_path)
     stop = StopFlag()
@@ -524,7 +524,7 @@ def test_a_player_that_cannot_start_is_out_and_the_rest_goes_on(tmp_path: Path) 
 
 
 def test_a_player_said_to_speak_another_protocol_is_told_which(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from arena.players import detect
+    from elolab.arena.players import detect
 
     monkeypatch.setattr(detect, "HEAD_START_SECONDS", 0.02)
     path = write_spec(tmp_path, players=2, pairs=1)
@@ -547,7 +547,7 @@ def test_files_that_are_used_up_are_no_players_fault(tmp_path: Path, monkeypatch
 
     path = write_spec(tmp_path, players=2, pairs=1)
     path.write_text(path.read_text() + '[[players]]\nname = "mine"\nprotocol = "uci"\ncommand = "true"\n')
-    monkeypatch.setattr("arena.players.process.subprocess.Popen", popen)
+    monkeypatch.setattr("elolab.arena.players.process.subprocess.Popen", popen)
     with pytest.raises(OSError, match="Too many open files"):
         play(path, tmp_path / "out")
 
@@ -600,7 +600,7 @@ def test_games_do_not_depend_on_their_processors(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_request_to_end_and_the_end_of_the_terminal_set_the_flag(number: signal.Signals) -> None:
-    from engine.engine import StopFlag
+    from elolab.engine.engine import StopFlag
 
     stop = StopFlag()
     before = signal.signal(number, signal.SIG_DFL)  # under nohup, whoever runs the tests ignores the second
@@ -669,7 +669,7 @@ def test_a_player_that_could_not_be_started_because_of_a_pause_is_tried_again(tm
 
 
 def test_signals_set_the_flag_and_the_second_one_interrupts() -> None:
-    from engine.engine import StopFlag
+    from elolab.engine.engine import StopFlag
 
     stop = StopFlag()
     # A shell starts what runs in the background with Ctrl-C ignored.
@@ -861,7 +861,9 @@ def test_what_cannot_be_written_to_is_refused_by_the_dry_run_too(
     shutil.copytree(out, copy)
     (copy / LOCK_NAME).touch()  # as a run that was killed leaves it
     words = ["tournament", str(path), "--out", str(copy)]
-    monkeypatch.setattr("arena.play.store.os.access", lambda path, mode: path != copy / name)  # as the superuser may
+    monkeypatch.setattr(
+        "elolab.arena.play.store.os.access", lambda path, mode: path != copy / name
+    )  # as the superuser may
     for more in ([], ["--dry-run"]):
         assert command_line.main([*words, *more]) == 2
         assert f"{copy / name}: cannot be written to: Permission denied; change its" in capsys.readouterr().err
@@ -976,7 +978,7 @@ def test_ctrl_c_while_the_report_is_written_waits_for_its_end(
     played: tuple[Path, Path, TournamentResult], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path, out, _ = played
-    from arena.reports import write
+    from elolab.arena.reports import write
 
     def interrupted(*arguments: Any) -> Any:
         os.kill(os.getpid(), signal.SIGINT)

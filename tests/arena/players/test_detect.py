@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from arena.player_spec import PlayerReader, is_installed
-from arena.players import detect
-from arena.players.detect import DetectionError, ProtocolFinder, greet, other_protocol
-from arena.players.registry import Protocol, protocols
-from arena.records import PlayerSpec
-from engine.games import GAMES
-from engine.settings.limits import Limits
+from elolab.arena.player_spec import PlayerReader, is_installed
+from elolab.arena.players import detect
+from elolab.arena.players.detect import DetectionError, ProtocolFinder, greet, other_protocol
+from elolab.arena.players.registry import Protocol, protocols
+from elolab.arena.records import PlayerSpec
+from elolab.engine.games import GAMES
+from elolab.engine.settings.limits import Limits
 
 SPEAKER = str(Path(__file__).parents[2] / "support" / "speaker.py")
 PYTHON = (sys.executable, "-I", "-S")

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.figures.faults import FORFEITS, FaultCount, fault_text
-from arena.players.contract import Fault, late_move_fault, stored_fault
-from engine.language import LANGUAGES, Catalogue, messages_of
+from elolab.arena.figures.faults import FORFEITS, FaultCount, fault_text
+from elolab.arena.players.contract import Fault, late_move_fault, stored_fault
+from elolab.engine.language import LANGUAGES, Catalogue, messages_of
 
 ROOT = Path(__file__).parents[3]
 NO_MOVE = Fault("no_move_in_time", waited="0.12", allowed=Fault("remaining_time", margin=100))
@@ -19,7 +19,7 @@ NO_MOVE = Fault("no_move_in_time", waited="0.12", allowed=Fault("remaining_time"
 
 def test_a_fault_line_is_a_sentence() -> None:
     count = FaultCount("new", "time_forfeit", 1, 17, NO_MOVE)
-    told = {language: fault_text(count, Catalogue("arena", language), language) for language in LANGUAGES}
+    told = {language: fault_text(count, Catalogue("elolab.arena", language), language) for language in LANGUAGES}
     assert told == {
         "en": "new lost game 17 on time: no move after 0.12 s (remaining time plus 100 ms margin).",
         "zh": "new 第 17 局因超时判负：0.12 秒后仍未走子（剩余时间加 100 毫秒宽限）。",
@@ -47,12 +47,12 @@ def test_a_fault_that_an_earlier_version_stored_is_its_english_text() -> None:
 
 def test_every_way_to_lose_by_a_fault_has_words() -> None:
     for language in LANGUAGES:
-        keys = {key for key in messages_of("arena", language) if key.startswith("lost_by.")}
+        keys = {key for key in messages_of("elolab.arena", language) if key.startswith("lost_by.")}
         assert keys == {f"lost_by.{reason}" for reason in FORFEITS}
 
 
 def test_every_kind_of_fault_in_the_code_is_a_message_with_its_fields() -> None:
-    messages = messages_of("arena", "en")
+    messages = messages_of("elolab.arena", "en")
     named, strings = {"did.words"}, set()
     for path in sorted((ROOT / "arena").rglob("*.py")):
         tree = ast.parse(path.read_text("utf-8"))

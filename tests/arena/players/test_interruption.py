@@ -15,16 +15,16 @@ from pathlib import Path
 
 import pytest
 
-from arena.commands.results import finishing
-from arena.play import executor
-from arena.play.executor import GameRunner
-from arena.players import interruption
-from arena.players.interruption import SECOND_SECONDS, TOGETHER_SECONDS
-from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
-from engine.engine import StopFlag
-from engine.games import game_named
-from engine.rules import Adjudication, Rules
-from engine.settings.limits import Limits
+from elolab.arena.commands.results import finishing
+from elolab.arena.play import executor
+from elolab.arena.play.executor import GameRunner
+from elolab.arena.players import interruption
+from elolab.arena.players.interruption import SECOND_SECONDS, TOGETHER_SECONDS
+from elolab.arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
+from elolab.engine.engine import StopFlag
+from elolab.engine.games import game_named
+from elolab.engine.rules import Adjudication, Rules
+from elolab.engine.settings.limits import Limits
 
 ROOT = Path(__file__).parents[3]
 PATIENCE_SECONDS = 30.0
@@ -33,8 +33,8 @@ AT_ONCE_SECONDS = SECOND_SECONDS + 2.0
 
 PROGRAM = """
 import ctypes, sys, threading, time
-from arena.players.interruption import give_back_signals, stopping_on_signals, take_over_signals
-from engine.errors import UserError
+from elolab.arena.players.interruption import give_back_signals, stopping_on_signals, take_over_signals
+from elolab.engine.errors import UserError
 sys.path.insert(0, {folder!r})
 take_over_signals()
 

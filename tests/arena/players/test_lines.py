@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from arena.players.contract import first_word, plain_line
-from arena.players.detect import ProtocolFinder
-from arena.protocols.gtp import GtpSession
-from arena.protocols.ucci import UcciSession
-from arena.protocols.uci import UciSession
-from arena.protocols.xboard import XboardSession
-from arena.records import GameRecord, Opening, PlayerSpec
+from elolab.arena.players.contract import first_word, plain_line
+from elolab.arena.players.detect import ProtocolFinder
+from elolab.arena.protocols.gtp import GtpSession
+from elolab.arena.protocols.ucci import UcciSession
+from elolab.arena.protocols.uci import UciSession
+from elolab.arena.protocols.xboard import XboardSession
+from elolab.arena.records import GameRecord, Opening, PlayerSpec
 from tests.support import othello_match, xiangqi_match
 from tests.support.reformatting import FORMS
 

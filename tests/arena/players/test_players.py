@@ -7,19 +7,19 @@ import types
 from dataclasses import replace
 
 import pytest
-from othello_match import builtin
 
-from arena.keys.player import keys_of
-from arena.player_spec import merged
-from arena.players import registry
-from arena.players.registry import PROTOCOLS, Protocol, check_player, make_player, protocol_named, protocols
-from arena.spec import spec_from_mapping
-from arena.tournament_spec import TournamentSpec
-from engine.errors import UserError
-from engine.games import GAMES
-from engine.settings.configuration import ConfigurationError, Table
-from engine.settings.keys import TEXTS, Section, Topic
-from engine.settings.limits import Limits
+from elolab.arena.keys.player import keys_of
+from elolab.arena.player_spec import merged
+from elolab.arena.players import registry
+from elolab.arena.players.registry import PROTOCOLS, Protocol, check_player, make_player, protocol_named, protocols
+from elolab.arena.spec import spec_from_mapping
+from elolab.arena.tournament_spec import TournamentSpec
+from elolab.engine.errors import UserError
+from elolab.engine.games import GAMES
+from elolab.engine.settings.configuration import ConfigurationError, Table
+from elolab.engine.settings.keys import TEXTS, Section, Topic
+from elolab.engine.settings.limits import Limits
+from tests.support.othello_match import builtin
 
 
 def test_every_protocol_says_who_it_is() -> None:
@@ -54,7 +54,7 @@ def semaphore(monkeypatch: pytest.MonkeyPatch) -> Protocol:
         title="Semaphore",
         player=lambda spec, game, _: make_player(replace(builtin(), name=f"{spec.name} waves {game}"), game),
         games=("othello",),
-        keys=Section("semaphore", (Topic("arena.keys", "player")("flags", TEXTS, default=()),)),
+        keys=Section("semaphore", (Topic("elolab.arena.keys", "player")("flags", TEXTS, default=()),)),
         read=read,
         check=lambda spec: "flags: too many" if len(spec.protocol_key("flags", ())) > 2 else "",
         remedy="flags = [...]",
@@ -62,7 +62,7 @@ def semaphore(monkeypatch: pytest.MonkeyPatch) -> Protocol:
     )
     monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setitem(registry._MODULES, "semaphore", module.__name__)
-    for user in ("arena.players.registry", "arena.player_spec"):
+    for user in ("elolab.arena.players.registry", "elolab.arena.player_spec"):
         monkeypatch.setattr(sys.modules[user], "PROTOCOLS", (*PROTOCOLS, "semaphore"))
     protocol: Protocol = module.PROTOCOL
     return protocol
@@ -91,7 +91,7 @@ def test_a_new_protocol_is_a_module_and_a_line(semaphore: Protocol) -> None:
         ({"protocol": "semaphore", "flags": 3, "command": "x", "limit": "own"}, "flags = 3, expected a list of flags"),
         ({"protocol": "semaphore", "flags": list("abc"), "command": "x", "limit": "own"}, "flags: too many"),
         ({"protocol": "semaphore", "options": {}, "command": "x"}, r"and xboard; .* semaphore take flags = \[...\]"),
-        ({"flags": []}, 'flags is a key of an external engine; add command'),
+        ({"flags": []}, "flags is a key of an external engine; add command"),
         ({"limit": "own"}, "only players over GTP or .*Semaphore can have their own level"),
     ],
 )

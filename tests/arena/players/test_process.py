@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.players.contract import GameStopped, PlayerFault
-from arena.players.event_loop import EventLoop, run
-from arena.players.process import PIPE_BYTES, DeadlinePassed, Dialogue, EngineProcess, ProcessEnded, find_program
-from arena.players.supervisor import SUPERVISOR, kill_group
+from elolab.arena.players.contract import GameStopped, PlayerFault
+from elolab.arena.players.event_loop import EventLoop, run
+from elolab.arena.players.process import PIPE_BYTES, DeadlinePassed, Dialogue, EngineProcess, ProcessEnded, find_program
+from elolab.arena.players.supervisor import SUPERVISOR, kill_group
 
 ROOT = Path(__file__).parents[3]
 MOCK = str(Path(__file__).parents[2] / "support" / "mock_engines.py")
@@ -322,9 +322,9 @@ def test_a_flood_cannot_wash_the_question_out_of_the_dialogue() -> None:
 HARNESS = """
 import os, signal, sys, time
 sys.path.insert(0, {root!r})
-from arena.players.event_loop import run
-from arena.players.process import EngineProcess
-from arena.players.supervisor import SUPERVISOR
+from elolab.arena.players.event_loop import run
+from elolab.arena.players.process import EngineProcess
+from elolab.arena.players.supervisor import SUPERVISOR
 deadline = time.monotonic_ns() + 10**10
 engines = [EngineProcess({command!r}) for _ in range(2)]
 for engine in engines:
@@ -383,7 +383,7 @@ def test_a_supervisor_that_was_killed_is_replaced_and_told_everything(
 
 
 def test_the_program_never_starts_if_the_harness_dies_first(tmp_path: Path) -> None:
-    from arena.players.process import GATE
+    from elolab.arena.players.process import GATE
 
     mark = tmp_path / "started"
     gate = subprocess.run(

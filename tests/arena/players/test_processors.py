@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.players import processors
-from arena.players.event_loop import run
-from arena.players.processors import (
+from elolab.arena.players import processors
+from elolab.arena.players.event_loop import run
+from elolab.arena.players.processors import (
     AffinityError,
     ProcessorPool,
     Side,
@@ -25,9 +25,9 @@ from arena.players.processors import (
     shown,
     thread_count,
 )
-from arena.players.registry import make_player
-from arena.records import PlayerSpec
-from engine.settings.limits import Limits
+from elolab.arena.players.registry import make_player
+from elolab.arena.records import PlayerSpec
+from elolab.engine.settings.limits import Limits
 
 MOCK = str(Path(__file__).parents[2] / "support" / "mock_engines.py")
 on_linux = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processors cannot be chosen here")
@@ -205,7 +205,7 @@ def test_engines_run_where_their_game_is_played() -> None:
 
 @on_linux
 def test_the_built_in_engine_thinks_where_its_game_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
-    from arena.players import builtin
+    from elolab.arena.players import builtin
 
     pinned = []
     monkeypatch.setattr(builtin, "pin_thread", lambda numbers: pinned.append((numbers, threading.get_ident())))

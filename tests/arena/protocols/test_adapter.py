@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import pytest
-from conversation import TRANSCRIPTS, Conversation, play_transcript
-from xiangqi_match import ROOT, mock_spec, need_program, own_engine
 
-from arena.protocols.adapter import AdaptedSession, adapted_spec
-from arena.records import PlayerSpec
+from elolab.arena.protocols.adapter import AdaptedSession, adapted_spec
+from elolab.arena.records import PlayerSpec
 from elolab.command_line import main
-from engine.games import game_named
-from engine.settings.limits import Limits
+from elolab.engine.games import game_named
+from elolab.engine.settings.limits import Limits
+from tests.support.conversation import TRANSCRIPTS, Conversation, play_transcript
+from tests.support.xiangqi_match import ROOT, mock_spec, need_program, own_engine
 
 Adapt = Callable[[PlayerSpec], Callable[[TextIO], AdaptedSession]]
 

@@ -10,23 +10,23 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from faulty_players import CASES, ENDINGS, SPEAKERS, Case, Fault, player, reason_of
-from marked_processes import MARK, processes_marked, wait_until
 
-from arena.play.executor import GameRunner
-from arena.play.game import play_game
-from arena.players import detect
-from arena.players.event_loop import run
-from arena.players.external import ExternalPlayer
-from arena.players.process import ERROR_TAIL_BYTES, LINE_BYTES
-from arena.players.registry import make_player, protocols
-from arena.players.supervisor import SUPERVISOR
-from arena.protocols import nboard, uci, xboard
-from arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
-from engine.engine import Engine, StopFlag
-from engine.games import game_named
-from engine.rules import Adjudication, Rules
-from engine.settings.limits import Limits
+from elolab.arena.play.executor import GameRunner
+from elolab.arena.play.game import play_game
+from elolab.arena.players import detect
+from elolab.arena.players.event_loop import run
+from elolab.arena.players.external import ExternalPlayer
+from elolab.arena.players.process import ERROR_TAIL_BYTES, LINE_BYTES
+from elolab.arena.players.registry import make_player, protocols
+from elolab.arena.players.supervisor import SUPERVISOR
+from elolab.arena.protocols import nboard, uci, xboard
+from elolab.arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
+from elolab.engine.engine import Engine, StopFlag
+from elolab.engine.games import game_named
+from elolab.engine.rules import Adjudication, Rules
+from elolab.engine.settings.limits import Limits
+from tests.support.faulty_players import CASES, ENDINGS, SPEAKERS, Case, Fault, player, reason_of
+from tests.support.marked_processes import MARK, processes_marked, wait_until
 
 
 def job_of(protocol: str, number: int, wrong: PlayerSpec, good: PlayerSpec | None = None) -> GameJob:

@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from othello_match import PASS_NEXT, START, builtin, final_text, mock_spec, own_engine, play_one, playing, with_keys
 
-from arena.play.tournament import prepare
-from arena.players.contract import GameStopped, PlayerClock, PlayerFault
-from arena.players.event_loop import run
-from arena.players.process import find_program
-from arena.players.registry import PlayerError, check_player
-from arena.protocols.gtp import (
+from elolab.arena.play.tournament import prepare
+from elolab.arena.players.contract import GameStopped, PlayerClock, PlayerFault
+from elolab.arena.players.event_loop import run
+from elolab.arena.players.process import find_program
+from elolab.arena.players.registry import PlayerError, check_player
+from elolab.arena.protocols.gtp import (
     MAX_ANSWER,
     Answer,
     GtpPlayer,
@@ -26,12 +25,23 @@ from arena.protocols.gtp import (
     time_left_command,
     time_settings_command,
 )
-from arena.records import Opening, PlayerSpec
-from arena.spec import spec_from_mapping
-from engine.engine import StopFlag
-from engine.errors import UserError
-from engine.games import game_named
-from engine.settings.limits import Limits
+from elolab.arena.records import Opening, PlayerSpec
+from elolab.arena.spec import spec_from_mapping
+from elolab.engine.engine import StopFlag
+from elolab.engine.errors import UserError
+from elolab.engine.games import game_named
+from elolab.engine.settings.limits import Limits
+from tests.support.othello_match import (
+    PASS_NEXT,
+    START,
+    builtin,
+    final_text,
+    mock_spec,
+    own_engine,
+    play_one,
+    playing,
+    with_keys,
+)
 
 # --- Lines ------------------------------------------------------------------------------------------------------------
 

@@ -7,16 +7,16 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from othello_match import START, builtin, final_text, mock_spec, own_engine, play_one, playing
 
-from arena.players.contract import MAX_VARIATION, GameStopped
-from arena.players.event_loop import run
-from arena.players.registry import PlayerError, check_player
-from arena.protocols.nboard import NBoardPlayer, NBoardSession, read_move
-from arena.records import Opening
-from engine.engine import StopFlag
-from engine.games import game_named
-from engine.settings.limits import Limits
+from elolab.arena.players.contract import MAX_VARIATION, GameStopped
+from elolab.arena.players.event_loop import run
+from elolab.arena.players.registry import PlayerError, check_player
+from elolab.arena.protocols.nboard import NBoardPlayer, NBoardSession, read_move
+from elolab.arena.records import Opening
+from elolab.engine.engine import StopFlag
+from elolab.engine.games import game_named
+from elolab.engine.settings.limits import Limits
+from tests.support.othello_match import START, builtin, final_text, mock_spec, own_engine, play_one, playing
 
 ANYWHERE = Opening("X--------------------------OX------XO-----------------------OO-- O")
 """No game leads there."""
@@ -109,7 +109,7 @@ def test_no_text_upsets_the_session(lines: list[str]) -> None:
 
 @pytest.mark.parametrize("limit", ["nodes=100", "move_time=1", "clock=10", "depth=4,nodes=10"])
 def test_limits_that_the_protocol_does_not_know(limit: str) -> None:
-    with pytest.raises(PlayerError, match="can only be told a depth; give limit = \"depth=N\""):
+    with pytest.raises(PlayerError, match='can only be told a depth; give limit = "depth=N"'):
         check_player(mock_spec("nboard", limits=Limits.parse(limit)), "othello")
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from arena.figures.faults import cause_of, fault_text, faults_of
-from arena.players.external import without_history
-from arena.records import GameRecord, Opening, PlayerSpec
-from engine.games import game_named
-from engine.language import LANGUAGES, Catalogue
-from engine.rules import Rules
+from elolab.arena.figures.faults import cause_of, fault_text, faults_of
+from elolab.arena.players.external import without_history
+from elolab.arena.records import GameRecord, Opening, PlayerSpec
+from elolab.engine.games import game_named
+from elolab.engine.language import LANGUAGES, Catalogue
+from elolab.engine.rules import Rules
 from tests.support import othello_match
 from tests.support.xiangqi_match import START, mock_spec, play_one
 
@@ -140,7 +140,7 @@ def test_it_is_counted_among_the_faults_whoever_won() -> None:
     assert fault_found.text().endswith("drawn: other rules call the position drawn, and no score speaks against it")
     (fault,) = faults_of([record])
     assert (fault.reason, fault.games) == ("no_move", 1)
-    told = [fault_text(fault, Catalogue("arena", language), language) for language in LANGUAGES]
+    told = [fault_text(fault, Catalogue("elolab.arena", language), language) for language in LANGUAGES]
     assert told[0].startswith("mock good made no move in 1 game (number 0): answered 'nobestmove', though")
     assert told[1].startswith("mock good 有 1 局拒绝走棋（首局为第 0 局）：应答 'nobestmove'")
     assert (fault.drawn, fault.lost) == (1, 0)

@@ -9,7 +9,27 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from xiangqi_match import (
+
+from elolab.arena.players.contract import PlayerClock, PlayerFault
+from elolab.arena.players.options import Option
+from elolab.arena.players.registry import PlayerError, check_player
+from elolab.arena.protocols.ucci import (
+    UcciGameLine,
+    UcciSession,
+    go_command,
+    moves_that_lose,
+    option_commands,
+    parse_information,
+    parse_option,
+)
+from elolab.arena.records import Opening, PlayerSpec
+from elolab.arena.spec import spec_from_mapping
+from elolab.engine.engine import StopFlag
+from elolab.engine.games import game_named
+from elolab.engine.rules import Adjudication, Rules
+from elolab.engine.settings.limits import Limits
+from elolab.engine.values import MATE
+from tests.support.xiangqi_match import (
     AFTER_CAPTURES,
     START,
     assert_same_games,
@@ -20,26 +40,6 @@ from xiangqi_match import (
     playing,
     with_keys,
 )
-
-from arena.players.contract import PlayerClock, PlayerFault
-from arena.players.options import Option
-from arena.players.registry import PlayerError, check_player
-from arena.protocols.ucci import (
-    UcciGameLine,
-    UcciSession,
-    go_command,
-    moves_that_lose,
-    option_commands,
-    parse_information,
-    parse_option,
-)
-from arena.records import Opening, PlayerSpec
-from arena.spec import spec_from_mapping
-from engine.engine import StopFlag
-from engine.games import game_named
-from engine.rules import Adjudication, Rules
-from engine.settings.limits import Limits
-from engine.values import MATE
 
 # --- Lines ------------------------------------------------------------------------------------------------------------
 
@@ -135,10 +135,20 @@ CLOCK = PlayerClock(61_234_000_000, 1500, 59_999, 500, 0)
         ("clock=90+1.5", CLOCK, 1, "", "go time 61234 increment 1500 opptime 59999 oppincrement 500"),
         ("clock=90+1.5", CLOCK, 1000, "ponder", "go ponder time 61 increment 1 opptime 59 oppincrement 0"),
         ("clock=40/90", CLOCK._replace(moves_to_go=7, opponent_remaining_ms=None), 1, "", "go time 61234 movestogo 7"),
-        ("clock=40/90", CLOCK._replace(moves_to_go=7, opponent_moves_to_go=8), 1, "",
-         "go time 61234 movestogo 7 opptime 59999 oppmovestogo 8"),
-        ("clock=90+1.5", CLOCK._replace(opponent_moves_to_go=8), 1, "",
-         "go time 61234 increment 1500 opptime 59999 oppmovestogo 8"),
+        (
+            "clock=40/90",
+            CLOCK._replace(moves_to_go=7, opponent_moves_to_go=8),
+            1,
+            "",
+            "go time 61234 movestogo 7 opptime 59999 oppmovestogo 8",
+        ),
+        (
+            "clock=90+1.5",
+            CLOCK._replace(opponent_moves_to_go=8),
+            1,
+            "",
+            "go time 61234 increment 1500 opptime 59999 oppmovestogo 8",
+        ),
         ("clock=90", PlayerClock(0, 0, 0, 0, 0), 1000, "", "go time 1 increment 0 opptime 1 oppincrement 0"),
     ],
 )
@@ -399,9 +409,9 @@ def test_failures_to_start(spec: PlayerSpec, text: str) -> None:
 
 
 def test_the_stop_flag_interrupts_a_search() -> None:
-    from arena.players.contract import GameStopped
-    from arena.players.event_loop import run
-    from arena.protocols.ucci import UcciPlayer
+    from elolab.arena.players.contract import GameStopped
+    from elolab.arena.players.event_loop import run
+    from elolab.arena.protocols.ucci import UcciPlayer
 
     player = UcciPlayer(mock_spec("ucci", "until_stop", settings={"at": 1}), "xiangqi")
     try:

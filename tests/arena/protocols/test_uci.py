@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.players.contract import MAX_VARIATION, GameStopped, PlayerClock, PlayerFault
-from arena.players.event_loop import run
-from arena.players.options import Option
-from arena.players.registry import PlayerError, check_player, make_player
-from arena.protocols.uci import (
+from elolab.arena.players.contract import MAX_VARIATION, GameStopped, PlayerClock, PlayerFault
+from elolab.arena.players.event_loop import run
+from elolab.arena.players.options import Option
+from elolab.arena.players.registry import PlayerError, check_player, make_player
+from elolab.arena.protocols.uci import (
     UciPlayer,
     UciSession,
     detect_first_rank,
@@ -32,12 +32,12 @@ from arena.protocols.uci import (
     read_variation,
     write_move,
 )
-from arena.records import Opening, PlayerSpec
-from engine.engine import StopFlag
-from engine.games import game_named
-from engine.programs.exchange import Exchanged
-from engine.settings.limits import Limits
-from engine.values import MATE
+from elolab.arena.records import Opening, PlayerSpec
+from elolab.engine.engine import StopFlag
+from elolab.engine.games import game_named
+from elolab.engine.programs.exchange import Exchanged
+from elolab.engine.settings.limits import Limits
+from elolab.engine.values import MATE
 
 MOCK = str(Path(__file__).parents[2] / "support" / "mock_engines.py")
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"

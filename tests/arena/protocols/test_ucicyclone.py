@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from xiangqi_match import assert_same_games, mock_spec, play_one, playing
 
-from arena.players.registry import PlayerError, check_player
-from arena.records import Opening
+from elolab.arena.players.registry import PlayerError, check_player
+from elolab.arena.records import Opening
+from tests.support.xiangqi_match import assert_same_games, mock_spec, play_one, playing
 
 OTHER_START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 4 3"
 
@@ -38,8 +38,9 @@ def test_what_the_dialect_leaves_no_choice_about_is_refused() -> None:
 def test_an_engine_of_another_dialect_is_named_so() -> None:
     record = play_one(mock_spec("ucicyclone", "other_dialect"), mock_spec("ucicyclone", name="black"))
     assert record.reason == "startup_failure"
-    assert 'has an option UCI_Variant, so it is no engine of the dialect; give protocol = "uci"' in (
-        record.detail["fault"]["text"]
+    assert (
+        'has an option UCI_Variant, so it is no engine of the dialect; give protocol = "uci"'
+        in (record.detail["fault"]["text"])
     )
 
 

@@ -9,25 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from xiangqi_match import (
-    AFTER_CAPTURES,
-    BLACK_TO_MOVE,
-    START,
-    assert_same_games,
-    builtin,
-    mock_spec,
-    need_program,
-    play_one,
-    playing,
-    with_keys,
-)
 
-from arena.players.contract import MAX_VARIATION, PlayerClock, PlayerFault
-from arena.players.event_loop import run
-from arena.players.options import Option
-from arena.players.registry import PlayerError, check_player
-from arena.protocols import xboard
-from arena.protocols.xboard import (
+from elolab.arena.players.contract import MAX_VARIATION, PlayerClock, PlayerFault
+from elolab.arena.players.event_loop import run
+from elolab.arena.players.options import Option
+from elolab.arena.players.registry import PlayerError, check_player
+from elolab.arena.protocols import xboard
+from elolab.arena.protocols.xboard import (
     XboardPlayer,
     XboardSession,
     clock_commands,
@@ -40,11 +28,23 @@ from arena.protocols.xboard import (
     parse_thinking,
     parse_variation,
 )
-from arena.records import Opening, PlayerSpec
-from engine.engine import StopFlag
-from engine.rules import Adjudication
-from engine.settings.limits import Limits
-from engine.values import MATE, MAX_PLY
+from elolab.arena.records import Opening, PlayerSpec
+from elolab.engine.engine import StopFlag
+from elolab.engine.rules import Adjudication
+from elolab.engine.settings.limits import Limits
+from elolab.engine.values import MATE, MAX_PLY
+from tests.support.xiangqi_match import (
+    AFTER_CAPTURES,
+    BLACK_TO_MOVE,
+    START,
+    assert_same_games,
+    builtin,
+    mock_spec,
+    need_program,
+    play_one,
+    playing,
+    with_keys,
+)
 
 # --- Lines ------------------------------------------------------------------------------------------------------------
 
@@ -322,9 +322,7 @@ def test_openings_are_set_up_or_led_to(
         ("setboard=0", "clock=60", ["usermove h2e2", "usermove h9g7"]),
     ],
 )
-def test_moves_of_the_opening_count_for_no_control(
-    tmp_path: Path, features: str, limit: str, lines: list[str]
-) -> None:
+def test_moves_of_the_opening_count_for_no_control(tmp_path: Path, features: str, limit: str, lines: list[str]) -> None:
     notes = tmp_path / "notes"
     spec = mock_spec("xboard", limit=limit, settings={"file": notes, "features": features})
     with playing(spec, mock_spec("xboard", name="black"), adjudication=SHORT) as play:
@@ -339,9 +337,7 @@ def test_moves_of_the_opening_count_for_no_control(
 
 @pytest.mark.parametrize("opening", [Opening(START, ("h2e2", "h9g7")), Opening(AFTER_TWO)], ids=["moves", "position"])
 @pytest.mark.parametrize(("mode", "features"), [("good", "setboard=0"), ("no_setboard", "setboard=1")])
-def test_an_engine_that_would_count_moves_of_the_opening_is_refused(
-    mode: str, features: str, opening: Opening
-) -> None:
+def test_an_engine_that_would_count_moves_of_the_opening_is_refused(mode: str, features: str, opening: Opening) -> None:
     spec = mock_spec("xboard", mode, limit="clock=3/60", settings={"features": features})
     record = play_one(spec, mock_spec("xboard", name="black"), opening)
     assert record.reason == "startup_failure"

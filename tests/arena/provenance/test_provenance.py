@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from arena.play import tournament
-from arena.play.store import Store
-from arena.provenance import record, sources
-from arena.provenance.player_files import GameFile, files_of
-from arena.provenance.record import DRIVERS, OTHER_FILES, PROGRAMS
-from arena.records import PlayerSpec
-from arena.run import RunError
-from arena.spec import spec_from_mapping
+from elolab.arena.play import tournament
+from elolab.arena.play.store import Store
+from elolab.arena.provenance import record, sources
+from elolab.arena.provenance.player_files import GameFile, files_of
+from elolab.arena.provenance.record import DRIVERS, OTHER_FILES, PROGRAMS
+from elolab.arena.records import PlayerSpec
+from elolab.arena.run import RunError
+from elolab.arena.spec import spec_from_mapping
 from elolab.command_line import main
-from engine.settings.limits import Limits
+from elolab.engine.settings.limits import Limits
 
 MOCK = Path(__file__).parent.parent.parent / "support" / "mock_othello_engines.py"
 

@@ -11,15 +11,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from browser import Browser
-from test_report import NAMES, acted, body_of, game, loaded, sample, specification, unpacked
 
-from arena.files import FileError
-from arena.play.store import Store
-from arena.records import GameRecord
-from arena.reports import games as games_module
-from arena.reports.games import GAMES_FOLDER, GamePacker, chunk_of
-from arena.reports.write import write_report
+from elolab.arena.files import FileError
+from elolab.arena.play.store import Store
+from elolab.arena.records import GameRecord
+from elolab.arena.reports import games as games_module
+from elolab.arena.reports.games import GAMES_FOLDER, GamePacker, chunk_of
+from elolab.arena.reports.write import write_report
+from tests.arena.reports.test_report import NAMES, acted, body_of, game, loaded, sample, specification, unpacked
+from tests.support.browser import Browser
 
 pytestmark = pytest.mark.usefixtures("without_charts")
 

@@ -9,17 +9,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from browser import Browser
-from test_many_games import chunk_in
-from test_report import game, loaded, specification
 
-from arena.figures.numbers import percent_text
-from arena.records import GameRecord, Pairing
-from arena.reports.contents import MAX_TABLED_PLAYERS
-from arena.reports.games import GAMES_FOLDER
-from arena.reports.page import crosstable_html
-from arena.reports.write import write_report
-from arena.tournament_spec import TournamentSpec
+from elolab.arena.figures.numbers import percent_text
+from elolab.arena.records import GameRecord, Pairing
+from elolab.arena.reports.contents import MAX_TABLED_PLAYERS
+from elolab.arena.reports.games import GAMES_FOLDER
+from elolab.arena.reports.page import crosstable_html
+from elolab.arena.reports.write import write_report
+from elolab.arena.tournament_spec import TournamentSpec
+from tests.arena.reports.test_many_games import chunk_in
+from tests.arena.reports.test_report import game, loaded, specification
+from tests.support.browser import Browser
 
 pytestmark = pytest.mark.usefixtures("without_charts")
 

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import Browser
-from test_report import START, acted, body_of, game, loaded, sample, specification
 
-from arena.notation.pgn import game_text
-from arena.records import GameRecord, MoveRecord, Opening, Pairing
-from arena.reports.games import GamePacker
-from arena.reports.write import write_report
-from engine.games import game_named
-from engine.games.xiangqi.move_names import NOTATIONS, format_move_name
+from elolab.arena.notation.pgn import game_text
+from elolab.arena.records import GameRecord, MoveRecord, Opening, Pairing
+from elolab.arena.reports.games import GamePacker
+from elolab.arena.reports.write import write_report
+from elolab.engine.games import game_named
+from elolab.engine.games.xiangqi.move_names import NOTATIONS, format_move_name
+from tests.arena.reports.test_report import START, acted, body_of, game, loaded, sample, specification
+from tests.support.browser import Browser
 
 MANY_PAWNS = (
     "4k4/9/2P1P4/2P1P4/9/9/9/9/9/3K5 w - - 0 1",

@@ -12,25 +12,25 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from browser import Browser
 
-from arena.figures.numbers import signed
-from arena.figures.standings import tables_of
-from arena.records import GameRecord, GameSummary, MoveRecord, Opening, Outcome, Pairing, PlayerSpec
-from arena.reports.charts import convergence, ratings_chart
-from arena.reports.contents import repeat_command
-from arena.reports.games import NO_DEPTH, NO_NODES, NO_SCORE, chunk_of, packed_times
-from arena.reports.markdown import table_markdown
-from arena.reports.tables import TEXT, TextTable
-from arena.reports.write import exported, write_report
-from arena.schedule import games_that_count
-from arena.sequential import SequentialSettings
-from arena.tournament_spec import TournamentSpec
-from engine.language import LANGUAGES
-from engine.rules import Adjudication, Rules
-from engine.settings.limits import Limits
-from engine.settings.parameters import resolve
-from engine.values import BAN, BAN_BOUND, MATE, MATE_BOUND
+from elolab.arena.figures.numbers import signed
+from elolab.arena.figures.standings import tables_of
+from elolab.arena.records import GameRecord, GameSummary, MoveRecord, Opening, Outcome, Pairing, PlayerSpec
+from elolab.arena.reports.charts import convergence, ratings_chart
+from elolab.arena.reports.contents import repeat_command
+from elolab.arena.reports.games import NO_DEPTH, NO_NODES, NO_SCORE, chunk_of, packed_times
+from elolab.arena.reports.markdown import table_markdown
+from elolab.arena.reports.tables import TEXT, TextTable
+from elolab.arena.reports.write import exported, write_report
+from elolab.arena.schedule import games_that_count
+from elolab.arena.sequential import SequentialSettings
+from elolab.arena.tournament_spec import TournamentSpec
+from elolab.engine.language import LANGUAGES
+from elolab.engine.rules import Adjudication, Rules
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import resolve
+from elolab.engine.values import BAN, BAN_BOUND, MATE, MATE_BOUND
+from tests.support.browser import Browser
 
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
 LATE = {"fault": {"player": "external", "text": "late by 3 ms"}, "dialogue": ["0.1 > go", "0.2 < <b>hm</b>"]}
@@ -146,8 +146,8 @@ def test_details_of_a_game_are_sentences() -> None:
 def test_dialogues_are_kept_from_their_end_and_bounded_together(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = [f"{number} < line {number}" for number in range(5)]
     faulty = [game(place, 0, 1, 0, "0-1", "crash", detail=LATE | {"dialogue": lines}) for place in range(3)]
-    monkeypatch.setattr("arena.reports.games.MAX_DIALOGUE", 30)
-    monkeypatch.setattr("arena.reports.games.MAX_DIALOGUES", 45)
+    monkeypatch.setattr("elolab.arena.reports.games.MAX_DIALOGUE", 30)
+    monkeypatch.setattr("elolab.arena.reports.games.MAX_DIALOGUES", 45)
     header, _ = unpacked(chunk_of(faulty, "xiangqi"))
     kept = [header["faults"][place]["dialogue"].splitlines() for place in "012"]
     assert kept == [lines[-2:], lines[-2:], []]
@@ -240,7 +240,7 @@ def test_anchors_are_said(tmp_path: Path) -> None:
     spec = replace(specification(), anchors=((NAMES[1], 1800.0),))
     page = write_report(tmp_path, spec, sample(), planned_games=12).read_text(encoding="utf-8")
     assert "Elo, given &lt;plain&gt; &amp; simple = 1800" in page
-    assert "<td class=\"number\">1800.0</td><td class=\"number\">given</td>" in page
+    assert '<td class="number">1800.0</td><td class="number">given</td>' in page
 
 
 def test_page_and_summary_say_what_was_played(report: Path) -> None:
@@ -426,7 +426,7 @@ def test_faults_and_missing_values_are_shown(report: Path, browser: Browser) -> 
     assert "0.2 &lt; &lt;b&gt;hm&lt;/b&gt;" in head
     assert " hidden" not in head
     other = loaded(browser, report, "#game=3").partition('id="fault"')[2]
-    assert other.startswith(' hidden')
+    assert other.startswith(" hidden")
     moves = body_of(document, "move-list")
     assert "−mate in 5" in moves
     assert "–" in moves

@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from marked_processes import MARK, processes_marked, wait_until
 
-from arena.watching.figures import DrawnFigures
+from elolab.arena.watching.figures import DrawnFigures
+from tests.support.marked_processes import MARK, processes_marked, wait_until
 
 ROOT = Path(__file__).parents[3]
 
@@ -43,8 +43,8 @@ def test_a_run_that_is_over_is_drawn_at_once_however_long_the_last_drawing_took(
 WATCHER = """
 import asyncio, sys
 from pathlib import Path
-from arena.watching.figures import DrawnFigures
-from engine.programs.children import helper_command
+from elolab.arena.watching.figures import DrawnFigures
+from elolab.engine.programs.children import helper_command
 
 async def draw():
     figures = [DrawnFigures(helper_command("endless_drawing"), Path(), language) for language in ("en", "zh")]

@@ -12,18 +12,18 @@ from typing import Any
 
 import pytest
 
-from arena.figures.faults import FORFEITS
-from arena.figures.standings import tables_of
-from arena.play import live
-from arena.play.store import STORE_NAME, Store
-from arena.play.tournament import WITHDRAWALS
-from arena.players.contract import Fault
-from arena.records import GameRecord, MoveRecord, Opening, Pairing
-from arena.spec import spec_from_mapping
-from arena.tournament_spec import TournamentSpec
-from arena.watching import snapshot
-from arena.watching.snapshot import GameReader, RunFollower, changes
-from engine.games import game_named
+from elolab.arena.figures.faults import FORFEITS
+from elolab.arena.figures.standings import tables_of
+from elolab.arena.play import live
+from elolab.arena.play.store import STORE_NAME, Store
+from elolab.arena.play.tournament import WITHDRAWALS
+from elolab.arena.players.contract import Fault
+from elolab.arena.records import GameRecord, MoveRecord, Opening, Pairing
+from elolab.arena.spec import spec_from_mapping
+from elolab.arena.tournament_spec import TournamentSpec
+from elolab.arena.watching import snapshot
+from elolab.arena.watching.snapshot import GameReader, RunFollower, changes
+from elolab.engine.games import game_named
 
 START = game_named("xiangqi").start
 FAULT = {"fault": {"player": "player 1", "text": "player 1: crashed"}}

@@ -18,16 +18,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_snapshot import begun, record, specification
 
-from arena.play.tournament import run
-from arena.spec import spec_from_mapping
-from arena.watching.board import Retraced, board_lines
-from arena.watching.snapshot import RunFollower, State, waiting_state
-from arena.watching.terminal import watch_in_terminal
-from arena.watching.view import Choice, Line, printed, screen
-from engine.games import game_named
-from engine.language import LANGUAGES, columns_of
+from elolab.arena.play.tournament import run
+from elolab.arena.spec import spec_from_mapping
+from elolab.arena.watching.board import Retraced, board_lines
+from elolab.arena.watching.snapshot import RunFollower, State, waiting_state
+from elolab.arena.watching.terminal import watch_in_terminal
+from elolab.arena.watching.view import Choice, Line, printed, screen
+from elolab.engine.games import game_named
+from elolab.engine.language import LANGUAGES, columns_of
+from tests.arena.watching.test_snapshot import begun, record, specification
 
 ROOT = Path(__file__).parents[3]
 MOVES = ["h2e2", "h9g7", "e2e6"]
@@ -112,8 +112,14 @@ def test_infinite_elo_has_its_sign(tmp_path: Path, results: tuple[str, str], sai
 
 def test_what_a_player_did_is_whole_in_a_file_and_has_an_ellipsis_on_a_screen() -> None:
     words = "answered 'bestmove 0000', which is not a move, after it had said a great deal about itself"
-    fault = {"player": "default", "reason": "illegal_move", "games": 2, "number": 3, "key": "k",
-             "sentence": {"en": words}}
+    fault = {
+        "player": "default",
+        "reason": "illegal_move",
+        "games": 2,
+        "number": 3,
+        "key": "k",
+        "sentence": {"en": words},
+    }
     lines = text_of(printed(state(faults=[fault]), [], "en")).splitlines()
     assert words in " ".join(lines)
     assert max(map(columns_of, lines)) <= 80

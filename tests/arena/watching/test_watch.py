@@ -17,16 +17,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import Browser
-from test_snapshot import begun, record, running_game, specification
 
-from arena.collection.listing import changed_at
-from arena.play import live
-from arena.play.store import STORE_NAME, Store
-from arena.records import GameRecord, MoveRecord, Opening, Pairing
-from arena.watching import followed
 from elolab import command_line
-from engine.games import game_named
+from elolab.arena.collection.listing import changed_at
+from elolab.arena.play import live
+from elolab.arena.play.store import STORE_NAME, Store
+from elolab.arena.records import GameRecord, MoveRecord, Opening, Pairing
+from elolab.arena.watching import followed
+from elolab.engine.games import game_named
+from tests.arena.watching.test_snapshot import begun, record, running_game, specification
+from tests.support.browser import Browser
 
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
@@ -100,7 +100,7 @@ class Served:
 def served(root: Path, *, is_single: bool = True) -> Iterator[Served]:
     import uvicorn
 
-    from arena.watching.server import application, opened_socket
+    from elolab.arena.watching.server import application, opened_socket
 
     listening = opened_socket("127.0.0.1", 0)
     runs = followed.WatchedRuns(root, is_single=is_single)
@@ -199,7 +199,7 @@ def test_of_all_addresses_the_one_is_told_that_others_can_use(
     host: str, found: str | None, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """``found`` is the address of the machine in its network, if it is in one."""
-    from arena.watching.server import address_of
+    from elolab.arena.watching.server import address_of
 
     def connect(_: object, __: object) -> None:
         if found is None:
@@ -270,7 +270,7 @@ def test_a_run_that_was_killed_is_not_listed_as_running_nor_shown_first(tmp_path
 def test_a_missing_extra_a_busy_port_and_wrong_folders_are_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from arena.watching.server import opened_socket
+    from elolab.arena.watching.server import opened_socket
 
     def said(*words: str) -> str:
         assert command_line.main(["watch", *words]) == 2
@@ -285,7 +285,7 @@ def test_a_missing_extra_a_busy_port_and_wrong_folders_are_one_line(
     with opened_socket("127.0.0.1", 0) as taken:
         port = str(taken.getsockname()[1])
         assert f"port {port} of 127.0.0.1 is in use" in said(str(tmp_path / "run"), "--port", port)
-    monkeypatch.setattr("tuning.commands.watch.find_spec", lambda name: None)
+    monkeypatch.setattr("elolab.tuning.commands.watch.find_spec", lambda name: None)
     assert 'pip install "elolab[watch]"' in said(str(tmp_path / "run"))
 
 

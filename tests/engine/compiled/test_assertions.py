@@ -23,11 +23,11 @@ NODES = 3000
 
 def run_variants() -> str:
     """Both games under every variant of the benchmark, and on clocks: nothing is violated."""
-    from engine import bench
-    from engine.engine import Engine
-    from engine.games import GAMES
-    from engine.settings.limits import Limits
-    from engine.settings.parameters import parameters_of
+    from elolab.engine import bench
+    from elolab.engine.engine import Engine
+    from elolab.engine.games import GAMES
+    from elolab.engine.settings.limits import Limits
+    from elolab.engine.settings.parameters import parameters_of
 
     searched = 0
     for game in GAMES:
@@ -43,8 +43,8 @@ def run_variants() -> str:
 
 def corrupt_key() -> str:
     """The hash of a position is wrong from the start."""
-    from engine.engine import Engine
-    from engine.settings.limits import Limits
+    from elolab.engine.engine import Engine
+    from elolab.engine.settings.limits import Limits
 
     engine = Engine("xiangqi")
     position = engine.game.position()
@@ -54,8 +54,8 @@ def corrupt_key() -> str:
 
 def corrupt_side() -> str:
     """The other side is to move, which neither the hash nor the number of moves says."""
-    from engine.engine import Engine
-    from engine.settings.limits import Limits
+    from elolab.engine.engine import Engine
+    from elolab.engine.settings.limits import Limits
 
     engine = Engine("othello")
     position = engine.game.position()
@@ -103,7 +103,7 @@ def test_a_violation_is_reported(task: str, cache: Path) -> None:
 
 
 def test_code_with_assertions_has_a_cache_of_its_own() -> None:
-    program = "from engine.compiled.sources import DEBUG, cache_key; print(DEBUG, cache_key())"
+    program = "from elolab.engine.compiled.sources import DEBUG, cache_key; print(DEBUG, cache_key())"
     keys = {}
     for debug in ("", "0", "1"):
         environment = {**os.environ, "ELOLAB_DEBUG": debug, "PYTHONPATH": PYTHON_PATH}

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.compiled import cache
-from engine.compiled.cache import CACHE_DIRECTORY, CodeFiles, read_kept, write_kept
+from elolab.engine.compiled import cache
+from elolab.engine.compiled.cache import CACHE_DIRECTORY, CodeFiles, read_kept, write_kept
 
 ROOT = Path(__file__).parents[3]
 KEY = (("int64", "float64"), ("x86_64", "some processor", ""), ("0" * 64, "1" * 64))

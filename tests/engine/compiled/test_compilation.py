@@ -16,8 +16,8 @@ import pytest
 from numba.core.registry import CPUDispatcher
 
 from elolab import command_line
-from engine.compiled import compilation
-from engine.games import GAMES
+from elolab.engine.compiled import compilation
+from elolab.engine.games import GAMES
 
 ROOT = Path(__file__).parents[3]
 TIMEOUT_SECONDS = 400
@@ -35,10 +35,10 @@ def _ready() -> set[str]:
 
 def _use(name: str) -> None:
     """What commands, protocols and the arena do with a game, apart from searches and match games."""
-    from engine.engine import Engine, StopFlag
-    from engine.games import game_named
-    from engine.settings.limits import Limits
-    from engine.solving import Solver
+    from elolab.engine.engine import Engine, StopFlag
+    from elolab.engine.games import game_named
+    from elolab.engine.settings.limits import Limits
+    from elolab.engine.solving import Solver
 
     game = game_named(name)
     kernels, engine, position = game.kernels, Engine(name), game.position()
@@ -99,7 +99,7 @@ def test_commands_and_protocols_compile_nothing_after_it(game: str) -> None:
 
 
 if __name__ == "__main__":
-    from engine.compiled.compilation import compile_game
+    from elolab.engine.compiled.compilation import compile_game
 
     compile_game(sys.argv[1])
     known = _ready()

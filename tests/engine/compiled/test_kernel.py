@@ -17,18 +17,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numba.core.types.npytypes import Record
-from tiny_game import STATE_DTYPE as TINY_STATE_DTYPE
 
-from engine.compiled import cache, identity, kernel, sources
-from engine.compiled.kernel import jit, lowest_bit, new_record, popcount, sum_of_products
-from engine.errors import UserError
-from engine.games.contract import COMPILED_CONTRACT, MOVE_LISTS_DTYPE, check_contract
-from engine.games.xiangqi.position import STATE_DTYPE
-from engine.play import CLOCKS_DTYPE, GAME_DTYPE, TRACKER_DTYPE
-from engine.rules import ADJUDICATION_DTYPE
-from engine.search import table
-from engine.search.records import SEARCH_DTYPE
-from engine.settings.parameters import PARAMETERS_DTYPE
+from elolab.engine.compiled import cache, identity, kernel, sources
+from elolab.engine.compiled.kernel import jit, lowest_bit, new_record, popcount, sum_of_products
+from elolab.engine.errors import UserError
+from elolab.engine.games.contract import COMPILED_CONTRACT, MOVE_LISTS_DTYPE, check_contract
+from elolab.engine.games.xiangqi.position import STATE_DTYPE
+from elolab.engine.play import CLOCKS_DTYPE, GAME_DTYPE, TRACKER_DTYPE
+from elolab.engine.rules import ADJUDICATION_DTYPE
+from elolab.engine.search import table
+from elolab.engine.search.records import SEARCH_DTYPE
+from elolab.engine.settings.parameters import PARAMETERS_DTYPE
+from tests.support.tiny_game import STATE_DTYPE as TINY_STATE_DTYPE
 
 WORDS = st.integers(0, (1 << 64) - 1)
 RECORDS = {

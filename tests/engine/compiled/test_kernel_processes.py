@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from engine.compiled.cache import CACHE_DIRECTORY
+from elolab.engine.compiled.cache import CACHE_DIRECTORY
 
 ROOT = Path(__file__).parents[3]
 SUPPORT = ROOT / "tests" / "support"
@@ -36,12 +36,12 @@ Run = Callable[..., dict[str, Any]]
 
 def _search(game: Any, text: str, depth: int, **overrides: Any) -> list[Any]:
     """[move, score, nodes, depth] of one search, straight through the compiled driver."""
-    from engine.compiled.kernel import new_record
-    from engine.engine import SearchMemory
-    from engine.games.contract import MOVE_LISTS_DTYPE
-    from engine.search.driver import think
-    from engine.settings.limits import Limits
-    from engine.settings.parameters import resolve
+    from elolab.engine.compiled.kernel import new_record
+    from elolab.engine.engine import SearchMemory
+    from elolab.engine.games.contract import MOVE_LISTS_DTYPE
+    from elolab.engine.search.driver import think
+    from elolab.engine.settings.limits import Limits
+    from elolab.engine.settings.parameters import resolve
 
     memory = SearchMemory(resolve({"hash_mb": 1, **overrides}), None)
     memory.new_game()
@@ -56,7 +56,7 @@ def _search(game: Any, text: str, depth: int, **overrides: Any) -> list[Any]:
 
 
 def task_xiangqi() -> Any:
-    from engine.games import game_named
+    from elolab.engine.games import game_named
 
     game = game_named("xiangqi")
     position = game.position()
@@ -65,7 +65,7 @@ def task_xiangqi() -> Any:
 
 
 def task_takeaway() -> Any:
-    from tiny_game import GAME
+    from tests.support.tiny_game import GAME
 
     position = GAME.position()
     found = [_search(GAME, text, 16) for text in ("3-4-5 w", "1-2-3 b", "4-4-8 w", "0-0-4 w", "2-0-7 b")]
@@ -73,7 +73,7 @@ def task_takeaway() -> Any:
 
 
 def task_othello() -> Any:
-    from engine.games import game_named
+    from elolab.engine.games import game_named
 
     game = game_named("othello")
     position = game.position()
@@ -84,14 +84,13 @@ def task_othello() -> Any:
 
 def task_both() -> Any:
     """One compiled function over both games."""
-    import tiny_game
-
-    from engine.compiled.kernel import new_record
-    from engine.engine import SearchMemory
-    from engine.games import game_named
-    from engine.games.contract import MOVE_LISTS_DTYPE
-    from engine.settings.limits import Limits
-    from engine.settings.parameters import resolve
+    from elolab.engine.compiled.kernel import new_record
+    from elolab.engine.engine import SearchMemory
+    from elolab.engine.games import game_named
+    from elolab.engine.games.contract import MOVE_LISTS_DTYPE
+    from elolab.engine.settings.limits import Limits
+    from elolab.engine.settings.parameters import resolve
+    from tests.support import tiny_game
 
     arguments: list[Any] = []
     lists = new_record(MOVE_LISTS_DTYPE)
@@ -117,12 +116,12 @@ def task_both() -> Any:
 
 def task_game() -> Any:
     """A short compiled game and two small searches with everything switched on."""
-    from engine.engine import StopFlag
-    from engine.games import game_named
-    from engine.play import CompiledGames, PlayerSettings
-    from engine.rules import Adjudication, Rules
-    from engine.settings.limits import Limits
-    from engine.settings.parameters import resolve
+    from elolab.engine.engine import StopFlag
+    from elolab.engine.games import game_named
+    from elolab.engine.play import CompiledGames, PlayerSettings
+    from elolab.engine.rules import Adjudication, Rules
+    from elolab.engine.settings.limits import Limits
+    from elolab.engine.settings.parameters import resolve
 
     game = game_named("xiangqi")
     limits = Limits(nodes=150)
@@ -138,8 +137,8 @@ def task_game() -> Any:
 
 def task_cycles() -> Any:
     """The arbiter on a check, a chase and a draw."""
-    from engine.games import game_named
-    from engine.rules import Rules
+    from elolab.engine.games import game_named
+    from elolab.engine.rules import Rules
 
     game = game_named("xiangqi")
     found = []
@@ -155,9 +154,8 @@ def task_cycles() -> Any:
 
 def task_small() -> Any:
     """Cases small enough for the uncompiled lane."""
-    from tiny_game import GAME
-
-    from engine.games import game_named
+    from elolab.engine.games import game_named
+    from tests.support.tiny_game import GAME
 
     game = game_named("xiangqi")
     position = game.position()
@@ -179,7 +177,7 @@ def _dispatchers() -> list[Any]:
 
     found = {}
     for name, module in list(sys.modules.items()):
-        if name.split(".")[0] in ("engine", "tiny_game"):
+        if name.startswith(("elolab.engine", "tests.support.tiny_game")):
             for value in vars(module).values():
                 if isinstance(value, Dispatcher):
                     found[id(value)] = value
@@ -279,15 +277,15 @@ def test_rule_1_each_game_alone_is_right(
     request: pytest.FixtureRequest, xiangqi_alone: dict[str, Any], othello_alone: dict[str, Any]
 ) -> None:
     found = "hits" if "copied" in request.node.name else "misses"
-    assert othello_alone[found]["engine.search.driver.think"] == 1
+    assert othello_alone[found]["elolab.engine.search.driver.think"] == 1
     assert othello_alone["results"]["othello"][0] == 8200
-    assert xiangqi_alone[found]["engine.search.driver.think"] == 1
+    assert xiangqi_alone[found]["elolab.engine.search.driver.think"] == 1
     assert xiangqi_alone["results"]["xiangqi"][0] == 79_666
 
 
 @pytest.mark.slow
 def test_rule_1_a_third_game_alone_is_right(takeaway_alone: dict[str, Any]) -> None:
-    assert takeaway_alone["misses"]["engine.search.driver.think"] == 1
+    assert takeaway_alone["misses"]["elolab.engine.search.driver.think"] == 1
     # The side to move wins where the piles modulo 4 do not xor to zero; every search reaches the end.
     for text, (_, score, _, _) in zip(
         ("3-4-5 w", "1-2-3 b", "4-4-8 w", "0-0-4 w", "2-0-7 b"), takeaway_alone["results"]["takeaway"][1], strict=True
@@ -316,7 +314,7 @@ def test_rule_1_games_from_the_cache_play_their_own_code(
     found = run_process(cache, *order)
     assert found["results"] == alone
     assert found["misses"] == {}
-    assert found["hits"]["engine.search.driver.think"] == len(order)
+    assert found["hits"]["elolab.engine.search.driver.think"] == len(order)
 
 
 @pytest.mark.slow
@@ -327,9 +325,9 @@ def test_rule_1_one_function_over_both_games(
     for process in range(2):
         found = run_process(cache, "both")
         assert found["results"]["both"] == expected
-        assert bool(found["misses"].get("tiny_game.think_both")) == (process == 0)
+        assert bool(found["misses"].get("tests.support.tiny_game.think_both")) == (process == 0)
     assert found["misses"] == {}
-    assert found["hits"]["tiny_game.think_both"] == 1
+    assert found["hits"]["tests.support.tiny_game.think_both"] == 1
 
 
 def run_twins(cache: Path, *words: str) -> dict[str, Any]:
@@ -375,7 +373,11 @@ def test_rule_3_everything_in_a_second_process_from_the_cache(cache: Path, compi
     again = run_process(cache, "game", "small", "cycles")
     assert again["results"] == compiled_small["results"]
     assert again["misses"] == {}
-    for name in ("engine.play.play_compiled", "engine.search.driver.think", "engine.games.xiangqi.moves.perft"):
+    for name in (
+        "elolab.engine.play.play_compiled",
+        "elolab.engine.search.driver.think",
+        "elolab.engine.games.xiangqi.moves.perft",
+    ):
         assert again["hits"][name] >= 1, name
 
 
@@ -385,7 +387,7 @@ def test_rule_8_the_bounds_checked_lane(
 ) -> None:
     """An index outside its array raises there; values are those of the ordinary lane."""
     checked = run_process(cache, "xiangqi", "game", "cycles", "othello", NUMBA_BOUNDSCHECK="1")
-    assert checked["misses"]["engine.search.driver.think"] == 2, "a warm cache of unchecked code was used"
+    assert checked["misses"]["elolab.engine.search.driver.think"] == 2, "a warm cache of unchecked code was used"
     assert checked["results"]["xiangqi"] == xiangqi_alone["results"]["xiangqi"]
     assert checked["results"]["othello"] == othello_alone["results"]["othello"]
     assert checked["results"]["game"] == compiled_small["results"]["game"]

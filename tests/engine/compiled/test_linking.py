@@ -14,7 +14,7 @@ import pytest
 from numba.core.compiler import Flags
 from numba.core.targetconfig import TargetConfig
 
-from engine.compiled import linking
+from elolab.engine.compiled import linking
 
 ROOT = Path(__file__).parents[3]
 PROGRAM = ROOT / "tests" / "support" / "linked_functions.py"

@@ -10,14 +10,14 @@ import numba
 import numpy as np
 import pytest
 
-from engine.compiled.kernel import JIT_DISABLED, new_record
-from engine.search.records import SEARCH_DTYPE
+from elolab.engine.compiled.kernel import JIT_DISABLED, new_record
+from elolab.engine.search.records import SEARCH_DTYPE
 
 ROOT = Path(__file__).parents[3]
 PROGRAM = """
 import sys
-from engine.engine import Engine
-from engine.settings.limits import Limits
+from elolab.engine.engine import Engine
+from elolab.engine.settings.limits import Limits
 
 engine = Engine("othello")
 engine.search(engine.game.position(engine.game.start), Limits(depth=1))

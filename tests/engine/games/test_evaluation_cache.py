@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.compiled.kernel import new_record
-from engine.engine import SearchMemory
-from engine.games import GAMES, game_named
-from engine.games.contract import MOVE_LISTS_DTYPE
-from engine.games.evaluation_cache import MAX_VALUE, NOT_CACHED, WORDS, cached_value, keep_value
-from engine.search.driver import think
-from engine.settings.limits import Limits
-from engine.settings.parameters import resolve
+from elolab.engine.compiled.kernel import new_record
+from elolab.engine.engine import SearchMemory
+from elolab.engine.games import GAMES, game_named
+from elolab.engine.games.contract import MOVE_LISTS_DTYPE
+from elolab.engine.games.evaluation_cache import MAX_VALUE, NOT_CACHED, WORDS, cached_value, keep_value
+from elolab.engine.search.driver import think
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import resolve
 
 KEY = 0xFEDC_BA98_7654_3210
 

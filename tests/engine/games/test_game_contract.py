@@ -10,12 +10,11 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-import tiny_game
 
-from engine.compiled.kernel import is_registered
-from engine.errors import UserError
-from engine.games import GAMES, game_named
-from engine.games.contract import (
+from elolab.engine.compiled.kernel import is_registered
+from elolab.engine.errors import UserError
+from elolab.engine.games import GAMES, game_named
+from elolab.engine.games.contract import (
     COMPILED_CONTRACT,
     PATH_OPEN,
     Game,
@@ -25,10 +24,11 @@ from engine.games.contract import (
     decode_verdict,
     encode_verdict,
 )
-from engine.games.evaluation_cache import WORDS
-from engine.rules import REASONS, RESULTS, Rules
-from engine.settings.parameters import resolve, to_record
-from engine.values import INFINITY, MATE_BOUND, MAX_GAME_PLIES, MAX_MOVES, MAX_PLY
+from elolab.engine.games.evaluation_cache import WORDS
+from elolab.engine.rules import REASONS, RESULTS, Rules
+from elolab.engine.settings.parameters import resolve, to_record
+from elolab.engine.values import INFINITY, MATE_BOUND, MAX_GAME_PLIES, MAX_MOVES, MAX_PLY
+from tests.support import tiny_game
 
 ALL_GAMES = [*(game_named(name) for name in GAMES), tiny_game.GAME]
 

@@ -8,12 +8,11 @@ import re
 import hypothesis
 import pyffish
 import pytest
-from effort import EFFORT
 from hypothesis import strategies
 
-from engine.games import game_named
-from engine.games.contract import MoveError, Position, PositionError
-from engine.games.xiangqi.move_names import (
+from elolab.engine.games import game_named
+from elolab.engine.games.contract import MoveError, Position, PositionError
+from elolab.engine.games.xiangqi.move_names import (
     NOTATIONS,
     format_coordinates,
     format_move_name,
@@ -22,6 +21,7 @@ from engine.games.xiangqi.move_names import (
     notation_of,
     parse_move_name,
 )
+from tests.support.effort import EFFORT
 
 GAME = game_named("xiangqi")
 

@@ -14,23 +14,30 @@ import numpy as np
 import pyspiel
 import pytest
 
-from arena.notation.openings import placement_of
 from elolab import command_line
-from engine.compiled.kernel import new_record
-from engine.engine import Engine, StopFlag
-from engine.errors import UserError
-from engine.games import game_named
-from engine.games.contract import MoveError, Position, PositionError
-from engine.games.othello.boards import edge_stable_discs, flips, flips_of_bit, legal_squares, neighbours, stable_discs
-from engine.rules import Rules
-from engine.search.clock import CLOCK_CODES, allocate_iteration_time, allocate_time, spend_nodes
-from engine.search.records import NO_LIMIT, SEARCH_DTYPE
-from engine.settings import weights
-from engine.settings.features import OTHELLO
-from engine.settings.limits import Limits
-from engine.settings.parameters import Parameter, parameters_of, resolve, to_record
-from engine.settings.weights import find_weights, weights_address
-from engine.solving import Solver
+from elolab.arena.notation.openings import placement_of
+from elolab.engine.compiled.kernel import new_record
+from elolab.engine.engine import Engine, StopFlag
+from elolab.engine.errors import UserError
+from elolab.engine.games import game_named
+from elolab.engine.games.contract import MoveError, Position, PositionError
+from elolab.engine.games.othello.boards import (
+    edge_stable_discs,
+    flips,
+    flips_of_bit,
+    legal_squares,
+    neighbours,
+    stable_discs,
+)
+from elolab.engine.rules import Rules
+from elolab.engine.search.clock import CLOCK_CODES, allocate_iteration_time, allocate_time, spend_nodes
+from elolab.engine.search.records import NO_LIMIT, SEARCH_DTYPE
+from elolab.engine.settings import weights
+from elolab.engine.settings.features import OTHELLO
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import Parameter, parameters_of, resolve, to_record
+from elolab.engine.settings.weights import find_weights, weights_address
+from elolab.engine.solving import Solver
 
 GAME = game_named("othello")
 DATA = Path(__file__).parents[2] / "data"
@@ -233,9 +240,7 @@ def slow_count(own: set[int], other: set[int], depth: int, pass_plies: int) -> i
         if not any(slow_flips(other, own, square) for square in empty):
             return 1
         return slow_count(other, own, depth - pass_plies, pass_plies)
-    return sum(
-        slow_count(other - turned, own | turned | {square}, depth - 1, pass_plies) for square, turned in plays
-    )
+    return sum(slow_count(other - turned, own | turned | {square}, depth - 1, pass_plies) for square, turned in plays)
 
 
 def test_perft_where_there_are_passes_and_finished_games() -> None:

@@ -6,11 +6,11 @@ import random
 
 import pytest
 
-from arena.notation.openings import load_suite
-from engine.games import game_named
-from engine.games.contract import PositionError
-from engine.games.othello import retracing
-from engine.games.xiangqi import retracing as xiangqi_retracing
+from elolab.arena.notation.openings import load_suite
+from elolab.engine.games import game_named
+from elolab.engine.games.contract import PositionError
+from elolab.engine.games.othello import retracing
+from elolab.engine.games.xiangqi import retracing as xiangqi_retracing
 
 
 def test_moves_to_the_openings_of_the_suite_lead_there() -> None:

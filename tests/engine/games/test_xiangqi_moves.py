@@ -7,17 +7,17 @@ import random
 from pathlib import Path
 
 import numpy as np
-import plain_xiangqi
 import pyffish
 import pytest
-from effort import EFFORT
 
-from engine.games import game_named
-from engine.games.contract import MoveError, Position, PositionError
-from engine.games.xiangqi import evaluation, position
-from engine.rules import Rules
-from engine.settings.parameters import resolve, to_record
-from engine.values import INFINITY
+from elolab.engine.games import game_named
+from elolab.engine.games.contract import MoveError, Position, PositionError
+from elolab.engine.games.xiangqi import evaluation, position
+from elolab.engine.rules import Rules
+from elolab.engine.settings.parameters import resolve, to_record
+from elolab.engine.values import INFINITY
+from tests.support import plain_xiangqi
+from tests.support.effort import EFFORT
 
 GAME = game_named("xiangqi")
 PERFT = json.loads((Path(__file__).parents[2] / "data" / "xiangqi_perft.json").read_text("utf-8"))["positions"]

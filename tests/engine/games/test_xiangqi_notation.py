@@ -8,11 +8,11 @@ import pyffish
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_xiangqi_moves import ALLOWED_SQUARES, random_ending, random_game, to_pyffish
 
-from engine.games import game_named
-from engine.games.contract import MoveError, PositionError
-from engine.rules import Ending, Rules
+from elolab.engine.games import game_named
+from elolab.engine.games.contract import MoveError, PositionError
+from elolab.engine.rules import Ending, Rules
+from tests.engine.games.test_xiangqi_moves import ALLOWED_SQUARES, random_ending, random_game, to_pyffish
 
 GAME = game_named("xiangqi")
 FILES = "abcdefghi"
@@ -199,7 +199,7 @@ def test_unreadable_and_illegal_moves_are_named(moves: list[str], ranks: str, me
 
 @given(st.integers(0, 89), st.integers(0, 89))
 def test_every_code_has_its_own_coordinates(origin: int, target: int) -> None:
-    from engine.games.xiangqi.notation import parse_coordinates
+    from elolab.engine.games.xiangqi.notation import parse_coordinates
 
     text = GAME.format_move(origin | target << 7)
     assert parse_coordinates(text, 0) == origin | target << 7

@@ -12,17 +12,17 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 
-import plain_xiangqi
 import pyffish
 import pytest
-from effort import EFFORT
-from plain_xiangqi import ChaseRule
-from test_xiangqi_moves import EVALUATIONS, random_ending, snapshot, to_pyffish
 
-from engine.games import game_named
-from engine.games.contract import PATH_DRAW, PATH_LOSS, PATH_OPEN, PATH_WIN, Position
-from engine.rules import Ending, Rules
-from engine.settings.parameters import resolve, to_record
+from elolab.engine.games import game_named
+from elolab.engine.games.contract import PATH_DRAW, PATH_LOSS, PATH_OPEN, PATH_WIN, Position
+from elolab.engine.rules import Ending, Rules
+from elolab.engine.settings.parameters import resolve, to_record
+from tests.engine.games.test_xiangqi_moves import EVALUATIONS, random_ending, snapshot, to_pyffish
+from tests.support import plain_xiangqi
+from tests.support.effort import EFFORT
+from tests.support.plain_xiangqi import ChaseRule
 
 GAME = game_named("xiangqi")
 

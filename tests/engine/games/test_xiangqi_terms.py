@@ -10,18 +10,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from plain_xiangqi import Board, Square, is_red, pieces_between, reaches, read_board
 
-from engine.engine import Engine
-from engine.errors import UserError
-from engine.games import game_named
-from engine.games.contract import Position
-from engine.games.xiangqi import evaluation, terms
-from engine.games.xiangqi.position import PHASES
-from engine.settings.features import XIANGQI, XIANGQI_PIECES, XIANGQI_TERMS
-from engine.settings.parameters import resolve, to_record
-from engine.settings.weights import find_weights
-from engine.values import BAN_BOUND, INFINITY
+from elolab.engine.engine import Engine
+from elolab.engine.errors import UserError
+from elolab.engine.games import game_named
+from elolab.engine.games.contract import Position
+from elolab.engine.games.xiangqi import evaluation, terms
+from elolab.engine.games.xiangqi.position import PHASES
+from elolab.engine.settings.features import XIANGQI, XIANGQI_PIECES, XIANGQI_TERMS
+from elolab.engine.settings.parameters import resolve, to_record
+from elolab.engine.settings.weights import find_weights
+from elolab.engine.values import BAN_BOUND, INFINITY
+from tests.support.plain_xiangqi import Board, Square, is_red, pieces_between, reaches, read_board
 
 GAME = game_named("xiangqi")
 FULL = to_record(resolve({"evaluation": "full"}))
@@ -275,8 +275,8 @@ def test_the_evaluation_is_the_terms_and_the_squares_times_the_weights_of_the_ph
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('phases = [[2001]]', "2001, expected a whole number from -2000 to 2000"),
-        ('phases = [[1], [2], [3]]', "phases has 3 rows, expected one or two rows of weights and nothing else"),
+        ("phases = [[2001]]", "2001, expected a whole number from -2000 to 2000"),
+        ("phases = [[1], [2], [3]]", "phases has 3 rows, expected one or two rows of weights and nothing else"),
     ],
 )
 def test_weights_that_the_kernels_cannot_hold_are_refused(text: str, said: str, tmp_path: Path) -> None:

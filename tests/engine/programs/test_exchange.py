@@ -15,13 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.protocols.uci import GameLine, UciSession, read_move
-from engine.engine import StopFlag
-from engine.games import game_named
-from engine.play import Arbiter
-from engine.programs import exchange
-from engine.programs.exchange import Exchange, Exchanged, Program
-from engine.rules import Adjudication, Ending, Rules
+from elolab.arena.protocols.uci import GameLine, UciSession, read_move
+from elolab.engine.engine import StopFlag
+from elolab.engine.games import game_named
+from elolab.engine.play import Arbiter
+from elolab.engine.programs import exchange
+from elolab.engine.programs.exchange import Exchange, Exchanged, Program
+from elolab.engine.rules import Adjudication, Ending, Rules
 
 GAME = game_named("xiangqi")
 LINE = ("h2e2", "h9g7", "h0g2", "i9h9", "i0h0", "b9c7", "c3c4", "g6g5")

@@ -13,24 +13,24 @@ from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
-from conversation import Conversation
 from hypothesis import given, settings
-from residence import resident_share
 
-from arena.play.game import play_game
-from arena.players import event_loop
-from arena.players.registry import make_player
-from arena.records import GameJob, Opening, Pairing, PlayerSpec
+from elolab.arena.play.game import play_game
+from elolab.arena.players import event_loop
+from elolab.arena.players.registry import make_player
+from elolab.arena.records import GameJob, Opening, Pairing, PlayerSpec
 from elolab.command_line import main
-from engine.engine import Clock, Engine, StopFlag
-from engine.games import GAMES, game_named
-from engine.protocols import SESSIONS, sessions_for
-from engine.protocols.inbox import MAX_LINE, Line, LineSplitter, LineTooLong
-from engine.protocols.session import Session
-from engine.protocols.ucci import UcciSession
-from engine.rules import Adjudication, Rules
-from engine.search.reports import ReportBoard
-from engine.settings.limits import Limits
+from elolab.engine.engine import Clock, Engine, StopFlag
+from elolab.engine.games import GAMES, game_named
+from elolab.engine.protocols import SESSIONS, sessions_for
+from elolab.engine.protocols.inbox import MAX_LINE, Line, LineSplitter, LineTooLong
+from elolab.engine.protocols.session import Session
+from elolab.engine.protocols.ucci import UcciSession
+from elolab.engine.rules import Adjudication, Rules
+from elolab.engine.search.reports import ReportBoard
+from elolab.engine.settings.limits import Limits
+from tests.support.conversation import Conversation
+from tests.support.residence import resident_share
 
 ROOT = Path(__file__).parents[3]
 
@@ -56,11 +56,18 @@ MANNERS = {
     "uci": Manner("uci", "uci", "uciok", "go infinite", ("stop\nisready", "readyok")),
     "ucicyclone": Manner("uci", "uci", "uciok", "go infinite", ("stop\nisready", "readyok")),
     "xboard": Manner(
-        "xboard\nsd 2\nst 1", "protover 2\nst 1000", "feature done=1", "post\ngo", ("force\nping 1234", "pong 1234"),
+        "xboard\nsd 2\nst 1",
+        "protover 2\nst 1000",
+        "feature done=1",
+        "post\ngo",
+        ("force\nping 1234", "pong 1234"),
     ),
     "qianhong": Manner("qianhong", "LEVEL 9", "OK", "AI\nLEVEL", None),
     "gtp": Manner(
-        "elolab-limit depth=2", "elolab-limit move_time=0.2", "=", "genmove b",
+        "elolab-limit depth=2",
+        "elolab-limit move_time=0.2",
+        "=",
+        "genmove b",
         ("1234 name", "=1234 elolab"),
     ),
     "nboard": Manner("nboard 2", "set depth 60\nping 1", "pong", "go", ("ping 1234", "pong 1234")),

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TextIO
 
 import pytest
-from conversation import TRANSCRIPTS, Conversation, Listener, play_transcript
 
-from engine.engine import Clock, Engine
-from engine.protocols.gtp import DEFAULT_LIMITS, GtpSession, Timer
-from engine.protocols.session import Task
-from engine.settings.limits import Limits
+from elolab.engine.engine import Clock, Engine
+from elolab.engine.protocols.gtp import DEFAULT_LIMITS, GtpSession, Timer
+from elolab.engine.protocols.session import Task
+from elolab.engine.settings.limits import Limits
+from tests.support.conversation import TRANSCRIPTS, Conversation, Listener, play_transcript
 
 
 def make(output: TextIO) -> GtpSession:

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import TextIO
 
 import pytest
-from conversation import TRANSCRIPTS, Conversation, play_transcript
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.engine import Engine
-from engine.errors import UserError
-from engine.games import game_named
-from engine.protocols.game_format import read_game, read_move, write_game
-from engine.protocols.nboard import NBoardSession
+from elolab.engine.engine import Engine
+from elolab.engine.errors import UserError
+from elolab.engine.games import game_named
+from elolab.engine.protocols.game_format import read_game, read_move, write_game
+from elolab.engine.protocols.nboard import NBoardSession
+from tests.support.conversation import TRANSCRIPTS, Conversation, play_transcript
 
 
 def make(output: TextIO) -> NBoardSession:

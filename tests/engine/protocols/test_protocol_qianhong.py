@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import TextIO
 
 import pytest
-from conversation import TRANSCRIPTS, Listener, play_transcript
 
-from engine.engine import Clock
-from engine.protocols.qianhong import LEVEL_SECONDS, QianhongSession, description
-from engine.protocols.session import Task
-from engine.rules import RULES_DTYPE, Rules
-from engine.settings.limits import Limits
+from elolab.engine.engine import Clock
+from elolab.engine.protocols.qianhong import LEVEL_SECONDS, QianhongSession, description
+from elolab.engine.protocols.session import Task
+from elolab.engine.rules import RULES_DTYPE, Rules
+from elolab.engine.settings.limits import Limits
+from tests.support.conversation import TRANSCRIPTS, Listener, play_transcript
 
 
 def make(output: TextIO) -> QianhongSession:

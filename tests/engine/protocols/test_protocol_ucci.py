@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import TextIO
 
 import pytest
-from conversation import TRANSCRIPTS, Conversation, Listener, play_transcript
 
-from engine.engine import Clock
-from engine.protocols.session import Task
-from engine.protocols.ucci import UcciSession
-from engine.search.records import COUNTERS
-from engine.settings.limits import Limits
+from elolab.engine.engine import Clock
+from elolab.engine.protocols.session import Task
+from elolab.engine.protocols.ucci import UcciSession
+from elolab.engine.search.records import COUNTERS
+from elolab.engine.settings.limits import Limits
+from tests.support.conversation import TRANSCRIPTS, Conversation, Listener, play_transcript
 
 
 def make(output: TextIO) -> UcciSession:

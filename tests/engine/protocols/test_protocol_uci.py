@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import TextIO
 
 import pytest
-from conversation import TRANSCRIPTS, Conversation, Listener, play_transcript
 
-from arena.protocols.uci import parse_information, parse_option
-from engine.engine import Clock, Engine
-from engine.games import game_named
-from engine.protocols.session import Task
-from engine.protocols.uci import UciCycloneSession, UciSession, format_score
-from engine.search.records import COUNTERS
-from engine.settings.limits import Limits
-from engine.settings.parameters import parameters_of
-from engine.values import MATE
+from elolab.arena.protocols.uci import parse_information, parse_option
+from elolab.engine.engine import Clock, Engine
+from elolab.engine.games import game_named
+from elolab.engine.protocols.session import Task
+from elolab.engine.protocols.uci import UciCycloneSession, UciSession, format_score
+from elolab.engine.search.records import COUNTERS
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import parameters_of
+from elolab.engine.values import MATE
+from tests.support.conversation import TRANSCRIPTS, Conversation, Listener, play_transcript
 
 
 def make(output: TextIO) -> UciSession:

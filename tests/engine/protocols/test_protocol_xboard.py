@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import TextIO
 
 import pytest
-from conversation import TRANSCRIPTS, Listener, play_transcript
 
-from engine.engine import Clock
-from engine.protocols.options import Option
-from engine.protocols.session import Progress, Task
-from engine.protocols.xboard import XboardSession, format_option, format_score
-from engine.settings.limits import Limits
-from engine.values import MATE
+from elolab.engine.engine import Clock
+from elolab.engine.protocols.options import Option
+from elolab.engine.protocols.session import Progress, Task
+from elolab.engine.protocols.xboard import XboardSession, format_option, format_score
+from elolab.engine.settings.limits import Limits
+from elolab.engine.values import MATE
+from tests.support.conversation import TRANSCRIPTS, Listener, play_transcript
 
 
 def make(output: TextIO) -> XboardSession:

@@ -10,18 +10,18 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from residence import resident_share
 
-from arena.play.executor import GameRunner
-from arena.records import GameJob, Opening, Pairing, PlayerSpec
-from engine.engine import Clock, Engine, SearchMemory, SearchResult, StopFlag
-from engine.games import game_named
-from engine.play import CompiledGames, Overruns, PlayedGame, PlayerSettings
-from engine.rules import Adjudication, Rules
-from engine.search import clock as clock_module
-from engine.search.records import CLOCK_CPU, CLOCK_WALL, STOPPED_BY_HARD_LIMIT
-from engine.settings.limits import Limits
-from engine.settings.parameters import resolve
+from elolab.arena.play.executor import GameRunner
+from elolab.arena.records import GameJob, Opening, Pairing, PlayerSpec
+from elolab.engine.engine import Clock, Engine, SearchMemory, SearchResult, StopFlag
+from elolab.engine.games import game_named
+from elolab.engine.play import CompiledGames, Overruns, PlayedGame, PlayerSettings
+from elolab.engine.rules import Adjudication, Rules
+from elolab.engine.search import clock as clock_module
+from elolab.engine.search.records import CLOCK_CPU, CLOCK_WALL, STOPPED_BY_HARD_LIMIT
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import resolve
+from tests.support.residence import resident_share
 
 GAME = game_named("xiangqi")
 POSITIONS = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.games import game_named
-from engine.games.contract import Position
-from engine.search.ordering import bring_best, leave_out_quiet
+from elolab.engine.games import game_named
+from elolab.engine.games.contract import Position
+from elolab.engine.search.ordering import bring_best, leave_out_quiet
 
 GAME = game_named("xiangqi")
 FEN = "1r2kab1r/2c1a4/n1c1b1n2/4p2N1/p1p6/1C4P2/P1P1P4/2N1B3C/4A4/1RBAK2R1 w - - 0 1"

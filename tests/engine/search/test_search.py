@@ -14,21 +14,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from effort import EFFORT
-from test_xiangqi_moves import random_ending, random_game
 
-from engine.engine import Clock, Engine, SearchMemory, SearchResult, StopFlag
-from engine.errors import UserError
-from engine.games import game_named
-from engine.games.contract import MoveError, Position
-from engine.games.xiangqi import evaluation
-from engine.rules import Rules
-from engine.search import table
-from engine.search.records import COUNTERS
-from engine.search.reports import ReportBoard
-from engine.settings.limits import Limits
-from engine.settings.parameters import BY_NAME, needed_for, parameters_of, resolve, to_record
-from engine.values import BAN, INFINITY, MATE, MATE_BOUND, mate_distance
+from elolab.engine.engine import Clock, Engine, SearchMemory, SearchResult, StopFlag
+from elolab.engine.errors import UserError
+from elolab.engine.games import game_named
+from elolab.engine.games.contract import MoveError, Position
+from elolab.engine.games.xiangqi import evaluation
+from elolab.engine.rules import Rules
+from elolab.engine.search import table
+from elolab.engine.search.records import COUNTERS
+from elolab.engine.search.reports import ReportBoard
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import BY_NAME, needed_for, parameters_of, resolve, to_record
+from elolab.engine.values import BAN, INFINITY, MATE, MATE_BOUND, mate_distance
+from tests.engine.games.test_xiangqi_moves import random_ending, random_game
+from tests.support.effort import EFFORT
 
 GAME = game_named("xiangqi")
 
@@ -187,7 +187,6 @@ def test_the_principal_variation_leads_to_the_value() -> None:
 
 
 # --- Mates ----------------------------------------------------------------------------------------------------------
-
 
 
 def shortest_mate(position: Position, plies: int) -> int | None:
@@ -500,7 +499,7 @@ def test_rule_9_a_new_game_starts_from_nothing() -> None:
 
 def test_rule_9_game_numbers_can_run_out() -> None:
     """The tag of 16 bits wraps, and the table is then cleared for real."""
-    from engine.search.table import GAME_NUMBERS
+    from elolab.engine.search.table import GAME_NUMBERS
 
     fen = sample(1, 10)[0]
     engine = Engine("xiangqi", {"hash_mb": 1})

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from engine.engine import Clock, Engine, SearchResult, StopFlag
-from engine.games import game_named
-from engine.search.reports import ReportBoard
-from engine.search.statistics import MAX_SAMPLES
-from engine.search_statistics import (
+from elolab.engine.engine import Clock, Engine, SearchResult, StopFlag
+from elolab.engine.games import game_named
+from elolab.engine.search.reports import ReportBoard
+from elolab.engine.search.statistics import MAX_SAMPLES
+from elolab.engine.search_statistics import (
     END_COLUMNS,
     ITERATION_COLUMNS,
     MATERIAL_STEP,
@@ -19,7 +19,7 @@ from engine.search_statistics import (
     SearchStatisticsSettings,
     summed_search_statistics,
 )
-from engine.settings.limits import Limits
+from elolab.engine.settings.limits import Limits
 
 GAME = game_named("xiangqi")
 MIDDLEGAMES = [bench.text for bench in GAME.bench_positions[1:5]]

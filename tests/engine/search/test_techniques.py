@@ -8,19 +8,19 @@ from functools import cache
 
 import numpy as np
 import pytest
-from effort import EFFORT
-from test_xiangqi_moves import random_ending
 
-from engine.engine import Clock, Engine, PonderGrant, SearchMemory, SearchResult
-from engine.games import game_named
-from engine.games.contract import ENDLESS, MoveError
-from engine.rules import Rules
-from engine.search import clock, node, ordering, table
-from engine.search.null_move import NORMAL, null_evaluation_reduction, null_reduction
-from engine.search.records import CLOCK_NODE, NO_LIMIT
-from engine.settings.limits import Limits
-from engine.settings.parameters import BY_NAME, is_active, resolve
-from engine.values import MATE, MATE_BOUND
+from elolab.engine.engine import Clock, Engine, PonderGrant, SearchMemory, SearchResult
+from elolab.engine.games import game_named
+from elolab.engine.games.contract import ENDLESS, MoveError
+from elolab.engine.rules import Rules
+from elolab.engine.search import clock, node, ordering, table
+from elolab.engine.search.null_move import NORMAL, null_evaluation_reduction, null_reduction
+from elolab.engine.search.records import CLOCK_NODE, NO_LIMIT
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import BY_NAME, is_active, resolve
+from elolab.engine.values import MATE, MATE_BOUND
+from tests.engine.games.test_xiangqi_moves import random_ending
+from tests.support.effort import EFFORT
 
 SOUND = {
     "hash_exact_depth_only": True,
@@ -164,8 +164,9 @@ def test_each_null_move_condition_makes_fewer_tries(condition: str, loose: objec
 
     if condition == "null_need_attackers":
         bare = "3ak4/9/9/9/9/9/4P4/9/4A4/3K1A3 w - - 0 1"
-        assert search({condition: strict}, bare, Limits(depth=6)).counters["null_tries"] < (
-            search({condition: loose}, bare, Limits(depth=6)).counters["null_tries"]
+        assert (
+            search({condition: strict}, bare, Limits(depth=6)).counters["null_tries"]
+            < (search({condition: loose}, bare, Limits(depth=6)).counters["null_tries"])
         )
         return
     assert rate(strict) < rate(loose)

@@ -8,7 +8,18 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from transcriptions import (
+
+from elolab.arena.notation.openings import load_suite
+from elolab.engine.engine import Clock, Engine, SearchResult
+from elolab.engine.games import game_named
+from elolab.engine.games.othello.evaluation import evaluate_boards
+from elolab.engine.games.xiangqi.evaluation import at_start
+from elolab.engine.search.reports import ReportBoard
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import Value, to_record
+from elolab.engine.settings.presets import load_preset
+from elolab.engine.values import MATE_BOUND
+from tests.support.transcriptions import (
     Discs,
     Iteration,
     OthelloIterativeDeepening,
@@ -20,17 +31,6 @@ from transcriptions import (
     othello_on_the_clock,
     read_discs,
 )
-
-from arena.notation.openings import load_suite
-from engine.engine import Clock, Engine, SearchResult
-from engine.games import game_named
-from engine.games.othello.evaluation import evaluate_boards
-from engine.games.xiangqi.evaluation import at_start
-from engine.search.reports import ReportBoard
-from engine.settings.limits import Limits
-from engine.settings.parameters import Value, to_record
-from engine.settings.presets import load_preset
-from engine.values import MATE_BOUND
 
 Overrides = tuple[tuple[str, Value], ...]
 LARGE_TABLE: Overrides = (("hash_mb", 64),)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.settings.configuration import ConfigurationError, read_toml
+from elolab.engine.settings.configuration import ConfigurationError, read_toml
 
 LONG = "9" * 5000
 

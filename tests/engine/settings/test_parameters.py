@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from arena.keys.player import keys_of
-from arena.players.registry import protocols
-from engine.games import GAMES
-from engine.protocols import ucci, uci
-from engine.protocols.session import Session
-from engine.settings.limits import Limits
-from engine.settings.parameters import (
+from elolab.arena.keys.player import keys_of
+from elolab.arena.players.registry import protocols
+from elolab.engine.games import GAMES
+from elolab.engine.protocols import ucci, uci
+from elolab.engine.protocols.session import Session
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import (
     BY_NAME,
     PARAMETERS,
     PARAMETERS_DTYPE,
@@ -41,7 +41,7 @@ from engine.settings.parameters import (
     to_record,
     why_without_effect,
 )
-from engine.settings.reference import (
+from elolab.engine.settings.reference import (
     SOURCES,
     as_data,
     as_markdown,
@@ -51,7 +51,7 @@ from engine.settings.reference import (
     measurements,
     unit_in,
 )
-from engine.settings.toml_values import told_value
+from elolab.engine.settings.toml_values import told_value
 
 ROWS = pytest.mark.parametrize("row", PARAMETERS, ids=lambda row: row.name)
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from arena.spec import load_tournament
-from engine.engine import Engine
-from engine.games import GAMES, game_named
-from engine.settings.configuration import ConfigurationError, available_configs, find_config, read_toml
-from engine.settings.limits import Limits
-from engine.settings.parameters import Value, is_active, parameters_of, resolve
-from engine.settings.presets import load_preset, preset_name
+from elolab.arena.spec import load_tournament
+from elolab.engine.engine import Engine
+from elolab.engine.games import GAMES, game_named
+from elolab.engine.settings.configuration import ConfigurationError, available_configs, find_config, read_toml
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import Value, is_active, parameters_of, resolve
+from elolab.engine.settings.presets import load_preset, preset_name
 
 ELEPHANTEYE = {
     "algorithm": "pvs", "aspiration": "off", "quiescence": True, "stop_on_mate": True, "unique_move_check": True,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.settings.toml_values import told_value, toml_value
+from elolab.engine.settings.toml_values import told_value, toml_value
 
 
 @pytest.mark.parametrize(

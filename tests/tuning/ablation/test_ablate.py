@@ -23,30 +23,30 @@ from typing import Any
 import pytest
 from scipy import stats
 
-from arena.figures.statistics import Pentanomial
-from arena.play.live import LIVE_NAME
-from arena.play.store import STORE_NAME, Store
-from arena.provenance.record import PROGRAMS
-from arena.records import GameRecord, Opening
-from arena.run import ENGINE_IDENTITY, OTHER_KINDS
 from elolab import command_line
-from engine.compiled.identity import engine_identity
-from engine.engine import Engine, StopFlag
-from engine.errors import UserError
-from engine.language import Catalogue, columns_of
-from engine.settings.configuration import available_configs, find_config, specification_word
-from engine.settings.limits import Limits
-from engine.settings.parameters import BY_NAME, is_active, parameters_of, resolve
-from tuning.ablation.depth_cost import DepthCost, costs_to_depth, node_ratio
-from tuning.ablation.levels import level_of
-from tuning.ablation.rows import AblationRow, frame_of, row_of
-from tuning.ablation.run import AblationResult, _depths, ablate, plan_of_run, prepare_ablation
-from tuning.ablation.settings import feature_left_out
-from tuning.ablation.spec import AblationSpec, ablation_from_mapping, load_ablation
-from tuning.ablation.verdicts import detectable_elo, min_pairs
-from tuning.reports.ablation import ablation_document, ablation_text, write_ablation_report
-from tuning.reports.ablation_charts import Curve, curves_chart, level_places, spaced_ticks
-from tuning.reports.document import MESSAGES
+from elolab.arena.figures.statistics import Pentanomial
+from elolab.arena.play.live import LIVE_NAME
+from elolab.arena.play.store import STORE_NAME, Store
+from elolab.arena.provenance.record import PROGRAMS
+from elolab.arena.records import GameRecord, Opening
+from elolab.arena.run import ENGINE_IDENTITY, OTHER_KINDS
+from elolab.engine.compiled.identity import engine_identity
+from elolab.engine.engine import Engine, StopFlag
+from elolab.engine.errors import UserError
+from elolab.engine.language import Catalogue, columns_of
+from elolab.engine.settings.configuration import available_configs, find_config, specification_word
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import BY_NAME, is_active, parameters_of, resolve
+from elolab.tuning.ablation.depth_cost import DepthCost, costs_to_depth, node_ratio
+from elolab.tuning.ablation.levels import level_of
+from elolab.tuning.ablation.rows import AblationRow, frame_of, row_of
+from elolab.tuning.ablation.run import AblationResult, _depths, ablate, plan_of_run, prepare_ablation
+from elolab.tuning.ablation.settings import feature_left_out
+from elolab.tuning.ablation.spec import AblationSpec, ablation_from_mapping, load_ablation
+from elolab.tuning.ablation.verdicts import detectable_elo, min_pairs
+from elolab.tuning.reports.ablation import ablation_document, ablation_text, write_ablation_report
+from elolab.tuning.reports.ablation_charts import Curve, curves_chart, level_places, spaced_ticks
+from elolab.tuning.reports.document import MESSAGES
 
 ROOT = Path(__file__).parents[3]
 OPENINGS = """\
@@ -330,8 +330,10 @@ def test_ticks_of_ratios_keep_their_distance_and_one_stays() -> None:
             ["factors", "NullDepth and null_depth are the same parameter"],
         ),
         ({"comparisons": [{"variant": {"Hash": 1, "hash_mb": 2}}]}, ["variant", "Hash and hash_mb are the same"]),
-        ({"values": [{"parameter": "tempo", "values": [3], "set": {"Hash": 1, "TTSize": 2}}]},
-         ["set", "Hash and TTSize"]),
+        (
+            {"values": [{"parameter": "tempo", "values": [3], "set": {"Hash": 1, "TTSize": 2}}]},
+            ["set", "Hash and TTSize"],
+        ),
         ({"leave_one_out": [{"features": ["history", "history"]}]}, ["two comparisons", "'without history'"]),
         ({"values": [{"parameter": "null_depth", "values": [3]}]}, ["null_depth 3", "with itself"]),
         ({"values": [{"parameter": "null_depth", "values": [9]}]}, ["null_depth = 9", "from 2 to 8"]),
@@ -865,7 +867,7 @@ def a_row(**changes: Any) -> AblationRow:
 
 
 def test_the_text_fits_the_terminal_and_the_figure_bears_infinite_bounds() -> None:
-    from tuning.reports.ablation_charts import forest_chart
+    from elolab.tuning.reports.ablation_charts import forest_chart
 
     rows = [a_row(), a_row(elo=1234.5, elo_error=999.9, nodes_ratio=None), a_row(elo=0.0, elo_low=-3.0)]
     assert max(map(len, ablation_text(rows).splitlines())) <= 80

@@ -14,16 +14,16 @@ from typing import Any
 
 import pytest
 
-from arena.play.store import STORE_NAME, Store
-from arena.players.contract import PlayerFault
-from arena.players.process import find_program
-from arena.records import GameRecord
-from arena.run import RunError
-from engine.engine import StopFlag
-from tuning.ablation.run import AblationResult, ablate, plan_of_run, prepare_ablation
-from tuning.ablation.spec import AblationSpec, ablation_from_mapping
-from tuning.ablation.verdicts import WORSE
-from tuning.reports.ablation import ablation_data, ablation_text, write_ablation_report
+from elolab.arena.play.store import STORE_NAME, Store
+from elolab.arena.players.contract import PlayerFault
+from elolab.arena.players.process import find_program
+from elolab.arena.records import GameRecord
+from elolab.arena.run import RunError
+from elolab.engine.engine import StopFlag
+from elolab.tuning.ablation.run import AblationResult, ablate, plan_of_run, prepare_ablation
+from elolab.tuning.ablation.spec import AblationSpec, ablation_from_mapping
+from elolab.tuning.ablation.verdicts import WORSE
+from elolab.tuning.reports.ablation import ablation_data, ablation_text, write_ablation_report
 
 MOCK_ENGINES = str(Path(__file__).parents[2] / "support" / "mock_engines.py")
 OPENINGS = """\
@@ -166,7 +166,7 @@ def test_a_folder_is_reported_on_without_the_engine(
     played: tuple[Path, AblationResult], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, whole = played
-    monkeypatch.setattr("tuning.engine_check.make_player", None)
+    monkeypatch.setattr("elolab.tuning.engine_check.make_player", None)
     assert run(spec_in(folder), folder / "out").rows == whole.rows
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from arena.records import GameRecord, MoveRecord, Opening, Pairing
-from tuning.ablation.depth_cost import DepthCost, DepthRow, depth_rows
-from tuning.ablation.speed import speed_row, spent_in
-from tuning.matches import REFERENCE, VARIANT
+from elolab.arena.records import GameRecord, MoveRecord, Opening, Pairing
+from elolab.tuning.ablation.depth_cost import DepthCost, DepthRow, depth_rows
+from elolab.tuning.ablation.speed import speed_row, spent_in
+from elolab.tuning.matches import REFERENCE, VARIANT
 
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR"
 

@@ -7,7 +7,7 @@ import math
 import pytest
 from scipy import stats
 
-from tuning.ablation.student import student_cdf, student_quantile
+from elolab.tuning.ablation.student import student_cdf, student_quantile
 
 LEVELS = (0.5, 0.5001, 0.6, 0.75, 0.9, 0.95, 0.975, 0.99, 0.999, 0.9999)
 

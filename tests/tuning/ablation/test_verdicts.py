@@ -16,11 +16,11 @@ sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
 
 from allocation_simulation import beside_equal_split, false_difference_rate, simulated_pairs
 
-from arena.figures.statistics import Pentanomial, elo_of_score, score_of_elo
-from tuning.ablation.allocation import Allocation, ResearchQuestion
-from tuning.ablation.factorial import GENERATORS, cell_weights, contrast_estimate, design_of
-from tuning.ablation.rows import judgements_of
-from tuning.ablation.verdicts import (
+from elolab.arena.figures.statistics import Pentanomial, elo_of_score, score_of_elo
+from elolab.tuning.ablation.allocation import Allocation, ResearchQuestion
+from elolab.tuning.ablation.factorial import GENERATORS, cell_weights, contrast_estimate, design_of
+from elolab.tuning.ablation.rows import judgements_of
+from elolab.tuning.ablation.verdicts import (
     BETTER,
     EQUIVALENT,
     UNDECIDED,
@@ -394,9 +394,7 @@ def test_effects_are_found_where_strengths_add_up(factors: int, fraction: int) -
     sizes = {effect.factors: float(generator.normal(0, 20)) for effect in design.effects}
 
     def strength(cell: Sequence[int]) -> float:
-        return sum(
-            size / 2 ** len(term) * math.prod(cell[factor] for factor in term) for term, size in sizes.items()
-        )
+        return sum(size / 2 ** len(term) * math.prod(cell[factor] for factor in term) for term, size in sizes.items())
 
     shown = [strength(variant) - strength(reference) for variant, reference in design.matches]
     for effect in design.effects:

@@ -15,20 +15,19 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
-from small_claims import SMALL, change_weights, draw_no_figures, figures, run, write_claims
 
-from arena.figures.faults import FaultCount
-from arena.figures.statistics import Pentanomial, elo_of_score, score_of_elo
-from arena.play.live import LIVE_NAME
-from arena.play.store import Store
-from arena.records import Opening
 from elolab import command_line
-from engine.engine import StopFlag
-from engine.errors import UserError
-from engine.language import Catalogue
-from engine.settings.configuration import find_config, read_toml
-from tuning.ablation.verdicts import critical_values
-from tuning.claims.courses import (
+from elolab.arena.figures.faults import FaultCount
+from elolab.arena.figures.statistics import Pentanomial, elo_of_score, score_of_elo
+from elolab.arena.play.live import LIVE_NAME
+from elolab.arena.play.store import Store
+from elolab.arena.records import Opening
+from elolab.engine.engine import StopFlag
+from elolab.engine.errors import UserError
+from elolab.engine.language import Catalogue
+from elolab.engine.settings.configuration import find_config, read_toml
+from elolab.tuning.ablation.verdicts import critical_values
+from elolab.tuning.claims.courses import (
     COMPLETE,
     DECIDED,
     FUTILITY,
@@ -38,15 +37,15 @@ from tuning.claims.courses import (
     games_at_most,
     sides_of,
 )
-from tuning.claims.measures import Searched
-from tuning.claims.positions import SuitePosition
-from tuning.claims.registration import AMENDMENTS
-from tuning.claims.results import CellRow, ClaimsResult
-from tuning.claims.spec import Claim, Part, claims_from_mapping, load_claims
-from tuning.claims.verdicts import CONFIRMED, NEGLIGIBLE, OPEN, REFUTED, SHOWN, Rule
-from tuning.keys.claims import EXPECTED
-from tuning.matches import Match, MatchTable
-from tuning.reports.claims.report import (
+from elolab.tuning.claims.measures import Searched
+from elolab.tuning.claims.positions import SuitePosition
+from elolab.tuning.claims.registration import AMENDMENTS
+from elolab.tuning.claims.results import CellRow, ClaimsResult
+from elolab.tuning.claims.spec import Claim, Part, claims_from_mapping, load_claims
+from elolab.tuning.claims.verdicts import CONFIRMED, NEGLIGIBLE, OPEN, REFUTED, SHOWN, Rule
+from elolab.tuning.keys.claims import EXPECTED
+from elolab.tuning.matches import Match, MatchTable
+from elolab.tuning.reports.claims.report import (
     COMPRESSED,
     FILES,
     claims_data,
@@ -56,7 +55,8 @@ from tuning.reports.claims.report import (
     rule_text,
     write_claims_report,
 )
-from tuning.reports.document import MESSAGES
+from elolab.tuning.reports.document import MESSAGES
+from tests.support.small_claims import SMALL, change_weights, draw_no_figures, figures, run, write_claims
 
 # Tables
 
@@ -135,8 +135,13 @@ LIMITS = SMALL[SMALL.index("[budgets.quick.limits]") : SMALL.index("[[claims]]")
         (('limits = ["mate"]', 'further_plies = 4\nlimits = ["depth=4"]'), ["C1c", "more than 4 plies"]),
         (('limits = ["mate"]', 'limits = ["play"]'), ["C1c", "expected a depth"]),
         (('limits = ["mate"]', 'limits = ["nods=3"]'), ["C1c", "'nods=3'"]),
-        (('kind = "mates"\nexpect = "same"\nsuite = "last"\nlimits = ["mate"]',
-          'kind = "exact"\nexpect = "same"\nlimits = ["play"]'), ["C1c", "'nodes=40'", "a clock that counts nodes"]),
+        (
+            (
+                'kind = "mates"\nexpect = "same"\nsuite = "last"\nlimits = ["mate"]',
+                'kind = "exact"\nexpect = "same"\nlimits = ["play"]',
+            ),
+            ["C1c", "'nodes=40'", "a clock that counts nodes"],
+        ),
         (('suite = "last"', 'suite = "passes"'), ["C1c", "suite = 'passes'", "nobody passes in xiangqi"]),
         (('reference_limits = ["depth=1"]', 'reference_limits = ["depth=1", "play"]'), ["C20a", "one for each"]),
         (("margin = 10", 'refuted_by = "negligible"\nmargin = 0'), ["C20a", "margin", "more than 0"]),
@@ -159,19 +164,27 @@ LIMITS = SMALL[SMALL.index("[budgets.quick.limits]") : SMALL.index("[[claims]]")
         (("margin = 10", "looks = 0"), ["C20a", "looks = 0"]),
         (('of = "windows_missed"', 'of = "windows_missed"\nwhere = "windows_missed"'), ["C1b", "takes all positions"]),
         (('expect = "less"', 'expect = "less"\nwhere = "windows_missed"'), ["C1a", "no aspiration window"]),
-        (('deep = { then = "depth=2", now = "depth=3" }', 'deep = "depth=2"'),
-         ["C1a (now)", "shallow and deep are both depth=2"]),
+        (
+            ('deep = { then = "depth=2", now = "depth=3" }', 'deep = "depth=2"'),
+            ["C1a (now)", "shallow and deep are both depth=2"],
+        ),
         (('of = "windows_missed"', 'of = "move_changes"'), ["C1b (then)", "depth=2", "a clock that counts nodes"]),
-        (('variant = { aspiration = "full" }\nreference = { aspiration = "off" }', ""),
-         ["C1a", "with itself"]),
-        (('kind = "nodes"\nexpect = "less"', 'kind = "nodes"\nfactors = { killers = [0, 1] }'),
-         ["C1a", "factors", "no such key with kind = 'nodes'"]),
+        (('variant = { aspiration = "full" }\nreference = { aspiration = "off" }', ""), ["C1a", "with itself"]),
+        (
+            ('kind = "nodes"\nexpect = "less"', 'kind = "nodes"\nfactors = { killers = [0, 1] }'),
+            ["C1a", "factors", "no such key with kind = 'nodes'"],
+        ),
         (('kind = "nodes"\nexpect = "less"', 'kind = "nodes_interaction"'), ["C1a", "variant", "nodes_interaction"]),
         (("margin = 10", 'margin = 10\nsuite = "mates"'), ["C20a", "suite", "no such key with kind = 'elo'"]),
-        (('kind = "nodes"\nexpect = "less"\nset = { algorithm = "alphabeta" }\nvariant = { aspiration = "full" }\n'
-          'reference = { aspiration = "off" }',
-          'kind = "nodes_interaction"\nfactors = { killers = [1, 1], history = [false, true] }'),
-         ["C1a", "two different values"]),
+        (
+            (
+                'kind = "nodes"\nexpect = "less"\nset = { algorithm = "alphabeta" }\n'
+                'variant = { aspiration = "full" }\n'
+                'reference = { aspiration = "off" }',
+                'kind = "nodes_interaction"\nfactors = { killers = [1, 1], history = [false, true] }',
+            ),
+            ["C1a", "two different values"],
+        ),
         (('expect = "less"', 'expect = "less"\ncosts_time = true\nlimits = ["deep", "deep time"]'), ["deep time"]),
     ],
 )
@@ -276,7 +289,7 @@ def test_simulated_pairs_have_their_verdicts(
 
 
 def test_what_can_hardly_be_decided_is_given_up_and_what_is_only_shown_is_played_to_its_end(
-    asked: tuple[Claim, Part]
+    asked: tuple[Claim, Part],
 ) -> None:
     row, _ = course_of(asked, "better", 1, 1)
     assert (row.verdict, row.ended, row.p_value) == (OPEN, FUTILITY, None)
@@ -350,7 +363,12 @@ def searched(path: Path, positions: int = 30) -> tuple[CellRow, SearchCourse]:
     spec = load_claims(path, "quick", ["C1a"])
     own = [SuitePosition(Opening(str(game)), game) for game in range(positions)]
     course = SearchCourse(
-        spec.claims[0], spec.parts[0], spec.parts[0].cells[0], Costs(), lambda: own, positions  # type: ignore[arg-type]
+        spec.claims[0],
+        spec.parts[0],
+        spec.parts[0].cells[0],
+        Costs(),
+        lambda: own,
+        positions,  # type: ignore[arg-type]
     )
     assert course.step()
     return course.result().row, course
@@ -518,7 +536,7 @@ def test_runs_by_the_same_rules_are_told_to_have_the_same_settings_whenever_they
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, changes, day in (("one", (), 1), ("two", (), 2), ("three", (('expect = "less"', 'expect = "more"'),), 2)):
-        monkeypatch.setattr("tuning.claims.registration.datetime", fixed_clock(day))
+        monkeypatch.setattr("elolab.tuning.claims.registration.datetime", fixed_clock(day))
         run(write_claims(tmp_path, *changes), tmp_path / name, ("C1a",))
     assert command_line.main(["runs", "compare", str(tmp_path / "one"), str(tmp_path / "two")]) == 0
     assert "All settings are the same." in capsys.readouterr().out
@@ -659,7 +677,7 @@ def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("without_figures")
 def test_an_amendment_says_switches_as_the_file_does(tmp_path: Path) -> None:
-    out, before = tmp_path / "out", ('aspiration = "full" }\nreference', 'history = false }\nreference')
+    out, before = tmp_path / "out", ('aspiration = "full" }\nreference', "history = false }\nreference")
     run(write_claims(tmp_path, before), out, ("C1a",))
     path = write_claims(tmp_path, before, ("history = false", "history = true"))
     with pytest.raises(UserError, match=r"history = false, by .* it is now true"):

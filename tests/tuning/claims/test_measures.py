@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from arena.notation.openings import load_suite
-from arena.play.store import Store
-from arena.records import Opening
-from engine.engine import Engine, StopFlag
-from engine.games import game_named
-from engine.search_statistics import END_COLUMNS, NULL_COLUMNS
-from engine.settings.limits import Limits
-from engine.settings.parameters import resolve
-from engine.values import MATE
-from tuning.claims.measures import (
+from elolab.arena.notation.openings import load_suite
+from elolab.arena.play.store import Store
+from elolab.arena.records import Opening
+from elolab.engine.engine import Engine, StopFlag
+from elolab.engine.games import game_named
+from elolab.engine.search_statistics import END_COLUMNS, NULL_COLUMNS
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import resolve
+from elolab.engine.values import MATE
+from elolab.tuning.claims.measures import (
     CONDITIONS,
     MOVE_CHANGES,
     REACHED_END,
@@ -38,7 +38,7 @@ from tuning.claims.measures import (
     share_difference,
     share_of,
 )
-from tuning.claims.positions import PositionSuites, texts_of_self_play
+from elolab.tuning.claims.positions import PositionSuites, texts_of_self_play
 
 
 def windows(*counts: tuple[int, int]) -> list[Searched]:
@@ -281,7 +281,7 @@ def test_mates_must_keep_winner_and_length() -> None:
 
 
 def test_positions_are_one_a_game_the_same_every_time_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tuning.claims.positions.NODES_A_MOVE", 10)
+    monkeypatch.setattr("elolab.tuning.claims.positions.NODES_A_MOVE", 10)
     suite, stop = load_suite("othello", "othello"), StopFlag()
 
     def suites(folder: str, seed: int, threads: int) -> PositionSuites:

@@ -9,19 +9,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from small_claims import change_weights, draw_no_figures, figures, run, write_claims
 
-from arena.play.store import Store
 from elolab import command_line
-from engine.compiled.identity import engine_identity
-from engine.engine import StopFlag
-from engine.errors import UserError
-from tuning.claims.courses import searches_at_most
-from tuning.claims.merging import known_before, merged_cells
-from tuning.claims.results import ClaimsResult, PartResult
-from tuning.claims.run import plan_of_run
-from tuning.claims.spec import load_claims
-from tuning.reports.claims.report import write_claims_report
+from elolab.arena.play.store import Store
+from elolab.engine.compiled.identity import engine_identity
+from elolab.engine.engine import StopFlag
+from elolab.engine.errors import UserError
+from elolab.tuning.claims.courses import searches_at_most
+from elolab.tuning.claims.merging import known_before, merged_cells
+from elolab.tuning.claims.results import ClaimsResult, PartResult
+from elolab.tuning.claims.run import plan_of_run
+from elolab.tuning.claims.spec import load_claims
+from elolab.tuning.reports.claims.report import write_claims_report
+from tests.support.small_claims import change_weights, draw_no_figures, figures, run, write_claims
 
 
 @pytest.fixture(scope="module")
@@ -165,9 +165,7 @@ def test_a_table_that_was_cut_off_is_refused(
     assert not (tmp_path / "new").exists()
 
 
-def test_a_table_with_values_of_another_kind_is_refused(
-    ended: tuple[Path, Path, ClaimsResult], tmp_path: Path
-) -> None:
+def test_a_table_with_values_of_another_kind_is_refused(ended: tuple[Path, Path, ClaimsResult], tmp_path: Path) -> None:
     path, out, _ = ended
     kept = tables_of(out, tmp_path / "kept")
     rewrite(kept / "cells.csv", lambda row: {**row, "effect": "9x"})

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from arena.figures.statistics import Pentanomial, score_of_elo
-from tuning.ablation.verdicts import match_estimate, reach_of_t
-from tuning.claims.courses import seen_of
-from tuning.claims.sequential import Looks, Seen
-from tuning.claims.verdicts import OPEN, Rule
+from elolab.arena.figures.statistics import Pentanomial, score_of_elo
+from elolab.tuning.ablation.verdicts import match_estimate, reach_of_t
+from elolab.tuning.claims.courses import seen_of
+from elolab.tuning.claims.sequential import Looks, Seen
+from elolab.tuning.claims.verdicts import OPEN, Rule
 
 LOOKS = tuple(100 * look for look in range(1, 6))
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from engine.settings.configuration import read_toml
-from tuning.claims.spec import ClaimsSpec, load_claims
-from tuning.keys.claims import EXPECTED
+from elolab.engine.settings.configuration import read_toml
+from elolab.tuning.claims.spec import ClaimsSpec, load_claims
+from elolab.tuning.keys.claims import EXPECTED
 
 FOLDER = Path(__file__).parents[3] / "configs" / "claims"
 TABLES = tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from tuning.ablation.verdicts import analyses_of
-from tuning.claims.sequential import Looks
-from tuning.claims.verdicts import (
+from elolab.tuning.ablation.verdicts import analyses_of
+from elolab.tuning.claims.sequential import Looks
+from elolab.tuning.claims.verdicts import (
     CONFIRMED,
     DEPENDS,
     NEGLIGIBLE,

@@ -19,30 +19,30 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from arena.notation.openings import is_reserved_for_validation
-from arena.play.damage import renew_checksums
-from arena.play.store import STORE_NAME, Store
-from arena.records import GameRecord, Opening, Pairing, PlayerSpec
-from arena.run import RunError
 from elolab import command_line
-from engine.engine import Engine, StopFlag
-from engine.errors import UserError
-from engine.games import game_named
-from engine.games.contract import EvaluationFitting
-from engine.games.othello import patterns
-from engine.games.othello.evaluation import read_patterns
-from engine.rules import Adjudication
-from engine.settings.features import OTHELLO
-from engine.settings.limits import Limits
-from engine.settings.parameters import resolve
-from engine.settings.weights import STEPS, find_weights, pattern_rows, patterns_text, read_weights, steps_of
-from engine.solving import Solver
-from tuning.evaluation.fit import FitResult, FitSpec, fit_evaluation, fit_from_plain, weights_text
-from tuning.evaluation.patterns import _best_of_phase, fit_patterns
-from tuning.evaluation.positions import Scoring, positions_of
-from tuning.evaluation.ridge import FitError, Sample, fit, is_held_out, phases_of, root_mean_square
-from tuning.evaluation.self_play import SelfPlay, games_of, stored_games
-from tuning.reports.fit import fit_data, fit_document, fit_text
+from elolab.arena.notation.openings import is_reserved_for_validation
+from elolab.arena.play.damage import renew_checksums
+from elolab.arena.play.store import STORE_NAME, Store
+from elolab.arena.records import GameRecord, Opening, Pairing, PlayerSpec
+from elolab.arena.run import RunError
+from elolab.engine.engine import Engine, StopFlag
+from elolab.engine.errors import UserError
+from elolab.engine.games import game_named
+from elolab.engine.games.contract import EvaluationFitting
+from elolab.engine.games.othello import patterns
+from elolab.engine.games.othello.evaluation import read_patterns
+from elolab.engine.rules import Adjudication
+from elolab.engine.settings.features import OTHELLO
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import resolve
+from elolab.engine.settings.weights import STEPS, find_weights, pattern_rows, patterns_text, read_weights, steps_of
+from elolab.engine.solving import Solver
+from elolab.tuning.evaluation.fit import FitResult, FitSpec, fit_evaluation, fit_from_plain, weights_text
+from elolab.tuning.evaluation.patterns import _best_of_phase, fit_patterns
+from elolab.tuning.evaluation.positions import Scoring, positions_of
+from elolab.tuning.evaluation.ridge import FitError, Sample, fit, is_held_out, phases_of, root_mean_square
+from elolab.tuning.evaluation.self_play import SelfPlay, games_of, stored_games
+from elolab.tuning.reports.fit import fit_data, fit_document, fit_text
 
 ROOT = Path(__file__).parents[3]
 GAME = game_named("othello")
@@ -495,7 +495,8 @@ def test_each_iteration_plays_with_the_weights_before_and_matches_use_other_open
         frozenset((f"weights {digests[2]}", f"weights {digests[0]}")),
     }
     assert [
-        (iteration.number, match.against, match.counts.pairs) for iteration in done.iterations
+        (iteration.number, match.against, match.counts.pairs)
+        for iteration in done.iterations
         for match in iteration.matches
     ] == [(1, "the weights before", 3), (2, "the weights before", 3), (2, "the first weights", 3)]
 

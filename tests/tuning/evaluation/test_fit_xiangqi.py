@@ -11,21 +11,21 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from arena.figures.statistics import Pentanomial
-from arena.play.store import Store
-from arena.reports.tables import NUMBER, TEXT, TextTable
-from engine.engine import Engine, StopFlag
-from engine.games import game_named
-from engine.games.contract import EvaluationFitting
-from engine.games.xiangqi.evaluation import MAX_OF_PLACES
-from engine.games.xiangqi.position import FIRST_OF_PIECES
-from engine.settings.features import XIANGQI
-from engine.settings.limits import Limits
-from engine.settings.parameters import resolve
-from engine.settings.weights import find_weights, read_weights, rows_of
-from engine.values import BAN_BOUND
-from tuning.evaluation.fit import FitResult, FitSpec, fit_evaluation
-from tuning.evaluation.logistic import (
+from elolab.arena.figures.statistics import Pentanomial
+from elolab.arena.play.store import Store
+from elolab.arena.reports.tables import NUMBER, TEXT, TextTable
+from elolab.engine.engine import Engine, StopFlag
+from elolab.engine.games import game_named
+from elolab.engine.games.contract import EvaluationFitting
+from elolab.engine.games.xiangqi.evaluation import MAX_OF_PLACES
+from elolab.engine.games.xiangqi.position import FIRST_OF_PIECES
+from elolab.engine.settings.features import XIANGQI
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import resolve
+from elolab.engine.settings.weights import find_weights, read_weights, rows_of
+from elolab.engine.values import BAN_BOUND
+from elolab.tuning.evaluation.fit import FitResult, FitSpec, fit_evaluation
+from elolab.tuning.evaluation.logistic import (
     ALONE_DEVIATION,
     GROUP_DEVIATION,
     WinSample,
@@ -35,8 +35,8 @@ from tuning.evaluation.logistic import (
     losses_of,
     values_of,
 )
-from tuning.evaluation.positions import positions_of
-from tuning.reports.fit import fit_data, fit_document, fit_text
+from elolab.tuning.evaluation.positions import positions_of
+from elolab.tuning.reports.fit import fit_data, fit_document, fit_text
 
 GAME = game_named("xiangqi")
 

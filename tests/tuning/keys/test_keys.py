@@ -14,26 +14,23 @@ from typing import Any
 import jsonschema
 import pytest
 
-from arena.keys.tournament import ADJUDICATION, RULES, SPRT, TOURNAMENT
-from arena.spec import spec_from_mapping
 from elolab import command_line
-from engine.errors import UserError
-from engine.games import GAMES
-from engine.language import LANGUAGES, columns_of, messages_of
-from engine.settings.configuration import KIND_NAMES, MARKS, USES, ConfigurationError, Table, refuse_other_kind
-from engine.settings.keys import NUMBER, WHOLE, Default, Key, Section, Topic
-from tuning.keys.claims import ENGINES
-from tuning.keys.kinds import KINDS, Kind, entries_of, places_of
-from tuning.keys.reference import PAGES, SCHEMAS, example_of, find_places, page
-from tuning.keys.schema import schema_of, schema_text
+from elolab.arena.keys.tournament import ADJUDICATION, RULES, SPRT, TOURNAMENT
+from elolab.arena.spec import spec_from_mapping
+from elolab.engine.errors import UserError
+from elolab.engine.games import GAMES
+from elolab.engine.language import LANGUAGES, columns_of, messages_of
+from elolab.engine.settings.configuration import KIND_NAMES, MARKS, USES, ConfigurationError, Table, refuse_other_kind
+from elolab.engine.settings.keys import NUMBER, WHOLE, Default, Key, Section, Topic
+from elolab.tuning.keys.claims import ENGINES
+from elolab.tuning.keys.kinds import KINDS, Kind, entries_of, places_of
+from elolab.tuning.keys.reference import PAGES, SCHEMAS, example_of, find_places, page
+from elolab.tuning.keys.schema import schema_of, schema_text
 
 ROOT = Path(__file__).parents[3]
 PLACES = [place for kind in KINDS for place in places_of(kind)]
 SHIPPED = [
-    (kind, path)
-    for kind in KINDS
-    if kind.folder
-    for path in sorted((ROOT / "configs" / kind.folder).glob("*.toml"))
+    (kind, path) for kind in KINDS if kind.folder for path in sorted((ROOT / "configs" / kind.folder).glob("*.toml"))
 ]
 RANGES = [
     (section, key)
@@ -69,9 +66,7 @@ def is_valid(kind: Kind, data: Any) -> bool:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_key_has_a_meaning_and_every_meaning_a_key(language: str) -> None:
     needed = {(key.catalogue, f"{key.topic}.{key.message}") for key in KEYS}
-    needed |= {
-        (key.catalogue, f"{key.topic}_default.{key.message}") for key in KEYS if key.default is Default.COMPUTED
-    }
+    needed |= {(key.catalogue, f"{key.topic}_default.{key.message}") for key in KEYS if key.default is Default.COMPUTED}
     needed |= {(place.section.catalogue, f"{place.section.topic}.{place.section.name}") for place in PLACES}
     topics = {(catalogue, message.split(".")[0]) for catalogue, message in needed}
     there = {
@@ -85,7 +80,7 @@ def test_every_key_has_a_meaning_and_every_meaning_a_key(language: str) -> None:
 
 
 def test_what_is_read_must_be_declared_and_as_what_it_is() -> None:
-    topic = Topic("arena.keys", "run")
+    topic = Topic("elolab.arena.keys", "run")
     table = Table({"seed": 3}, "cup.toml", topic.section("cup", topic.whole("seed", 0, 9, 2, 1)))
     assert table.whole("seed") == 3
     with pytest.raises(KeyError):
@@ -113,7 +108,7 @@ def test_what_is_declared_is_read() -> None:
 
 @pytest.mark.parametrize("key", {id(key): key for key in KEYS}.values(), ids=lambda key: key.name)
 def test_examples_and_defaults_are_what_the_key_may_hold(key: Key) -> None:
-    from tuning.keys.schema import _value
+    from elolab.tuning.keys.schema import _value
 
     validator = jsonschema.Draft7Validator(_value(key))
     if key.example:

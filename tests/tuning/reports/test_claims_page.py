@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pandas
 import pytest
-from small_claims import SMALL
 
-from engine.engine import StopFlag
-from engine.errors import UserError
-from engine.language import Catalogue
-from tuning.claims.results import ClaimsResult
-from tuning.claims.run import run_claims
-from tuning.claims.spec import load_claims
-from tuning.reports.claims.page import PAGES, claims_page, read_kept_claims
-from tuning.reports.claims.report import claims_text, quoted_effect
-from tuning.reports.document import MESSAGES
+from elolab.engine.engine import StopFlag
+from elolab.engine.errors import UserError
+from elolab.engine.language import Catalogue
+from elolab.tuning.claims.results import ClaimsResult
+from elolab.tuning.claims.run import run_claims
+from elolab.tuning.claims.spec import load_claims
+from elolab.tuning.reports.claims.page import PAGES, claims_page, read_kept_claims
+from elolab.tuning.reports.claims.report import claims_text, quoted_effect
+from elolab.tuning.reports.document import MESSAGES
+from tests.support.small_claims import SMALL
 
 ROOT = Path(__file__).parents[3]
 EACH_PAGE = pytest.mark.parametrize("page", PAGES)

@@ -10,7 +10,29 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast, get_type_hints
 
 import pytest
-from extreme_results import (
+
+from elolab.arena.figures.statistics import Pentanomial
+from elolab.arena.reports.drawing.marks import CUT
+from elolab.engine.language import LANGUAGES, Catalogue, columns_of
+from elolab.engine.settings.parameters import BY_NAME
+from elolab.tuning.ablation.levels import level_of
+from elolab.tuning.ablation.rows import AblationRow
+from elolab.tuning.ablation.rows import CellRow as CombinationRow
+from elolab.tuning.ablation.spec import ablation_from_mapping
+from elolab.tuning.claims.measures import SHARE_NAMES
+from elolab.tuning.claims.results import CellRow, ClaimsResult, PartResult, cell_row
+from elolab.tuning.keys.claims import EXPECTED
+from elolab.tuning.reports import ablation_charts as charts
+from elolab.tuning.reports import study_charts
+from elolab.tuning.reports.ablation import ablation_text
+from elolab.tuning.reports.claims import charts as claims_charts
+from elolab.tuning.reports.claims.report import claims_text
+from elolab.tuning.reports.document import MESSAGES, markdown
+from elolab.tuning.reports.labels import base_label, comparison_label, in_language
+from elolab.tuning.reports.study import optimism_sentence, tuning_data, tuning_document, tuning_sentence
+from elolab.tuning.reports.wording import counted, ratio_text
+from elolab.tuning.study.playoff import INTERVAL_90
+from tests.support.extreme_results import (
     STUDY,
     ablation,
     ablation_rows,
@@ -21,29 +43,7 @@ from extreme_results import (
     long_names,
     study,
 )
-from figure_geometry import check_figure, is_cut
-
-from arena.figures.statistics import Pentanomial
-from arena.reports.drawing.marks import CUT
-from engine.language import LANGUAGES, Catalogue, columns_of
-from engine.settings.parameters import BY_NAME
-from tuning.ablation.levels import level_of
-from tuning.ablation.rows import AblationRow
-from tuning.ablation.rows import CellRow as CombinationRow
-from tuning.ablation.spec import ablation_from_mapping
-from tuning.claims.measures import SHARE_NAMES
-from tuning.claims.results import CellRow, ClaimsResult, PartResult, cell_row
-from tuning.keys.claims import EXPECTED
-from tuning.reports import ablation_charts as charts
-from tuning.reports import study_charts
-from tuning.reports.ablation import ablation_text
-from tuning.reports.claims import charts as claims_charts
-from tuning.reports.claims.report import claims_text
-from tuning.reports.document import MESSAGES, markdown
-from tuning.reports.labels import base_label, comparison_label, in_language
-from tuning.reports.study import optimism_sentence, tuning_data, tuning_document, tuning_sentence
-from tuning.reports.wording import counted, ratio_text
-from tuning.study.playoff import INTERVAL_90
+from tests.support.figure_geometry import check_figure, is_cut
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,7 +85,7 @@ def test_a_verdict_has_a_shape_of_its_own() -> None:
 
 
 def test_every_figure_of_a_whole_ablation_is_legible(tmp_path: Path) -> None:
-    from tuning.reports.ablation import ablation_document
+    from elolab.tuning.reports.ablation import ablation_document
 
     document = ablation_document(ablation(tmp_path), "en")
     assert {plot.name for plot in document.plots} == {"forest", "curves", "depths", "interactions", "pairs"}
@@ -361,7 +361,7 @@ def test_many_parts_stand_in_two_columns_and_what_was_not_asked_has_none(all_cla
     ],
 )  # fmt: skip
 def test_ticks_of_ratios_stand_at_equal_steps_or_round_numbers(low: float, high: float, shown: list[float]) -> None:
-    from arena.reports.drawing.style import single_axes
+    from elolab.arena.reports.drawing.style import single_axes
 
     _, axes = single_axes(2)
     charts.mark_ratios(axes, (low, high))
@@ -448,8 +448,8 @@ def test_zeros_that_say_nothing_are_left_out() -> None:
 
 
 def test_rows_of_a_run_know_why_they_ended() -> None:
-    from tuning.ablation.allocation import Allocation, ResearchQuestion
-    from tuning.ablation.verdicts import Rule, match_estimate
+    from elolab.tuning.ablation.allocation import Allocation, ResearchQuestion
+    from elolab.tuning.ablation.verdicts import Rule, match_estimate
 
     def question(match: int, outcome: int) -> ResearchQuestion:
         def after(pairs: int) -> Any:

@@ -10,20 +10,20 @@ from typing import Any
 
 import optuna
 import pytest
-from test_tune import CountingStop, openings, outline, records_in, run, write_study
 
-from arena.play.executor import GameRunner
-from arena.play.store import Store
-from arena.records import GameJob, GameRecord
-from arena.run import RunError
-from tuning.rereading import result_in
-from tuning.study.model.observations import Observations
-from tuning.study.plan import prepare_tuning
-from tuning.study.result import StudyResult
-from tuning.study.rounds.schedule import rounds_of
-from tuning.study.spec import load_tuning
-from tuning.study.state import StudyState
-from tuning.study.storage import STUDY_NAME, Study
+from elolab.arena.play.executor import GameRunner
+from elolab.arena.play.store import Store
+from elolab.arena.records import GameJob, GameRecord
+from elolab.arena.run import RunError
+from elolab.tuning.rereading import result_in
+from elolab.tuning.study.model.observations import Observations
+from elolab.tuning.study.plan import prepare_tuning
+from elolab.tuning.study.result import StudyResult
+from elolab.tuning.study.rounds.schedule import rounds_of
+from elolab.tuning.study.spec import load_tuning
+from elolab.tuning.study.state import StudyState
+from elolab.tuning.study.storage import STUDY_NAME, Study
+from tests.tuning.study.test_tune import CountingStop, openings, outline, records_in, run, write_study
 
 OVERLAP = 2
 GAMES = 46
@@ -143,7 +143,7 @@ def test_what_is_read_after_a_stop_is_not_told_too_early(
 
     with monkeypatch.context() as patched:
         simulate_workers(patched, 1, seed=5)
-        patched.setattr("arena.play.live.Progress.finished", kill)
+        patched.setattr("elolab.arena.play.live.Progress.finished", kill)
         with pytest.raises(KeyboardInterrupt):
             run(path, out)
     (out / STUDY_NAME).unlink()
@@ -169,9 +169,7 @@ def test_a_budget_that_grows_on_the_way_is_the_same_as_one_at_once(tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_a_smaller_budget_ends_with_the_rounds_that_were_begun(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_smaller_budget_ends_with_the_rounds_that_were_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     simulate_workers(monkeypatch, 100, seed=5)
 
     class Enough(Exception):
@@ -182,7 +180,7 @@ def test_a_smaller_budget_ends_with_the_rounds_that_were_begun(
             if len(store) > 60:
                 raise Enough
 
-    monkeypatch.setattr("arena.play.live.Progress.finished", kill)
+    monkeypatch.setattr("elolab.arena.play.live.Progress.finished", kill)
     with pytest.raises(Enough):
         run(write(tmp_path, games=200), tmp_path / "out")
     monkeypatch.undo()
@@ -241,7 +239,7 @@ def weak_study(folder: Path, overlap: int) -> Path:
 
 
 def test_looks_that_overlap_end_where_those_in_turn_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tuning.study.validation.match.INTERIM_PAIRS", 2)
+    monkeypatch.setattr("elolab.tuning.study.validation.match.INTERIM_PAIRS", 2)
     in_turn, overlapping = weak_study(tmp_path, 0), weak_study(tmp_path, OVERLAP)
     first = run(in_turn, tmp_path / "in turn")
     ended = run(overlapping, tmp_path / "one")

@@ -12,19 +12,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from arena.figures.statistics import Pentanomial
-from engine.language import Catalogue
-from engine.settings.parameters import Value
-from tuning.reports.study import optimism_sentence
-from tuning.reports.study_charts import slices_chart
-from tuning.study.model.fitting import PAIRS_OF_TWO_HILLS, fit
-from tuning.study.model.importance import _main_effect, importances
-from tuning.study.model.maxima import expected_remaining_gain, maximum
-from tuning.study.model.observations import Observations
-from tuning.study.model.response import ResponseModel
-from tuning.study.playoff import Decision, decide
-from tuning.study.result import StudyResult
-from tuning.study.rounds.pairs_of_settings import (
+from elolab.arena.figures.statistics import Pentanomial
+from elolab.engine.language import Catalogue
+from elolab.engine.settings.parameters import Value
+from elolab.tuning.reports.study import optimism_sentence
+from elolab.tuning.reports.study_charts import slices_chart
+from elolab.tuning.study.model.fitting import PAIRS_OF_TWO_HILLS, fit
+from elolab.tuning.study.model.importance import _main_effect, importances
+from elolab.tuning.study.model.maxima import expected_remaining_gain, maximum
+from elolab.tuning.study.model.observations import Observations
+from elolab.tuning.study.model.response import ResponseModel
+from elolab.tuning.study.playoff import Decision, decide
+from elolab.tuning.study.result import StudyResult
+from elolab.tuning.study.rounds.pairs_of_settings import (
     EXPLORING_SHARE,
     RoundDesign,
     Side,
@@ -36,8 +36,8 @@ from tuning.study.rounds.pairs_of_settings import (
     half_width,
     sides_of,
 )
-from tuning.study.space import Dimension, Space
-from tuning.study.spec import tuning_from_mapping
+from elolab.tuning.study.space import Dimension, Space
+from elolab.tuning.study.spec import tuning_from_mapping
 
 Values = tuple[Value, ...]
 
@@ -334,7 +334,7 @@ def test_a_slice_shows_no_effect_of_what_the_recommendation_has_switched_off() -
         studies = StudyResult(
             spec, Path(), (), 1, 400, decision=decision, model=fit(observations), observations=observations
         )
-        line = slices_chart(studies, Catalogue("tuning.reports")).axes[1].lines[0]
+        line = slices_chart(studies, Catalogue("elolab.tuning.reports")).axes[1].lines[0]
         heights[is_on] = np.ptp(np.asarray(line.get_ydata(), float))
     assert heights[True] > 20
     assert heights[False] == 0

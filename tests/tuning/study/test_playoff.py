@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tuning.study.playoff import Decision, decide
+from elolab.tuning.study.playoff import Decision, decide
 
 BASE, BEST = (3, 59), (4, 70)
 

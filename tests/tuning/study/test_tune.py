@@ -23,39 +23,45 @@ from typing import Any
 import optuna
 import pytest
 
-from arena.engines_file import EnginesFile
-from arena.figures.statistics import Pentanomial
-from arena.notation.openings import is_reserved_for_validation
-from arena.play.damage import renew_checksums
-from arena.play.live import LIVE_NAME
-from arena.play.store import STORE_NAME, Store
-from arena.player_spec import player_named
-from arena.provenance.record import PROGRAMS
-from arena.records import GameRecord
-from arena.run import RunError
-from arena.sequential import POWER, acceptance_probability, target_of
-from arena.spec import spec_from_mapping
 from elolab import command_line
-from engine.compiled.identity import engine_identity
-from engine.engine import StopFlag
-from engine.errors import UserError
-from engine.settings.configuration import read_toml
-from engine.settings.limits import Limits
-from engine.settings.presets import load_preset
-from tuning.commands.arguments import report_written
-from tuning.keys.study import MODELLING_SAMPLERS
-from tuning.reports.study import optimism_sentence, rounds_frame, tuning_data, tuning_sentence, write_tuning_report
-from tuning.rereading import result_in
-from tuning.study.plan import FILE_METADATA, plan_of_run, prepare_tuning
-from tuning.study.result import StudyResult
-from tuning.study.rounds.schedule import PLAYOFF_SERIES, pairs_before_playoff, rounds_of
-from tuning.study.run import MAX_VALUE, RECOMMENDATION_METADATA, StudyRun, tune
-from tuning.study.spec import load_tuning
-from tuning.study.storage import STUDY_NAME, without_password
-from tuning.study.validation.again import ValidationResult, plan_of_validation, validate_again
-from tuning.study.validation.match import judge, stages_of
-from tuning.study.validation.preset import preset_text
-from tuning.study.validation.stages import validation_words
+from elolab.arena.engines_file import EnginesFile
+from elolab.arena.figures.statistics import Pentanomial
+from elolab.arena.notation.openings import is_reserved_for_validation
+from elolab.arena.play.damage import renew_checksums
+from elolab.arena.play.live import LIVE_NAME
+from elolab.arena.play.store import STORE_NAME, Store
+from elolab.arena.player_spec import player_named
+from elolab.arena.provenance.record import PROGRAMS
+from elolab.arena.records import GameRecord
+from elolab.arena.run import RunError
+from elolab.arena.sequential import POWER, acceptance_probability, target_of
+from elolab.arena.spec import spec_from_mapping
+from elolab.engine.compiled.identity import engine_identity
+from elolab.engine.engine import StopFlag
+from elolab.engine.errors import UserError
+from elolab.engine.settings.configuration import read_toml
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.presets import load_preset
+from elolab.tuning.commands.arguments import report_written
+from elolab.tuning.keys.study import MODELLING_SAMPLERS
+from elolab.tuning.reports.study import (
+    optimism_sentence,
+    rounds_frame,
+    tuning_data,
+    tuning_sentence,
+    write_tuning_report,
+)
+from elolab.tuning.rereading import result_in
+from elolab.tuning.study.plan import FILE_METADATA, plan_of_run, prepare_tuning
+from elolab.tuning.study.result import StudyResult
+from elolab.tuning.study.rounds.schedule import PLAYOFF_SERIES, pairs_before_playoff, rounds_of
+from elolab.tuning.study.run import MAX_VALUE, RECOMMENDATION_METADATA, StudyRun, tune
+from elolab.tuning.study.spec import load_tuning
+from elolab.tuning.study.storage import STUDY_NAME, without_password
+from elolab.tuning.study.validation.again import ValidationResult, plan_of_validation, validate_again
+from elolab.tuning.study.validation.match import judge, stages_of
+from elolab.tuning.study.validation.preset import preset_text
+from elolab.tuning.study.validation.stages import validation_words
 
 ROOT = Path(__file__).parents[3]
 
@@ -269,7 +275,7 @@ def test_a_budget_in_time_is_not_spent_on_what_the_first_game_waits_for(monkeypa
     """Compiling took most of the time of a short study, and of what its games were taken to need."""
 
     def seconds(first_ended: float, now: float, *, mean_ms: float | None, concurrency: int) -> float:
-        monkeypatch.setattr("tuning.study.run.time.monotonic", lambda: now)
+        monkeypatch.setattr("elolab.tuning.study.run.time.monotonic", lambda: now)
         store = SimpleNamespace(mean_duration_ms=lambda: mean_ms)
         tuning = SimpleNamespace(
             _began=100.0, _first_ended=first_ended, _games_ended=50,
@@ -351,9 +357,7 @@ def test_a_study_that_contradicts_its_games_is_refused(copied: tuple[Path, Path]
 
 
 @pytest.mark.parametrize("command", ["tune", "validate"])
-def test_damaged_games_are_played_again(
-    copied: tuple[Path, Path], tmp_path: Path, command: str
-) -> None:
+def test_damaged_games_are_played_again(copied: tuple[Path, Path], tmp_path: Path, command: str) -> None:
     path, out = copied
     if command == "validate":  # whose test must be able to accept a gain
         able = {"maximum_pairs": 6, "slow": "off", "elo_upper": 200, "alpha": 0.2, "beta": 0.2}
@@ -962,7 +966,7 @@ def test_what_the_study_itself_rejected_is_not_written(
     rejected = judge(study_result.spec.validation, slow, Pentanomial((90, 250, 400, 50, 10)))
     assert not rejected.passed
     monkeypatch.setattr(
-        "tuning.study.validation.match.Looks.verdict",
+        "elolab.tuning.study.validation.match.Looks.verdict",
         lambda looks, **named: rejected if looks._games.stage == slow else study_result.verdicts[0],
     )
     monkeypatch.chdir(folder)
@@ -979,7 +983,7 @@ def test_what_the_study_itself_rejected_is_not_written(
 def test_a_tuned_engine_is_started_as_it_was(tmp_path: Path) -> None:
     dimensions = "[dimensions.Hash]\ndefault = 16\nlow = 1\nhigh = 64\n"
     path = external_study(tmp_path, dimensions)
-    more = f"directory = {json.dumps(str(tmp_path))}\nstart_timeout = 33\nrestart = \"always\"\n[adjudication]"
+    more = f'directory = {json.dumps(str(tmp_path))}\nstart_timeout = 33\nrestart = "always"\n[adjudication]'
     path.write_text(path.read_text().replace("[adjudication]", more, 1))
     spec = load_tuning(path)
     counts = Pentanomial((10, 50, 400, 250, 90))
@@ -1103,9 +1107,7 @@ def test_the_command_prints_the_outcome(
     assert data["confirmed"] is False
 
 
-def test_a_validation_is_told_with_true_minus_signs(
-    played: tuple[Path, Path, StudyResult], tmp_path: Path
-) -> None:
+def test_a_validation_is_told_with_true_minus_signs(played: tuple[Path, Path, StudyResult], tmp_path: Path) -> None:
     _, _, study_result = played
     spec = load_tuning(write_study(tmp_path, validation={"maximum_pairs": 6, "slow_maximum_pairs": 6}))
     stages = stages_of(spec.validation, 46, 100)
@@ -1150,9 +1152,9 @@ def test_a_report_that_is_skipped_leaves_the_outcome_to_be_printed(monkeypatch: 
     def interrupted() -> Path:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("arena.players.interruption.requests_to_end", lambda: 1)
+    monkeypatch.setattr("elolab.arena.players.interruption.requests_to_end", lambda: 1)
     with report_written(interrupted) as report:
         assert report is None
-    monkeypatch.setattr("arena.players.interruption.requests_to_end", lambda: 0)  # a run that came to its end
+    monkeypatch.setattr("elolab.arena.players.interruption.requests_to_end", lambda: 0)  # a run that came to its end
     with pytest.raises(KeyboardInterrupt), report_written(interrupted):
         pass

@@ -16,16 +16,16 @@ from pathlib import Path
 
 import pytest
 
-from engine.engine import StopFlag
-from engine.errors import UserError
-from tuning.study.result import StudyResult
-from tuning.study.run import tune
-from tuning.study.spec import load_tuning
-from tuning.study.storage import Study
+from elolab.engine.engine import StopFlag
+from elolab.engine.errors import UserError
+from elolab.tuning.study.result import StudyResult
+from elolab.tuning.study.run import tune
+from elolab.tuning.study.spec import load_tuning
+from elolab.tuning.study.storage import Study
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from test_tune import CountingStop, records_in, write_study
+from tests.tuning.study.test_tune import CountingStop, records_in, write_study
 
 USER = "postgres"
 """The server refuses to run as root; Debian's package makes this user."""

@@ -8,16 +8,16 @@ from typing import Any
 import optuna
 import pytest
 
-from engine.errors import UserError
-from engine.settings.configuration import Table
-from engine.settings.limits import Limits
-from engine.settings.parameters import BY_NAME, resolve, why_without_effect
-from tuning.conditions import describe, short_name
-from tuning.keys.study import SAMPLERS
-from tuning.keys.study import STUDY as STUDY_KEYS
-from tuning.study.sampler import ReproducibleSampler, SamplerError, check_sampler, distribution_of, suggest
-from tuning.study.space import Dimension, Space, read_options, read_space
-from tuning.study.spec import load_tuning, tuning_from_mapping
+from elolab.engine.errors import UserError
+from elolab.engine.settings.configuration import Table
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import BY_NAME, resolve, why_without_effect
+from elolab.tuning.conditions import describe, short_name
+from elolab.tuning.keys.study import SAMPLERS
+from elolab.tuning.keys.study import STUDY as STUDY_KEYS
+from elolab.tuning.study.sampler import ReproducibleSampler, SamplerError, check_sampler, distribution_of, suggest
+from elolab.tuning.study.space import Dimension, Space, read_options, read_space
+from elolab.tuning.study.spec import load_tuning, tuning_from_mapping
 
 NODES = Limits(nodes=1000)
 ROOT = Path(__file__).parents[3]
@@ -298,7 +298,7 @@ def test_a_sampler_that_nothing_makes_is_no_other() -> None:
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tuning.study.sampler.find_spec", lambda name: None)
+    monkeypatch.setattr("elolab.tuning.study.sampler.find_spec", lambda name: None)
     check_sampler("tpe", "study.toml")
     with pytest.raises(SamplerError, match=r"study\.toml: sampler = 'cmaes' needs the Python package 'cmaes'.*pip"):
         check_sampler("cmaes", "study.toml")

@@ -10,14 +10,14 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from arena.figures.numbers import signed
-from arena.reports.drawing.marks import draw_interval, draw_point, settle, shown_bounds
-from arena.reports.drawing.style import GROUND, INK, LOSS, MUTED, SERIES, WIN, draw_grid
-from engine.language import Catalogue
-from tuning.claims.measures import RATIO_UNITS
-from tuning.claims.results import CellRow, PartResult
-from tuning.claims.spec import COSTS
-from tuning.claims.verdicts import (
+from elolab.arena.figures.numbers import signed
+from elolab.arena.reports.drawing.marks import draw_interval, draw_point, settle, shown_bounds
+from elolab.arena.reports.drawing.style import GROUND, INK, LOSS, MUTED, SERIES, WIN, draw_grid
+from elolab.engine.language import Catalogue
+from elolab.tuning.claims.measures import RATIO_UNITS
+from elolab.tuning.claims.results import CellRow, PartResult
+from elolab.tuning.claims.spec import COSTS
+from elolab.tuning.claims.verdicts import (
     CONFIRMED,
     DEPENDS,
     NEGLIGIBLE,
@@ -27,8 +27,8 @@ from tuning.claims.verdicts import (
     SHOWN,
     UNFINISHED,
 )
-from tuning.reports.ablation_charts import mark_ratios, ratio_bounds
-from tuning.reports.study_charts import empty_figure
+from elolab.tuning.reports.ablation_charts import mark_ratios, ratio_bounds
+from elolab.tuning.reports.study_charts import empty_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -189,9 +189,7 @@ def summary_chart(results: Sequence[PartResult], words: Catalogue) -> Figure:
     return settle(figure)
 
 
-def _draw_parts(
-    axes: Axes, shown: Sequence[PartResult], columns: Sequence[str], length: int, words: Catalogue
-) -> None:
+def _draw_parts(axes: Axes, shown: Sequence[PartResult], columns: Sequence[str], length: int, words: Catalogue) -> None:
     """One column of parts, with room for ``length`` of them."""
     for place, result in enumerate(shown):
         _mark(axes, 0, place, result.shown_verdict, 8)

@@ -33,17 +33,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from arena.notation.csv_tables import unquoted
-from engine.errors import UserError
-from engine.language import Catalogue
-from engine.settings.configuration import read_toml
-from tuning.claims.courses import COMPLETE, DECIDED, FUTILITY
-from tuning.claims.results import CellRow, cell_row
-from tuning.claims.spec import STRENGTH
-from tuning.claims.verdicts import OPEN, PART_VERDICTS, SHOWN, UNFINISHED, stays_in_family
-from tuning.keys.claims import ENGINES
-from tuning.reports.claims.report import quoted_effect, range_text
-from tuning.reports.document import MESSAGES
+from elolab.arena.notation.csv_tables import unquoted
+from elolab.engine.errors import UserError
+from elolab.engine.language import Catalogue
+from elolab.engine.settings.configuration import read_toml
+from elolab.tuning.claims.courses import COMPLETE, DECIDED, FUTILITY
+from elolab.tuning.claims.results import CellRow, cell_row
+from elolab.tuning.claims.spec import STRENGTH
+from elolab.tuning.claims.verdicts import OPEN, PART_VERDICTS, SHOWN, UNFINISHED, stays_in_family
+from elolab.tuning.keys.claims import ENGINES
+from elolab.tuning.reports.claims.report import quoted_effect, range_text
+from elolab.tuning.reports.document import MESSAGES
 
 FOLDER = Path("results") / "reference" / "claims"
 PAGES = {"claims.md": "en", "claims.zh-CN.md": "zh"}

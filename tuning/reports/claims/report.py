@@ -11,22 +11,29 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
-from arena.figures.numbers import INFINITY, signed
-from arena.files import replace_file
-from arena.notation.csv_tables import csv_text, frame_csv
-from arena.reports.contents import Plot
-from arena.reports.tables import TextTable
-from arena.sequential import POWER
-from engine.language import DEFAULT_LANGUAGE, Catalogue
-from tuning.ablation.verdicts import ERROR_RATE
-from tuning.claims.measures import RATIO_UNITS
-from tuning.claims.merging import SURROUNDINGS_FILE, surroundings_text
-from tuning.claims.results import AMENDMENT_COLUMNS, PART_COLUMNS, SEARCH_COLUMNS, CellRow, ClaimsResult, PartResult
-from tuning.claims.spec import OF_THRESHOLD, ClaimsSpec, Part
-from tuning.claims.verdicts import DEPENDS, EQUIVALENT, NON_INFERIOR, PART_VERDICTS, SHOWN, UNFINISHED
-from tuning.keys.claims import BASES, ENGINES
-from tuning.reports.claims.charts import COLUMNS, claim_chart, rows_of_column, summary_chart
-from tuning.reports.document import (
+from elolab.arena.figures.numbers import INFINITY, signed
+from elolab.arena.files import replace_file
+from elolab.arena.notation.csv_tables import csv_text, frame_csv
+from elolab.arena.reports.contents import Plot
+from elolab.arena.reports.tables import TextTable
+from elolab.arena.sequential import POWER
+from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
+from elolab.tuning.ablation.verdicts import ERROR_RATE
+from elolab.tuning.claims.measures import RATIO_UNITS
+from elolab.tuning.claims.merging import SURROUNDINGS_FILE, surroundings_text
+from elolab.tuning.claims.results import (
+    AMENDMENT_COLUMNS,
+    PART_COLUMNS,
+    SEARCH_COLUMNS,
+    CellRow,
+    ClaimsResult,
+    PartResult,
+)
+from elolab.tuning.claims.spec import OF_THRESHOLD, ClaimsSpec, Part
+from elolab.tuning.claims.verdicts import DEPENDS, EQUIVALENT, NON_INFERIOR, PART_VERDICTS, SHOWN, UNFINISHED
+from elolab.tuning.keys.claims import BASES, ENGINES
+from elolab.tuning.reports.claims.charts import COLUMNS, claim_chart, rows_of_column, summary_chart
+from elolab.tuning.reports.document import (
     MESSAGES,
     Block,
     Commands,
@@ -37,9 +44,9 @@ from tuning.reports.document import (
     table_of,
     write_document,
 )
-from tuning.reports.passages import condition_facts, language_words
-from tuning.reports.study_charts import chart_words
-from tuning.reports.wording import counted, in_columns, in_one, limit_text, ratio_text
+from elolab.tuning.reports.passages import condition_facts, language_words
+from elolab.tuning.reports.study_charts import chart_words
+from elolab.tuning.reports.wording import counted, in_columns, in_one, limit_text, ratio_text
 
 FILES = {"claims": PART_COLUMNS, "cells": tuple(field.name for field in fields(CellRow)),
          "amendments": AMENDMENT_COLUMNS, "searches": SEARCH_COLUMNS}  # fmt: skip
@@ -130,7 +137,7 @@ def claims_command(
 
     ``only`` are the claims or parts that it is to ask, unless these are the run's own.
     """
-    from engine.settings.configuration import specification_word
+    from elolab.engine.settings.configuration import specification_word
 
     game, table = spec.conditions.game, specification_word("claims", spec.source)
     words = ["elolab", "claims", "--game", game, "--budget", spec.budget.name]
@@ -284,9 +291,7 @@ def _claim_section(run: ClaimsResult, name: str, message: Catalogue) -> Section:
 def _part_facts(run: ClaimsResult, result: PartResult, message: Catalogue) -> tuple[tuple[str, str], ...]:
     part = result.part
     registered = run.registration.dates.get(part.id, "")
-    not_asked = [
-        (message(f"engine.{engine}"), reason[message.language]) for engine, reason in part.not_asked.items()
-    ]
+    not_asked = [(message(f"engine.{engine}"), reason[message.language]) for engine, reason in part.not_asked.items()]
     return (
         (part.id, part.texts[message.language]),
         (message("claims.rule"), rule_text(part, message)),
@@ -499,5 +504,3 @@ def claims_data(run: ClaimsResult, report: Path | None) -> dict[str, Any]:
         "games_digest": run.digest or None,
         "report": None if report is None else str(report),
     }
-
-

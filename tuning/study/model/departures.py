@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tuning.study.model.hill import Hill
-from tuning.study.space import Space
+from elolab.tuning.study.model.hill import Hill
+from elolab.tuning.study.space import Space
 
 Array = NDArray[np.float64]
 

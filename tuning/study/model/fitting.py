@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.figures.statistics import NATURAL_TO_ELO
-from tuning.study.model.departures import Group, Possible, choose, drawn_weights, groups_of
-from tuning.study.model.hill import (
+from elolab.arena.figures.statistics import NATURAL_TO_ELO
+from elolab.tuning.study.model.departures import Group, Possible, choose, drawn_weights, groups_of
+from elolab.tuning.study.model.hill import (
     CLOSE_DEVIATION,
     MAX_INTERACTING,
     NO_SUMMIT,
@@ -21,9 +21,9 @@ from tuning.study.model.hill import (
     HillOverLimits,
     bounded,
 )
-from tuning.study.model.linear_algebra import one_thread
-from tuning.study.model.observations import Observations
-from tuning.study.model.response import ResponseModel, Summit, TwoHills
+from elolab.tuning.study.model.linear_algebra import one_thread
+from elolab.tuning.study.model.observations import Observations
+from elolab.tuning.study.model.response import ResponseModel, Summit, TwoHills
 
 Array = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from tuning.study.space import Space
+from elolab.tuning.study.space import Space
 
 Array = NDArray[np.float64]
 

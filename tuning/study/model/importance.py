@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tuning.study.model.linear_algebra import one_thread
-from tuning.study.model.response import ResponseModel
-from tuning.study.space import Space, Values
+from elolab.tuning.study.model.linear_algebra import one_thread
+from elolab.tuning.study.model.response import ResponseModel
+from elolab.tuning.study.space import Space, Values
 
 Array = NDArray[np.float64]
 
@@ -69,7 +69,7 @@ def _forest_shares(space: Space, sets: Sequence[Values], elo: Array) -> dict[str
     import optuna
     from optuna.importance import FanovaImportanceEvaluator, get_param_importances
 
-    from tuning.study.sampler import distribution_of
+    from elolab.tuning.study.sampler import distribution_of
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(direction="maximize")

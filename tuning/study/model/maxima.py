@@ -9,11 +9,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.settings.parameters import Value
-from tuning.study.model.linear_algebra import one_thread
-from tuning.study.model.observations import Observations
-from tuning.study.model.response import ResponseModel
-from tuning.study.space import Space, Values
+from elolab.engine.settings.parameters import Value
+from elolab.tuning.study.model.linear_algebra import one_thread
+from elolab.tuning.study.model.observations import Observations
+from elolab.tuning.study.model.response import ResponseModel
+from elolab.tuning.study.space import Space, Values
 
 Array = NDArray[np.float64]
 

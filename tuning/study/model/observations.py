@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.figures.statistics import Pentanomial
-from tuning.study.space import Space, Values
+from elolab.arena.figures.statistics import Pentanomial
+from elolab.tuning.study.space import Space, Values
 
 Array = NDArray[np.float64]
 

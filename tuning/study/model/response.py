@@ -31,9 +31,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tuning.study.model.departures import Group, Possible
-from tuning.study.model.hill import SKEW_WIDTH, VALLEY_WIDTH, Hill, levelled_off
-from tuning.study.space import Space, Values
+from elolab.tuning.study.model.departures import Group, Possible
+from elolab.tuning.study.model.hill import SKEW_WIDTH, VALLEY_WIDTH, Hill, levelled_off
+from elolab.tuning.study.space import Space, Values
 
 Array = NDArray[np.float64]
 

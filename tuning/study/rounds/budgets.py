@@ -7,11 +7,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from arena.play.store import Store
-from arena.run import Run, plain
-from tuning.study.playoff import SHARE
-from tuning.study.rounds.games import SettingsPairGames
-from tuning.study.rounds.schedule import (
+from elolab.arena.play.store import Store
+from elolab.arena.run import Run, plain
+from elolab.tuning.study.playoff import SHARE
+from elolab.tuning.study.rounds.games import SettingsPairGames
+from elolab.tuning.study.rounds.schedule import (
     PLAYOFF_SERIES,
     Leg,
     Round,
@@ -19,7 +19,7 @@ from tuning.study.rounds.schedule import (
     pairs_before_playoff,
     rounds_of_legs,
 )
-from tuning.study.spec import TuningSpec, min_games
+from elolab.tuning.study.spec import TuningSpec, min_games
 
 LEGS_METADATA = "tuning budgets"
 """The budgets that the run has had, and what those in time were taken to allow: ``schedule.Leg``."""
@@ -162,9 +162,7 @@ class Schedule:
         self._store.record_metadata({ENDED_METADATA: ended, SECONDS_METADATA: self._spent()})
 
 
-def begun_before(
-    rounds: Sequence[Round], games: SettingsPairGames, pairs: int, ended: int
-) -> tuple[int, int | None]:
+def begun_before(rounds: Sequence[Round], games: SettingsPairGames, pairs: int, ended: int) -> tuple[int, int | None]:
     """How many rounds a study keeps that is to have ``pairs`` before its playoff, and how much of the last of them.
 
     A round that was begun stays whole if there is room for it, or for a part of one after it. Otherwise it ends where

@@ -9,16 +9,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from arena.figures.statistics import Pentanomial
-from arena.notation.openings import Suite
-from arena.records import Outcome, PlayerSpec
-from arena.run import REMEDY, Run, RunError
-from engine.settings.limits import Limits
-from tuning.matches import Match, MatchTable
-from tuning.study.rounds.pairs_of_settings import SettingsPair
-from tuning.study.rounds.schedule import Round
-from tuning.study.space import Values
-from tuning.study.spec import TuningSpec
+from elolab.arena.figures.statistics import Pentanomial
+from elolab.arena.notation.openings import Suite
+from elolab.arena.records import Outcome, PlayerSpec
+from elolab.arena.run import REMEDY, Run, RunError
+from elolab.engine.settings.limits import Limits
+from elolab.tuning.matches import Match, MatchTable
+from elolab.tuning.study.rounds.pairs_of_settings import SettingsPair
+from elolab.tuning.study.rounds.schedule import Round
+from elolab.tuning.study.space import Values
+from elolab.tuning.study.spec import TuningSpec
 
 LIMIT_DETAIL = "limit"
 """Under this name it keeps the limit of both, in a study of several limits."""

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from arena.play.estimates import estimated_game_seconds, estimated_move_seconds
-from engine.settings.limits import Limits
+from elolab.arena.play.estimates import estimated_game_seconds, estimated_move_seconds
+from elolab.engine.settings.limits import Limits
 
 GOLDEN_RATIO = (math.sqrt(5) - 1) / 2
 """Its multiples, without their whole parts, are spread evenly from 0 to 1 however many there are (Weyl)."""

@@ -26,10 +26,10 @@ from enum import Enum, auto
 
 import numpy as np
 
-from engine.settings.parameters import Value
-from tuning.study.model.fitting import PAIRS_OF_TWO_HILLS
-from tuning.study.model.response import ResponseModel
-from tuning.study.space import Dimension, Space
+from elolab.engine.settings.parameters import Value
+from elolab.tuning.study.model.fitting import PAIRS_OF_TWO_HILLS
+from elolab.tuning.study.model.response import ResponseModel
+from elolab.tuning.study.space import Dimension, Space
 
 HALF_WIDTH, HALF_WIDTH_PAIRS, HALF_WIDTH_CURVATURE = 0.19, 400, 1000.0
 """Of a range: how far each set lies from the middle of its settings pair after so many game pairs, in a dimension of

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tuning.study.playoff import SHARE
-from tuning.study.rounds.pairs_of_settings import game_pairs_per_settings_pair
-from tuning.study.spec import DEFAULT_ROUND_PAIRS, MIN_ROUNDS, TuningSpec
+from elolab.tuning.study.playoff import SHARE
+from elolab.tuning.study.rounds.pairs_of_settings import game_pairs_per_settings_pair
+from elolab.tuning.study.spec import DEFAULT_ROUND_PAIRS, MIN_ROUNDS, TuningSpec
 
 PLAYOFF_SERIES = "playoff"
 """Where the playoff's games are counted."""

@@ -8,23 +8,23 @@ from functools import partial
 from pathlib import Path
 from typing import Unpack
 
-from arena.figures.faults import FORFEITS, FaultCount, faults_of
-from arena.play.estimates import estimated_game_seconds
-from arena.play.stages import GameStage, StagePlan
-from arena.play.store import STORE_NAME, Store
-from arena.players.processors import Side
-from arena.provenance.caveats import NO_CAVEATS, Caveats, caveats_of
-from arena.run import Purpose, Run, RunError, RunOptions, check_directory, engines_of, store_before_run
-from engine.language import console
-from engine.settings.limits import Limits
-from engine.settings.parameters import Value
-from tuning.matches import MatchTable
-from tuning.study.plan import FILE_METADATA, TuningPlan, plan_of_run, prepare_tuning, purpose_of, reach_of_stage
-from tuning.study.run import RECOMMENDATION_METADATA
-from tuning.study.spec import TuningSpec
-from tuning.study.validation.match import VALIDATED_METADATA, Stage, Verdict, validation_series
-from tuning.study.validation.preset import write_preset
-from tuning.study.validation.stages import (
+from elolab.arena.figures.faults import FORFEITS, FaultCount, faults_of
+from elolab.arena.play.estimates import estimated_game_seconds
+from elolab.arena.play.stages import GameStage, StagePlan
+from elolab.arena.play.store import STORE_NAME, Store
+from elolab.arena.players.processors import Side
+from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats, caveats_of
+from elolab.arena.run import Purpose, Run, RunError, RunOptions, check_directory, engines_of, store_before_run
+from elolab.engine.language import console
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import Value
+from elolab.tuning.matches import MatchTable
+from elolab.tuning.study.plan import FILE_METADATA, TuningPlan, plan_of_run, prepare_tuning, purpose_of, reach_of_stage
+from elolab.tuning.study.run import RECOMMENDATION_METADATA
+from elolab.tuning.study.spec import TuningSpec
+from elolab.tuning.study.validation.match import VALIDATED_METADATA, Stage, Verdict, validation_series
+from elolab.tuning.study.validation.preset import write_preset
+from elolab.tuning.study.validation.stages import (
     further_games,
     games_to_validate,
     known_number,
@@ -126,7 +126,7 @@ def validate_again(
 
 def _recommended(directory: Path, opened: Callable[[Path], Store]) -> tuple[TuningPlan, dict[str, Value]]:
     """The study of a folder and what it recommends. Raises ``RunError`` if there is nothing to validate."""
-    from tuning.study.spec import tuning_from_text
+    from elolab.tuning.study.spec import tuning_from_text
 
     recorded = values = None
     if (directory / STORE_NAME).is_file():
@@ -172,7 +172,7 @@ def _planned(plan: TuningPlan, directory: Path, concurrency: int, stage: Stage, 
     """The plan of a further validation, whose time the games of the study foretell."""
     seconds = estimated_game_seconds([stage.limits])
     reach = reach_of_stage(plan, replace(stage, pairs=pairs), "--maximum-pairs {pairs}")
-    games = GameStage(console("tuning")("stage.validation"), 2 * pairs, seconds, stored, reach=reach)
+    games = GameStage(console("elolab.tuning")("stage.validation"), 2 * pairs, seconds, stored, reach=reach)
     study = plan_of_run(plan, directory, concurrency)
     return StagePlan(plan.spec.name, directory, (games,), concurrency, paced_by=study)
 

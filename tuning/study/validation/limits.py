@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from arena.play.estimates import NODES_PER_SECOND, estimated_move_seconds
-from engine.settings.limits import Limits
+from elolab.arena.play.estimates import NODES_PER_SECOND, estimated_move_seconds
+from elolab.engine.settings.limits import Limits
 
 SLOW_FACTOR = 4
 """How many times the nodes, or the time, the slow validation gives."""

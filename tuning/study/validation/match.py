@@ -6,17 +6,17 @@ import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from arena.figures.statistics import (
+from elolab.arena.figures.statistics import (
     Estimate,
     Pentanomial,
     SequentialEstimate,
     SequentialTest,
 )
-from engine.settings.limits import Limits
-from engine.settings.parameters import Value
-from tuning.ablation.speed import SpeedRow
-from tuning.matches import Match, MatchTable
-from tuning.study.spec import INTERIM_PAIRS, TuningSpec, Validation
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import Value
+from elolab.tuning.ablation.speed import SpeedRow
+from elolab.tuning.matches import Match, MatchTable
+from elolab.tuning.study.spec import INTERIM_PAIRS, TuningSpec, Validation
 
 MAX_STAGES = 2
 """Validations that belong to a study itself; further ones come after them."""

@@ -7,15 +7,15 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from arena.figures.numbers import signed
-from arena.files import replace_file
-from arena.play.store import Store
-from arena.records import PlayerSpec
-from engine.settings.configuration import specification_word
-from engine.settings.limits import OWN_LEVEL, Limits
-from engine.settings.parameters import Value
-from tuning.study.spec import TuningSpec
-from tuning.study.validation.match import Verdict
+from elolab.arena.figures.numbers import signed
+from elolab.arena.files import replace_file
+from elolab.arena.play.store import Store
+from elolab.arena.records import PlayerSpec
+from elolab.engine.settings.configuration import specification_word
+from elolab.engine.settings.limits import OWN_LEVEL, Limits
+from elolab.engine.settings.parameters import Value
+from elolab.tuning.study.spec import TuningSpec
+from elolab.tuning.study.validation.match import Verdict
 
 PRESET_METADATA = "tuning preset"
 """Where the recommendation was written."""
@@ -97,7 +97,7 @@ def preset_text(engine: str, spec: TuningSpec, values: Mapping[str, Value], verd
 
 
 def _preset_lines(spec: TuningSpec, values: Mapping[str, Value], verdict: Verdict) -> list[str]:
-    from engine.settings.parameters import resolve
+    from elolab.engine.settings.parameters import resolve
 
     complete = spec.conditions.base_values | dict(values)
     lines = [

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from arena.figures.numbers import error_text, signed
-from arena.play.live import first_that_fits
-from arena.play.store import Store
-from arena.run import Run
-from engine.language import console
-from engine.settings.limits import Limits
-from engine.settings.parameters import Value
-from tuning.ablation.speed import speed_row, spent_in
-from tuning.matches import Match, MatchTable
-from tuning.study.plan import TuningPlan
-from tuning.study.rounds.budgets import legs_of
-from tuning.study.spec import TuningSpec, min_games
-from tuning.study.validation.match import (
+from elolab.arena.figures.numbers import error_text, signed
+from elolab.arena.play.live import first_that_fits
+from elolab.arena.play.store import Store
+from elolab.arena.run import Run
+from elolab.engine.language import console
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import Value
+from elolab.tuning.ablation.speed import speed_row, spent_in
+from elolab.tuning.matches import Match, MatchTable
+from elolab.tuning.study.plan import TuningPlan
+from elolab.tuning.study.rounds.budgets import legs_of
+from elolab.tuning.study.spec import TuningSpec, min_games
+from elolab.tuning.study.validation.match import (
     MAX_STAGES,
     VALIDATED_METADATA,
     Looks,
@@ -135,7 +135,7 @@ def play_stage(run: Run, games: ValidationGames, name: str) -> Verdict | None:
     """Play a validation and show how it goes; unfinished, or ``None`` without a complete pair, if it was stopped."""
     progress, stage = run.progress, games.stage
     decided = run.store.metadata(DECIDED_METADATA) or {}
-    words = console("tuning")("progress.validation", limit=stage.limits)
+    words = console("elolab.tuning")("progress.validation", limit=stage.limits)
     progress.begin(2 * games.most_pairs, words, is_bound=stage.kind != "fixed", stage=name)
 
     def show(verdict: Verdict) -> None:
@@ -183,7 +183,7 @@ def known_number(store: Store, stage: Stage) -> int:
 
 def validation_words(verdict: Verdict, columns: int) -> str:
     """A validation so far, for the live line."""
-    message, elo, test = console("tuning"), signed(verdict.elo), verdict.test
+    message, elo, test = console("elolab.tuning"), signed(verdict.elo), verdict.test
     if test is None:
         return message("progress.validation_match", elo=elo, error=error_text(verdict.estimate.elo_error))
     ratio = {

@@ -107,13 +107,17 @@ def test_json_has_everything_and_the_same_in_both_languages(capsys: pytest.Captu
         failed = data["checks"][-1]
         assert failed["dialogue"]
         found.append({key: failed[key] for key in ("name", "verdict", "remark", "values", "is_recommendation")})
-    assert found[0] == found[1] == {
-        "name": "depth",
-        "verdict": "failed",
-        "remark": "It searched to depth 2, though told 1.",
-        "values": {"told": 1, "reached": 2},
-        "is_recommendation": False,
-    }
+    assert (
+        found[0]
+        == found[1]
+        == {
+            "name": "depth",
+            "verdict": "failed",
+            "remark": "It searched to depth 2, though told 1.",
+            "values": {"told": 1, "reached": 2},
+            "is_recommendation": False,
+        }
+    )
 
 
 def test_an_option_the_engine_does_not_have_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
@@ -123,7 +127,7 @@ def test_an_option_the_engine_does_not_have_is_one_line(capsys: pytest.CaptureFi
 
 
 def test_the_list_names_every_check(capsys: pytest.CaptureFixture[str]) -> None:
-    from arena.checking.checks import CHECKS
+    from elolab.arena.checking.checks import CHECKS
 
     assert main(["check", "--list"]) == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == [check.name for check in CHECKS]

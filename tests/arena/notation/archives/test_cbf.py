@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from arena.notation.archives.contract import Reading, Source
-from arena.notation.archives.formats import entries, format_of
-from arena.notation.archives.sources import unpacked
-from arena.notation.pgn import PortableGame, PortableGameError
-from engine.games import game_named
+from elolab.arena.notation.archives.contract import Reading, Source
+from elolab.arena.notation.archives.formats import entries, format_of
+from elolab.arena.notation.archives.sources import unpacked
+from elolab.arena.notation.pgn import PortableGame, PortableGameError
+from elolab.engine.games import game_named
 
 GAME = game_named("xiangqi")
 ENDING = "3k5/9/9/9/9/9/9/9/4R4/4K4 b - - 0 1"
@@ -89,7 +89,7 @@ def test_what_is_wrong_is_one_line(data: bytes, said: str) -> None:
 
 
 def test_a_file_of_it_is_converted(tmp_path: Path) -> None:
-    from arena.notation.archives.formats import load_games
+    from elolab.arena.notation.archives.formats import load_games
 
     (tmp_path / "a.cbf").write_bytes(cbf())
     (game,) = load_games(tmp_path / "a.cbf", "xiangqi")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from arena.notation.archives.contract import Entry, Reading, Source
-from arena.notation.archives.formats import entries
-from arena.notation.archives.sources import unpacked
-from arena.notation.pgn import PortableGame, PortableGameError
-from engine.games import game_named
+from elolab.arena.notation.archives.contract import Entry, Reading, Source
+from elolab.arena.notation.archives.formats import entries
+from elolab.arena.notation.archives.sources import unpacked
+from elolab.arena.notation.pgn import PortableGame, PortableGameError
+from elolab.engine.games import game_named
 
 MENG_LIU = """
 <html>[DhtmlXQ]

@@ -10,19 +10,19 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.archive_writers import branches, names_file, wtb_file, xqf_file
-from support.unreadable import keep_out
 
-from arena.notation.archives import sources as reading_files
-from arena.notation.archives.contract import Reading, Source
-from arena.notation.archives.formats import FORMATS, entries, format_of, load_games
-from arena.notation.archives.sources import unpacked
-from arena.notation.convert import TARGETS, read_all
-from arena.notation.openings import load_suite
-from arena.notation.pgn import PortableGame, PortableGameError, decode_text, result_of
 from elolab import command_line
-from engine.errors import UserError
-from engine.games import game_named
+from elolab.arena.notation.archives import sources as reading_files
+from elolab.arena.notation.archives.contract import Reading, Source
+from elolab.arena.notation.archives.formats import FORMATS, entries, format_of, load_games
+from elolab.arena.notation.archives.sources import unpacked
+from elolab.arena.notation.convert import TARGETS, read_all
+from elolab.arena.notation.openings import load_suite
+from elolab.arena.notation.pgn import PortableGame, PortableGameError, decode_text, result_of
+from elolab.engine.errors import UserError
+from elolab.engine.games import game_named
+from tests.support.archive_writers import branches, names_file, wtb_file, xqf_file
+from tests.support.unreadable import keep_out
 
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
 XQF = xqf_file(branches("h2e2 h9g7"), START, 0x12, red="甲", black="乙", result=1)
@@ -141,8 +141,12 @@ def test_a_folder_of_openings_may_hold_foreign_files(tmp_path: Path, capsys: pyt
 
 
 REFUSED = {
-    "games.cbr": "CCBridge's own format is not read", "a.sgf": "SGF is not read", "picture.png": "not games",
-    "settings.json": "JSON", "page.html": "an HTML page", "names.jou": "names of WTHOR",
+    "games.cbr": "CCBridge's own format is not read",
+    "a.sgf": "SGF is not read",
+    "picture.png": "not games",
+    "settings.json": "JSON",
+    "page.html": "an HTML page",
+    "names.jou": "names of WTHOR",
 }
 
 

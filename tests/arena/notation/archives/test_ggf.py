@@ -6,12 +6,12 @@ import random
 
 import pytest
 
-from arena.notation.archives.contract import Entry, Reading, Source
-from arena.notation.archives.formats import entries
-from arena.notation.archives.ggf import ggf_text
-from arena.notation.pgn import PortableGame, PortableGameError, PortableMove
-from engine.games import game_named
-from engine.rules import Rules
+from elolab.arena.notation.archives.contract import Entry, Reading, Source
+from elolab.arena.notation.archives.formats import entries
+from elolab.arena.notation.archives.ggf import ggf_text
+from elolab.arena.notation.pgn import PortableGame, PortableGameError, PortableMove
+from elolab.engine.games import game_named
+from elolab.engine.rules import Rules
 
 GAME = game_named("othello")
 SAIO = (

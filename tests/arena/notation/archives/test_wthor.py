@@ -7,13 +7,13 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from support.archive_writers import names_file, wtb_file
 
-from arena.notation.archives.contract import Entry, Reading, Source
-from arena.notation.archives.formats import entries, is_games
-from arena.notation.archives.sources import sources
-from arena.notation.pgn import PortableGame, PortableGameError
-from engine.games import game_named
+from elolab.arena.notation.archives.contract import Entry, Reading, Source
+from elolab.arena.notation.archives.formats import entries, is_games
+from elolab.arena.notation.archives.sources import sources
+from elolab.arena.notation.pgn import PortableGame, PortableGameError
+from elolab.engine.games import game_named
+from tests.support.archive_writers import names_file, wtb_file
 
 SQUARES = (
     "d3 c5 e6 d2 c6 d6 b5 f5 e7 f6 f4 f3 g4 d7 g3 g5 h6 h5 h4 e8 c7 h3 c3 h7 e3 b6 g6 f7 d8 c2 d1 c4 b4 a5 f8 f2 e2 a4 "

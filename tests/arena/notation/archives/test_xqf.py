@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 
 import pytest
-from support.archive_writers import Branch, branches, xqf_file
 
-from arena.notation.archives.contract import Entry, Reading, Source
-from arena.notation.archives.formats import entries, format_of
-from arena.notation.pgn import PortableGame, PortableGameError
-from engine.games import game_named
+from elolab.arena.notation.archives.contract import Entry, Reading, Source
+from elolab.arena.notation.archives.formats import entries, format_of
+from elolab.arena.notation.pgn import PortableGame, PortableGameError
+from elolab.engine.games import game_named
+from tests.support.archive_writers import Branch, branches, xqf_file
 
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
 ENDGAME = "2bak4/4a4/4b4/9/6R2/9/9/4B4/4A4/2B1KA3 b - - 0 1"

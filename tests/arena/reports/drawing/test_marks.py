@@ -8,14 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from extreme_results import long_names, tournaments
-from figure_geometry import check_figure
 
-from arena.figures.standings import tables_of
-from arena.records import Outcome
-from arena.reports.charts import wilson_interval
-from arena.reports.contents import Plot
-from arena.reports.drawing.marks import (
+from elolab.arena.figures.standings import tables_of
+from elolab.arena.records import Outcome
+from elolab.arena.reports.charts import wilson_interval
+from elolab.arena.reports.contents import Plot
+from elolab.arena.reports.drawing.marks import (
     CUT,
     draw_interval,
     draw_point,
@@ -23,9 +21,11 @@ from arena.reports.drawing.marks import (
     shown_bounds,
     widen_coinciding,
 )
-from arena.reports.drawing.style import figure_file, single_axes, svg_text
-from arena.reports.plots import figures_also_as, plots_of, write_plots
-from arena.schedule import sequential_run
+from elolab.arena.reports.drawing.style import figure_file, single_axes, svg_text
+from elolab.arena.reports.plots import figures_also_as, plots_of, write_plots
+from elolab.arena.schedule import sequential_run
+from tests.support.extreme_results import long_names, tournaments
+from tests.support.figure_geometry import check_figure
 
 CASES = tournaments()
 
@@ -44,7 +44,7 @@ def test_figures_of_extreme_tournaments_are_legible(name: str) -> None:
 
 def test_a_tournament_that_has_just_begun_has_whole_pairs_and_all_words_in_its_figures() -> None:
     """One pair, and a player whose only game has no second one leads."""
-    from arena.reports import charts
+    from elolab.arena.reports import charts
 
     spec, records, _ = CASES["five"]
     one, other = (player.name for player in spec.players[:2])
@@ -62,7 +62,7 @@ def test_a_tournament_that_has_just_begun_has_whole_pairs_and_all_words_in_its_f
 
 
 def test_forty_players_are_legible_too() -> None:
-    from arena.reports import charts
+    from elolab.arena.reports import charts
 
     spec, records, _ = CASES["forty"]
     tables = tables_of(spec.game, [player.name for player in spec.players], records)
@@ -71,7 +71,7 @@ def test_forty_players_are_legible_too() -> None:
 
 
 def test_a_match_shows_elo_with_its_interval_after_every_moment() -> None:
-    from arena.reports.charts import course_chart, match_course
+    from elolab.arena.reports.charts import course_chart, match_course
 
     spec, records, _ = CASES["match"]
     tables = tables_of(spec.game, [player.name for player in spec.players], records)

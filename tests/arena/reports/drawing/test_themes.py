@@ -12,14 +12,14 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.container import ErrorbarContainer
 
-from arena.figures.standings import EndingCount
-from arena.reports.charts import endings_chart, pairs_chart
-from arena.reports.drawing.style import GROUND, INK, svg_text
-from engine.language import Catalogue
+from elolab.arena.figures.standings import EndingCount
+from elolab.arena.reports.charts import endings_chart, pairs_chart
+from elolab.arena.reports.drawing.style import GROUND, INK, svg_text
+from elolab.engine.language import Catalogue
 
 READABLE = 4.5
 """The least ratio of luminances for small text (WCAG 2.2, 1.4.3)."""
-STYLE = (resources.files("arena.reports") / "assets" / "report.css").read_text("utf-8")
+STYLE = (resources.files("elolab.arena.reports") / "assets" / "report.css").read_text("utf-8")
 
 
 def theme(name: str) -> dict[str, str]:
@@ -86,10 +86,10 @@ def test_score_intervals_stand_out_from_the_bars_of_pairs() -> None:
 @pytest.mark.parametrize("value", [0.0, 10.0, 53.0, 60.0])
 def test_figures_on_a_heat_map_can_be_read_whatever_the_theme(value: float) -> None:
     """Its cells keep their colours, so their texts must too."""
-    from tuning.reports.ablation_charts import heat_chart
+    from elolab.tuning.reports.ablation_charts import heat_chart
 
     worth = np.array([[np.nan, value], [-60.0, np.nan]])
-    figure = heat_chart(["one", "other"], worth, np.isfinite(worth), Catalogue("tuning.reports", "en"))
+    figure = heat_chart(["one", "other"], worth, np.isfinite(worth), Catalogue("elolab.tuning.reports", "en"))
     text, (image,) = figure.axes[0].texts[0], figure.axes[0].images
     cell = image.to_rgba(np.array([[value]]))[0, 0, :3]
     assert contrast(to_rgb(text.get_color()), cell) >= 4

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from tuning.study.model import linear_algebra
-from tuning.study.model.fitting import fit
-from tuning.study.model.linear_algebra import SYMBOL, one_thread
-from tuning.study.model.observations import Observations
-from tuning.study.model.response import ResponseModel
-from tuning.study.rounds.pairs_of_settings import design_pair, first_design
-from tuning.study.space import Dimension, Space
+from elolab.tuning.study.model import linear_algebra
+from elolab.tuning.study.model.fitting import fit
+from elolab.tuning.study.model.linear_algebra import SYMBOL, one_thread
+from elolab.tuning.study.model.observations import Observations
+from elolab.tuning.study.model.response import ResponseModel
+from elolab.tuning.study.rounds.pairs_of_settings import design_pair, first_design
+from elolab.tuning.study.space import Dimension, Space
 
 PARAMETERS, RESULTS = 12, 600
 """So many that products of matrices are divided among threads."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from arena.figures.statistics import Pentanomial
-from tuning.study.model.fitting import fit
-from tuning.study.model.observations import Observations
-from tuning.study.space import Dimension, Space
+from elolab.arena.figures.statistics import Pentanomial
+from elolab.tuning.study.model.fitting import fit
+from elolab.tuning.study.model.observations import Observations
+from elolab.tuning.study.space import Dimension, Space
 
 SPACE = Space((Dimension("size", 0, 1000),), (("size", 500),), external=True)
 

@@ -8,15 +8,15 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tuning.study.model.departures import DEVIATIONS, choose, drawn_weights, groups_of
-from tuning.study.model.fitting import fit
-from tuning.study.model.hill import Hill, HillOverLimits, levelled_off
-from tuning.study.model.importance import importances
-from tuning.study.model.maxima import expected_remaining_gain, maximum, sampled_starts
-from tuning.study.model.observations import Observations
-from tuning.study.playoff import decide
-from tuning.study.rounds.pairs_of_settings import design_of, design_pair, first_design
-from tuning.study.space import Dimension, Space, Values
+from elolab.tuning.study.model.departures import DEVIATIONS, choose, drawn_weights, groups_of
+from elolab.tuning.study.model.fitting import fit
+from elolab.tuning.study.model.hill import Hill, HillOverLimits, levelled_off
+from elolab.tuning.study.model.importance import importances
+from elolab.tuning.study.model.maxima import expected_remaining_gain, maximum, sampled_starts
+from elolab.tuning.study.model.observations import Observations
+from elolab.tuning.study.playoff import decide
+from elolab.tuning.study.rounds.pairs_of_settings import design_of, design_pair, first_design
+from elolab.tuning.study.space import Dimension, Space, Values
 
 Truth = Callable[[np.ndarray], float]
 

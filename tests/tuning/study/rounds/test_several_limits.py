@@ -11,23 +11,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arena.figures.statistics import NATURAL_TO_ELO
-from arena.play.store import Store
-from engine.engine import StopFlag
-from engine.errors import UserError
-from engine.language import Catalogue
-from engine.settings.limits import Limits
-from tuning.reports.document import MESSAGES
-from tuning.reports.study import _limit_words
-from tuning.study.model.fitting import fit
-from tuning.study.model.hill import Hill, HillOverLimits
-from tuning.study.model.maxima import maximum
-from tuning.study.model.observations import Observations
-from tuning.study.rounds.limits import LimitShares, equal_cost, target_alone
-from tuning.study.rounds.schedule import pairs_before_playoff, rounds_of
-from tuning.study.run import tune
-from tuning.study.space import Dimension, Space
-from tuning.study.spec import TuningSpec, load_tuning, tuning_from_mapping, tuning_from_text
+from elolab.arena.figures.statistics import NATURAL_TO_ELO
+from elolab.arena.play.store import Store
+from elolab.engine.engine import StopFlag
+from elolab.engine.errors import UserError
+from elolab.engine.language import Catalogue
+from elolab.engine.settings.limits import Limits
+from elolab.tuning.reports.document import MESSAGES
+from elolab.tuning.reports.study import _limit_words
+from elolab.tuning.study.model.fitting import fit
+from elolab.tuning.study.model.hill import Hill, HillOverLimits
+from elolab.tuning.study.model.maxima import maximum
+from elolab.tuning.study.model.observations import Observations
+from elolab.tuning.study.rounds.limits import LimitShares, equal_cost, target_alone
+from elolab.tuning.study.rounds.schedule import pairs_before_playoff, rounds_of
+from elolab.tuning.study.run import tune
+from elolab.tuning.study.space import Dimension, Space
+from elolab.tuning.study.spec import TuningSpec, load_tuning, tuning_from_mapping, tuning_from_text
 
 SHORT, MIDDLE, LONG = (Limits(nodes=nodes) for nodes in (1250, 5000, 20_000))
 STUDY = {"game": "xiangqi", "limit": "nodes=20000", "budget": {"games": 8000}, "parameters": ["null_depth"]}

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from elolab import command_line
-from tuning.reports.study import tuning_data
-from tuning.rereading import result_in
+from elolab.tuning.reports.study import tuning_data
+from elolab.tuning.rereading import result_in
 
 MOCK_ENGINES = Path(__file__).parents[3] / "support" / "mock_engines.py"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.settings.limits import Limits
-from tuning.study.validation.limits import on_processor_clock, slower
+from elolab.engine.settings.limits import Limits
+from elolab.tuning.study.validation.limits import on_processor_clock, slower
 
 
 @pytest.mark.parametrize(

@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from arena.figures.statistics import Pentanomial, sequential_test
-from engine.errors import UserError
-from tuning.reports.study import tuning_data, verdict_sentence, write_tuning_report
-from tuning.rereading import result_in
-from tuning.study.plan import prepare_tuning
-from tuning.study.result import StudyResult
-from tuning.study.run import tune
-from tuning.study.spec import TuningSpec, load_tuning, tuning_from_mapping, tuning_from_text
-from tuning.study.validation.match import Looks, Stage, Verdict, judge, stages_of
+from elolab.arena.figures.statistics import Pentanomial, sequential_test
+from elolab.engine.errors import UserError
+from elolab.tuning.reports.study import tuning_data, verdict_sentence, write_tuning_report
+from elolab.tuning.rereading import result_in
+from elolab.tuning.study.plan import prepare_tuning
+from elolab.tuning.study.result import StudyResult
+from elolab.tuning.study.run import tune
+from elolab.tuning.study.spec import TuningSpec, load_tuning, tuning_from_mapping, tuning_from_text
+from elolab.tuning.study.validation.match import Looks, Stage, Verdict, judge, stages_of
 
 STUDY = {"game": "xiangqi", "limit": "nodes=1000", "budget": {"games": 8000}, "parameters": ["null_depth"]}
 

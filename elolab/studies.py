@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, overload
 
-from arena.run import plain
+from elolab.arena.run import plain
 from elolab.arguments import at_least_one, naming_arguments, path_text, stream_or_none
 from elolab.documented import documented
+from elolab.engine.errors import UserError
+from elolab.engine.settings.parameters import Value
 from elolab.runs import (
     SPECIFICATION_NAME,
     FolderLike,
@@ -20,15 +22,13 @@ from elolab.runs import (
     read_specification,
     run_options,
 )
-from engine.errors import UserError
-from engine.settings.parameters import Value
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from pandas import DataFrame
 
-    from tuning.study.result import StudyResult
+    from elolab.tuning.study.result import StudyResult
 
 DEFAULT_TRIALS = 80
 
@@ -77,7 +77,7 @@ class PlayedStudy(PlayedGames):
     @naming_arguments("folder")
     def write_report(self) -> Path:
         """Write the report, tables and plots into ``folder``; returns the path of report.html."""
-        from tuning.reports.study import write_tuning_report
+        from elolab.tuning.reports.study import write_tuning_report
 
         return write_tuning_report(self._result)
 
@@ -209,10 +209,10 @@ def _by_games(
 ) -> PlayedStudy:
     import pandas
 
-    from arena.figures.statistics import INTERVAL_DEVIATIONS
-    from tuning.reports.study import rounds_frame
-    from tuning.study import run
-    from tuning.study.spec import tuning_from_mapping
+    from elolab.arena.figures.statistics import INTERVAL_DEVIATIONS
+    from elolab.tuning.reports.study import rounds_frame
+    from elolab.tuning.study import run
+    from elolab.tuning.study.spec import tuning_from_mapping
 
     spec = read_specification(specification, "tuning", "tuning", tuning_from_mapping)
     folder = run_folder.path
@@ -261,8 +261,8 @@ def _by_objective(
 ) -> Trials:
     import pandas
 
-    from arena.figures.numbers import given_text
-    from tuning.study.objective import Trial, read_objective, search
+    from elolab.arena.figures.numbers import given_text
+    from elolab.tuning.study.objective import Trial, read_objective, search
 
     spec = read_objective(content, "tune", str(game))
 

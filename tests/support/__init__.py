@@ -1,0 +1,4 @@
+"""What tests share: mock engines, fake tournaments, oracles.
+
+A program that tests start imports its neighbours by their plain names.
+"""
