@@ -107,7 +107,6 @@ def tune(
     wall_clock_on_cluster: bool = False,
     progress: TextIO | None = None,
     accept_engine_change: bool = False,
-    presets: FolderLike | None = None,
 ) -> PlayedStudy: ...
 
 
@@ -145,7 +144,6 @@ def tune(
     wall_clock_on_cluster: bool = False,
     progress: TextIO | None = None,
     accept_engine_change: bool = False,
-    presets: FolderLike | None = None,
 ) -> PlayedStudy | Trials:
     """Search for better settings, by games or by a function of your own.
 
@@ -154,8 +152,8 @@ def tune(
     with what is there; without one they are in a temporary folder, as long as the result lives. ``concurrency`` is how
     many games are played at a time, ``progress`` a text stream such as ``sys.stderr`` that is told how it goes,
     ``accept_engine_change`` says whether to go on with games of another version of the engine, or of an external
-    program, and ``presets`` is where a confirmed gain is written as a preset (``folder`` unless given). ``cluster`` and
-    ``wall_clock_on_cluster`` are as for ``play_match``. Returns a ``PlayedStudy``.
+    program. A confirmed gain is written to ``folder`` as a preset. ``cluster`` and ``wall_clock_on_cluster`` are as for
+    ``play_match``. Returns a ``PlayedStudy``.
 
     **By a function**, ``tune(objective=..., dimensions=..., ...)``: Optuna looks for the settings for which
     ``objective(settings)`` is greatest. ``settings`` is a dictionary of parameters, which ``Engine`` and ``play_match``
@@ -181,14 +179,14 @@ def tune(
         if specification is None or dimensions:
             raise TypeError("tune() takes a specification, or an objective and dimensions")
         options = run_options(concurrency, progress, accept_engine_change, cluster, wall_clock_on_cluster)
-        return _by_games(specification, RunFolder(folder), presets, options)
-    of_games = (specification, presets, cluster)
+        return _by_games(specification, RunFolder(folder), options)
+    of_games = (specification, cluster)
     is_of_games = any(one is not None for one in of_games) or concurrency != 1
     is_left_out = isinstance(dimensions, tuple) and not dimensions
     if is_of_games or is_left_out or accept_engine_change or wall_clock_on_cluster:
         raise TypeError(
             "tune() takes an objective with dimensions, and no specification, concurrency, cluster, "
-            "wall_clock_on_cluster, presets or accept_engine_change"
+            "wall_clock_on_cluster or accept_engine_change"
         )
     if not callable(objective):
         raise UserError(f"objective = {objective!r}, expected a function")
@@ -204,9 +202,7 @@ def tune(
     return _by_objective(content, game, objective, trials, folder, progress)
 
 
-def _by_games(
-    specification: Specification, run_folder: RunFolder, presets: FolderLike | None, options: Any
-) -> PlayedStudy:
+def _by_games(specification: Specification, run_folder: RunFolder, options: Any) -> PlayedStudy:
     import pandas
 
     from elolab.arena.figures.statistics import INTERVAL_DEVIATIONS
@@ -216,9 +212,8 @@ def _by_games(
 
     spec = read_specification(specification, "tuning", "tuning", tuning_from_mapping)
     folder = run_folder.path
-    chosen = folder if presets is None else Path(path_text(presets, "presets"))
     options["files"] = kept_specification(specification)
-    result = run.tune(spec, folder, presets=chosen, **options)
+    result = run.tune(spec, folder, **options)
     if isinstance(specification, Mapping):
         conditions = replace(spec.conditions, source=str(folder / SPECIFICATION_NAME))
         result = replace(result, spec=replace(spec, conditions=conditions))

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from elolab.arena.figures.faults import FaultCount
     from elolab.arena.play.stages import StagePlan
     from elolab.arena.run import Purpose
-    from elolab.tuning.study.spec import TuningSpec
 
 TEXT_WIDTH = 80
 
@@ -106,15 +105,6 @@ def complain_of_faults(faults: Sequence[FaultCount], exit_code: int) -> None:
     games = sum(fault.lost for fault in faults)
     if games:
         complain("console.forfeits_one" if games == 1 else "console.forfeits", code=exit_code, games=games)
-
-
-def complain_of_taken_name(spec: TuningSpec, directory: Path, preset: Path | None) -> None:
-    """Say on standard error that a preset was written to the run's folder because its name is another's, if it was."""
-    from elolab.tuning.study.validation.preset import place_of_preset
-
-    place, other = place_of_preset(spec, directory)
-    if preset == place and other is not None:
-        complain("console.preset_elsewhere", other=other, preset=preset)
 
 
 def print_faults(faults: Sequence[FaultCount]) -> None:

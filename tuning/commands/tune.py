@@ -12,7 +12,6 @@ from elolab.engine.commands.arguments import print_json
 from elolab.tuning.commands.arguments import (
     complain,
     complain_of_faults,
-    complain_of_taken_name,
     configure_with_specification,
     describe,
     print_outcome,
@@ -32,9 +31,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "tuning",
         "Given again, the command goes on where it was stopped, also with another budget or longest validation. "
         "Stopped, it reports the best that is known so far. A gain that a sequential test on reserved openings "
-        "accepts, and that a second one at a larger limit finds no regression of, is written as a preset to "
-        "configs/engines (where there is no configs folder, to DIR); if none is, the exit code is 3. "
-        "It is 1 if one is, but players forfeited games by faults.",
+        "accepts, and that a second one at a larger limit finds no regression of, is written as a preset "
+        "to DIR; every command takes it as a player by its path. Without such a gain the exit code is 3. "
+        "It is 1 if there is one, but players forfeited games by faults.",
     )
 
 
@@ -76,7 +75,6 @@ def run(arguments: argparse.Namespace) -> int:
         return result.exit_code
     if not result.confirmed and arguments.json:  # otherwise it has just been printed
         print(f"elolab: {tuning_sentence(result, arguments.language)}", file=sys.stderr)
-    complain_of_taken_name(result.spec, directory, result.preset)
     complain_of_faults(result.faults, result.exit_code)
     return result.exit_code
 

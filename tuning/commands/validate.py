@@ -21,7 +21,6 @@ from elolab.tuning.commands.arguments import (
     add_playing_arguments,
     complain,
     complain_of_faults,
-    complain_of_taken_name,
     describe,
     print_faults,
     report_written,
@@ -93,7 +92,6 @@ def run(arguments: argparse.Namespace) -> int:
         complain("console.not_validated", folder=directory, limit=verdict.limits)
     elif result.failed is not None:
         complain("console.not_validated_in_study", folder=directory, limit=result.failed.limits)
-    complain_of_taken_name(result.spec, directory, result.preset)
     complain_of_faults(result.faults, result.exit_code)
     return int(result.exit_code)
 

@@ -63,20 +63,17 @@ MAX_VALUE = 1000.0
 """Elo: what is reported to Optuna for a trial that won or lost every pair."""
 
 
-def tune(
-    spec: TuningSpec, directory: Path, *, presets: Path | None = None, **options: Unpack[RunOptions]
-) -> StudyResult:
+def tune(spec: TuningSpec, directory: Path, **options: Unpack[RunOptions]) -> StudyResult:
     """Run or resume a study in its folder: rounds, playoff, validations, preset.
 
-    With a budget in games nothing but times depends on the concurrency. A validated recommendation is
-    written to the folder ``presets`` (default: ``configs/engines`` if there is a ``configs`` here, else the run's
-    folder). Raises ``UserError`` if the folder belongs to another run or engine, the
-    storage cannot be reached, or the disk is full.
+    With a budget in games nothing but times depends on the concurrency. A validated recommendation is written to the
+    folder as a preset. Raises ``UserError`` if the folder belongs to another run or engine, the storage cannot be
+    reached, or the disk is full.
     """
     result = play_study(spec, directory, **options)
     if not result.confirmed:
         return result
-    preset = write_preset(result.engine, spec, directory, result.recommended, result.verdicts[0], presets)
+    preset = write_preset(result.engine, spec, directory, result.recommended, result.verdicts[0])
     return replace(result, preset=preset)
 
 

@@ -130,7 +130,7 @@ def write_study(folder: Path, extra: str = "", **changes: Any) -> Path:
 
 def run(path: Path, out: Path, concurrency: int = 1, *, with_report: bool = False, **options: Any) -> StudyResult:
     """Tune; the figures of a report cost more than the games, so only those who look at it get one."""
-    result = tune(load_tuning(path), out, concurrency=concurrency, stream=io.StringIO(), presets=out, **options)
+    result = tune(load_tuning(path), out, concurrency=concurrency, stream=io.StringIO(), **options)
     if with_report:
         write_tuning_report(result)
     return result
@@ -368,9 +368,9 @@ def test_damaged_games_are_played_again(copied: tuple[Path, Path], tmp_path: Pat
         store.connection.execute("UPDATE games SET plies = plies + 1 WHERE series LIKE 'validation%' AND number = 2")
     stream = io.StringIO()
     if command == "tune":
-        tune(load_tuning(path), out, stream=stream, presets=tmp_path)
+        tune(load_tuning(path), out, stream=stream)
     else:
-        validate_again(out, None, None, stream=stream, presets=tmp_path)
+        validate_again(out, None, None, stream=stream)
     assert f"the games were damaged; {len(before) - 1} are whole and kept" in stream.getvalue()
     assert {record.key: record.digest for record in records_in(out)} == {one.key: one.digest for one in before}
 
@@ -610,7 +610,7 @@ def test_a_validation_that_cannot_accept_is_warned_of(tmp_path: Path, capsys: py
     assert "Warning: validation: 6 pairs cannot accept a gain, even if all of them are won; 147 could." in said
     assert "use a suite of 732 or more openings (this one has " in said
     stream = io.StringIO()
-    result = tune(load_tuning(path), out, stream=stream, presets=out)
+    result = tune(load_tuning(path), out, stream=stream)
     assert "6 pairs cannot accept a gain" in " ".join(stream.getvalue().split())
     test = result.verdicts[0].test
     assert test is not None
@@ -619,7 +619,7 @@ def test_a_validation_that_cannot_accept_is_warned_of(tmp_path: Path, capsys: py
     assert f"about {needed} pairs in all would accept it: give [validation] maximum_pairs = {needed} in" in sentence
     assert tuning_data(result, None)["validation"][0]["expected_pairs"] == needed
     with pytest.raises(UserError, match=r"6 pairs cannot accept a gain, .* a suite of 732 or more openings"):
-        validate_again(out, Limits(nodes=80), None, stream=io.StringIO(), presets=tmp_path)
+        validate_again(out, Limits(nodes=80), None, stream=io.StringIO())
 
 
 @pytest.mark.parametrize("polls", [0, 5, 30, 62, 75])
@@ -855,9 +855,8 @@ def improved(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, StudyResul
         "[set]\nquiescence = false\nhash_mb = 1\n[adjudication]\nmaximum_plies = 120\n"
         '[validation]\nelo_upper = 200\nslow_limit = "nodes=400"\nslow_pairs = 4\n'
     )
-    (folder / "presets").mkdir()
     spec = load_tuning(folder / "weak.toml")
-    study_result = tune(spec, folder / "out", concurrency=2, stream=io.StringIO(), presets=folder / "presets")
+    study_result = tune(spec, folder / "out", concurrency=2, stream=io.StringIO())
     return folder, study_result
 
 
@@ -865,7 +864,7 @@ def test_a_confirmed_gain_becomes_a_preset(improved: tuple[Path, StudyResult]) -
     folder, study_result = improved
     assert study_result.confirmed
     assert study_result.exit_code == 0
-    assert study_result.preset == folder / "presets" / "weak.toml"
+    assert study_result.preset == folder / "out" / "weak.toml"
     assert load_preset(str(study_result.preset), "xiangqi") == {"hash_mb": 1}
     assert "quiescence off" in read_toml(study_result.preset)["description"]
     data = tuning_data(study_result, Path("report.html"))
@@ -915,7 +914,7 @@ def test_a_match_of_fixed_length_counts_no_games_of_a_sequential_test(
     shutil.copytree(folder / "out", out)
 
     def validate(pairs: int | None, maximum: int | None = None, **options: Any) -> ValidationResult:
-        return validate_again(out, None, pairs, maximum, stream=io.StringIO(), presets=tmp_path, **options)
+        return validate_again(out, None, pairs, maximum, stream=io.StringIO(), **options)
 
     before = {record.key for record in records_in(out)}
     assert validate(3, stop=CountingStop(8)).interrupted
@@ -1006,24 +1005,24 @@ def test_only_a_finished_study_can_be_validated(tmp_path: Path, capsys: pytest.C
     assert "its study has no recommendation yet" in capsys.readouterr().err
 
 
-def test_a_preset_of_somebody_else_is_not_overwritten(improved: tuple[Path, StudyResult]) -> None:
+def test_a_preset_of_somebody_else_is_not_overwritten(improved: tuple[Path, StudyResult], tmp_path: Path) -> None:
     folder, study_result = improved
-    other = folder / "other"
-    other.mkdir()
+    out = tmp_path / "out"
     for content in (b"[xiangqi]\n", "# \u6d4b\u8bd5\n[xiangqi]\n".encode("gbk")):
-        (other / "weak.toml").write_bytes(content)
-        again = tune(study_result.spec, folder / "out", stream=io.StringIO(), presets=other)
-        assert again.preset == folder / "out" / "weak.toml"
-        assert (other / "weak.toml").read_bytes() == content
+        shutil.copytree(folder / "out", out, dirs_exist_ok=True)
+        (out / "weak.toml").write_bytes(content)
+        again = tune(study_result.spec, out, stream=io.StringIO())
+        assert again.preset == out / "weak-tuned.toml"
+        assert (out / "weak.toml").read_bytes() == content
     written = (folder / "out" / "weak.toml").read_text()
-    (other / "weak.toml").write_text(written, "utf-8-sig")
-    again = tune(study_result.spec, folder / "out", stream=io.StringIO(), presets=other)
-    assert again.preset == other / "weak.toml"
-    assert (other / "weak.toml").read_text() == written
+    (out / "weak.toml").write_text(written, "utf-8-sig")
+    again = tune(study_result.spec, out, stream=io.StringIO())
+    assert again.preset == out / "weak.toml"
+    assert (out / "weak.toml").read_text() == written
 
 
 @pytest.mark.parametrize("command", [["tune", "weak.toml", "--out", "out"], ["validate", "out"]])
-def test_it_is_said_that_a_preset_went_elsewhere(
+def test_a_preset_goes_to_the_folder_of_the_run(
     improved: tuple[Path, StudyResult], tmp_path: Path, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch, command: list[str],
 ) -> None:  # fmt: skip
@@ -1032,15 +1031,10 @@ def test_it_is_said_that_a_preset_went_elsewhere(
         shutil.copyfile(folder / name, tmp_path / name)
     shutil.copytree(folder / "out", tmp_path / "out")
     monkeypatch.chdir(tmp_path)
-    other = Path("configs") / "engines" / "weak.toml"
-    other.parent.mkdir(parents=True)
-    other.write_text("[xiangqi]\n")
+    (tmp_path / "configs" / "engines").mkdir(parents=True)
     assert command_line.main(command) == 0
-    assert f"{other} is not of this study and stays as it is; the preset is out/weak.toml" in capsys.readouterr().err
-    other.unlink()
-    assert command_line.main(command) == 0
-    assert other.is_file()
-    assert "is not of this study" not in capsys.readouterr().err
+    assert "play it: elolab match out/weak.toml default" in capsys.readouterr().out
+    assert not list((tmp_path / "configs" / "engines").iterdir())
 
 
 # What is written and printed

@@ -74,7 +74,7 @@ def test_two_folders_work_on_one_study_in_postgresql(server: str, tmp_path: Path
     path = write_study(tmp_path, storage=server, parameters=["lmr_base"], games=46)
 
     def run(folder: str, stop: StopFlag | None = None) -> StudyResult:
-        return tune(load_tuning(path), tmp_path / folder, stream=io.StringIO(), presets=tmp_path, stop=stop)
+        return tune(load_tuning(path), tmp_path / folder, stream=io.StringIO(), stop=stop)
 
     one = run("one", stop=CountingStop(20))
     assert one.interrupted

@@ -77,8 +77,6 @@ def validate_again(
     limits: Limits | None,
     pairs: int | None,
     maximum_pairs: int | None = None,
-    *,
-    presets: Path | None = None,
     **options: Unpack[RunOptions],
 ) -> ValidationResult:
     """Let the recommendation of a finished study play the base again on the reserved openings.
@@ -120,7 +118,7 @@ def validate_again(
     )  # fmt: skip
     preset = None
     if verdict is not None and verdict.kind == "sprt" and verdict.passed and failed is None:
-        preset = write_preset(engine, spec, directory, named, verdict, presets)
+        preset = write_preset(engine, spec, directory, named, verdict)
     return ValidationResult(spec, directory, named, verdict, preset, failed, faults, caveats)
 
 

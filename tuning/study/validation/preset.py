@@ -23,40 +23,20 @@ HEADING = re.compile(r"# Written by elolab tune (.+) \(study (.+)\), whose next 
 """The first line: the specification and the study's name."""
 
 
-def write_preset(
-    engine: str,
-    spec: TuningSpec,
-    directory: Path,
-    values: Mapping[str, Value],
-    verdict: Verdict,
-    folder: Path | None = None,
-) -> Path:
-    """Write a recommendation that a sequential test has accepted (``verdict``) and return its path.
+def write_preset(engine: str, spec: TuningSpec, directory: Path, values: Mapping[str, Value], verdict: Verdict) -> Path:
+    """Write a recommendation that a sequential test has accepted (``verdict``) to the run's folder; return its path.
 
-    A set of the built-in engine becomes a preset in ``folder``; without one in ``configs/engines`` if there is a
-    ``configs`` here, unless a preset of that name that this study did not write is there; otherwise in the run's
-    folder. An external engine's options are written to the run's folder as a player of a tournament.
+    A set of the built-in engine becomes a preset, which every command takes by its path. An external engine's options
+    become a player of a tournament. A file of that name that the study did not write stays as it is.
     """
-    text = preset_text(engine, spec, values, verdict)
-    path, _ = place_of_preset(spec, directory, folder)
+    path = directory / f"{spec.validation.preset}.toml"
+    if path.is_file() and not _is_of(path, spec):
+        path = path.with_stem(f"{path.stem}-tuned")
     path.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(path, text)
+    replace_file(path, preset_text(engine, spec, values, verdict))
     with Store(directory) as store:
         store.record_metadata({PRESET_METADATA: str(path.resolve())})
     return path
-
-
-def place_of_preset(spec: TuningSpec, directory: Path, folder: Path | None = None) -> tuple[Path, Path | None]:
-    """Where ``write_preset`` writes, and the preset of another origin that has the name in the usual place, if any."""
-    name = f"{spec.validation.preset}.toml"
-    here = Path("configs")
-    chosen = folder or (here / "engines" if here.is_dir() else directory)
-    if spec.engine is not None:
-        chosen = directory
-    path = chosen / name
-    if path.is_file() and not _is_of(path, spec):
-        return directory / name, path
-    return path, None
 
 
 def written_preset(spec: TuningSpec, directory: Path) -> Path | None:

@@ -159,7 +159,7 @@ def test_a_study_plays_at_its_limits_and_goes_on_after_a_stop(tmp_path: Path) ->
         '[set]\nhash_mb = 1\n[validation]\nmaximum_pairs = 2\nslow = "off"\n'
     )
     spec = load_tuning(path)
-    whole = tune(spec, tmp_path / "whole", stream=io.StringIO(), presets=tmp_path)
+    whole = tune(spec, tmp_path / "whole", stream=io.StringIO())
     with Store(tmp_path / "whole", read_only=True) as store:
         details = [(record.pairing, record.detail) for record in store.iterate()]
     by_series = {series: Counter(detail["limit"] for place, detail in details if place.series == series and detail)
@@ -167,9 +167,9 @@ def test_a_study_plays_at_its_limits_and_goes_on_after_a_stop(tmp_path: Path) ->
     assert set(by_series[""]) == {"nodes=20", "nodes=40"}
     assert by_series[""]["nodes=20"] == pytest.approx(2 * by_series[""]["nodes=40"], abs=6)
     assert set(by_series["playoff"]) <= {"nodes=80"}
-    stopped = tune(spec, tmp_path / "stopped", stream=io.StringIO(), presets=tmp_path, stop=CountingStop(9))
+    stopped = tune(spec, tmp_path / "stopped", stream=io.StringIO(), stop=CountingStop(9))
     assert stopped.interrupted
-    again = tune(spec, tmp_path / "stopped", stream=io.StringIO(), presets=tmp_path, concurrency=2)
+    again = tune(spec, tmp_path / "stopped", stream=io.StringIO(), concurrency=2)
     assert (again.digest, again.rounds, again.decision) == (whole.digest, whole.rounds, whole.decision)
     words = (_limit_words(spec, Catalogue(MESSAGES, language)) for language in ("en", "zh"))
     assert next(words) == "nodes=80; the games of the rounds 66.7 % at nodes=20, 33.3 % at nodes=40"

@@ -172,7 +172,7 @@ def test_it_is_played_reported_and_read_again(tmp_path: Path) -> None:
         "[validation]\nelo_upper = 200\nslow_elo_lower = -200\nslow_maximum_pairs = 8\n"
     )
     out = tmp_path / "out"
-    result = tune(load_tuning(tmp_path / "weak.toml"), out, stream=io.StringIO(), presets=tmp_path)
+    result = tune(load_tuning(tmp_path / "weak.toml"), out, stream=io.StringIO())
     assert [(verdict.kind, verdict.passed) for verdict in result.verdicts] == [("sprt", True), ("non_regression", True)]
     assert result.verdicts[1].counts.pairs == 8
     for verdict in result.verdicts:
