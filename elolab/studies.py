@@ -205,7 +205,7 @@ def tune(
 def _by_games(specification: Specification, run_folder: RunFolder, options: Any) -> PlayedStudy:
     import pandas
 
-    from elolab.arena.figures.statistics import INTERVAL_DEVIATIONS
+    from elolab.arena.figures.intervals import INTERVAL_DEVIATIONS
     from elolab.tuning.reports.study import rounds_frame
     from elolab.tuning.study import run
     from elolab.tuning.study.spec import tuning_from_mapping
