@@ -20,8 +20,8 @@ ROOT = Path(__file__).parents[1]
 
 LONGEST = 40
 """Words of a sentence."""
-SENTENCES = (("README.md", 18.6, 41), ("docs/guide.md", 18, 55))
-"""Words of a page's sentences on average, and of the longest one; these fall to 18 and ``LONGEST``."""
+MEAN = 18
+"""Words of a sentence of README and guide on average."""
 
 PHRASES = {
     r"(?:is|are|was|were|be|been|being) told": "say who tells it, or: receives, knows, gets",
@@ -46,15 +46,14 @@ OPENING = re.compile(r"(?:Of|Those|The same|What|Who|Whose)\b")
 """A docstring begins with what a thing is or does."""
 
 AT_MOST = {
-    "docs": (0, 0, 6),
-    "engine": (56, 174, 23),
-    "arena": (240, 429, 41),
+    "docs": (0, 0, 0),
+    "engine": (51, 168, 22),
+    "arena": (222, 375, 38),
     "tuning": (106, 326, 46),
-    "elolab": (17, 27, 15),
+    "elolab": (17, 25, 15),
 }
 """By part: banned phrases, docstrings with a banned opening, sentences too long or too nested."""
 
-PACKAGES = ("engine", "arena", "tuning", "elolab")
 PAGES = sorted(
     path
     for path in (ROOT / "README.md", ROOT / "ARCHITECTURE.md", *(ROOT / "docs").glob("*.md"))
@@ -150,11 +149,11 @@ def test_faults_of_voice_only_fall(part: str) -> None:
         assert len(found) <= most, f"{len(found)} where at most {most} are allowed:\n" + "\n".join(found)
 
 
-@pytest.mark.parametrize(("page", "mean", "longest"), SENTENCES)
-def test_sentences_are_short(page: str, mean: float, longest: int) -> None:
+@pytest.mark.parametrize("page", ["README.md", "docs/guide.md"])
+def test_sentences_are_short(page: str) -> None:
     lengths = [length(one) for one in sentences((ROOT / page).read_text("utf-8")) if one.endswith((".", ":"))]
-    assert statistics.mean(lengths) <= mean
-    assert max(lengths) <= longest
+    assert statistics.mean(lengths) <= MEAN
+    assert max(lengths) <= LONGEST
 
 
 def test_faults_are_found() -> None:
