@@ -1,10 +1,10 @@
 """Moves of Xiangqi in standard algebraic notation (SAN), as Western programs write it; read, never written.
 
-``Che2`` names the piece, where it helps the file or rank (or both) that it leaves, and the square it reaches: ``Hg7``,
-``R9xd7``, ``Cb3-c3``. Letters are K, A, R, C, P with N or H for horses and B or E for elephants; pawns mostly have
-none (``c4``, ``xe4``). ``x`` marks a capture; marks of check and value may follow. Ranks count from Red's side, from 0
-(WinBoard, XBoard, BanksiaGUI, pychess) or from 1 (Fairy-Stockfish and the forks of cutechess), which only the moves of
-a whole game can tell.
+``Che2`` names the piece, if needed the file or rank (or both) of its origin, and its target square: ``Hg7``, ``R9xd7``,
+``Cb3-c3``. Letters are K, A, R, C, P with N or H for horses and B or E for elephants; pawns mostly have none (``c4``,
+``xe4``). ``x`` marks a capture; marks of check and value may follow. Ranks count from Red's side, from 0 (WinBoard,
+XBoard, BanksiaGUI, pychess) or from 1 (Fairy-Stockfish and the forks of cutechess), which only the moves of a whole
+game can tell.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ def is_algebraic(text: str) -> bool:
 
 
 def parse_algebraic(position: Position, text: str, first_rank: int) -> str:
-    """The legal move (ICCS) that a text names whose ranks count from ``first_rank``.
+    """Find the legal move (ICCS) that a text means with ranks counted from ``first_rank``.
 
-    Raises ``MoveError`` if it is not written in SAN, or names no legal move or several.
+    Raises ``MoveError`` if the text is not in SAN, or means no legal move or several.
     """
     shape = _SHAPE.fullmatch(text)
     if shape is None:
@@ -59,11 +59,11 @@ def parse_algebraic(position: Position, text: str, first_rank: int) -> str:
 def read_algebraic(
     position: Position, texts: Sequence[str], ranks: str, ranks_of_file: Callable[[], str] = lambda: ""
 ) -> list[str]:
-    """The moves of a game, whose ranks are all counted in one way: the one in which all moves are legal.
+    """Read the moves of a game, with ranks counted from 0 or 1, whichever makes all moves legal.
 
-    Where both are, the other games of the file tell (``0`` or ``1``, empty if none does), or else ``ranks`` (``0``,
-    ``1`` or ``auto``). Raises ``AlgebraicError`` where neither is, of the base in which more moves are legal, and for
-    ``auto`` where both are.
+    If both do, ``ranks_of_file()`` decides (``0``, ``1``, or empty if the file's other games leave it open), then
+    ``ranks`` (``0``, ``1`` or ``auto``). Raises ``AlgebraicError`` if neither is legal, describing the base with more
+    legal moves, and if ``auto`` cannot decide.
     """
     readings = [_read_in(position, texts, first_rank) for first_rank in (0, 1)]
     legal = [moves for moves, error in readings if error is None]
@@ -82,13 +82,13 @@ def read_algebraic(
 
 
 def ranks_told_by(position: Position, texts: Sequence[str]) -> str:
-    """``0`` or ``1`` if all moves of a game are legal in that base only; otherwise empty."""
+    """``0`` or ``1`` if the moves of a game are legal in that base only; otherwise empty."""
     legal = [base for base in ("0", "1") if _read_in(position, texts, int(base))[1] is None]
     return legal[0] if len(legal) == 1 else ""
 
 
 class AlgebraicError(MoveError):
-    """A game in SAN that cannot be read; ``number`` is that of the wrong move, from 0."""
+    """A game in SAN that cannot be read; ``number`` is the index of the wrong move, from 0."""
 
     def __init__(self, number: int, text: str) -> None:
         super().__init__(text)
@@ -96,7 +96,7 @@ class AlgebraicError(MoveError):
 
 
 def _read_in(position: Position, texts: Sequence[str], first_rank: int) -> tuple[list[str], MoveError | None]:
-    """The legal moves from the start on, and what is wrong with the one after them."""
+    """The legal moves from the start on, and the error of the first illegal one, if any."""
     trial = position.copy()
     moves: list[str] = []
     for text in texts:
@@ -110,6 +110,6 @@ def _read_in(position: Position, texts: Sequence[str], first_rank: int) -> tuple
 
 
 def _square(file: str, rank: str, first_rank: int) -> int:
-    """The number of a square; one that is off the board has the number of none."""
+    """Index of a square; -1 if it is off the board."""
     row = int(rank) - first_rank
     return row * 9 + "abcdefghi".index(file) if 0 <= row <= 9 else -1

@@ -1,12 +1,12 @@
-"""Openings chosen by how even they are: made by random play, or kept of a suite.
+"""Selection of balanced openings, from random play or from an existing suite.
 
 A judge scores a position for the side to move, in points of a search's score (centipawns, hundredths of a disc). The
 *win probability* of the side that has the first move of the game (Red in Xiangqi, Black in Othello), a draw being half
 a win, is ``1 / (1 + exp(-score / odds_scale))``; the scale is a game's own (``Game.odds_scale``), fitted to games.
 
-Positions that differ by symmetry alone (the two sides of a Xiangqi board; the eight turns and reflections of an
-Othello board), or by the order of the moves that led to them, are one opening. What is chosen depends neither on
-threads nor on time.
+Positions that differ by symmetry alone (the two sides of a Xiangqi board; the eight turns and reflections of an Othello
+board), or by the order of the moves that led to them, are one opening. The selection depends neither on threads nor on
+time.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ CANDIDATES_PER_OPENING = 400
 """The generator gives up after this many candidates for each opening wanted."""
 
 OVER, ILLEGAL, DUPLICATE, MIRRORED, OUTSIDE = "over", "illegal", "duplicate", "mirrored", "outside"
-"""Why an opening is dropped: the game is over there; it is illegal or over; it is there before, the same or an image
-by symmetry; its score is outside the band."""
+"""Reasons for dropping an opening: the game is over; the line is illegal or over; a duplicate; a mirror image of an
+earlier one; a score outside the band.
+"""
 
 
 class Judge(Protocol):
@@ -48,7 +49,7 @@ class Judge(Protocol):
         """Points of the side to move; it depends on the position alone."""
 
     def close(self) -> None:
-        """End what it runs."""
+        """Release its resources."""
 
 
 class EngineJudge:
@@ -68,11 +69,11 @@ class EngineJudge:
         return self._engine.search(position, self._limits, stop=self._stop).score
 
     def close(self) -> None:
-        """Nothing runs."""
+        """Nothing to release."""
 
 
 class PlayerJudge:
-    """A player, such as another program, asked for a move: what it says of the position beside."""
+    """Scores positions by the score that a player, such as another program, reports with its move."""
 
     def __init__(self, spec: PlayerSpec, game: str, stop: StopFlag) -> None:
         from elolab.arena.players.registry import make_player
@@ -81,7 +82,7 @@ class PlayerJudge:
         self._stop = stop
 
     def score(self, position: Position) -> int:
-        """Points of the side to move. Raises ``OpeningError`` if the player fails twice, or says no score."""
+        """Points of the side to move. Raises ``OpeningError`` if the player fails twice or reports no score."""
         from elolab.arena.players.contract import GameStopped, PlayerFault, PlayerResigned
         from elolab.arena.players.event_loop import run
 
@@ -122,7 +123,7 @@ class PlayerJudge:
 
 
 class JudgesByThread:
-    """A judge for each thread that asks for one; ``close`` ends them all."""
+    """A judge per thread, made on first use; ``close`` closes them all."""
 
     def __init__(self, make: Callable[[], Judge]) -> None:
         self._make = make
@@ -131,7 +132,7 @@ class JudgesByThread:
         self._judges: list[Judge] = []
 
     def score(self, position: Position) -> int:
-        """Points of the side to move, by this thread's judge."""
+        """Points of the side to move, from this thread's judge."""
         if not hasattr(self._local, "judge"):
             self._local.judge = self._make()
             with self._lock:
@@ -140,14 +141,14 @@ class JudgesByThread:
         return judge.score(position)
 
     def close(self) -> None:
-        """End all of them."""
+        """Close all of them."""
         for judge in self._judges:
             judge.close()
 
 
 @contextmanager
 def judges(make: Callable[[], Judge]) -> Iterator[JudgesByThread]:
-    """A judge for each thread within it."""
+    """Context of a judge per thread; closes them at the end."""
     found = JudgesByThread(make)
     try:
         yield found
@@ -156,17 +157,17 @@ def judges(make: Callable[[], Judge]) -> Iterator[JudgesByThread]:
 
 
 def win_probability(score: int, odds_scale: float) -> float:
-    """Of the side whose score it is; see the module's text."""
+    """Win probability of the side with this score; see the module's text."""
     return (1 + math.tanh(score / odds_scale / 2)) / 2  # the same as there, and never too large to compute
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """An opening, and what the judge says of it."""
+    """An opening with its score."""
 
     opening: Opening
     reached: str
-    """Text of the position after the opening's moves."""
+    """Text of the position reached by the opening's moves."""
     score: int
     """Points of the side to move."""
     side_to_move: int
@@ -183,28 +184,28 @@ Accepts = Callable[[Candidate], bool]
 
 
 def within_score(max_score: int) -> Accepts:
-    """Those within ``max_score`` points of even, either way."""
+    """Accept candidates within ``max_score`` points of even, either way."""
     return lambda candidate: abs(candidate.score) <= max_score
 
 
 def within_probability(low: float, high: float, odds_scale: float) -> Accepts:
-    """Those whose win probability is from ``low`` to ``high``, for the side that has the first move of the game."""
+    """Accept candidates whose first mover's win probability is from ``low`` to ``high``."""
     return lambda candidate: low <= win_probability(candidate.first_score, odds_scale) <= high
 
 
 @dataclass
 class Selection:
-    """What was chosen, in order, and what became of the rest."""
+    """The chosen openings in order, and the number of the others by reason."""
 
     kept: list[Candidate] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
-    """How many were dropped, by reason."""
+    """Number of dropped candidates by reason."""
     interrupted: bool = False
-    """Whether the stop flag ended it; what is kept then is the beginning of the whole."""
+    """Whether the stop flag cut it short; ``kept`` is then a prefix of the full selection."""
 
     @property
     def seen(self) -> int:
-        """How many there were."""
+        """Number of candidates examined."""
         return len(self.kept) + self.dropped.total()
 
 
@@ -231,7 +232,7 @@ class RandomPlay:
         self._plies = plies
 
     def position(self, number: int) -> Position | None:
-        """A position without a past, its counters as at the start of a game; ``None`` if the game is over there."""
+        """Candidate ``number`` as a position without history, its counters reset; ``None`` if its game is over."""
         from elolab.engine.rules import Rules
 
         position = self._game.position()
@@ -275,7 +276,7 @@ def generate(
     progress: Progress | None = None,
     stop: StopFlag | None = None,
 ) -> Selection:
-    """The first ``count`` distinct candidates, in their order, that are within the band.
+    """Select the first ``count`` distinct candidates within the band, in their order.
 
     ``progress`` is called after each candidate. Raises ``OpeningError`` if there are too few.
     """
@@ -302,9 +303,9 @@ def balance(
     progress: Progress | None = None,
     stop: StopFlag | None = None,
 ) -> Selection:
-    """Those of a suite's openings that are within the band, without repetitions, in their order.
+    """Select a suite's distinct openings within the band, in their order.
 
-    ``entries`` are as of ``arena.notation.openings.entries_of``; without a ``judge`` all scores are 0. Raises the first
+    ``entries`` come from ``arena.notation.openings.entries_of``; without a ``judge`` all scores are 0. Raises the first
     entry that is an error unless they are to be skipped.
     """
     from elolab.engine.games import game_named
@@ -361,7 +362,7 @@ def _chosen(
 
 
 def _take(selection: Selection, seen: dict[str, str], candidate: Candidate | None, accepts: Accepts) -> None:
-    """Keep a candidate, or count why not."""
+    """Keep a candidate, or count the reason for dropping it."""
     if candidate is None:
         selection.dropped[OVER] += 1
         return

@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from elolab.engine.games.contract import Game
 
 TARGETS = (*FORMATS, "fen", "epd", "pgn", "ggf")
-"""Notations of moves (written as PGN), positions, opening suites, PGN in the notation that was read, and GGF."""
+"""Targets of a conversion: notations of moves (as PGN), positions, opening suites, PGN as read, and GGF."""
 
 
 def convert(text: str, where: str, game: str, target: str, ranks: str = "0", plies: int | None = None) -> str:
-    """A text of games (PGN, or merely moves) or of positions (FEN or EPD, one a line) in another form.
+    """Convert a text of games (PGN, or bare moves) or of positions (FEN or EPD, one per line) to another form.
 
-    ``plies`` keeps only so many first moves of each game. Positions become games without moves; a game becomes the
-    position after its last move, and those that come up twice are one in EPD. Raises ``UserError`` naming the file, the
-    game or line, and the move.
+    ``plies`` limits each game to so many first moves. Positions become games without moves; a game becomes the position
+    after its last move. EPD drops repeated positions. Raises ``UserError`` naming the file, the game or line, and the
+    move.
     """
     from elolab.engine.games import game_named
 
@@ -44,7 +44,7 @@ def convert(text: str, where: str, game: str, target: str, ranks: str = "0", pli
 
 
 def check_target(target: str, game: Game) -> None:
-    """Raise ``UserError`` if games or positions of ``game`` are not written so."""
+    """Raise ``UserError`` if games or positions of ``game`` cannot be written in the target form."""
     assert target in TARGETS, target
     if target in FORMATS and target not in game.move_notations:
         raise UserError(f"--to {target}: moves of {game.name} have one notation only; give --to pgn, fen or epd")
@@ -53,9 +53,9 @@ def check_target(target: str, game: Game) -> None:
 
 
 def read_all(path: Path, reading: Reading, plies: int | None = None) -> Iterator[Entry]:
-    """The games and positions of a file, or of all files in a folder or zip file that hold some.
+    """Read the games and positions of a file, or of all fitting files in a folder or zip file.
 
-    What is wrong with a game, or with a whole file, comes in its place.
+    An error takes the place of a game, or of a whole file, that cannot be read.
     """
     nothing = True
     for source in sources(path):
@@ -68,7 +68,7 @@ def read_all(path: Path, reading: Reading, plies: int | None = None) -> Iterator
 
 
 def read_source(source: Source, reading: Reading, plies: int | None = None) -> Iterator[Entry]:
-    """The games and positions of one file; none of one that merely lay in a folder and is something else."""
+    """Read the games and positions of one file; nothing from a file of another kind that was only found in a folder."""
     found: Iterable[Entry]
     if is_archive(source):
         found = entries(source, reading)
@@ -95,9 +95,9 @@ def _demanded(entry: Entry) -> PortableGame:
 def converted(
     games: Iterable[PortableGame], game: Game, target: str, repeated: Callable[[], None] = lambda: None
 ) -> Iterator[str]:
-    """What games become: the parts of a text one after another.
+    """Convert games; yields the parts of the text one after another.
 
-    ``repeated`` is called for each position that EPD leaves out because it came up before.
+    ``repeated`` is called for each repeated position that EPD drops.
     """
     if target in ("fen", "epd"):
         yield from _position_lines(games, game, target, repeated)
@@ -110,7 +110,7 @@ def converted(
 
 
 def read_positions(text: str, where: str, game: Game) -> Iterator[Entry]:
-    """Games without moves from FEN or EPD lines; in place of a wrong line, what is wrong, with its number."""
+    """Read FEN or EPD lines as games without moves; a numbered error takes the place of a wrong line."""
     for number, line in enumerate(text.splitlines(), start=1):
         position, name = split_line(line)
         if not position:

@@ -1,4 +1,4 @@
-"""Tables as CSV for other programs, spreadsheets among them, which take some texts for formulas.
+"""CSV tables that are safe in spreadsheets, which take some texts for formulas.
 
 A text that begins like a formula (``=``, ``+``, ``-``, ``@``, also in full width, a tab or an end of line) is written
 with an apostrophe before it, which spreadsheets read as "this is text" (OWASP, "CSV injection"). Numbers, also negative
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
 _FORMULA = re.compile("'*[=+\\-@\t\r\n\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}"
                       "\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}]")  # fmt: skip
-"""With the apostrophes that such a text may have of its own, so that ``unquoted`` finds how many."""
+"""Matches a formula-like text, with any apostrophes of its own before it for ``unquoted`` to restore."""
 
 
 def quoted(cell: Any) -> Any:
-    """A cell as it is written: texts that begin like a formula, and are no numbers, behind an apostrophe."""
+    """The cell as written: a formula-like text that is no number gets an apostrophe in front."""
     return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) and not _is_number(cell) else cell
 
 
 def unquoted(text: str) -> str:
-    """The text that ``quoted`` was given."""
+    """Undo ``quoted``."""
     return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
 
 
 def row_writer(stream: IO[str]) -> Callable[[Iterable[Any]], None]:
-    """What writes a row into an open text file: numbers in full, nothing for ``None`` and NaN."""
+    """Make a function that writes a row into an open text file: numbers in full, nothing for ``None`` and NaN."""
     table = csv.writer(stream, lineterminator="\n")
 
     def write(cells: Iterable[Any]) -> None:
@@ -42,7 +42,7 @@ def row_writer(stream: IO[str]) -> Callable[[Iterable[Any]], None]:
 
 
 def csv_text(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A whole table."""
+    """Format a whole table."""
     stream = io.StringIO()
     write = row_writer(stream)
     for row in (heads, *rows):
@@ -51,7 +51,7 @@ def csv_text(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def frame_csv(frame: DataFrame) -> str:
-    """A pandas table without its index; every kind of missing value, also ``pandas.NA``, is an empty cell."""
+    """Format a pandas table without its index; every missing value, also ``pandas.NA``, is an empty cell."""
     known = frame.astype(object).where(frame.notna(), None)
     return csv_text([str(name) for name in frame.columns], known.itertuples(index=False, name=None))
 

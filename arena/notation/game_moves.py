@@ -1,4 +1,4 @@
-"""The moves of a game from the words of a file, in whatever notation they are written."""
+"""Reading the moves of a game in any notation."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 _OTHELLO_SQUARE = re.compile(r"[a-hA-H][1-8]|pass|PA", re.IGNORECASE)
 _ONLY_CHESS = re.compile(r"[O0]-[O0](-[O0])?[+#]?|Q[a-h]?[1-8]?x?[a-h][1-8][+#]?|[a-h](x[a-h])?[18]=?[QRBN][+#]?")
 _CHESS = re.compile(rf"[KRBN]?[a-h]?[1-8]?x?[a-h][1-8][+#!?]*|{_ONLY_CHESS.pattern}")
-"""Moves that a game of chess may have; without any of advisors and cannons it hardly is one of Xiangqi."""
+"""Matches moves of chess; a game with these and without advisors or cannons is hardly Xiangqi."""
 
 
 class WrongMoveError(UserError):
-    """A move that cannot be read or is not legal; ``number`` is its place, from 0."""
+    """A move that cannot be read or is not legal; ``number`` is its index, from 0."""
 
     def __init__(self, number: int, text: str) -> None:
         super().__init__(text)
@@ -28,10 +28,10 @@ class WrongMoveError(UserError):
 def read_moves(
     position: Position, words: Sequence[str], ranks: str, ranks_of_file: Callable[[], str] = lambda: ""
 ) -> list[str]:
-    """The moves from ``position`` on in the game's protocol notation; ``position`` is after the last of them.
+    """Read the moves from ``position`` on into the game's protocol notation; ``position`` is advanced past the last.
 
-    ``ranks`` is the base of ranks in coordinates: ``0``, ``1`` or ``auto``; ``ranks_of_file`` that which the games in
-    SAN of the same file tell. Raises ``WrongMoveError``, which names the notation that the words seem to be in.
+    ``ranks`` is the base of ranks in coordinates: ``0``, ``1`` or ``auto``. ``ranks_of_file()`` is the base found in
+    the SAN games of the same file. Raises ``WrongMoveError``, naming the notation that the words seem to be in.
     """
     first = position.side_to_move
     try:
@@ -68,7 +68,7 @@ def _read(position: Position, words: Sequence[str], ranks: str, ranks_of_file: C
 
 
 def _played(position: Position, number: int, word: str) -> str:
-    """A move of a game that has one notation."""
+    """Play a move of a game that has only one notation."""
     try:
         (move,) = position.game.read_moves(position, [word], "0")
         position.push(move)
@@ -78,7 +78,7 @@ def _played(position: Position, number: int, word: str) -> str:
 
 
 def _named(position: Position, number: int, word: str, first_rank: int) -> str:
-    """A move of Xiangqi in ICCS, WXF or Chinese notation."""
+    """Play a move of Xiangqi in ICCS, WXF or Chinese notation."""
     from elolab.engine.games.xiangqi.move_names import parse_move_name
 
     try:
@@ -100,7 +100,7 @@ def is_algebraic_game(words: Sequence[str]) -> bool:
 
 
 def seeming_notation(words: Sequence[str]) -> str:
-    """What the moves of a game look like, in English; empty if nothing is like them."""
+    """The notation that the moves resemble, in English; empty if none."""
     from elolab.engine.games.xiangqi.move_names import looks_like_a_move, notation_of
 
     if words and all(_OTHELLO_SQUARE.fullmatch(word) for word in words):

@@ -1,18 +1,18 @@
 """Opening suites: reading and checking them, their two halves and order.
 
 A suite is an EPD file: one position a line (in Xiangqi a FEN, with or without its two counters), and operations after
-it, such as ``id "name";``. Of these ``id`` names the opening, ``hmvc`` and ``fmvn`` are the counters, and others are
-passed over; a ``#`` at the beginning of a word starts a comment, except in quotation marks. Or it is a file of games in
-PGN or any other format of ``arena.notation.archives``, whose first moves are the openings; moves in coordinates may
-count ranks from 0 or, where not all of the file is legal so, from 1. Both may be compressed (``.gz``). Or it is a
-folder or zip file of such files.
+it, such as ``id "name";``. ``id`` names the opening, ``hmvc`` and ``fmvn`` are the counters, other operations are
+ignored; a ``#`` at the beginning of a word starts a comment, except in quotation marks. Or it is a file of games in PGN
+or any other format of ``arena.notation.archives``, whose first moves are the openings; coordinates count ranks from 0
+or, if that makes some move of the file illegal, from 1. Both may be compressed (``.gz``). Or it is a folder or zip file
+of such files.
 
 *The halves.* An opening belongs to the validation half if the last bit of the SHA-256 of its board and side to move
 (the first two fields of the text, one space between, positions that differ by symmetry being the same) is 1, otherwise
 to the tournament half. So the half of a position never changes, whatever suite it is in.
 
-*The order.* The openings are sorted by the SHA-256 of ``"<seed>:<index in the suite>"``, so that the order is the same
-in every version of everything. Pair ``k`` of any pairing plays opening ``order[(start + k) mod size]``.
+*The order.* The openings are sorted by the SHA-256 of ``"<seed>:<index in the suite>"``, so the order depends on no
+library. Pair ``k`` of any pairing plays opening ``order[(start + k) mod size]``.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ if TYPE_CHECKING:
 
 PARTS = ("tournament", "validation", "all")
 SUITE_ENDINGS = (".epd", ".epd.gz", ".fen", ".fen.gz")
-"""How the names of files of positions end."""
+"""File name endings of position lists."""
 MAX_MOVE = 16
-"""Characters; a first word that is longer is no move."""
+"""Longest text of a move, in characters."""
 
 
 class OpeningError(UserError):
-    """An opening suite that cannot be used; names the file, the line and the remedy."""
+    """An opening suite that cannot be used; the message names the file, the line and the remedy."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Suite:
 
     @functools.cached_property
     def _parts(self) -> dict[str, tuple[int, ...]]:
-        """The places of each part's openings."""
+        """The indices of each part's openings."""
         every = tuple(range(len(self.openings)))
         reserved = frozenset(index for index in every if is_reserved_for_validation(self.openings[index]))
         free = tuple(index for index in every if index not in reserved)
@@ -81,20 +81,20 @@ class Suite:
 
 @dataclass(frozen=True)
 class SuitePart:
-    """Some openings of a suite."""
+    """A part of a suite."""
 
     suite: Suite
     name: str
     indices: tuple[int, ...]
-    """Places in ``suite.openings``, ascending."""
+    """Indices into ``suite.openings``, ascending."""
 
     def __len__(self) -> int:
         return len(self.indices)
 
     def order(self, seed: int, start: int = 0, arrangement: str = "random") -> tuple[int, ...]:
-        """The places in ``suite.openings`` that pairs 0, 1, ... of any pairing play.
+        """The index into ``suite.openings`` for each pair 0, 1, ... of any pairing.
 
-        ``arrangement`` is ``random`` (by ``seed``) or ``sequential``; ``start`` is where pair 0 begins.
+        ``arrangement`` is ``random`` (by ``seed``) or ``sequential``; ``start`` is the offset of pair 0.
         """
         indices = self.indices
         if arrangement == "random":
@@ -116,16 +116,16 @@ def is_reserved_for_validation(opening: Opening) -> bool:
 
 
 def placement_of(position: str) -> str:
-    """Board and side to move of a position's text; those that differ by symmetry alone have the same.
+    """Board and side to move of a position's text, equal for positions that differ by symmetry alone.
 
-    A board written rank by rank, with ``/`` between, has a mirror image; one written as a single square of characters
-    is alike from all its sides.
+    Boards with ranks separated by ``/`` have a mirror image; a board written as one square of characters has eight
+    images.
     """
     fields = position.split()
     board = fields[0]
     size = math.isqrt(len(board))
     if "/" not in board and size * size == len(board) < 256 and board.isascii():
-        # Translation puts in the place of each index what the table, here the board, has there.
+        # str.translate replaces each index by the board's character there.
         table = board.encode("ascii").ljust(256)
         return " ".join([min(map(bytes.translate, _images(size), repeat(table))).decode("ascii"), *fields[1:2]])
     mirrored = "/".join(rank[::-1] for rank in board.split("/"))
@@ -141,11 +141,11 @@ def _images(size: int) -> list[bytes]:
 
 
 def load_suite(name_or_path: str, game: str, *, check_all: bool = False, plies: int | None = None) -> Suite:
-    """Read a suite: a file or folder, or the name of one in ``configs/openings`` or of a shipped one.
+    """Read a suite: a file, a folder, or the name of one in ``configs/openings`` or of a shipped one.
 
-    Every position is checked; those of shipped suites only if ``check_all`` (the tests do that). ``plies`` is how many
-    moves of each game to take (default: all). Raises ``UserError`` with the line or game that is not legal, over, or,
-    of lines, there twice.
+    Positions are checked, but those of shipped suites only with ``check_all`` (used by the tests). ``plies`` limits the
+    moves taken from each game (default: all). Raises ``UserError`` naming a line or game that is illegal or over, or a
+    repeated line.
     """
     path = find_suite(name_or_path)
     found = sources(path)
@@ -161,7 +161,7 @@ def load_suite(name_or_path: str, game: str, *, check_all: bool = False, plies: 
 
 
 def find_suite(name_or_path: str) -> Path:
-    """The file of a suite, or where there is none of that name a folder of files. Raises ``ConfigurationError``."""
+    """Find the file of a suite, or else a folder of files. Raises ``ConfigurationError``."""
     try:
         return find_config("openings", name_or_path)
     except ConfigurationError:
@@ -173,9 +173,9 @@ def find_suite(name_or_path: str) -> Path:
 
 
 def entries_of(path: Path, game: str, plies: int | None = None) -> Iterator[Opening | UserError]:
-    """Every line or game of a suite: an opening, checked but maybe there before, or what is wrong with it.
+    """Read every line or game of a suite: a checked opening (possibly a duplicate), or an error.
 
-    Openings without a name of their own have an empty one. What a folder or zip file holds besides is passed over.
+    Openings without a name have an empty one. Other files in a folder or zip file are skipped.
     """
     return _entries_of_all(sources(path), game, plies)
 
@@ -201,13 +201,13 @@ def _entries_of_all(found: Iterable[Source | UserError], game: str, plies: int |
 
 
 def _is_suite(source: Source, text: str, game: str) -> bool:
-    """Whether a text that is no archive is a list of positions; others are moves that nothing announces."""
+    """Whether a text that is no archive is a list of positions; otherwise it holds bare moves."""
     is_named_so = source.where.lower().endswith(SUITE_ENDINGS) and format_of(source.data) is None
     return is_named_so or not text.strip() or holds_positions(text, _position_checker(game))
 
 
 def holds_positions(text: str, game: Game) -> bool:
-    """Whether a text is a list of positions rather than of games: its first line that says anything tells."""
+    """Whether a text is a list of positions rather than of games, judged by its first line with content."""
     lines = (line.partition("#")[0].strip() for line in text.splitlines())
     first = next((line for line in lines if line), "")
     if first.startswith("["):
@@ -220,7 +220,7 @@ def holds_positions(text: str, game: Game) -> bool:
 
 @functools.lru_cache(maxsize=4)
 def parse_suite(text: str, where: str, game: str, *, check: bool = True) -> Suite:
-    """The suite in a file's text; ``where`` names it in errors. Raises ``OpeningError``."""
+    """Parse the text of a suite; ``where`` names it in errors. Raises ``OpeningError``."""
     stem = re.sub(r"(\.epd)?(\.gz)?$", "", Path(where).name)
     openings: list[Opening] = []
     seen: dict[str, int] = {}
@@ -238,7 +238,7 @@ def parse_suite(text: str, where: str, game: str, *, check: bool = True) -> Suit
 
 
 def _lines(text: str, where: str, checker: Game | None) -> Iterator[tuple[int, Opening | UserError]]:
-    """The lines of an EPD text that say something, with their numbers."""
+    """The lines of an EPD text with content, with their numbers."""
     for number, line in enumerate(text.splitlines(), start=1):
         position, name = split_line(line)
         if not position:
@@ -254,7 +254,7 @@ def _lines(text: str, where: str, checker: Game | None) -> Iterator[tuple[int, O
 
 
 def _suite_of_games(found: Iterable[Opening | UserError], path: Path, game: str) -> Suite:
-    """The openings of games. Of those that lead to the same position or to mirror images only the first is kept."""
+    """Collect the openings of games; of equal or mirrored positions only the first is kept."""
     stem = re.sub(r"(\.\w+)?(\.gz|\.bz2)?$", "", path.name)
     contract = _position_checker(game)
     openings: dict[str, Opening] = {}
@@ -270,7 +270,7 @@ def _suite_of_games(found: Iterable[Opening | UserError], path: Path, game: str)
 
 
 def _games(source: Source, game: str, plies: int | None) -> list[Opening | UserError]:
-    """The games of a file as openings; in whichever base of ranks more of them are legal."""
+    """The games of a file as openings, in the base of ranks that makes more of them legal."""
     found = list(_games_in(source, game, plies, "0"))
     wrong = sum(isinstance(entry, UserError) for entry in found)
     if wrong and _position_checker(game).move_notations:
@@ -295,13 +295,13 @@ def _games_in(source: Source, game: str, plies: int | None, ranks: str) -> Itera
 
 
 def split_line(line: str) -> tuple[str, str]:
-    """Position and name of one line of EPD; both empty where there is nothing but a comment."""
+    """Position and name of one line of EPD; both empty if it holds only a comment."""
     position, operations = position_and_operations(line)
     return position, operations.get("id", "")
 
 
 def moves_mistake(position: str) -> str:
-    """What is wrong with a line's position that moves follow, as where a protocol tells of a game; empty if nothing."""
+    """The error of a line whose position is followed by moves, as in a protocol's position command; empty if none."""
     if MOVES not in position.split():
         return ""
     return "a line is one position and has no moves; give the position that they lead to, or games in a file of PGN"
@@ -314,7 +314,7 @@ def _position_checker(game: str) -> Game:
 
 
 def _checked(game: Game, text: str, where: str, moves: Sequence[str] = ()) -> str:
-    """The position's text as the game writes it: however it was spelled, it is one opening and stays in its half."""
+    """The position's text in the game's canonical spelling, so that every spelling is one opening in one half."""
     from elolab.engine.rules import Rules
 
     try:
@@ -333,12 +333,12 @@ def _checked(game: Game, text: str, where: str, moves: Sequence[str] = ()) -> st
 
 
 def suite_text(lines: Iterable[str], comments: Sequence[str] = ()) -> str:
-    """The text of a suite's file from its lines, such as ``epd_line`` makes, or merely positions."""
+    """Format a suite's file from lines made by ``epd_line``, or from bare positions."""
     return "".join([*(f"# {comment}\n" for comment in comments), *(f"{line}\n" for line in lines)])
 
 
 def epd_line(position: str, name: str = "", **operations: object) -> str:
-    """A line of EPD that ``split_line`` reads; a ``;`` ends every operation."""
+    """Format a line of EPD that ``split_line`` can read; a ``;`` ends every operation."""
     words = [f"{code} {operand}" for code, operand in operations.items()]
     if name:
         words.append('id "{}"'.format(name.replace('"', "'")))

@@ -2,12 +2,12 @@
 
 A game is a list of tags and its moves in one notation, which ``Format`` names: ``ICCS`` (coordinates), ``WXF`` or
 ``Chinese`` (the default where the tag is missing; simplified or traditional). Games in SAN are read and written as
-ICCS. A comment may follow a move; engines put their figures there: ``{+0.31/12 0.43s 1000n}`` is score in pawns from
-the mover's side, depth, seconds, nodes. What follows depends on the engine: ``ponder hit``, and the principal variation
-as it was given, ``pv="h2e2 h9g7"``.
+ICCS. A comment may follow a move; engines' comments hold figures: ``{+0.31/12 0.43s 1000n}`` is score in pawns from the
+mover's side, depth, seconds, nodes. Two parts may follow: ``ponder hit``, and the principal variation as the engine
+gave it, ``pv="h2e2 h9g7"``.
 
-Files are UTF-8 or, as most Chinese collections, GBK or Big5; ``decode_text`` tells which. Whatever follows a result up
-to the next game (advertisements, as a rule) is passed over, unless there are moves in it.
+Files are UTF-8 or, as most Chinese collections, GBK or Big5; ``decode_text`` detects it. Text between a result and the
+next game (usually advertisements) is skipped unless it contains moves.
 """
 
 from __future__ import annotations
@@ -41,24 +41,24 @@ _RESULT_WORDS |= (
     | {side + word: "0-1" for sides, words in ((_FIRST, "负負"), (_SECOND, "胜勝")) for side in sides for word in words}
     | dict.fromkeys(("和棋", "和局", "红先和", "紅先和", "先和", "双方和棋", "雙方和棋"), "1/2-1/2")
 )
-"""Also as Chinese programs write them."""
+"""Results as Chinese programs write them."""
 _RESULT_TAGS = _RESULT_WORDS | dict.fromkeys(("", "?", "未知", "未完", "不详"), "*") | {"和": "1/2-1/2"}
 
 _LAST_TAGS = ("Format", "PlyCount", "Termination")
 _OWN_TAGS = ("Game", "Result", "SetUp", "FEN", "Format")
-"""Tags that are written from the game itself."""
+"""Tags generated from the game itself."""
 _OPENING_TAGS = {"game", "event"}
-"""One of these again begins another game, even if the one before has no moves."""
+"""Tags that start another game when repeated, even if the game before has no moves."""
 
 PONDER_HIT = " ponder hit"
-"""Follows the figures of a move that was thought about on the opponent's time."""
+"""Marks a move searched on the opponent's time, after its figures."""
 
 MAX_UNBROKEN_COMMENT = 40
-"""Characters; longer comments may be wrapped between words."""
+"""Longest comment in characters that is never wrapped."""
 
 
 class PortableGameError(UserError):
-    """A PGN file that cannot be read; names the file, the game, the line and the move."""
+    """A PGN file that cannot be read; the message names the file, the game, the line and the move."""
 
 
 class PortableMove(NamedTuple):
@@ -70,36 +70,36 @@ class PortableMove(NamedTuple):
 
     @property
     def figures(self) -> MoveRecord | None:
-        """What an engine's comment says; ``None`` if it does not begin with such figures.
+        """The figures at the start of an engine's comment; ``None`` if there are none.
 
-        Scores of mates in n moves and of repetitions become the value nearest to what was printed.
+        Scores of mates in n moves and of repetitions become the nearest value that prints the same.
         """
         return parse_figures(self.move, self.comment)
 
 
 @dataclass(frozen=True)
 class PortableGame:
-    """A game as a PGN file has it."""
+    """A game read from or to be written to a PGN file."""
 
     tags: tuple[tuple[str, str], ...]
     """Names and values in the file's order."""
     start: str
-    """Text of the position the moves begin from."""
+    """Text of the starting position of the moves."""
     moves: tuple[PortableMove, ...]
     result: str = "*"
     comment: str = ""
     """Comment before the first move."""
     closing_comment: str = ""
-    """Comment before the result, apart from the last move's."""
+    """Comment before the result, without the last move's."""
     notation: str = "iccs"
-    """In which notation its moves were read; one of ``FORMATS``."""
+    """Notation in which its moves were read; one of ``FORMATS``."""
 
     def tag(self, name: str) -> str:
-        """The value of a tag, in whatever case it is written; empty if it is missing."""
+        """The value of a tag, ignoring case; empty if it is missing."""
         return next((value for key, value in self.tags if key.lower() == name.lower()), "")
 
     def name(self, game: Game) -> str:
-        """The opening's name, else who plays; may be empty."""
+        """The opening's name, else the players' names; may be empty."""
         return self.tag("Opening") or " - ".join(filter(None, map(self.tag, game.side_names)))
 
 
@@ -110,7 +110,7 @@ class GameWriter:
     """Writes a run's games one after another into an open text file, with an empty line between them."""
 
     def __init__(self, stream: IO[str], event: str, game: str, *, counted: int | None = None) -> None:
-        """Of games whose number in the schedule is ``counted`` or more a tag says that they do not count."""
+        """Games numbered ``counted`` or above get a tag saying that they do not count."""
         from elolab.engine.games import game_named
 
         self._stream, self._event, self._game = stream, event, game_named(game)
@@ -124,7 +124,7 @@ class GameWriter:
 
 
 def game_text(record: GameRecord, event: str, game: Game, notation: str = "iccs", *, counts: bool = True) -> str:
-    """One game of a run: tags, an empty line, moves. A tag says of a game that it does not count."""
+    """One game of a run as PGN: tags, an empty line, moves. ``counts=False`` adds the tag that excludes it."""
     portable = portable_game(record, event, game)
     if not counts:
         portable = replace(portable, tags=(*portable.tags, ("Counted", "no")))
@@ -151,7 +151,7 @@ def portable_game(record: GameRecord, event: str, game: Game) -> PortableGame:
 
 
 def _closing_comment(record: GameRecord, game: Game) -> str:
-    """What the reason alone does not say: the words of a fault, or by how much a solved game is won."""
+    """Details beyond the reason: the words of a fault, or the margin of a solved game."""
     fault = record.detail.get("fault")
     if fault is not None:
         text: str = fault["text"]
@@ -188,7 +188,7 @@ def round_of(record: GameRecord) -> str:
 
 
 def portable_text(portable: PortableGame, game: Game, notation: str = "iccs") -> str:
-    """A game as PGN in the given notation; raises ``UserError`` if a move has no name because it is not legal."""
+    """Format a game as PGN in the given notation; raises ``UserError`` if an illegal move has no name."""
     tags = "".join(f'[{name} "{_escaped(value)}"]\n' for name, value in _written_tags(portable, game, notation))
     return f"{tags}\n{_wrapped(_movetext(portable, game, notation))}\n"
 
@@ -228,7 +228,7 @@ def _movetext(portable: PortableGame, game: Game, notation: str) -> list[str]:
 
 
 def move_names(game: Game, start: str, moves: Sequence[str], notation: str) -> list[str]:
-    """Moves from a position as PGN has them: in Chinese with full-width digits, so that every character is as wide.
+    """The moves from a position as PGN writes them; Chinese moves have full-width digits, so all characters align.
 
     Raises ``UserError`` if a move is not legal, except in coordinates, which are not checked.
     """
@@ -262,7 +262,7 @@ def _comment_words(comment: str) -> list[str]:
 
 
 def format_figures(entry: MoveRecord) -> str:
-    """``+0.31/12 0.43s 1000n``: the mover's score in pawns, depth, seconds, nodes, as far as they are known."""
+    """Format ``+0.31/12 0.43s 1000n``: the mover's score in pawns, depth, seconds, nodes, where known."""
     _, score, depth, nodes, time_ms, _ = entry
     text = f"{_format_beginning(score, depth)}{time_ms / 1000:.3f}s"
     return text if nodes is None else f"{text} {nodes}n"
@@ -270,7 +270,7 @@ def format_figures(entry: MoveRecord) -> str:
 
 @functools.lru_cache(maxsize=2**16)
 def _format_beginning(score: int | None, depth: int | None) -> str:
-    """Score and depth, and a space after them, of whatever is known; kept, as few are different in many games."""
+    """Score and depth, where known, and a space after them; cached, because few combinations occur."""
     text = "" if score is None else format_score(score)
     if depth is not None:
         text += f"/{depth}"
@@ -340,11 +340,11 @@ def _wrapped(words: list[str]) -> str:
 
 
 def decode_text(data: bytes, where: str) -> str:
-    """The text of a file in UTF-8, GBK (with its extension GB18030) or Big5.
+    """Decode a file's text: UTF-8, GBK (with its extension GB18030) or Big5.
 
-    Most bytes are a text in GBK and in Big5 alike: Big5 it is where that gives more of the characters that games are
-    full of. What is cut within a character or damaged in few places has U+FFFD there, so that no more than the game it
-    lies in is lost. Raises ``PortableGameError``.
+    Most bytes are valid in both GBK and Big5; Big5 is chosen if it yields more of the characters frequent in games.
+    Bytes cut within a character or damaged in few places become U+FFFD, so only the game around them is lost. Raises
+    ``PortableGameError``.
     """
     texts = _decoded(data, "utf-8-sig") or [*_decoded(data, "gb18030"), *_decoded(data, "big5hkscs")]
     texts = texts or _mended(data)
@@ -360,7 +360,7 @@ def decode_text(data: bytes, where: str) -> str:
 
 
 def _decoded(data: bytes, encoding: str) -> list[str]:
-    """The text, if it is one in that encoding."""
+    """The text, if the bytes are valid in that encoding."""
     try:
         return [data.decode(encoding)]
     except UnicodeDecodeError:
@@ -368,7 +368,7 @@ def _decoded(data: bytes, encoding: str) -> list[str]:
 
 
 def _mended(data: bytes) -> list[str]:
-    """The text with the fewest places that are no characters, if it has few of them for all it has beyond ASCII."""
+    """The text with the fewest invalid places, if those are rare among its non-ASCII characters."""
     texts = [data.decode(encoding, "replace") for encoding in ("utf-8-sig", "gb18030", "big5hkscs")]
     text = min(texts, key=lambda text: text.count(_NO_CHARACTER))
     damaged = text.count(_NO_CHARACTER)
@@ -377,17 +377,17 @@ def _mended(data: bytes) -> list[str]:
 
 
 LEAST_CHARACTERS = 20
-"""Characters beyond ASCII for each place that is none, below which a file is rather no text in that encoding."""
+"""Least number of non-ASCII characters per invalid place for a text to count as that encoding."""
 _NO_CHARACTER = "\ufffd"
 
 
 def _likelihood(text: str) -> int:
-    """How many characters speak for it: those games are full of, less those that no text has."""
+    """Score of a decoding: characters frequent in games, less those that no text contains."""
     return sum(map(text.count, _FREQUENT)) - sum(unicodedata.category(character) == "Co" for character in text)
 
 
 _FREQUENT = "車馬炮砲包相象仕士帥將兵卒進退平前後紅黑勝負和局一二三四五六七八九车马帅将进后红胜负"
-"""Characters of which Chinese games are full."""
+"""Characters frequent in Chinese games."""
 
 
 def encode_text(text: str, encoding: str, where: str, first_line: int = 1) -> bytes:
@@ -402,9 +402,9 @@ def encode_text(text: str, encoding: str, where: str, first_line: int = 1) -> by
 
 
 def read_games(text: str, where: str, game: str, ranks: str = "0") -> Iterator[PortableGame]:
-    """The games of a PGN text, one after another; ``where`` names it in errors.
+    """Read the games of a PGN text one by one; ``where`` names it in errors.
 
-    Moves may be in any notation and are checked; ``ranks`` is the base of those in coordinates (``0``, ``1`` or
+    Moves may be in any notation and are checked. ``ranks`` is the base of ranks in coordinates (``0``, ``1`` or
     ``auto``). Variations in parentheses and ``$`` marks are skipped. Raises ``PortableGameError``.
     """
     for portable in try_games(text, where, game, ranks):
@@ -414,9 +414,9 @@ def read_games(text: str, where: str, game: str, ranks: str = "0") -> Iterator[P
 
 
 def try_games(text: str, where: str, game: str, ranks: str = "0") -> Iterator[PortableGame | PortableGameError]:
-    """``read_games``, but in place of a game that cannot be read what is wrong with it.
+    """Like ``read_games``, but yields an error in place of a game that cannot be read.
 
-    Raises ``PortableGameError`` where the games cannot even be told apart.
+    Raises ``PortableGameError`` if the games cannot be told apart.
     """
     from elolab.engine.games import game_named
 
@@ -430,7 +430,7 @@ def try_games(text: str, where: str, game: str, ranks: str = "0") -> Iterator[Po
 
 
 def _ranks_of_file(text: str, where: str, game: Game) -> str:
-    """The base of ranks, ``0`` or ``1``, that the first game in SAN tells which is legal in one only; or empty."""
+    """The base of ranks, ``0`` or ``1``, of the first SAN game that is legal in one base only; else empty."""
     from elolab.arena.notation.algebraic import ranks_told_by
 
     for draft in _Reader(text, where).drafts():
@@ -447,7 +447,7 @@ def _ranks_of_file(text: str, where: str, game: Game) -> str:
 
 @dataclass(frozen=True)
 class PortableResult:
-    """Who played whom and how it ended: a game without its moves, which nobody has checked."""
+    """The players and result of a game, without its moves; not checked."""
 
     first: str
     """Name of the player with the first move's colour."""
@@ -455,20 +455,20 @@ class PortableResult:
     result: str
     """One of ``RESULTS``, from the view of ``first``."""
     round: str
-    """The tag ``Round``; empty where it says nothing (``?`` or ``-``)."""
+    """The tag ``Round``; empty if unknown (``?`` or ``-``)."""
     start: str
     """The tag ``FEN``; empty at the start of the game."""
     opening: str
     """The tag ``Opening``."""
     counts: bool = True
-    """Whether there is no tag ``Counted`` that says no: the game lies beyond the end of a sequential test."""
+    """False if a tag ``Counted`` says that the game lies beyond the end of a sequential test."""
 
 
 def read_results(text: str, where: str, game: str) -> Iterator[PortableResult]:
-    """The results of a PGN text, also of another game than ours if its tags are the usual ones.
+    """Read the results of a PGN text; other games than ours work too, with the usual tags.
 
-    The first mover is named by the game's own tag (``Red``; ``Black`` in Othello) or by ``White``; ``game`` is which
-    game it is where the tag ``Game`` does not say so. Raises ``PortableGameError`` if a game does not say who played.
+    The first mover is the game's own tag (``Red``; ``Black`` in Othello) or ``White``. ``game`` is the default for a
+    missing tag ``Game``. Raises ``PortableGameError`` if a game does not name its players.
     """
     from elolab.engine.games import GAMES, game_named
 
@@ -495,7 +495,7 @@ def read_results(text: str, where: str, game: str) -> Iterator[PortableResult]:
 
 @dataclass
 class _Draft:
-    """What was read of a game, moves still as text."""
+    """A game being read, with moves still as text."""
 
     where: str
     """File and number of the game, for errors."""
@@ -503,9 +503,9 @@ class _Draft:
     tag_lines: dict[str, int] = field(default_factory=dict)
     """Line of each tag by its name in lower case."""
     words: list[tuple[str, int]] = field(default_factory=list)
-    """Moves with their lines."""
+    """Moves with their line numbers."""
     comments: dict[int, list[str]] = field(default_factory=dict)
-    """By the number of moves before them."""
+    """Comments, keyed by the number of moves before them."""
     result: str | None = None
 
     def error(self, line: int, said: str) -> PortableGameError:
@@ -542,7 +542,7 @@ class _Reader:
         self._number = 0
 
     def drafts(self) -> Iterator[_Draft]:
-        """Every game of the text."""
+        """Split off every game of the text."""
         draft = self._new_draft()
         depth, opened_on = 0, 0
         while self._place < len(self._text):
@@ -608,7 +608,7 @@ def _add_tag(draft: _Draft, name: str, value: str, line: int) -> None:
 
 
 def _add_word(draft: _Draft, word: str, line: int) -> None:
-    """Take up a move, a result or a move's number, which may stick to its move."""
+    """Add a move, a result or a move's number, which may stick to its move."""
     from elolab.engine.games.xiangqi.move_names import looks_like_a_move
 
     if word in _RESULT_WORDS:
@@ -626,7 +626,7 @@ def _add_word(draft: _Draft, word: str, line: int) -> None:
 
 
 def _finished(draft: _Draft, game: Game, ranks: str, ranks_of_file: Callable[[], str]) -> PortableGame:
-    """The game of a draft, its moves checked and in protocol notation."""
+    """Make a draft's game: check its moves and convert them to protocol notation."""
     tags = {name.lower(): value for name, value in draft.tags}
     if tags.get("game", "").strip().lower() not in ("", game.name, game.title.lower(), "中国象棋", "中國象棋", "象棋"):
         raise draft.error(draft.tag_lines["game"], f'[Game "{tags["game"]}"]: expected "{game.title}"')
@@ -648,7 +648,7 @@ def _finished(draft: _Draft, game: Game, ranks: str, ranks_of_file: Callable[[],
 
 
 def _with_own_sides(tags: Sequence[tuple[str, str]], game: Game) -> tuple[tuple[str, str], ...]:
-    """The tags, with the first player's name under the game's own name of that side: Western programs write White."""
+    """Rename the tag ``White`` of Western programs to the game's own name of the first side."""
     first = game.side_names[0]
     names = {name.lower() for name, _ in tags}
     if first.lower() in names or "White" in game.side_names:
@@ -666,7 +666,7 @@ def _start_position(draft: _Draft, text: str, game: Game) -> Position:
 
 
 def result_of(words: str) -> str | None:
-    """One of ``RESULTS`` for what programs write in its place, such as 红胜; ``None`` for anything else."""
+    """The result meant by other spellings, such as 红胜, as one of ``RESULTS``; ``None`` if unknown."""
     return _RESULT_TAGS.get(words.strip())
 
 

@@ -1,4 +1,4 @@
-"""The results of two players' games in a PGN file, pair by pair."""
+"""Results of two players' games in a PGN file, pair by pair."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Results:
-    """Counts and where they are from."""
+    """Counts of results with their source."""
 
     counts: Pentanomial | Trinomial
     described: dict[str, Any]
-    """Where they are from, as plain data; empty where they were given."""
+    """Source of the counts as plain data; empty if they were given directly."""
 
     def lines(self, language: str = DEFAULT_LANGUAGE) -> list[str]:
-        """The same in words."""
+        """Describe the source in words."""
         if not self.described:
             return []
         say, found = Catalogue("elolab.arena", language), self.described
@@ -42,9 +42,9 @@ class Results:
 
 
 def results_of_file(path: str, game: str, player: str | None, opponent: str | None) -> Results:
-    """The counts of a file's games from one player's view; the file may be compressed.
+    """Count a file's games from one player's view; the file may be compressed.
 
-    Raises ``UserError`` if it is not clear whose.
+    Raises ``UserError`` if the players cannot be determined.
     """
     from elolab.arena.notation.archives.sources import unpacked
     from elolab.arena.notation.pgn import decode_text, read_results
@@ -82,7 +82,7 @@ def _two_players(
 
 
 def _counted(games: Sequence[PortableResult], player: str, opponent: str) -> Results:
-    """Pairs if at least half of the finished games are in pairs, otherwise all games unpaired."""
+    """Count pairs if at least half of the finished games are in pairs, otherwise unpaired games."""
     counting = [entry for entry in games if entry.counts]
     finished = [entry for entry in counting if points_of(entry.result) is not None]
     by_round: dict[str, list[PortableResult]] = {}
@@ -108,7 +108,7 @@ def _counted(games: Sequence[PortableResult], player: str, opponent: str) -> Res
 
 
 def _is_pair(games: Sequence[PortableResult]) -> bool:
-    """Whether the games of one round are two from the same opening with colours swapped."""
+    """Whether the games of one round are a pair from one opening with colours swapped."""
     if len(games) != 2:
         return False
     one, other = games

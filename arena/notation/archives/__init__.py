@@ -1,1 +1,1 @@
-"""Files in which people keep games, read into ``PortableGame``: a module a format, listed in ``formats``."""
+"""Readers of game archives, which produce ``PortableGame``: one module per format, listed in ``formats``."""

@@ -2,8 +2,8 @@
 
 ``ChineseChessRecord`` has a ``Head`` with the FEN of the start and who played, and a ``MoveList``. The ``value`` of a
 ``Move`` is file and rank of origin and target as ``77-47``: files from 0 on Red's left, ranks from 0 at Black's home.
-The first move, ``00-00``, stands for the start; ``end`` marks the last. Text within a move is the comment on it.
-The result is 0 unknown, 1 Red has won, 2 Black has won, 3 and 4 draw. Variations are passed over.
+The first move, ``00-00``, stands for the start; ``end`` marks the last. Text within a move is the comment on it. The
+result is 0 unknown, 1 Red has won, 2 Black has won, 3 and 4 draw. Variations are skipped.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _TAGS = {
     "Black": ("Black",), "RedTeam": ("RedTeam",), "BlackTeam": ("BlackTeam",), "RedElo": ("RedRating",),
     "BlackElo": ("BlackRating",), "ECCO": ("ECCO",), "TimeControl": ("TimeRule",), "Annotator": ("Commentator",),
 }  # fmt: skip
-"""Tags of PGN and the elements of the head that they come from, the first that says something."""
+"""PGN tags and the elements of the head to take them from; the first non-empty one counts."""
 
 
 def recognises(data: bytes) -> bool:
@@ -65,7 +65,7 @@ def read(source: Source, reading: Reading) -> Iterator[Entry]:
 
 
 def _moves(root: ElementTree.Element, where: str) -> Iterator[ArchivedMove]:
-    """The moves; before them one without a name, which has the comment on the start."""
+    """The moves, after an empty first one that carries the comment on the start."""
     for ply, element in enumerate(root.iterfind("MoveList/Move")):
         value, comment = element.get("value", "").strip(), " ".join((element.text or "").split())
         if ply == 0 and value == _START:

@@ -1,7 +1,7 @@
-"""What a format of archives has to give, and the replaying that all of them share.
+"""The interface of an archive format, and the replay of moves that all formats share.
 
-A reader gives the games of one file one after another. A game that is illegal or cut is an error in its place, one line
-with the file, the game's number, the ply and the move, and the next game goes on.
+A reader yields the games of one file. An illegal or truncated game yields an error instead (one line with the file, the
+game's number, the ply and the move), and reading goes on.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from elolab.engine.games.contract import Game, Position
 
 PASS = "pass"
-"""The move of games in which a player may have none."""
+"""The move of a player who must pass."""
 
 Entry = PortableGame | PortableGameError
-"""A game, or what is wrong with it."""
+"""A game, or the error in its place."""
 
 
 def _nothing_beside(suffix: str) -> bytes | None:
-    """Of what has no folder, such as standard input."""
+    """Stands in for ``beside`` where there is no folder, such as for standard input."""
     return None
 
 
@@ -33,49 +33,49 @@ class Source:
     """One file of games."""
 
     where: str
-    """What to call it in errors."""
+    """Name of the file in errors."""
     data: bytes
     """Its content, unpacked."""
     is_chosen: bool = True
-    """Whether it was named itself; what is merely found in a folder or zip file may be something else."""
+    """Whether the user named it; a file merely found in a folder or zip file may be something else."""
     beside: Callable[[str], bytes | None] = _nothing_beside
     """The content of a file in the same folder by the end of its name (``.jou``); ``None`` without one."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What is wanted of games."""
+    """Options of reading games."""
 
     game: Game
     ranks: str = "0"
     """Base of ranks in coordinates in PGN: ``0``, ``1`` or ``auto``."""
     plies: int | None = None
-    """How many first moves to read; those after them are not even looked at. Formats that are PGN read all."""
+    """Number of first moves to read; later ones are not even examined. PGN formats read all."""
     variations: bool = False
-    """Whether variations are games too, each from the start of its game; a tag ``Variation`` numbers them from 1."""
+    """Whether to read variations as games of their own, from the start; a tag ``Variation`` numbers them from 1."""
 
 
 @dataclass(frozen=True)
 class ArchiveFormat:
-    """A format of files with games."""
+    """A file format of games."""
 
     name: str
     game: str
-    """The game that is played in it; empty if it may be any."""
+    """The only game it is for; empty for any."""
     recognises: Callable[[bytes], bool]
-    """Whether a file's content is in this format, maybe damaged."""
+    """Detects content in this format, even if damaged."""
     read: Callable[[Source, Reading], Iterator[Entry]]
-    """The games of a recognised file; raises ``PortableGameError`` where they cannot be told apart."""
+    """Yields the games of a recognised file; raises ``PortableGameError`` if they cannot be told apart."""
 
 
 class ArchivedMove(NamedTuple):
-    """A move as an archive has it."""
+    """A move as stored in an archive."""
 
     move: str
-    """The game's protocol notation."""
+    """Move in the game's protocol notation."""
     comment: str = ""
     side: int | None = None
-    """Whose move it is said to be, 0 for the first mover's colour; ``None`` if the archive does not say."""
+    """Side to move according to the archive, 0 for the first mover; ``None`` if it does not say."""
 
 
 def start_position(game: Game, text: str, where: str) -> Position:
@@ -89,10 +89,10 @@ def start_position(game: Game, text: str, where: str) -> Position:
 def replay(
     position: Position, moves: Iterable[ArchivedMove], where: str, plies: int | None = None
 ) -> tuple[PortableMove, ...]:
-    """Play moves, the first ``plies`` of them if given, by the rules of the game.
+    """Play moves (the first ``plies`` of them, if given) by the rules of the game.
 
-    Passes that the game demands and the archive leaves out are put in. Raises ``PortableGameError`` with the number of
-    the first move that is not legal.
+    Passes that the game requires and the archive omits are inserted. Raises ``PortableGameError`` with the number of
+    the first illegal move.
     """
     played: list[PortableMove] = []
     for ply, entry in enumerate(moves, start=1):
@@ -106,7 +106,7 @@ def replay(
 
 
 def _played(position: Position, entry: ArchivedMove) -> list[PortableMove]:
-    """Play a move, and before it the pass without which it is not legal."""
+    """Play a move, preceded by a pass if it is legal only after one."""
     move = PortableMove(entry.move, entry.comment)
     try:
         _check_side(position, entry)

@@ -1,9 +1,9 @@
-"""DhtmlXQ, the UBB code in which dpxq.com and other Chinese sites and programs hand on games (``.ubb``, or in pages).
+"""DhtmlXQ, the UBB code of dpxq.com and other Chinese sites and programs (``.ubb`` files, or inside pages).
 
 Everything is between ``[DhtmlXQ_name]`` and ``[/DhtmlXQ_name]``. ``movelist`` is four digits a move: file and rank of
 origin and target, files from 0 on Red's left, ranks from 0 at Black's home. ``binit`` is the 32 pieces' squares at the
 start, 99 for those off the board. ``move_1_14_3`` is variation 3, which leaves line 1 (0 is the game) at its ply 14;
-``comment7`` is said after ply 7, ``comment3_15`` after ply 15 of variation 3. Sources: the viewer's own script.
+``comment7`` follows ply 7, ``comment3_15`` after ply 15 of variation 3. Sources: the viewer's own script.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _TAG = re.compile(r"\[(/?)DhtmlXQ(?:HTML)?(?:_(\w+))?\]", re.IGNORECASE)
 _BREAKS = re.compile(r"<br\s*/?>|\|\|", re.IGNORECASE)
 _VARIATION = re.compile(r"move_(\d{1,9})_(\d{1,9})_(\d{1,9})")
 _STANDARD = "8979695949392919097717866646260600102030405060708012720323436383"
-"""Where the pieces stand if ``binit`` is missing."""
+"""Starting squares of the pieces, used if ``binit`` is missing."""
 
 
 @dataclass
@@ -55,7 +55,7 @@ def read(source: Source, reading: Reading) -> Iterator[Entry]:
 
 
 def _drafts(text: str, where: str) -> Iterator[_Draft]:
-    """The games: another begins where a tag comes again."""
+    """Split off the games: a repeated tag begins another one."""
     number, draft = 1, _Draft(f"{where}: game 1")
     opened: re.Match[str] | None = None
     for tag in _TAG.finditer(text):
@@ -75,7 +75,7 @@ def _drafts(text: str, where: str) -> Iterator[_Draft]:
 
 
 def _variations(draft: _Draft) -> dict[int, tuple[int, int]]:
-    """The line that each variation leaves, and at which of its plies."""
+    """For each variation, the line that it leaves and the ply at which it does."""
     found = {}
     for name in draft.tags:
         match = _VARIATION.fullmatch(name)

@@ -1,4 +1,4 @@
-"""The formats of archives: a format is a module with a ``FORMAT`` and a line here. They are tried in this order."""
+"""The archive formats, in the order in which they are tried: each is a module with a ``FORMAT`` and a line here."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ARCHIVES_NOT_READ = (
     (wthor.holds_names, "names of WTHOR; give the file of games (WTH_....wtb) that lies beside it"),
     (_begins(b"(;ff[", b"(;ca[", b"(;gm["), "SGF is not read; save the games as PGN, or of Othello as GGF"),
 )
-"""Files of games that are not read, and what to do."""
+"""Game archives that cannot be read, with the remedy."""
 _NOT_GAMES = (
     (_begins(b"sqlite format 3"), "an SQLite database; of a run's folder games.pgn has the games"),
     (_begins(b"<!doctype html", b"<html"), "an HTML page without games in DhtmlXQ; save the games as PGN or XQF"),
@@ -34,23 +34,23 @@ _NOT_GAMES = (
     (_begins(b"%pdf", b"\x89png", b"\xff\xd8\xff", b"gif8", b"rar!\x1a", b"7z\xbc\xaf", b"\x7felf", b"mz\x90"),
      "a program, picture, document or archive of another kind, not games"),
 )  # fmt: skip
-"""What else is often given, and what to do."""
+"""Other files often given by mistake, with the remedy."""
 
 
 def format_of(data: bytes) -> ArchiveFormat | None:
-    """The format of a file's content; ``None`` if it is none of ``FORMATS``: maybe moves or positions alone."""
+    """Detect the format of a file's content; ``None`` if none of ``FORMATS`` (perhaps bare moves or positions)."""
     return next((archive for archive in FORMATS if archive.recognises(data)), None)
 
 
 def is_games(source: Source) -> bool:
-    """Whether a file holds games, by its content or its name, or is known to hold what is not read."""
+    """Whether a file holds games, judged by content or name, or is a known archive that cannot be read."""
     return source.where.lower().endswith((".pgn", ".pgn.gz")) or is_archive(source)
 
 
 def is_archive(source: Source) -> bool:
-    """The same by the content alone, which may also be moves that nothing announces.
+    """Whether a file is an archive, judged by content alone; bare moves have no marker.
 
-    Names of WTHOR belong to the games beside them, unless they are what was asked for.
+    WTHOR name files belong to the games beside them and count only if the user named them.
     """
     if format_of(source.data) is not None:
         return True
@@ -59,7 +59,7 @@ def is_archive(source: Source) -> bool:
 
 
 def is_foreign(source: Source, game: str) -> bool:
-    """Whether a file that merely lies in a folder holds games of another game, or in a format that is not read."""
+    """Whether a file only found in a folder holds another game's archive, or one that cannot be read."""
     archive = format_of(source.data)
     if source.is_chosen or (archive is None and not is_archive(source)):
         return False
@@ -67,9 +67,9 @@ def is_foreign(source: Source, game: str) -> bool:
 
 
 def entries(source: Source, reading: Reading) -> Iterator[Entry]:
-    """The games of a file in any format, or the moves that it consists of.
+    """Read the games of a file in any format, or its bare moves.
 
-    What is wrong with a game, or the whole file, comes in its place.
+    An error takes the place of a game, or of the whole file, that cannot be read.
     """
     archive = format_of(source.data)
     game = reading.game

@@ -1,9 +1,9 @@
 """GGF, the Generic Game Format of the Othello server GGS, both ways: ``(;GM[Othello]PB[a]PW[b]...B[d3//0.01]...;)``.
 
-A move may have a value in discs, as its mover sees it, and the seconds it took: ``B[d3/-1.20/0.43]``. They become an
-engine's comment, and an engine's comment becomes them. A match of two boards at a time is two games on one line, with
-their number before them. Read are games on 8 x 8 squares by the usual rules, from whatever position they begin (``BO``,
-also the drawn ones of ``TY[s8r18]``); games with a komi and those that are won by having fewer discs are refused.
+A move may have a value in discs, as its mover sees it, and the seconds it took: ``B[d3/-1.20/0.43]``. They are
+converted to and from an engine's comment. A match of two boards at a time is two games on one line, with their number
+before them. Supported are games on 8 x 8 squares by the usual rules, from any position (``BO``, also the random ones of
+``TY[s8r18]``). Games with a komi or won by fewer discs are refused.
 
 Source: Michael Buro, "Generic Game Format", and the service's help on game types.
 """
@@ -40,9 +40,9 @@ _SIZE = 8
 _LETTERS = {"*": "X", "O": "O", "-": "-", "X": "X", ".": "-"}
 _MOST_DISCS = 64.0
 _CARRIED = {"RB": "BlackElo", "RW": "WhiteElo", "TI": "TimeControl", "TB": "BlackTimeControl", "TW": "WhiteTimeControl"}
-"""Properties whose values become tags, and tags that become properties again, as they are."""
+"""Properties copied to tags and back unchanged."""
 _FLAGS = {"r": "resignation", "t": "time", "s": "agreement"}
-"""How a game ended otherwise than by its last move."""
+"""Flags of endings other than by the last move."""
 
 
 def read(source: Source, reading: Reading) -> Iterator[Entry]:
@@ -125,13 +125,13 @@ def _move(name: str, value: str, game: Game, where: str) -> ArchivedMove:
 
 
 def _square(word: str) -> str:
-    """The move in the arena's spelling; what is no move at all is refused when it is played."""
+    """The move in the arena's spelling; an invalid one is refused when it is played."""
     move = word.lower()
     return "pass" if move in ("pa", "ps", "--", "") else move
 
 
 def _comment(score: float | None, seconds: float | None) -> str:
-    """A move's figures as an engine's comment."""
+    """Format a move's figures as an engine's comment."""
     value = None if score is None else round(100 * max(-_MOST_DISCS, min(_MOST_DISCS, score)))
     if seconds is None:
         return "" if value is None else format_score(value)
@@ -151,7 +151,7 @@ def _seconds(text: str) -> float | None:
 
 
 def _result(text: str, ending: str | None, where: str) -> tuple[str, str]:
-    """Result and flag. What the board says counts for a game without ``RE``; one that goes on is no draw for a 0."""
+    """Result and flag; the board decides for a game without ``RE``, and a 0 in an unfinished game is no draw."""
     lead, _, flag = text.partition(":")
     discs = _number(lead)
     if discs is None:
@@ -178,7 +178,7 @@ def _tags(given: dict[str, str], flag: str) -> tuple[tuple[str, str], ...]:
 
 
 def _lead(text: str) -> str:
-    """How many discs Black is ahead, as the server has it."""
+    """Black's lead in discs, as the server writes it."""
     lead = _number(text.partition(":")[0])
     return "" if lead is None else f"{lead:+g}"
 
@@ -192,7 +192,7 @@ def _date(text: str) -> str:
 
 
 def ggf_text(portable: PortableGame, game: Game) -> str:
-    """A game as one line of GGF. Comments that are not an engine's figures have no place in it."""
+    """Format a game as one line of GGF; comments other than an engine's figures are dropped."""
     position = game.position(portable.start, [entry.move for entry in portable.moves])
     board, side = portable.start.replace("X", "*").split()
     given = {
@@ -217,7 +217,7 @@ def _plain(value: str) -> str:
 
 
 def _written_result(portable: PortableGame, goes_on: bool, board: str) -> str:
-    """Black's lead; of a game that was given up the whole board, as the server has it."""
+    """Black's lead as the server writes it; the whole board for a game that was given up."""
     if portable.result == "*":
         return "?"
     flag = {name: flag for flag, name in _FLAGS.items()}.get(portable.tag("Termination"), "r" if goes_on else "")
@@ -229,7 +229,7 @@ def _written_result(portable: PortableGame, goes_on: bool, board: str) -> str:
 
 
 def _final_lead(board: str) -> float:
-    """Black's lead at the end of a game, empty squares being the winner's."""
+    """Black's lead at the end of a game; empty squares go to the winner."""
     black, white = board.count("X", 0, _SIZE * _SIZE), board.count("O", 0, _SIZE * _SIZE)
     empty = _SIZE * _SIZE - black - white
     return black - white + (black > white) * empty - (black < white) * empty

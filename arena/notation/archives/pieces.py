@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from elolab.arena.notation.pgn import PortableGameError
 
 PIECES = "RNBAKABNRCCPPPPPrnbakabnrccppppp"
-"""In the order in which XQStudio and DhtmlXQ list them: Red's from the left, then Black's."""
+"""Order of the pieces in XQStudio and DhtmlXQ: Red's from the left, then Black's."""
 FILES = "abcdefghi"
 RANKS = 10
 
@@ -21,7 +21,7 @@ def is_square(square: Square) -> bool:
 
 
 def move_name(origin: Square, target: Square, where: str) -> str:
-    """``h2e2``; raises ``PortableGameError`` if a square is not on the board."""
+    """Format ``h2e2``; raises ``PortableGameError`` if a square is not on the board."""
     for file, rank in (origin, target):
         if not is_square((file, rank)):
             raise PortableGameError(f"{where}: file {file + 1}, rank {rank} is off the board (9 files, ranks 0 to 9)")
@@ -29,10 +29,10 @@ def move_name(origin: Square, target: Square, where: str) -> str:
 
 
 def fen_of(squares: Sequence[Square | None], first_origin: Square | None, side: int, where: str) -> str:
-    """The FEN of 32 pieces in the order of ``PIECES``, ``None`` for those that are off the board.
+    """Build the FEN from 32 squares in the order of ``PIECES``, ``None`` for captured pieces.
 
-    To move is whose piece stands on ``first_origin``, where the first move begins: what programs write of the side to
-    move is often wrong. Without one it is ``side``. Raises ``PortableGameError``.
+    The owner of the piece on ``first_origin`` is to move: the stored side to move is often wrong. ``side`` is used
+    without a first move. Raises ``PortableGameError``.
     """
     board: dict[Square, str] = {}
     for piece, square in zip(PIECES, squares, strict=True):

@@ -1,4 +1,4 @@
-"""The files behind a name: a file, all those in a folder and the folders below it, or in a zip file; unpacked."""
+"""The files behind a name: one file, or all files in a folder (recursively) or zip file, unpacked."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from elolab.arena.notation.archives.contract import Source
 from elolab.arena.notation.pgn import PortableGameError
 
 MAX_BYTES = 1 << 28
-"""Of a file when unpacked; what claims more is refused before it takes the memory."""
+"""Largest unpacked size of a file; larger ones are refused before they fill the memory."""
 
 _ZIP, _GZIP, _BZIP2 = b"PK\x03\x04", b"\x1f\x8b", b"BZh"
 _DAMAGE = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile, RuntimeError, ValueError)
-"""What unpacking ends with; ``RuntimeError`` where a zip file is encrypted or its kind of compression is not known."""
+"""Errors of unpacking; ``RuntimeError`` means an encrypted zip file or an unknown compression."""
 
 
 def sources(path: Path) -> Iterator[Source | PortableGameError]:
-    """The files, in the order of their names; in place of one that cannot be read what is wrong with it.
+    """Yield the files in the order of their names; an error takes the place of an unreadable one.
 
-    Folders that cannot be read come first.
+    Unreadable folders come first.
     """
     if path.is_dir():
         unreadable: list[OSError] = []
@@ -41,10 +41,7 @@ def sources(path: Path) -> Iterator[Source | PortableGameError]:
 
 
 def unpacked(data: bytes, where: str) -> bytes:
-    """A file's content, decompressed if it is compressed by gzip or bzip2, and UTF-8 if it is UTF-16 and says so.
-
-    Raises ``PortableGameError``.
-    """
+    """Decompress gzip or bzip2 content, and convert UTF-16 with a mark to UTF-8. Raises ``PortableGameError``."""
     if data.startswith(_GZIP):
         return _limited(lambda: gzip.GzipFile(fileobj=BytesIO(data)), where)
     if data.startswith(_BZIP2):
@@ -120,7 +117,7 @@ def _members(data: bytes, where: str) -> Iterator[Source | PortableGameError]:
 
 
 def _opened_zip(data: bytes) -> zipfile.ZipFile:
-    """Names that are not marked as UTF-8 are mostly Chinese in these files."""
+    """Open a zip file; its names not marked as UTF-8 are usually Chinese."""
     try:
         return zipfile.ZipFile(BytesIO(data), metadata_encoding="gb18030")
     except UnicodeDecodeError:
@@ -128,7 +125,7 @@ def _opened_zip(data: bytes) -> zipfile.ZipFile:
 
 
 def _limited(opened: Callable[[], IO[bytes] | gzip.GzipFile], where: str) -> bytes:
-    """What a stream holds, if it is not more than ``MAX_BYTES``."""
+    """Read a stream of at most ``MAX_BYTES``."""
     try:
         with opened() as stream:
             data = stream.read(MAX_BYTES + 1)

@@ -24,7 +24,7 @@ HEADER = np.dtype(
         ("depth", "u1"), ("reserved", "u1"),
     ]
 )  # fmt: skip
-"""The date is that of the file; ``year`` that of the games; ``depth`` the empty squares of the theoretical score."""
+"""Header: date of the file, ``year`` of the games, ``depth`` (empty squares) of the theoretical score."""
 GAME = np.dtype(
     [
         ("tournament", "<u2"), ("black", "<u2"), ("white", "<u2"), ("discs", "u1"), ("theoretical", "u1"),
@@ -38,7 +38,7 @@ _SQUARE_NAMES = {10 * rank + file: "abcdefgh"[file - 1] + str(rank) for rank in 
 
 
 def recognises(data: bytes) -> bool:
-    """Whether it begins with the header of a file of games: a date, and a number of games but none of names."""
+    """Whether it begins with the header of a file of games: a date, a number of games, and no number of names."""
     header = _header(data)
     if header is None or header["names"]:
         return False
@@ -98,7 +98,7 @@ def _has_date(header: Any) -> bool:
 
 
 def _names(data: bytes | None, size: int) -> Sequence[str]:
-    """The names of a file, in order; empty without one, and as far as it goes if it is cut."""
+    """Read the names of a file in order; empty without a file, incomplete if it is cut."""
     header = _header(data or b"")
     if data is None or header is None:
         return ()
@@ -109,12 +109,12 @@ def _names(data: bytes | None, size: int) -> Sequence[str]:
 
 
 def _name(names: Sequence[str], number: int, kind: str) -> str:
-    """A name by its number, or what stands for it if it is not there, different for each number."""
+    """A name by its number, or a placeholder that differs for each number."""
     return (names[number] if number < len(names) else "") or f"{kind} {number}"
 
 
 def _score_tags(record: Any, depth: int) -> tuple[tuple[str, str], ...]:
-    """By how many discs Black is ahead, empty squares being the winner's, at the end and with best play."""
+    """Tags of Black's lead at the end and with best play; empty squares go to the winner."""
     tags = [("DiscDifference", int(record["discs"])), ("TheoreticalDiscDifference", int(record["theoretical"]))]
     leads = [(name, f"{2 * discs - SQUARES:+}") for name, discs in tags if discs <= SQUARES]
     return (*leads, *((("TheoreticalEmpties", str(depth)),) if depth else ()))

@@ -36,7 +36,7 @@ from elolab.arena.notation.pgn import PortableGame, PortableGameError
 MAGIC = b"XQ"
 FIRST_ENCRYPTED = 0x0B
 FIRST_SHUFFLED = 0x0C
-"""From this version on the pieces of the header change places too."""
+"""First version that also permutes the pieces of the header."""
 
 HEADER = np.dtype(
     {
@@ -54,7 +54,7 @@ HEADER = np.dtype(
 )  # fmt: skip
 
 _PHRASE = np.frombuffer(b"[(C) Copyright Mr. Dong Shiwei.]", np.uint8)
-"""What the key of the tree is made of."""
+"""Source of the tree's key."""
 _RESULTS = {1: "1-0", 2: "0-1", 3: "1/2-1/2", 4: "1/2-1/2"}
 _ORIGIN_OFFSET, _TARGET_OFFSET = 24, 32
 _FOLLOWS, _ALTERNATIVE, _COMMENTED = 0x80, 0x40, 0x20
@@ -63,7 +63,7 @@ _OLD_FOLLOWS, _OLD_ALTERNATIVE = 0xF0, 0x0F
 
 @dataclass(frozen=True)
 class _Keys:
-    """What has to be subtracted; all 0 in versions without encryption."""
+    """Values to subtract on decryption; all 0 in versions without encryption."""
 
     squares: int = 0
     origin: int = 0
@@ -138,13 +138,13 @@ def _mixed(key: int) -> int:
 
 
 def _phrase_key(header: Any) -> np.ndarray:
-    """The 32 bytes, again and again, that the tree is encrypted with."""
+    """The 32-byte phrase, repeated, that encrypts the tree."""
     masked = (header["keys"] & header["key_mask"]) | header["key_or"]
     return _PHRASE & np.resize(masked, len(_PHRASE))
 
 
 def _nodes(tree: bytes, keys: _Keys, version: int, where: str) -> Iterator[_Node]:
-    """The nodes in the file's order; raises ``PortableGameError`` where the file ends within one."""
+    """The nodes in the file's order; raises ``PortableGameError`` if the file ends within one."""
     place, ply = 0, 0
     while True:
         node = tree[place : place + 4]
@@ -172,9 +172,9 @@ def _nodes(tree: bytes, keys: _Keys, version: int, where: str) -> Iterator[_Node
 
 
 def _lines(root: _Node, nodes: Iterator[_Node], reading: Reading) -> Iterator[list[_Node] | PortableGameError]:
-    """The moves from the start to the end of each variation, the game's own moves first.
+    """The moves of each line from the start to its end, the main line first.
 
-    A line that is longer than any game may be is the last: no file can make one grow without end.
+    A line longer than any game is the last one, so that no file can grow lines without end.
     """
     line: list[_Node] = []
     open_places: list[int] = []
@@ -238,7 +238,7 @@ _DATE = re.compile(r"(\d{4})\D{1,2}(\d{1,2})(?:\D{1,2}(\d{1,2}))?\D*")
 
 
 def date_tag(text: str) -> str:
-    """A date as PGN has it, ``2019.07.31``, if the text is one that begins with the year; else the text."""
+    """Format a date for PGN, ``2019.07.31``, if the text begins with the year; else the text itself."""
     match = _DATE.fullmatch(text)
     if match is None:
         return f"{text}.??.??" if re.fullmatch(r"\d{4}", text) else text
