@@ -32,7 +32,7 @@ class Option:
         if self.kind == "button":
             return "false" if value.lower() in ("false", "off", "0") else "true"
         if self.kind == "spin":
-            if not re.fullmatch(r"[+-]?\d{1,19}", value):
+            if not re.fullmatch(r"[+-]?\d{1,20}", value):
                 raise self._fault(value, "expected a whole number")
             if (self.low is not None and int(value) < self.low) or (self.high is not None and int(value) > self.high):
                 raise self._fault(value, f"expected {self.low} to {self.high}")
