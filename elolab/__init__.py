@@ -1,15 +1,15 @@
 """elolab from Python: play engines against each other, tune and ablate settings, read the games as tables.
 
-Everything below is imported when it is first used, so that ``import elolab`` costs next to nothing:
+Each name is imported on first use, so that ``import elolab`` is fast:
 
 - ``play_match``, ``play_tournament``: games between settings of the built-in engine and other programs;
 - ``load_games``, ``load_moves``: games and moves, with evaluations, as pandas tables;
 - ``tune``: a search for better settings, by games or by a function of your own;
 - ``ablate``: what each feature of the search is worth;
-- ``Engine``: the built-in engine, asked about a position;
+- ``Engine``: the built-in engine, to analyse positions;
 - ``PlayedMatch``, ``PlayedTournament``, ``PlayedStudy``, ``Trials``, ``PlayedAblation``, ``SearchResult`` and its
-  ``Line``: what these return, to annotate with; ``help()`` of each explains its attributes and columns;
-- ``UserError``: what every function raises for wrong input, in one line that names the remedy.
+  ``Line``: the types of results, for annotations; ``help()`` explains their attributes and columns;
+- ``UserError``: the error for wrong input, one line that names the remedy.
 
 The page ``docs/python.md`` has examples of all of them.
 """
@@ -22,7 +22,7 @@ import sys
 
 _NAME = os.path.basename(sys.argv[0]) if sys.argv else ""
 if _NAME == "elolab" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-    # The command's own process: until ``main`` takes signals over, Ctrl-C ends it without a traceback.
+    # In the command's own process, Ctrl-C ends it without a traceback until ``main`` handles signals.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 from typing import TYPE_CHECKING, Any  # noqa: E402
@@ -71,7 +71,7 @@ _MODULES = {
     "play_tournament": "elolab.playing",
     "tune": "elolab.studies",
 }
-"""Where each public name is defined."""
+"""The module that defines each public name."""
 
 
 def __getattr__(name: str) -> Any:

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-if not __package__:  # run as a folder: what is beside it is meant, not what is in it
+if not __package__:  # run as a folder: import the package beside it, not its modules
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
 from elolab.command_line import main

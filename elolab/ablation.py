@@ -32,37 +32,37 @@ if TYPE_CHECKING:
 @documented
 @dataclass(frozen=True, eq=False)
 class PlayedAblation(PlayedGames):
-    """What came of an ablation. Elo is always the variant's minus the reference's."""
+    """The result of an ablation. Elo is always the variant's rating minus the reference's."""
 
     name: str
     planned: int
-    """The most games that it may need."""
+    """Maximum number of games."""
     stored: int
-    """Games that were played."""
+    """Number of games played."""
     interrupted: bool
-    """Whether Ctrl-C ended it early; the tables are then of the games so far, and with the same ``folder`` the same
-    call goes on."""
+    """Whether Ctrl-C ended it early; the tables then cover the games so far. The same call with the same ``folder``
+    resumes it."""
     margin: float
-    """Elo: smaller effects are ``equivalent``."""
+    """Equivalence margin in Elo: effects inside it are ``equivalent``."""
     rows: DataFrame = field(repr=False)
-    """One row a comparison: ``label``, ``group`` (the key under which it was declared), ``variant`` and ``reference``
+    """One row per comparison: ``label``, ``group`` (the key that declares it), ``variant`` and ``reference``
     (how they differ from the base), ``limit``, ``elo`` with ``elo_error``, ``elo_low``, ``elo_high`` (95 % interval),
     ``los`` (0 to 1), ``verdict`` (``better``, ``worse``, ``equivalent``, ``undecided`` or empty),
-    ``simultaneous_low`` and ``simultaneous_high`` (the interval that holds for all questions and looks together, Elo)
+    ``simultaneous_low`` and ``simultaneous_high`` (interval in Elo, valid for all questions and analyses together)
     with its ``critical_value`` (standard normal deviates, where the 95 % interval has 1.96),
-    ``games_needed`` (games that an open verdict would still need), ``pairs`` (that count) and ``planned_pairs`` (the
-    most), ``ended`` (why there are no more), ``games``, ``LL``, ``LD``, ``even``,
-    ``WD``, ``WW`` (pairs by outcome: both lost ... both won), ``nodes_ratio`` with ``nodes_ratio_low`` and
-    ``nodes_ratio_high`` (nodes to ``depth`` over the reference's, 95 % interval), ``depth`` (plies), ``positions``."""
+    ``games_needed`` (games that an undecided question still needs), ``pairs`` (counted) and ``planned_pairs``
+    (maximum), ``ended`` (why play stopped), ``games``, ``LL``, ``LD``, ``even``, ``WD``, ``WW`` (pairs by outcome:
+    both lost ... both won), ``nodes_ratio`` with ``nodes_ratio_low`` and ``nodes_ratio_high`` (nodes to ``depth``
+    divided by the reference's, 95 % interval), ``depth`` (plies), ``positions``."""
     effects: DataFrame = field(repr=False)
-    """One row an effect of a factorial: ``factorial``, ``effect``, ``group``, ``order`` (1 of one factor, 2 of an
-    interaction), ``elo`` and the columns of its intervals, verdict and games as in ``rows``, ``pairs`` of all matches
-    that it rests on, and ``rests_on`` (weight and pairs of each)."""
+    """One row per effect of a factorial: ``factorial``, ``effect``, ``group``, ``order`` (1 for a main effect, 2 for an
+    interaction), ``elo``, the columns of intervals, verdict and games as in ``rows``, ``pairs`` (total of its matches),
+    and ``rests_on`` (weight and pairs of each match)."""
     cells: DataFrame = field(repr=False)
-    """One row a combination of a 2 x 2 factorial: ``factorial``, ``first_level`` and ``second_level`` (-1 or 1),
-    ``first_text``, ``second_text``, ``elo`` above the combination of both low levels, ``elo_error``."""
+    """One row per combination of a 2 x 2 factorial: ``factorial``, ``first_level`` and ``second_level`` (-1 or 1),
+    ``first_text``, ``second_text``, ``elo`` relative to the combination of both low levels, ``elo_error``."""
     depths: DataFrame = field(repr=False)
-    """One row a setting and depth, over the same positions and without games: ``setting``, ``depth`` (plies),
+    """One row per setting and depth, measured on the same positions without games: ``setting``, ``depth`` (plies),
     ``nodes``, times (milliseconds), branching factor and speed."""
     _result: run.AblationResult = field(repr=False)
     _run_folder: RunFolder = field(repr=False)
@@ -88,12 +88,12 @@ def ablate(
 ) -> PlayedAblation:
     """Measure what each feature of the search is worth.
 
-    ``specification`` is a TOML file as ``elolab ablate`` reads it, the name of one that is shipped, or a mapping of
-    what such a file holds. ``folder`` keeps the games: the same call goes on with what is there, and comparisons or
-    pairs may be added; without one they are in a temporary folder, as long as the result lives. ``concurrency`` is how
-    many games are played at a time, ``progress`` a text stream such as ``sys.stderr`` that is told how it goes, and
-    ``accept_engine_change`` says whether to go on with games that another version of the engine, or of an external
-    program, played. ``cluster`` and ``wall_clock_on_cluster`` are as for ``play_match``.
+    ``specification`` is a TOML file as ``elolab ablate`` reads it, the name of a shipped one, or a mapping with the
+    contents of such a file. ``folder`` keeps the games: the same call resumes them, and the specification may gain
+    comparisons or pairs. Without a folder, a temporary one lives as long as the result. ``concurrency`` is the number
+    of simultaneous games. ``progress`` is a text stream such as ``sys.stderr`` for progress lines.
+    ``accept_engine_change`` resumes games that another version of the engine, or of an external program, played.
+    ``cluster`` and ``wall_clock_on_cluster`` are as for ``play_match``.
 
     Raises ``UserError`` for wrong input and for a folder that holds something else.
     """

@@ -1,4 +1,4 @@
-"""The built-in engine, asked about a position."""
+"""The built-in engine, for the analysis of positions."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ Moves = str | Sequence[str]
 class Engine:
     """The built-in engine for one game under one set of parameters.
 
-    ``game`` is ``xiangqi`` or ``othello``. ``settings`` are parameters by name, those left out having their defaults
-    (``elolab parameters`` lists them), or the name of a preset such as ``"fenon"``, or its file. What a search has
-    learned stays in the hash table for the next one with the same limit of nodes, until ``new_game``. Raises
-    ``UserError`` for an unknown game, preset, parameter or value.
+    ``game`` is ``xiangqi`` or ``othello``. ``settings`` are parameters by name (``elolab parameters`` lists them and
+    their defaults), the name of a preset such as ``"fenon"``, or its file. The hash table keeps its contents for the
+    next search with the same limit in nodes, until ``new_game``. Raises ``UserError`` for an unknown game, preset,
+    parameter or value.
 
     >>> engine = Engine("xiangqi", {"null_move": False})
     >>> found = engine.search(moves="h2e2 h9g7", limit="depth=3")
@@ -41,11 +41,11 @@ class Engine:
     >>> found.move in engine.legal_moves(moves="h2e2 h9g7")
     True
 
-    Positions are given to every method as ``position``, a text (FEN; a board and the side to move in Othello; the
-    start of the game if ``None``), and ``moves`` played from there.
+    Every method takes a position as ``position``, a text (FEN; a board and the side to move in Othello; the start of
+    the game if ``None``), and ``moves`` played from there.
 
-    Threads may share an engine: it searches for one after another. A copy, also one that is sent to another process,
-    has the game and the settings, and has learned nothing.
+    Threads may share an engine: it runs one search at a time. A copy, also in another process, has the game and the
+    settings but an empty hash table.
     """
 
     def __init__(
@@ -60,10 +60,10 @@ class Engine:
             expected = "parameters by name, or the name or file of a preset"
             overrides = load_preset(path_text(settings, "settings", expected), game_named(game).name)
         self._engine = SearchingEngine(game, overrides)
-        self._one_at_a_time = threading.Lock()  # compiled code writes into the engine's memory without asking
+        self._one_at_a_time = threading.Lock()  # compiled code writes into the engine's memory without locks
 
     def __reduce__(self) -> tuple[type[Engine], tuple[str, dict[str, Value]]]:
-        """Made anew elsewhere: the memory of a search holds addresses of this process."""
+        """Pickle the game and the settings only: a search's memory holds addresses of this process."""
         return type(self), (self.game, self.settings)
 
     @property
@@ -85,16 +85,16 @@ class Engine:
         lines: int = 1,
         search_moves: Moves = (),
     ) -> SearchResult:
-        """Think about a position.
+        """Search a position.
 
-        ``limit`` is ``nodes=N``, ``depth=N``, ``move_time=SECONDS`` or several of them with commas; ``lines`` asks for
-        so many best moves; ``search_moves`` are the only ones to consider. Ctrl-C ends the search.
+        ``limit`` is ``nodes=N``, ``depth=N``, ``move_time=SECONDS`` or several of them with commas; ``lines`` is the
+        number of best moves to report; ``search_moves`` restricts the first move. Ctrl-C ends the search.
 
-        The result has ``move`` (``None`` if there is no legal one), ``score`` (centipawns, in Othello hundredths of a
-        disc, from the view of the side to move; from 29 872 on a mate, 30 000 less the plies to it, and the same below
-        0), ``depth`` (plies), ``nodes``, ``time_ms`` (milliseconds), ``principal_variation`` and ``lines``, each with
-        ``move``, ``score``, ``depth`` and ``principal_variation``. Raises ``UserError`` for a position, a move or a
-        limit that cannot be read.
+        The result has ``move`` (``None`` if there is no legal one), ``score`` (from the view of the side to move, in
+        centipawns, in Othello hundredths of a disc; a mate in N plies is 30 000 - N (29 872 or more), negative if
+        mated), ``depth`` (plies), ``nodes``, ``time_ms`` (milliseconds), ``principal_variation`` and ``lines``, each
+        with ``move``, ``score``, ``depth`` and ``principal_variation``. Raises ``UserError`` for a position, a move or
+        a limit that cannot be read.
         """
         place = self._position(position, moves)
         limits, stop = Limits.parse(limit), StopFlag()
@@ -113,7 +113,7 @@ class Engine:
                 raise
 
     def static_score(self, position: str | None = None, moves: Moves = ()) -> int:
-        """The evaluation without any search, in the units of ``search``, from the view of the side to move."""
+        """The static evaluation, without search, in the units of ``search``, from the view of the side to move."""
         return self._engine.static_score(self._position(position, moves))
 
     def legal_moves(self, position: str | None = None, moves: Moves = ()) -> list[str]:

@@ -1,4 +1,4 @@
-"""What the Python interface takes as arguments of one kind, wherever they are given."""
+"""Validation of arguments that several functions of the Python interface share."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Returned = TypeVar("Returned")
 _ARGUMENTS = tuple(
     (re.compile(pattern), text)
     for pattern, text in (
-        (r", another name with --event\b", ""),  # which decides the folder where none is given; here nothing does
+        (r", another name with --event\b", ""),  # only commands derive their folder from the event
         (r"\bwith --out\b", "with {folder}=..."),
         (r"\badd --accept-engine-change\b", "add accept_engine_change=True"),
         (r"\bwith --wall-clock-on-cluster\b", "with wall_clock_on_cluster=True"),
@@ -34,11 +34,11 @@ _ARGUMENTS = tuple(
         (r"\bsay --engine conf=(\S+) or --engine preset=\S+", r'say {{"engine": "\1"}} or {{"preset": "\1"}}'),
     )
 )
-"""Options as remedies name them, and the arguments that mean the same. What was given is quoted elsewhere in a line."""
+"""Options in remedies, as patterns, and the equivalent arguments."""
 
 
 def naming_arguments(folder: str) -> Callable[[Callable[Given, Returned]], Callable[Given, Returned]]:
-    """A decorator of functions whose errors would else name options of commands; ``folder`` is for ``--out``."""
+    """A decorator that renames command-line options in errors to arguments; ``folder`` replaces ``--out``."""
 
     def decorated(function: Callable[Given, Returned]) -> Callable[Given, Returned]:
         @functools.wraps(function)
@@ -61,7 +61,7 @@ def _with_arguments(text: str, folder: str) -> str:
 
 
 def specified(data: Any) -> Any:
-    """What a specification holds, as plain data; paths become texts, and one that is a command the program alone."""
+    """A specification as plain data: paths become texts, and a command given as a path becomes a list."""
     return plain(_without_paths(data))
 
 
@@ -77,9 +77,9 @@ def _without_paths(data: Any) -> Any:
 
 
 def path_text(given: object, name: str, expected: str = "a path") -> str:
-    """An argument that is a path or a name, as it was given. Raises ``UserError`` for anything else.
+    """Validate an argument that is a path or a name. Raises ``UserError`` for any other type and for an empty text.
 
-    An empty text is none: it would be the current folder, which nobody means by it.
+    An empty text would mean the current folder, which is hardly ever intended.
     """
     if isinstance(given, str | os.PathLike) and os.fspath(given):
         return os.fspath(given)
@@ -87,7 +87,7 @@ def path_text(given: object, name: str, expected: str = "a path") -> str:
 
 
 def yes_or_no(given: object, name: str) -> bool:
-    """An argument that is ``True`` or ``False``. Raises ``UserError`` for anything else."""
+    """Validate an argument that is ``True`` or ``False``. Raises ``UserError`` for anything else."""
     flag = plain(given)
     if isinstance(flag, bool):
         return flag
@@ -95,7 +95,7 @@ def yes_or_no(given: object, name: str) -> bool:
 
 
 def stream_or_none(given: Any, name: str) -> TextIO | None:
-    """An argument that is a text stream, or ``None``. Raises ``UserError`` for anything else."""
+    """Validate an argument that is a text stream or ``None``. Raises ``UserError`` for anything else."""
     if given is None or all(hasattr(given, method) for method in ("write", "flush", "isatty")):
         stream: TextIO | None = given
         return stream
@@ -103,7 +103,7 @@ def stream_or_none(given: Any, name: str) -> TextIO | None:
 
 
 def cluster_or_none(given: Any, name: str) -> str | Executor | None:
-    """An argument that says where else games are played. Raises ``UserError`` for anything that cannot."""
+    """Validate a cluster: an address, an executor or ``None``. Raises ``UserError`` for anything else."""
     is_address = isinstance(given, str) and is_scheduler_address(given)
     if given is None or is_address or hasattr(given, "submit"):
         cluster: str | Executor | None = given
@@ -115,7 +115,7 @@ def cluster_or_none(given: Any, name: str) -> str | Executor | None:
 
 
 def at_least_one(given: object, name: str) -> int:
-    """An argument that is a whole number from 1 on. Raises ``UserError`` for anything else."""
+    """Validate an argument that is a whole number of at least 1. Raises ``UserError`` for anything else."""
     number = plain(given)
     if isinstance(number, int) and not isinstance(number, bool) and number >= 1:
         return number

@@ -1,7 +1,7 @@
-"""The command line: a table of commands, each of whose modules is imported only when the command is asked for.
+"""The command line: a table of commands. A command's module is imported only when the command runs.
 
-Exit codes: 0 done; 1 something failed, was left unplayed or forfeited by a fault; 2 wrong input; 3 a tuned setting was
-not confirmed, or a sequential test did not accept H1; 130 interrupted; 141 the reader of the output went away.
+Exit codes: 0 done; 1 a failure, games left unplayed, or a game forfeited by a fault; 2 wrong input; 3 a tuned setting
+was not confirmed, or a sequential test did not accept H1; 130 interrupted; 141 the reader of the output went away.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from elolab.arena.players.interruption import EXIT_INTERRUPTED, give_back_signal
 
 EXIT_FAILED = 1
 EXIT_BROKEN_PIPE = 141
-"""128 + SIGPIPE: what a shell reports for any program whose reader went away."""
+"""128 + SIGPIPE: the exit code that a shell reports for a program whose reader went away."""
 
 SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
-"""Errors that no file is at fault for: files, processes or memory are used up."""
+"""Errors for lack of open files, processes or memory, whichever file they name."""
 OUTPUT_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EBADF)
-"""Errors of an output on a full disk, or closed."""
+"""Errors of an output that is closed or on a full disk."""
 
 _WORDS_OF_NO_MEMORY = re.compile("failed to map segment|cannot allocate memory|can't start new thread", re.IGNORECASE)
 
@@ -32,14 +32,15 @@ TRACEBACK_VARIABLE = "ELOLAB_TRACEBACK"
 """When this environment variable is set, errors keep their traceback."""
 
 IN_PLACE_OF_UNICODE = "elolab.in_place_of_unicode"
-"""What an output does whose encoding lacks a character, by the name that ``codecs`` knows it by."""
+"""The name, for ``codecs``, of the error handler that replaces characters an output's encoding lacks."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """One row of the table; the command is the module of its name in ``<package>.commands``.
+    """One row of the table of commands; its code is the module of the same name in ``<package>.commands``.
 
-    A hyphen of the name is an underscore there. The module has ``configure(parser)`` and ``run(arguments) -> int``.
+    A hyphen in the name is an underscore in the module's name. The module has ``configure(parser)`` and
+    ``run(arguments) -> int``.
     """
 
     name: str
@@ -123,7 +124,7 @@ def _exit_code(words: Sequence[str]) -> int:
     except Exception as error:
         if os.environ.get(TRACEBACK_VARIABLE):
             raise
-        if requests_to_end():  # some libraries make another error of an interruption
+        if requests_to_end():  # some libraries turn an interruption into another error
             _complain("interrupted")
             return EXIT_INTERRUPTED
         if _lacks_memory(error):
@@ -174,7 +175,7 @@ def _run_command(command: Command, words: list[str]) -> int:
 
 
 def find_command(name: str) -> Command:
-    """The row of that name; raises ``UserError`` with the nearest name if there is none."""
+    """Look up a command by name; raises ``UserError`` with the nearest name if there is none."""
     for command in COMMANDS:
         if command.name == name:
             return command
@@ -193,7 +194,7 @@ def find_command(name: str) -> Command:
 
 
 def help_text() -> str:
-    """What ``elolab --help`` prints, within 80 columns."""
+    """The text of ``elolab --help``, within 80 columns."""
     lines = [
         "usage: elolab COMMAND [arguments]",
         "",
@@ -222,7 +223,7 @@ def _version() -> str:
 
 
 def _complain(message: str) -> None:
-    """Say what is wrong in one line on standard error, after everything that was printed before."""
+    """Print a one-line error to standard error, after flushing standard output."""
     from elolab.arena.colours import RED, coloured, one_line
 
     _flush_or_discard(sys.stdout)
@@ -249,7 +250,7 @@ def _describe(error: OSError) -> str:
 
 
 def _flush_or_discard(stream: TextIO) -> None:
-    """Flush; a stream whose reader or disk is gone is pointed at nothing, so that the interpreter's end is quiet."""
+    """Flush; point a stream whose reader or disk is gone at the null device, so that the interpreter exits quietly."""
     try:
         stream.flush()
     except OSError:
@@ -259,9 +260,9 @@ def _flush_or_discard(stream: TextIO) -> None:
 
 
 def _prepare_streams() -> None:
-    """Replace closed streams, and let an output without Unicode show something in place of what it lacks.
+    """Replace closed streams, and substitute characters that an output's encoding lacks.
 
-    Writing to a closed standard output stays an error: what was asked for would be lost.
+    Writing to a closed standard output stays an error, because the output would be lost.
     """
     codecs.register_error(IN_PLACE_OF_UNICODE, _in_place_of)
     for name, access in (("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY)):
@@ -274,7 +275,7 @@ def _prepare_streams() -> None:
 
 
 def _in_place_of(error: UnicodeError) -> tuple[str, int]:
-    """A hyphen for a minus sign, so that numbers stay numbers and columns line up; for the rest escapes as in JSON."""
+    """Replace a minus sign by a hyphen, so that columns line up; escape any other character as in JSON."""
     import json
 
     assert isinstance(error, UnicodeEncodeError)

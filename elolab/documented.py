@@ -1,4 +1,4 @@
-"""The attributes of classes in their documentation: of the text under a field ``help()`` would show nothing."""
+"""Field descriptions for ``help()``, which would not show the texts below a dataclass's fields."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ Documented = TypeVar("Documented", bound=type)
 
 
 def documented(kind: Documented) -> Documented:
-    """A decorator of dataclasses: adds every public field, with the text under it, to the class's documentation."""
-    if not kind.__doc__:  # Python was started without documentation
+    """A decorator of dataclasses: appends every public field and the text below it to the class's docstring."""
+    if not kind.__doc__:  # Python runs with -OO
         return kind
     try:
         source = inspect.getsource(kind)
-    except OSError:  # from where there are no sources
+    except OSError:  # no sources available
         return kind
     (tree,) = ast.parse(textwrap.dedent(source)).body
     assert isinstance(tree, ast.ClassDef)

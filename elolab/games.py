@@ -25,27 +25,27 @@ SIDES = ("first", "second")
 
 @dataclass(frozen=True)
 class _LoadedGame:
-    """A game, wherever it comes from."""
+    """One game, of a run's folder or a file."""
 
     row: dict[str, Any]
-    """By the columns of ``load_games``."""
+    """Values by the columns of ``load_games``."""
     start: int
-    """Who makes the first of the moves: 0 for the first mover's colour, 1 for the other."""
+    """The side that makes the first of ``moves``: 0 for the side that moves first in the game, 1 for the other."""
     before: int
-    """Moves of the game before the first of the moves: those of the opening."""
+    """Number of the game's moves before the first of ``moves``: the moves of the opening."""
     moves: tuple[MoveRecord | None, ...]
-    """``None`` where nothing but the move itself is known."""
+    """A move's record; ``None`` if only the move itself is known."""
     names: tuple[str, ...]
     """The moves in protocol notation."""
 
 
 @naming_arguments("source")
 def load_games(source: str | os.PathLike[str], *, game: str = "xiangqi") -> DataFrame:
-    """The games of a run's folder, or of a PGN file, as a table with one row a game, in the order of the schedule.
+    """Load the games of a run's folder, or of a file, as a table with one row per game, in schedule order.
 
-    ``source`` is the folder of a tournament, match, study or ablation (``--out`` of a command, ``folder`` of a
-    function here), or a file of games (PGN, XQF, DhtmlXQ, GGF, WTHOR); ``game`` (``xiangqi`` or ``othello``) says of a
-    file what is played in it. Columns:
+    ``source`` is the folder of a tournament, match, study or ablation (``--out`` of a command, ``folder`` of a function
+    here), or a file of games (PGN, XQF, DhtmlXQ, GGF, WTHOR); ``game`` (``xiangqi`` or ``othello``) is the game in such
+    a file. Columns:
 
     ========================  =========================================================================
     ``number``                place in the schedule of its series, from 0
@@ -57,24 +57,24 @@ def load_games(source: str | os.PathLike[str], *, game: str = "xiangqi") -> Data
     ``result``                ``1-0`` (``first`` won), ``0-1``, ``1/2-1/2``, or ``*`` for an unfinished game
     ``points``                points of ``first``: 1, 0.5, 0, or NaN for an unfinished game
     ``reason``                why the game ended, such as ``checkmate`` or ``move_limit``
-    ``plies``                 moves of both sides, without those of the opening
-    ``nodes``                 nodes of both sides together, as far as the players said
+    ``plies``                 moves of both sides, without the moves of the opening
+    ``nodes``                 nodes of both sides together, as reported by the players
     ``time_ms``               thinking time of both sides together, in milliseconds
     ``duration_ms``           time from the start of the game to its end, in milliseconds
     ``started_at``            UTC, ISO 8601
     ``engine_identity``       version of the built-in engine
-    ``key``                   identifies the game; the same in ``load_moves``
-    ``counted``               False for games after the end of a sequential test, which no figure counts
+    ``key``                   identifies the game, also in ``load_moves``
+    ``counted``               False for games after the end of a sequential test; statistics leave them out
     ========================  =========================================================================
 
-    Such a file does not say all of it: what is missing is NA, NaN or empty, and ``key`` is the number. Raises
-    ``UserError`` if there is no such folder or file, or it holds no games that can be read.
+    A file of games lacks some columns: missing values are NA, NaN or empty, and ``key`` is the number. Raises
+    ``UserError`` if there is no such folder or file, or it holds no readable games.
     """
     return table_of_games(source, str(game))
 
 
 def table_of_games(source: str | os.PathLike[str], game: str) -> DataFrame:
-    """What ``load_games`` returns, for those whose errors name another argument than ``source``."""
+    """The table of ``load_games``, for callers whose argument is not called ``source``."""
     import pandas
 
     table = pandas.DataFrame([loaded.row for loaded in _loaded(source, game)], columns=list(_GAME_COLUMNS))
@@ -83,35 +83,34 @@ def table_of_games(source: str | os.PathLike[str], game: str) -> DataFrame:
 
 @naming_arguments("source")
 def load_moves(source: str | os.PathLike[str], *, game: str = "xiangqi") -> DataFrame:
-    """The moves of a run's folder, or of a PGN file, as a table with one row a move, with what its player said of it.
+    """Load the moves of a run's folder, or of a file of games, as a table with one row per move.
 
-    ``source`` and ``game`` are as for ``load_games``, whose ``key`` says to which game a move belongs. Columns:
+    ``source`` and ``game`` are as for ``load_games``; ``key`` matches its ``key``. Columns:
 
     ======================  =============================================================================
     ``key``, ``number``     the game's key, and its place in the schedule of its series, from 0
     ``series``              part of the run; mostly empty
-    ``ply``                 number of the move in its game, from 1, those of the opening included
-    ``side``                ``first`` or ``second``: which column of ``load_games`` names the mover
+    ``ply``                 number of the move in its game, from 1, counting the moves of the opening
+    ``side``                ``first`` or ``second``: the column of ``load_games`` that names the mover
     ``mover``               name of the player who made the move
     ``move``                the move in the game's protocol notation (``h2e2``; ``d3`` or ``pass`` in Othello)
     ``score_cp``            the mover's own evaluation, from the mover's view, in centipawns (Othello: hundredths
-                            of a disc); from 29 872 on a mate, 30 000 less the plies to it, and the same below 0
+                            of a disc); a mate in N plies is 30 000 - N (29 872 or more), negative if mated
     ``depth``               depth of the search, in plies
     ``nodes``               nodes of the search
     ``time_ms``             thinking time, in milliseconds
     ``principal_variation`` the line that the mover expected, as moves separated by spaces that may not be legal;
-                            empty where it gave none, as games of built-in engines alone do not
+                            empty if the mover gave none, and in games between built-in engines
     ======================  =============================================================================
 
-    Moves of the opening, which nobody thought about, are not among those of a folder; in a PGN file they cannot be
-    told from others. ``score_cp``, ``depth`` and ``nodes`` are NA where a player did not say. Raises ``UserError`` as
-    ``load_games`` does.
+    A folder's table leaves out the moves of the opening; in a PGN file they cannot be told apart. ``score_cp``,
+    ``depth`` and ``nodes`` are NA where a player did not report them. Raises ``UserError`` as ``load_games`` does.
     """
     return table_of_moves(source, str(game))
 
 
 def table_of_moves(source: str | os.PathLike[str], game: str) -> DataFrame:
-    """What ``load_moves`` returns, as ``table_of_games``."""
+    """The table of ``load_moves``, for callers whose argument is not called ``source``."""
     import pandas
 
     columns: dict[str, list[Any]] = {name: [] for name in _MOVE_COLUMNS}

@@ -48,7 +48,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Player = str | os.PathLike[str] | Mapping[str, Any]
-"""A preset's name, a TOML file, settings, or what a table [[players]] of a tournament holds."""
+"""A preset's name, a TOML file, settings of the built-in engine, or the contents of a tournament's [[players]]
+table."""
 
 DEFAULT_PAIRS = 100
 
@@ -56,37 +57,37 @@ DEFAULT_PAIRS = 100
 @documented
 @dataclass(frozen=True, eq=False)
 class PlayedMatch(PlayedGames):
-    """What came of a match; every figure is from the view of ``a``."""
+    """The result of a match; every number is from the point of view of ``a``."""
 
     a: str
-    """Name of the player whose strength is in question."""
+    """Name of the first player."""
     b: str
     planned: int
-    """Games that the match consists of; those up to its end, if a sequential test has ended it."""
+    """Number of games in the match; after a sequential test has ended it, the number up to its end."""
     interrupted: bool
-    """Whether Ctrl-C ended it early; with the same ``folder`` the same call goes on."""
+    """Whether Ctrl-C ended it early; the same call with the same ``folder`` resumes it."""
     forfeits: int
-    """Games that a player lost by a fault, such as a crash or an illegal move; ``faults`` says who, and why."""
+    """Games lost by a player's fault, such as a crash or an illegal move; ``faults`` has the players and reasons."""
     pairs: int
-    """Complete pairs of games with colours swapped."""
+    """Complete colour-swapped pairs of games."""
     pentanomial: tuple[int, ...]
     """Pairs by outcome: both lost; one lost and one drawn; one each, or both drawn; one drawn and one won; both won."""
     score: float
-    """Points a game, 0 to 1."""
+    """Points per game, 0 to 1."""
     elo: float
     elo_low: float
-    """Bounds of the 95 % interval of ``elo``, as of a match of fixed length."""
+    """Bounds of the 95 % interval of ``elo``, computed as for a match of fixed length."""
     elo_high: float
     normalized_elo: float
     los: float
-    """Probability that ``a`` is the stronger, 0 to 1."""
+    """Likelihood of superiority: the probability that ``a`` is the stronger player, 0 to 1."""
     llr: float | None
     """Log-likelihood ratio of the sequential test; ``None`` without one."""
     verdict: str | None
     """``H1 accepted``, ``H0 accepted`` or ``undecided``; ``None`` without a sequential test."""
     figures: dict[str, Any] = field(repr=False)
-    """Every figure as ``elolab match --json`` and ``elolab sprt --json`` have it; with a sequential test also
-    ``unbiased_elo``, ``unbiased_elo_low`` and ``unbiased_elo_high``, without the bias of having stopped."""
+    """Every number of ``elolab match --json`` and ``elolab sprt --json``; after a sequential test also
+    ``unbiased_elo``, ``unbiased_elo_low`` and ``unbiased_elo_high``, corrected for optional stopping."""
     _run_folder: RunFolder = field(repr=False)
 
     @naming_arguments("folder")
@@ -98,34 +99,35 @@ class PlayedMatch(PlayedGames):
 @documented
 @dataclass(frozen=True, eq=False)
 class PlayedTournament(PlayedGames):
-    """What came of a tournament."""
+    """The result of a tournament."""
 
     name: str
     planned: int
-    """Games that the tournament consists of."""
+    """Number of games in the tournament."""
     stored: int
-    """How many of them are played."""
+    """Number of games played."""
     interrupted: bool
-    """Whether Ctrl-C ended it early; with the same ``folder`` the same call goes on."""
+    """Whether Ctrl-C ended it early; the same call with the same ``folder`` resumes it."""
     forfeits: int
-    """Games that a player lost by a fault, such as a crash or an illegal move; ``faults`` says who, and why."""
+    """Games lost by a player's fault, such as a crash or an illegal move; ``faults`` has the players and reasons."""
     unavailable: dict[str, str]
-    """Players that could not be started, and why; their games were not played."""
+    """Players that could not be started, with the reason; their games were not played."""
     standings: DataFrame = field(repr=False)
-    """One row a player, best first: ``rank``, ``player``, ``rating`` and ``rating_error`` (Elo, half the width of the
+    """One row per player, best first: ``rank``, ``player``, ``rating`` and ``rating_error`` (Elo, half the width of the
     95 % interval; relative to the mean of the field, or to anchors), ``points``, ``games``, ``wins``, ``draws``,
-    ``losses``, ``score`` (points a game), ``pairs`` and their outcomes ``LL`` to ``WW``, ``single_games``,
-    ``mean_depth`` (plies), ``mean_nodes``, ``mean_time_ms`` (each a move), ``group``."""
+    ``losses``, ``score`` (points per game), ``pairs`` and their outcomes ``LL`` to ``WW``, ``single_games``,
+    ``mean_depth`` (plies), ``mean_nodes``, ``mean_time_ms`` (each per move), ``group``."""
     crosstable: DataFrame = field(repr=False)
-    """One row for every ordered two players who met, from the view of ``player`` against ``opponent``: ``games``,
+    """One row per ordered pair of players who met, from the view of ``player`` against ``opponent``: ``games``,
     ``wins``, ``draws``, ``losses``, ``score``, ``elo`` with ``elo_error``, ``elo_low``, ``elo_high`` (95 % interval),
     ``los`` (probability that ``player`` is the stronger, 0 to 1), ``pairs`` and their outcomes, ``pairs_ratio``."""
     endings: DataFrame = field(repr=False)
-    """One row a ``reason`` for which games ended: ``games``, ``first_won``, ``drawn``, ``second_won``."""
+    """One row per ``reason`` that ended games: ``games``, ``first_won``, ``drawn``, ``second_won``."""
     placing: DataFrame | None = field(repr=False)
-    """Of a Swiss tournament or a knockout one row a player, best place first, after the rounds that are complete:
-    ``place``, ``player``, ``seed``; Swiss ``points``, ``buchholz``, ``sonneborn_berger``, ``direct_encounter``,
-    ``game_points`` and each round; knockout ``reached``, ``encounters_won``, ``game_points``. ``None`` otherwise."""
+    """Places in a Swiss tournament or a knockout after the complete rounds, one row per player, best first: ``place``,
+    ``player``, ``seed``; for Swiss ``points``, ``buchholz``, ``sonneborn_berger``, ``direct_encounter``,
+    ``game_points`` and each round; for a knockout ``reached``, ``encounters_won``, ``game_points``. ``None`` for other
+    formats."""
     _run_folder: RunFolder = field(repr=False)
 
     @naming_arguments("folder")
@@ -155,27 +157,27 @@ def play_match(
     """Play ``a`` against ``b``: every opening twice, with colours swapped.
 
     - ``a`` and ``b``: the name of a preset (``"default"``, ``"fenon"``), a TOML file, settings of the built-in engine
-      (``{"null_move": False}``), or what a table [[players]] of a tournament holds (``{"name": "mine", "preset":
+      (``{"null_move": False}``), or the contents of a tournament's [[players]] table (``{"name": "mine", "preset":
       "fenon", "set": {...}}``; ``{"name": "other", "protocol": "uci", "command": ["./other"]}``).
     - ``game``: ``xiangqi`` or ``othello``.
-    - ``limit``: what a move may cost, for players without their own: ``nodes=1000``, ``depth=6``, ``move_time=0.1``
-      or ``clock=10+0.1`` (seconds).
-    - ``pairs``: how many openings, 100 unless given; with a sequential test the most, all of the suite unless given.
-    - ``openings``: a suite's name or file; the game's own unless given. ``seed`` decides their order.
-    - ``sprt``: ``True`` for a sequential test, which ends the match as soon as the result is clear, or its settings:
+    - ``limit``: per move, for players without a limit of their own: ``nodes=1000``, ``depth=6``, ``move_time=0.1``
+      (seconds); or per game: ``clock=10+0.1`` (seconds and increment).
+    - ``pairs``: number of openings, 100 by default. With a sequential test the maximum, by default the whole suite.
+    - ``openings``: a suite's name or file; by default the game's own suite. ``seed`` decides their order.
+    - ``sprt``: ``True`` for a sequential test, which ends the match once the result is clear, or its settings:
       ``{"elo0": 0, "elo1": 10, "alpha": 0.05, "beta": 0.05, "model": "normalized", "batch_pairs": 32}``.
-    - ``folder``: where the games are kept. The same call goes on with what is there, and more ``pairs`` extend it.
-      Without one they are in a temporary folder, as long as the result lives.
-    - ``concurrency``: games at a time; under a limit in nodes or depth the games do not depend on it.
-    - ``cluster``: where games are played instead of in this process: the address of a Dask scheduler
-      (``"tcp://192.168.1.5:8786"``), or an executor of ``concurrent.futures``, which plays ``concurrency`` chunks of
-      games at a time. ``wall_clock_on_cluster`` allows games there on clocks that other work disturbs.
-    - ``progress``: a text stream such as ``sys.stderr`` that is told how it goes; nothing is shown unless given.
-    - ``accept_engine_change``: whether to go on in a folder whose games another version of the engine, or of a player's
+    - ``folder``: where the games are kept. The same call resumes the match, and more ``pairs`` extend it. Without a
+      folder, a temporary one lives as long as the result.
+    - ``concurrency``: number of simultaneous games. Games limited by nodes or depth do not depend on it.
+    - ``cluster``: play on other machines or processes: the address of a Dask scheduler (``"tcp://192.168.1.5:8786"``),
+      or an executor of ``concurrent.futures``, which plays ``concurrency`` chunks of games at a time.
+      ``wall_clock_on_cluster`` permits limits in seconds there, although other load may disturb clocks.
+    - ``progress``: a text stream such as ``sys.stderr`` for progress lines; ``None`` for silence.
+    - ``accept_engine_change``: whether to resume a folder whose games another version of the engine, or of a player's
       program, played.
 
     Raises ``UserError`` for wrong input, for a program that cannot be started, and for a folder that holds something
-    else. Ctrl-C ends the match early; the result then says ``interrupted``, and a second one raises KeyboardInterrupt.
+    else. Ctrl-C ends the match early and sets ``interrupted`` in the result; a second Ctrl-C raises KeyboardInterrupt.
     """
     options = run_options(concurrency, progress, accept_engine_change, cluster, wall_clock_on_cluster)
     if not isinstance(sprt, Mapping | bool):
@@ -232,14 +234,14 @@ def play_tournament(
 ) -> PlayedTournament:
     """Play a tournament and rate its players.
 
-    ``specification`` is a TOML file as ``elolab tournament`` reads it, the name of one that is shipped, or a mapping
-    of what such a file holds; ``folder``, ``concurrency``, ``cluster``, ``wall_clock_on_cluster``, ``progress`` and
+    ``specification`` is a TOML file as ``elolab tournament`` reads it, the name of a shipped one, or a mapping with the
+    contents of such a file. ``folder``, ``concurrency``, ``cluster``, ``wall_clock_on_cluster``, ``progress`` and
     ``accept_engine_change`` are as for ``play_match``.
 
-    The same call with the same folder plays only what is missing: players and pairs may be added.
+    The same call with the same folder plays only missing games; the specification may gain players and pairs.
 
-    Raises ``UserError`` for wrong input and for a folder that holds something else. Players that cannot be started
-    are named in the result.
+    Raises ``UserError`` for wrong input and for a folder that holds something else. The result's ``unavailable`` names
+    players that could not be started.
     """
     options = run_options(concurrency, progress, accept_engine_change, cluster, wall_clock_on_cluster)
     run_folder = RunFolder(folder)
@@ -266,7 +268,8 @@ def play_tournament(
 def _played(
     spec: TournamentSpec, content: Mapping[str, Any] | None, folder: Path, options: RunOptions
 ) -> tuple[tournament.TournamentResult, Tables]:
-    """Play what the folder lacks, and count the games that count; ``content`` is what was read if not a file."""
+    """Play the games that the folder lacks and compute tables of the counted games; ``content`` is a mapping's
+    specification."""
     if content is not None:
         spec = replace(spec, command=("tournament", str(folder / SPECIFICATION_NAME)))
     options["files"] = kept_specification(content)
@@ -294,7 +297,7 @@ def _written_report(folder: Path) -> Path:
 
 
 def _entry(player: Player, reader: PlayerReader) -> dict[str, Any]:
-    """What a table [[players]] would hold for a player. Raises ``UserError``."""
+    """A player's [[players]] table. Raises ``UserError``."""
     if not isinstance(player, Mapping):
         expected = "a preset's name, a TOML file, settings, or what a table [[players]] holds"
         return player_entry(path_text(player, "player", expected), reader)
@@ -309,7 +312,7 @@ def _entry(player: Player, reader: PlayerReader) -> dict[str, Any]:
 
 
 def _name_of(entry: Mapping[str, Any]) -> str:
-    """A name for settings without one: the preset's, and how they differ from it."""
+    """A name for unnamed settings: the preset's name and the differences from it."""
     preset, own = preset_name(str(entry.get("preset", "default"))), entry.get("set")
     if not own or not isinstance(own, Mapping):
         return preset

@@ -1,4 +1,4 @@
-"""What every function that plays games shares: its folder, its progress, its specification, and reading the games."""
+"""Shared by every function that plays games: the folder, progress, the specification, and the games as tables."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 
 FolderLike = str | os.PathLike[str]
 Specification = str | os.PathLike[str] | Mapping[str, Any]
-"""A TOML file, the name of a specification that is shipped or in ``./configs``, or what such a file holds."""
+"""A TOML file, the name of a specification that is shipped or in ``./configs``, or a mapping with such contents."""
 Read = TypeVar("Read")
 
 SPECIFICATION_NAME = "specification.toml"
-"""What a run was given as a mapping, in its folder, so that the commands can go on with it."""
+"""The file in a run's folder that keeps a specification given as a mapping, so that the commands can resume the run."""
 
 
 class RunFolder:
-    """The folder of a run: the one that was asked for, or a temporary one that is gone when nobody holds this."""
+    """The folder of a run: a given one, or a temporary one that is deleted together with this object."""
 
     def __init__(self, folder: FolderLike | None) -> None:
         self.is_temporary = folder is None
@@ -53,19 +53,19 @@ class RunFolder:
 
 
 class PlayedGames:
-    """What every run with games has: ``folder``, and what is in it as tables, read when they are first asked for."""
+    """Base of every result with games: ``folder``, and its contents as tables, read on first access."""
 
     _run_folder: RunFolder
 
     @property
     def folder(self) -> Path:
-        """Where the games are; a temporary folder lives as long as this object."""
+        """The folder with the games; a temporary one lives as long as this object."""
         return self._run_folder.path
 
     @cached_property
     @naming_arguments("folder")
     def games(self) -> DataFrame:
-        """One row a game; the columns are those of ``elolab.load_games``."""
+        """One row per game, with the columns of ``elolab.load_games``."""
         from elolab.games import table_of_games
 
         return table_of_games(self.folder, DEFAULT_GAME)
@@ -73,7 +73,7 @@ class PlayedGames:
     @cached_property
     @naming_arguments("folder")
     def moves(self) -> DataFrame:
-        """One row a move; the columns are those of ``elolab.load_moves``."""
+        """One row per move, with the columns of ``elolab.load_moves``."""
         from elolab.games import table_of_moves
 
         return table_of_moves(self.folder, DEFAULT_GAME)
@@ -81,11 +81,11 @@ class PlayedGames:
     @cached_property
     @naming_arguments("folder")
     def faults(self) -> DataFrame:
-        """Faults of players that ended games, the most frequent first; no row if there were none.
+        """Players' faults that ended games, most frequent first; empty if there were none.
 
         Columns: ``player``, ``reason`` (``crash``, ``no_answer``, ``illegal_move``, ``time_forfeit`` or ``no_move``),
-        ``games`` (of which those by ``no_move`` may be drawn), ``number`` (the first of them, as in ``games``),
-        ``text`` (what happened there).
+        ``games`` (a game that ended by ``no_move`` may be a draw), ``number`` (the first such game, as in ``games``),
+        ``text`` (what happened in it).
         """
         import pandas
 
@@ -97,14 +97,14 @@ class PlayedGames:
         return pandas.DataFrame([row.data for row in found], columns=FAULT_COLUMNS)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What goes to another process: with the games of a temporary folder, which is gone there."""
+        """Pickle a temporary folder's games with the object, because the other process lacks that folder."""
         if self._run_folder.is_temporary and self.folder.exists():
             self.games, self.moves, self.faults  # noqa: B018 - what was read once is kept
         return self.__dict__
 
 
 class _Silence(io.TextIOBase):
-    """A stream that takes everything and shows nothing."""
+    """A text stream that discards everything."""
 
     def write(self, text: str) -> int:
         return len(text)
@@ -117,7 +117,7 @@ def run_options(
     cluster: str | Executor | None = None,
     wall_clock_on_cluster: bool = False,
 ) -> RunOptions:
-    """The arguments of playing as a run takes them. Raises ``UserError`` for one that is of another kind."""
+    """Validate the arguments that every run shares. Raises ``UserError`` for one of the wrong type."""
     return RunOptions(
         concurrency=at_least_one(concurrency, "concurrency"),
         stream=stream_or_none(progress, "progress") or cast(TextIO, _Silence()),
@@ -130,7 +130,7 @@ def run_options(
 def read_specification(
     given: Specification, kind: str, name: str, read: Callable[[Mapping[str, Any], str], Read]
 ) -> Read:
-    """The specification that is meant; ``kind`` is a key of ``SUFFIXES``, ``name`` names one that has no file.
+    """Read a specification; ``kind`` is a key of ``SUFFIXES``, ``name`` stands for one that has no file.
 
     Raises ``UserError`` with one line for the first mistake.
     """
@@ -142,12 +142,12 @@ def read_specification(
 
 
 def kept_specification(given: object) -> dict[str, str]:
-    """What a run was given as a mapping, as a file for its folder that its command reads; nothing of a file or name."""
+    """A specification given as a mapping, as a file for the run's folder; empty for a file or a name."""
     return {SPECIFICATION_NAME: toml_text(specified(given))} if isinstance(given, Mapping) else {}
 
 
 def toml_text(data: Mapping[str, Any]) -> str:
-    """Plain data as TOML: values first, then tables, whose own tables are in line."""
+    """Plain data as TOML: values first, then tables; tables within tables are inline."""
     lines, tables = [], []
     for key, value in data.items():
         if isinstance(value, Mapping):

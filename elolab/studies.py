@@ -1,4 +1,4 @@
-"""Tuning from Python: by games, or by a function of the caller's own."""
+"""Tuning from Python: by games, or by a function of your own."""
 
 from __future__ import annotations
 
@@ -36,39 +36,39 @@ DEFAULT_TRIALS = 80
 @documented
 @dataclass(frozen=True, eq=False)
 class PlayedStudy(PlayedGames):
-    """What came of a tuning by games."""
+    """The result of a tuning by games."""
 
     name: str
     best: dict[str, Value] | None
-    """The recommended values of the parameters searched; the base's own if nothing better was found. Of an interrupted
-    study the best so far, ``None`` before its first complete pair of games."""
+    """Recommended values of the tuned parameters; the base's values if nothing better was found. For an interrupted
+    study the best so far, or ``None`` before its first complete pair of games."""
     is_base: bool
-    """Whether the base itself is recommended."""
+    """Whether the recommended values are the base's."""
     elo: float | None
-    """Expected Elo of ``best`` over the base; 0 of the base itself."""
+    """Expected Elo of ``best`` relative to the base; 0 if ``best`` is the base."""
     elo_low: float | None
-    """Bounds of the 95 % interval of ``elo``, as everywhere here; the report and ``elolab tune`` have the 90 % one."""
+    """Bounds of the 95 % interval of ``elo``; the report and ``elolab tune`` show the 90 % interval."""
     elo_high: float | None
     elo_low_90: float | None
-    """Bounds of its 90 % interval."""
+    """Bounds of the 90 % interval of ``elo``."""
     elo_high_90: float | None
     left_to_gain: tuple[float, float, float] | None
-    """Where the base is recommended, what the best other setting is expected to gain over it, in Elo, and the bounds of
-    the 90 % interval of that; ``None`` otherwise."""
+    """If the base is recommended, the expected gain in Elo of the best other setting, and the bounds of its 90 %
+    interval; ``None`` otherwise."""
     confirmed: bool
-    """Whether matches on openings that the tuning never saw have confirmed the gain."""
+    """Whether matches on openings unused by the tuning confirmed the gain."""
     preset: Path | None
-    """The preset that was written of a confirmed gain."""
+    """The preset file written for a confirmed gain."""
     interrupted: bool
-    """Whether Ctrl-C ended it early; with the same ``folder`` the same call goes on."""
+    """Whether Ctrl-C ended it early; the same call with the same ``folder`` resumes it."""
     rounds: DataFrame = field(repr=False)
-    """One row a round, as in rounds.csv: ``round`` (from 1), a column for each parameter (the values at the centre of
-    the round, or the trial's), ``elo`` (of these against the base by the model of the time) with ``deviation`` (its
+    """One row per round, as in rounds.csv: ``round`` (from 1), a column for each parameter (the values at the centre of
+    the round, or the trial's), ``elo`` (relative to the base, by the model at that round) with ``deviation`` (its
     standard deviation), ``pairs`` and ``LL``, ``LD``, ``even``, ``WD``, ``WW`` (the round's pairs, by outcome from the
-    view of each pair's first setting), ``total_pairs`` (of the study so far), ``final_elo`` with ``final_deviation``
-    (of the values by the model of all games)."""
+    view of each pair's first setting), ``total_pairs`` (in the study so far), ``final_elo`` with ``final_deviation``
+    (the same values, by the model of all games)."""
     validations: DataFrame = field(repr=False)
-    """One row a match of ``best`` against the base: ``kind`` (``sprt``, ``non_regression`` or ``fixed``), ``limit``,
+    """One row per match of ``best`` against the base: ``kind`` (``sprt``, ``non_regression`` or ``fixed``), ``limit``,
     ``pairs``, ``elo`` with ``elo_low`` and ``elo_high`` (95 % interval; unbiased after a sequential test),
     ``passed``."""
     _result: StudyResult = field(repr=False)
@@ -85,16 +85,16 @@ class PlayedStudy(PlayedGames):
 @documented
 @dataclass(frozen=True, eq=False)
 class Trials:
-    """What came of a search for the maximum of a function."""
+    """The result of maximising a function."""
 
     best: dict[str, Value]
-    """The settings with the greatest value, as the function was told them."""
+    """The settings with the greatest value, as passed to the function."""
     best_value: float
-    """What the function said of them. Of a noisy function this is too good: evaluate ``best`` again."""
+    """The function's value there. For a noisy function it is biased upwards: evaluate ``best`` again."""
     base_value: float | None
-    """What it said of the base; ``None`` if that lies outside the dimensions."""
+    """The function's value at the base; ``None`` if the base lies outside the dimensions."""
     trials: DataFrame = field(repr=False)
-    """One row a trial: ``trial`` (from 1; trial 1 is the base), ``value``, and a column for each parameter searched."""
+    """One row per trial: ``trial`` (from 1; trial 1 is the base), ``value``, and a column for each tuned parameter."""
 
 
 @overload
@@ -148,32 +148,32 @@ def tune(
     """Search for better settings, by games or by a function of your own.
 
     **By games**, ``tune(specification, ...)``: as ``elolab tune`` does. ``specification`` is a TOML file, the name of
-    one that is shipped, or a mapping of what such a file holds. ``folder`` keeps the games, and the same call goes on
-    with what is there; without one they are in a temporary folder, as long as the result lives. ``concurrency`` is how
-    many games are played at a time, ``progress`` a text stream such as ``sys.stderr`` that is told how it goes,
-    ``accept_engine_change`` says whether to go on with games of another version of the engine, or of an external
-    program. A confirmed gain is written to ``folder`` as a preset. ``cluster`` and ``wall_clock_on_cluster`` are as for
-    ``play_match``. Returns a ``PlayedStudy``.
+    a shipped one, or a mapping with the contents of such a file. ``folder`` keeps the games, and the same call resumes
+    them. Without a folder, a temporary one lives as long as the result. ``concurrency`` is the number of simultaneous
+    games. ``progress`` is a text stream such as ``sys.stderr`` for progress lines. ``accept_engine_change`` resumes
+    games that another version of the engine, or of an external program, played. A confirmed gain is written to
+    ``folder`` as a preset. ``cluster`` and ``wall_clock_on_cluster`` are as for ``play_match``. Returns a
+    ``PlayedStudy``.
 
-    **By a function**, ``tune(objective=..., dimensions=..., ...)``: Optuna looks for the settings for which
-    ``objective(settings)`` is greatest. ``settings`` is a dictionary of parameters, which ``Engine`` and ``play_match``
-    take as they are: the base's own and those searched; the function returns a finite number, in whatever unit.
+    **By a function**, ``tune(objective=..., dimensions=..., ...)``: Optuna maximises ``objective(settings)``.
+    ``settings`` is a dictionary of parameters that ``Engine`` and ``play_match`` accept: the base's own differences
+    from the defaults, and the tuned ones. The function returns a finite number in any unit.
 
     - ``dimensions``: names of parameters, with the ranges of ``elolab parameters``, or a mapping from names to ranges:
       ``{"null_depth": {"low": 2, "high": 4}, "quiescence": {"choices": [...]}, "lmr_divisor": {}}``; further keys of a
-      range are ``step`` and ``scale`` (``linear`` or ``log``). A parameter without effect beside the others has the
-      base's value.
-    - ``game``; ``base``, the preset to start from, and ``settings``, in which the base differs from it.
-    - ``trials``: how many evaluations, those in ``folder`` included. The first is of the base.
+      range are ``step`` and ``scale`` (``linear`` or ``log``). A parameter that has no effect beside the others keeps
+      the base's value.
+    - ``game``; ``base``, the preset to start from; ``settings``, parameters of the base that differ from that preset.
+    - ``trials``: number of evaluations, including any in ``folder``. The first evaluates the base.
     - ``sampler``: ``tpe``, ``cmaes``, ``gp``, ``qmc`` or ``random`` (some need ``pip install "elolab[samplers]"``).
-    - ``seed``: with the same seed and the same values the same trials are made, on every machine.
-    - ``folder``: keeps the trials after each; the same call goes on with them, and more ``trials`` extend it.
-    - ``progress``: is told of each trial.
+    - ``seed``: the same seed and values produce the same trials on every machine.
+    - ``folder``: keeps each trial; the same call resumes, and more ``trials`` extend it.
+    - ``progress``: a text stream for one line per trial.
 
-    Returns ``Trials``. What the function raises goes through, Ctrl-C too.
+    Returns ``Trials``. Exceptions from the function propagate, also KeyboardInterrupt.
 
-    Raises ``UserError`` for wrong input and for a folder that holds something else, and ``TypeError`` for arguments of
-    one kind that are given with the other.
+    Raises ``UserError`` for wrong input and for a folder that holds something else, and ``TypeError`` if arguments of
+    both forms are mixed.
     """
     if objective is None:
         if specification is None or dimensions:

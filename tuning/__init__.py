@@ -1,1 +1,1 @@
-"""Tuning and ablation: decide which matches to play; knows nothing of how anyone searches."""
+"""Tuning and ablation: choose which matches to play, without knowledge of search algorithms."""

@@ -1,4 +1,4 @@
-"""What all games of a study or an ablation share, and how a set of parameters becomes a player of them."""
+"""Conditions common to all games of a study or an ablation, and the player for a set of parameters."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from elolab.tuning.external_engine import (
 )
 
 EMPTY = '""'
-"""How an empty text is shown."""
+"""Display of an empty text."""
 
 DIGEST_DIGITS = 8
-"""Hexadecimal digits that stand for the rest of a name that is too long."""
+"""Hexadecimal digits of the digest that ends a shortened name."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class Conditions:
     base_name: str
     """Name of the preset that is the base."""
     base: tuple[tuple[str, Value], ...]
-    """Every parameter of the base with its value, in the table's order; of an external engine, the settings given."""
+    """Every parameter of the base, in the table's order; for an external engine, the settings given."""
     limits: Limits
-    """Of every game, unless said otherwise."""
+    """Limits of every game, by default."""
     openings: str
     """The opening suite: a shipped name or a file."""
     seed: int
@@ -55,7 +55,7 @@ class Conditions:
     source: str
     """The file it was read from."""
     external: ExternalEngine | None = None
-    """The engine whose settings these are; ``None`` for the built-in one."""
+    """The engine whose settings vary; ``None`` for the built-in one."""
 
     @property
     def base_values(self) -> dict[str, Value]:
@@ -64,7 +64,7 @@ class Conditions:
 
     @property
     def of_games(self) -> GameConditions:
-        """What the arena has to know of them."""
+        """The conditions in the arena's terms."""
         return GameConditions(self.game, self.rules, self.adjudication, self.seed)
 
     def differences(self, values: Mapping[str, Value]) -> dict[str, Value]:
@@ -73,9 +73,9 @@ class Conditions:
         return {name: value for name, value in values.items() if name not in base or value != base[name]}
 
     def player(self, values: Mapping[str, Value], limits: Limits | None = None) -> PlayerSpec:
-        """The player with these values (the base's where they are silent), named by its differences from the base.
+        """The player with these values (the base's values for others), named by its differences from the base.
 
-        Equal sets have equal names, so that their games are the same games.
+        Equal sets get equal names, so that they share games.
         """
         changed = self.differences(values)
         complete = self.base_values | dict(values)
@@ -86,20 +86,20 @@ class Conditions:
 
     @property
     def own_level(self) -> bool:
-        """Whether ``limit = "own"`` may be said of its players."""
+        """Whether its players accept ``limit = "own"``."""
         return self.external is not None and self.external.has_own_level
 
     def unknown_speed(self, limits: Iterable[Limits]) -> tuple[str, ...]:
-        """The external engine, if the time of games at any of these limits depends on how fast it is."""
+        """Names the external engine if the duration of games at these limits depends on its speed; empty otherwise."""
         return () if self.external is None or not any(map(depends_on_speed, limits)) else (self.external.name,)
 
     def check_limits(self, limits: Limits, where: str) -> None:
-        """Raise ``UserError`` if an external engine cannot be held to these limits; starts nothing."""
+        """Raise ``UserError`` if an external engine does not support these limits; starts nothing."""
         if self.external is not None:
             check_player(self.player({}, limits), self.game, where)
 
     def content(self) -> dict[str, Any]:
-        """What decides the games, as plain data by the keys of the file."""
+        """Everything that determines the games, as plain data by the file's keys."""
         return {
             "game": self.game,
             **({} if self.external is None else {"engine": self.external.content()}),
@@ -112,22 +112,22 @@ class Conditions:
 
 
 def describe(overrides: Mapping[str, Value]) -> str:
-    """Parameters and values in words: ``null_depth 4, history off``."""
+    """Parameters and values as text, such as ``null_depth 4, history off``."""
     return ", ".join(f"{name} {value_text(value)}" for name, value in overrides.items())
 
 
 def value_text(value: Value) -> str:
-    """A value in words; that of a placeholder or an option may be an empty text."""
+    """A value as text; ``""`` for an empty one."""
     return format_value(value) or EMPTY
 
 
 def short_name(text: str) -> str:
-    """A text as a player's name: what is too long ends in a digest of the whole."""
+    """A text as a player's name; a long one is shortened and ends in a digest of the whole."""
     return shortened(text, MAX_NAME_LENGTH)
 
 
 def shortened(text: str, longest: int) -> str:
-    """A text of at most ``longest`` characters: what is too long ends in a digest of the whole."""
+    """A text of at most ``longest`` characters; a longer one is cut and ends in a digest of the whole."""
     if len(text) <= longest:
         return text
     return f"{text[: longest - DIGEST_DIGITS - 2]}… {digest_of(text)[:DIGEST_DIGITS]}"
@@ -160,7 +160,7 @@ def read_conditions(table: Table, default_name: str) -> Conditions:
 
 
 def _builtin_base(table: Table, game: str) -> tuple[str, dict[str, Value]]:
-    """Name and parameters of the base that ``base`` and ``[set]`` describe."""
+    """Name and parameters of the base, from ``base`` and ``[set]``."""
     base_name = table.text("base", expected="an engine preset's name or file")
     try:
         overrides = load_preset(base_name, game, Path(table.where).parent)
@@ -173,7 +173,7 @@ def _builtin_base(table: Table, game: str) -> tuple[str, dict[str, Value]]:
 
 
 def _external_base(table: Table, game: str, limits: Limits) -> tuple[ExternalEngine, str, dict[str, Value]]:
-    """The engine that ``[engine]`` and ``[builds]`` describe, and name and settings of the base."""
+    """The engine from ``[engine]`` and ``[builds]``, and the base's name and settings."""
     if "base" in table:
         raise ConfigurationError(
             f"{table.where}: base is a preset of the built-in engine; what an external one begins with are options in "
@@ -186,7 +186,7 @@ def _external_base(table: Table, game: str, limits: Limits) -> tuple[ExternalEng
 
 
 def read_limits(table: Table, default: Limits | None = None, key: str = "limit", *, own_level: bool = False) -> Limits:
-    """The value of ``key``; required without a default. ``own_level`` is whether a player may have a level of its own.
+    """The value of ``key``, which is required without a default; ``own_level`` permits a player's own level.
 
     Raises ``ConfigurationError``.
     """

@@ -1,6 +1,6 @@
-"""Whether an external engine takes the settings of a study or an ablation, found out before any game.
+"""A check, before any game, that an external engine accepts the settings of a study or an ablation.
 
-Every build is started once for each way in which its commands are filled, asked what options it has, and ended.
+It starts every build once for each variant of its command line, reads the engine's options, and ends it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class EngineCheck:
-    """Starts what a run would start and keeps what was announced. Raises ``ConfigurationError`` and ``PlayerError``."""
+    """Starts the programs of a run and caches their options. Raises ``ConfigurationError`` and ``PlayerError``."""
 
     def __init__(self, conditions: Conditions) -> None:
         assert conditions.external is not None
@@ -39,7 +39,7 @@ class EngineCheck:
         self._announced: dict[PlayerSpec, Mapping[str, Option] | None] = {}
 
     def compare_builds(self, stream: TextIO) -> None:
-        """Refuse builds that are one program; say on ``stream`` which are copies of one."""
+        """Refuse builds that are the same program; report copies on ``stream``."""
         programs = {name: self._program(name, player) for name, player in self._engine.builds}
         for (one, first), (other, second) in combinations(self._engine.builds, 2):
             if (first.command[1:], first.directory, first.options, first.protocol_keys) != (
@@ -62,9 +62,9 @@ class EngineCheck:
             raise PlayerError(f"{self._place(name)}: {fault.text}") from None
 
     def effective(self, values: Mapping[str, Value], where: str = "") -> dict[str, str]:
-        """What decides the play of a set, as far as the engine tells: every option with its value, and the commands.
+        """Everything known to affect the play of a set: every option's value, and the commands.
 
-        Raises ``ConfigurationError`` for an option that was not announced and for a value that it does not take.
+        Raises ``ConfigurationError`` for an option that the engine lacks and for a value that it does not accept.
         """
         where = where or self._place(str(values.get(BUILD, "")))
         announced = self._ask(values)
@@ -90,7 +90,7 @@ class EngineCheck:
             raise ConfigurationError(f"{where}: {fault.text}") from None
 
     def _ask(self, values: Mapping[str, Value]) -> Mapping[str, Option] | None:
-        """What the engine announces that plays with these values, itself started with the base's options."""
+        """The options of the engine that plays with these values, started with the base's options."""
         plain = {name: value for name, value in values.items() if not self._engine.is_option(name)}
         conditions, build = self._conditions, str(values.get(BUILD, ""))
         name = build if build and self._engine.has_builds else self._engine.name
@@ -112,7 +112,7 @@ class EngineCheck:
 
 
 async def _announced_by(spec: PlayerSpec, game: str) -> Mapping[str, Option] | None:
-    """Start a player and end it again: what its engine announced."""
+    """Start a player, read its engine's options, and end it."""
     player = make_player(spec, game)
     assert isinstance(player, ExternalPlayer)
     try:
@@ -123,9 +123,9 @@ async def _announced_by(spec: PlayerSpec, game: str) -> Mapping[str, Option] | N
 
 
 def _normal(option: Option, value: str) -> str:
-    """A value so that values that mean the same are equal."""
+    """A canonical form of a value, so that equivalent values compare equal."""
     if option.kind == "button":
-        return value or "false"  # none announces a default, and nobody has pressed it
+        return value or "false"  # buttons have no default, and are not pressed yet
     if option.kind == "spin" and re.fullmatch(r"[+-]?\d{1,19}", value):
         return str(int(value))
     return "" if value == "<empty>" else value

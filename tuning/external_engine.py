@@ -1,8 +1,8 @@
-"""Other people's engines as what a study or an ablation varies: their options, placeholders in commands, and builds.
+"""External engines as the subject of a study or an ablation: their options, placeholders in commands, and builds.
 
-A *setting* of such an engine is one of three things, told apart by its name alone: ``build`` is the program that is
-run, where the specification names several; a placeholder, ``{name}`` in a command, is filled in; anything else is an
-option, and is sent as the protocol sends options. Nothing here starts a program; ``tuning.engine_check`` does.
+A *setting* of such an engine is one of three things, distinguished by name: ``build`` selects one of several programs;
+a placeholder ``{name}`` in a command is filled in; anything else is an option that the protocol sends. This module
+starts no program; ``tuning.engine_check`` does.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from elolab.engine.settings.toml_values import told_value
 from elolab.tuning.keys.conditions import BUILD_PROGRAM, ENGINE_TABLES
 
 BUILD = "build"
-"""The setting that says which of several builds plays."""
+"""The setting that selects one of several builds."""
 MAX_BUILD_NAME = 40
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}|\{([A-Za-z_]\w*)\}")
-"""``{name}``; ``{{name}}`` is the text ``{name}`` itself."""
+"""``{name}``; ``{{name}}`` is the literal text ``{name}``."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,12 @@ class ExternalEngine:
     """An external engine before its settings are applied."""
 
     name: str
-    """Of the program, or of what the builds are builds of."""
+    """Name of the program, or the common name of its builds."""
     builds: tuple[tuple[str, PlayerSpec], ...]
-    """Each program under its name, the first one the base; its options are those of the build itself, and placeholders
-    are not filled yet. A single one without a name where the specification has no builds."""
+    """Programs by name, the base first, with their own options and unfilled placeholders. A single unnamed one if the
+    specification has no builds."""
     options: tuple[tuple[str, Value], ...]
-    """What all of them are given unless a setting says otherwise."""
+    """Options of all builds, unless a setting overrides them."""
 
     @property
     def has_builds(self) -> bool:
@@ -54,12 +54,12 @@ class ExternalEngine:
 
     @property
     def has_own_level(self) -> bool:
-        """Whether it may play without a limit, at a level of its own."""
+        """Whether it can play without a limit, at its own level."""
         return protocol_named(self.builds[0][1].protocol).has_own_level
 
     @cached_property
     def placeholders(self) -> frozenset[str]:
-        """The names in braces in any of the commands."""
+        """Names in braces in any of the commands."""
         return frozenset(name for _, player in self.builds for name in placeholders_of(player))
 
     def build(self, values: Mapping[str, Value]) -> PlayerSpec:
@@ -67,7 +67,7 @@ class ExternalEngine:
         return dict(self.builds)[str(values.get(BUILD, self.builds[0][0]))]
 
     def player(self, values: Mapping[str, Value], name: str, limits: Limits) -> PlayerSpec:
-        """The player with these values, all placeholders of its commands among them."""
+        """The player with these values, which include all placeholders of its command."""
         build = self.build(values)
         texts = {setting: setting_text(value) for setting, value in values.items()}
         options = tuple((setting, text) for setting, text in texts.items() if self.is_option(setting))
@@ -84,17 +84,18 @@ class ExternalEngine:
         )
 
     def is_option(self, setting: str) -> bool:
-        """Whether it is sent to the engine as an option."""
+        """Whether a setting is sent to the engine as an option."""
         return setting not in self.placeholders and not (self.has_builds and setting == BUILD)
 
     def own_name(self, word: str) -> str:
-        """A setting's name; of options that are named elsewhere, in the spelling that they have there."""
+        """A setting's name; options keep the spelling of their first mention."""
         if not self.is_option(word):
             return word
         return next((name for name, _ in self.options if name.lower() == word.lower()), word)
 
     def check(self, name: str, value: object, where: str) -> Value:
-        """The value of a setting. Raises ``ConfigurationError`` for one that the commands or the protocol exclude."""
+        """Validate a setting's value. Raises ``ConfigurationError`` for one that the commands or the protocol
+        exclude."""
         if isinstance(value, float):
             value = str(value)
         if not isinstance(value, bool | int | str) or "\n" in f"{name}{value}":
@@ -124,7 +125,7 @@ class ExternalEngine:
                 )
 
     def read(self, given: Mapping[str, Any], where: str) -> dict[str, Value]:
-        """The settings of a table by their own names, checked. Raises ``ConfigurationError``."""
+        """Validate a table of settings, and return it by their own names. Raises ``ConfigurationError``."""
         found: dict[str, Value] = {}
         for word, value in given.items():
             name = self.own_name(word)
@@ -135,7 +136,8 @@ class ExternalEngine:
         return found
 
     def refuse_unfilled(self, values: Mapping[str, Value], where: str, tables: str) -> None:
-        """Raise ``ConfigurationError`` if a placeholder has no value; ``tables`` are those that could give it one."""
+        """Raise ``ConfigurationError`` if a placeholder has no value; ``tables`` names the tables that could give it
+        one."""
         for build, player in self.builds:
             missing = next((name for name in placeholders_of(player) if name not in values), None)
             if missing is not None:
@@ -146,7 +148,7 @@ class ExternalEngine:
                 )
 
     def content(self) -> dict[str, Any]:
-        """What decides its games beside the settings, as plain data."""
+        """Everything that determines its games apart from the settings, as plain data."""
         parts = {build or "engine": player.content() for build, player in self.builds}
         return {
             name: {key: value for key, value in part.items() if key not in ("name", "limits")}
@@ -155,13 +157,13 @@ class ExternalEngine:
 
 
 def placeholders_of(player: PlayerSpec) -> tuple[str, ...]:
-    """The names in braces in the command of a player and in lines that it is sent, each once."""
+    """Distinct names in braces in a player's command and in the lines sent to it."""
     texts = [*player.command, *(line for key in _line_keys(player) for line in player.protocol_key(key, ()))]
     return tuple(dict.fromkeys(match[2] for text in texts for match in _PLACEHOLDER.finditer(text) if match[2]))
 
 
 def setting_text(value: Value) -> str:
-    """A value as engines want to read it."""
+    """A value as text for engines."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -170,7 +172,7 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
 
 
 def _line_keys(player: PlayerSpec) -> tuple[str, ...]:
-    """The keys of the protocol that hold lines for the engine."""
+    """Keys of the protocol that hold lines for the engine."""
     return tuple(key for key, value in player.protocol_keys if isinstance(value, tuple))
 
 
@@ -178,19 +180,19 @@ def _line_keys(player: PlayerSpec) -> tuple[str, ...]:
 
 
 def is_external(table: Table) -> bool:
-    """Whether a specification is about an external engine."""
+    """Whether a specification has an external engine."""
     return any(key in table for key in ENGINE_TABLES)
 
 
 def protocol_of(table: Table) -> Protocol:
-    """The protocol that the table ``[engine]`` of a specification names."""
+    """The protocol named in a specification's ``[engine]``."""
     own = table.table("engine")
     own.text("name", "")
     return protocol_named(own.choice("protocol"))
 
 
 def read_external(table: Table, game: str, limits: Limits) -> ExternalEngine:
-    """The tables ``[engine]`` and ``[builds]``. Raises ``UserError`` with one line for the first mistake."""
+    """Read the tables ``[engine]`` and ``[builds]``. Raises ``UserError`` with one line for the first mistake."""
     protocol = protocol_of(table)
     common: dict[str, Any] = {**table.mapping("engine"), "protocol": protocol.name}
     options = common.pop("options", {}) if protocol.has_options else {}
@@ -225,14 +227,14 @@ def _build_entries(table: Table) -> list[tuple[str, Any]]:
 
 
 def _build(common: Mapping[str, Any], entry: object, where: str, game: str, limits: Limits) -> PlayerSpec:
-    """One entry of ``[builds]``: a command, or a table of what it has of its own beside ``[engine]``."""
+    """One entry of ``[builds]``: a command, or a table of differences from ``[engine]``."""
     own = dict(entry) if isinstance(entry, Mapping) else {"command": entry}
     Table(own, where, BUILD_PROGRAM)
     return read_player({**common, **own}, where, game, limits)
 
 
 def read_settings(table: Table, engine: ExternalEngine) -> dict[str, Value]:
-    """What the base plays with: the build, the options of ``[engine]``, and what ``[set]`` says."""
+    """The base's settings: the build, the options of ``[engine]``, and ``[set]``."""
     build: dict[str, Value] = {BUILD: engine.builds[0][0]} if engine.has_builds else {}
     given = engine.read(table.mapping("set"), f"{table.where}: [set]")
     known = {name.lower() for name, _ in engine.options}

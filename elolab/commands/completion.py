@@ -1,7 +1,7 @@
 """The command ``completion``: scripts that let a shell complete commands, options and names of configurations.
 
-A script holds all words, made from the commands' own parsers, so that no Python is started when Tab is pressed. Of
-settings whose values are names it holds those that are shipped; files are completed where one may stand.
+A script holds all words, taken from the commands' own parsers, so that pressing Tab starts no Python. It knows the
+names of shipped configurations, and completes files where an argument may be one.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from elolab.engine.commands.arguments import CommandParser
 
 SPECIFICATIONS = {"tournament": "tournaments", "tune": "tuning", "ablate": "ablations", "claims": "claims"}
-"""The kind of configuration that a command's ``SPEC`` is."""
+"""The kind of configuration that each command's ``SPEC`` is."""
 PLAYERS = ("A", "B", "PLAYER")
-"""How players are called in the help, each of which may be a preset."""
+"""Metavariables of players in the help; each may be a preset."""
 FILES = (*PLAYERS, "FILE", "DIR", "SPEC", "SUITE", "INPUT", "WEIGHTS", "COMMAND")
-"""How arguments are called in the help that may be files or folders."""
+"""Metavariables of arguments in the help that may be files or folders."""
 
 
 @dataclass(frozen=True)
@@ -27,15 +27,15 @@ class Option:
     """An option of a command."""
 
     name: str
-    """With its dashes."""
+    """The option, with its dashes."""
     meaning: str
     takes_value: bool
     takes_more: bool
     """Whether further values may follow the first."""
     values: tuple[str, ...]
-    """Those that can be named."""
+    """Its possible values, if they can be listed."""
     takes_files: bool
-    """Whether files are offered where none of them fits."""
+    """Whether to offer files if no value matches."""
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,13 @@ class Completion:
     """What may follow a command, or a command and its subcommand."""
 
     path: str
-    """Its words, with a space between."""
+    """The command and its subcommand, separated by a space."""
     summary: str
     options: tuple[Option, ...]
     names: tuple[str, ...]
-    """Words that may stand alone."""
+    """Words to offer as positional arguments."""
     takes_files: bool
-    """Whether files may stand beside them."""
+    """Whether to offer files too."""
 
 
 def configure(parser: CommandParser) -> None:
@@ -87,7 +87,7 @@ def _of_parser(parser: CommandParser, path: str, summary: str) -> Iterator[Compl
     options: list[Option] = []
     names: list[str] = []
     below: list[Completion] = []
-    takes_files = parser.implied is not None  # those of the subcommand that is meant
+    takes_files = parser.implied is not None  # the implied subcommand takes them
     for action in parser._actions:
         if action.help is argparse.SUPPRESS:
             continue
@@ -116,7 +116,7 @@ def _may_be_file(action: argparse.Action) -> bool:
 
 
 def _values_of(action: argparse.Action, path: str) -> tuple[str, ...]:
-    """The words that an argument of a command may be, as far as they can be named."""
+    """The possible values of an argument; empty if they cannot be listed."""
     from elolab.arena.checking.checks import CHECKS
     from elolab.arena.checking.dialects import DIALECTS
     from elolab.arena.protocols.ucci import TIME_UNITS
@@ -152,7 +152,7 @@ def _values_of(action: argparse.Action, path: str) -> tuple[str, ...]:
 
 
 def bash_script(found: Sequence[Completion]) -> str:
-    """For bash from 3.2 on."""
+    """The script for bash 3.2 or later."""
     return f"""\
 # Completion of elolab for bash; made by: elolab completion bash
 _elolab() {{
@@ -202,7 +202,7 @@ def _bash_branch(one: Completion) -> str:
 
 
 def zsh_script(found: Sequence[Completion]) -> str:
-    """For zsh from 5 on; to be found in ``$fpath`` or sourced."""
+    """The script for zsh 5 or later, to be found in ``$fpath`` or sourced."""
     return f"""\
 #compdef elolab
 # Completion of elolab for zsh; made by: elolab completion zsh
@@ -292,7 +292,7 @@ end"""
 
 
 def fish_script(found: Sequence[Completion]) -> str:
-    """For fish from 3 on."""
+    """The script for fish 3 or later."""
     lines = [FISH_HEAD]
     parents = {one.path.split()[0] for one in found if " " in one.path}
     for one in found:
@@ -319,7 +319,7 @@ def fish_script(found: Sequence[Completion]) -> str:
 
 
 def _fish_values(option: Option) -> str:
-    """What an option's value may be."""
+    """Fish's options that offer an option's values."""
     if not option.values:
         return _fish_files(option.takes_files)
     names = " ".join(option.values)
@@ -327,7 +327,7 @@ def _fish_values(option: Option) -> str:
 
 
 def _fish_files(are_offered: bool) -> str:
-    """Whether files are offered; the first is stronger than the second of another line, as of a command above."""
+    """Fish's switch for files; ``-F`` on one line overrides ``-f`` on another, such as the command's own."""
     return " -F" if are_offered else " -f"
 
 
@@ -357,7 +357,7 @@ def _with_more(found: Sequence[Completion]) -> str:
 
 
 def _valued(found: Sequence[Completion], shell: str) -> Iterator[tuple[str, str]]:
-    """Commands and options with a value, as the pattern of a ``case``, and what is offered after them."""
+    """Commands and options with a value, as the pattern of a ``case``, and the shell code that offers their values."""
     alike: dict[str, list[str]] = {}
     for one in found:
         for option in one.options:
@@ -369,24 +369,24 @@ def _valued(found: Sequence[Completion], shell: str) -> Iterator[tuple[str, str]
 
 
 def _offered(names: Sequence[str], takes_files: bool, shell: str) -> str:
-    """The names, and whether files are offered, as variables of a shell."""
+    """Shell assignments of the names to offer and of whether to offer files."""
     return f"names={_list(names, shell)} files={int(takes_files) or ''}"
 
 
 def _list(words: Sequence[str], shell: str) -> str:
-    """Words as a shell takes several of them: bash in one text with line breaks, zsh as a list."""
+    """A shell's list of words: for bash one text with line breaks, for zsh an array."""
     if shell == "bash":
         return "$'" + "\\n".join(re.sub(r"([\\'])", r"\\\1", word) for word in words) + "'"
     return f"({' '.join(map(shlex.quote, words))})"
 
 
 def _plain(text: str) -> str:
-    """A meaning in one line, without what ``_describe`` would read as a separator."""
+    """A description on one line, without the colons that ``_describe`` reads as separators."""
     return re.sub(r"\s+", " ", text).replace(":", " -").strip()
 
 
 def _fish(text: str) -> str:
-    """A text in single quotes, in which fish knows two escapes."""
+    """A text in single quotes, with fish's two escapes."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 

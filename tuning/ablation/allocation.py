@@ -1,7 +1,7 @@
-"""Which matches play on: games go in rounds fixed beforehand to the matches whose verdict is still open.
+"""Allocation of games: in rounds fixed beforehand, games go only to matches with an undecided question.
 
-An allocation is a pure function of the plan and of results up to the interim analyses, so that neither the order in
-which games end nor how many are played at a time matters, and a stopped run goes on by going through it again.
+An allocation is a pure function of the plan and of results up to the interim analyses. So neither the order in which
+games end nor the concurrency matters, and a resumed run replays the allocation from the stored games.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from elolab.tuning.ablation.verdicts import UNDECIDED, EffectEstimate, Question,
 
 @dataclass(frozen=True)
 class ResearchQuestion:
-    """One question of a run: the matches that bear on it, and how to read them."""
+    """One question of a run: its matches, and how to estimate the answer from them."""
 
     matches: tuple[int, ...]
-    """Indices; all of them have the same number of planned pairs."""
+    """Indices of matches, which all have the same number of planned pairs."""
     estimate_after: Callable[[int], EffectEstimate]
-    """What these matches have shown after so many pairs of each."""
+    """The estimate from the first ``n`` pairs of each match."""
 
 
 class Allocation:
-    """The state of a run: pairs that count of every match, and the verdicts on every question."""
+    """The state of a run: counted pairs of every match, and the verdict on every question."""
 
     def __init__(
         self,
@@ -33,13 +33,13 @@ class Allocation:
         max_pairs: int | None = None,
         together: Callable[[Sequence[int]], int] = sum,
     ) -> None:
-        """``pairs`` are the most of each match; ``max_pairs`` is the most of all together, if that is less.
+        """``pairs`` are the maximum pairs per match; ``max_pairs`` limits the total, if given.
 
-        ``together`` tells how many that are, for matches may share pairs.
+        ``together`` computes that total, because matches may share pairs.
         """
         self.rule = rule
         self.pairs = [0] * len(pairs)
-        """Pairs of each match that count."""
+        """Counted pairs of each match."""
         self._analyses = [analyses_of(planned, rule.rounds) for planned in pairs]
         self._together = together
         self._max_pairs = sum(pairs) if max_pairs is None else max_pairs
@@ -48,13 +48,13 @@ class Allocation:
             Question(asked.estimate_after(0), self._analyses[asked.matches[0]], 0) for asked in self.research_questions
         )
         self.given_up = (False,) * len(research_questions)
-        """Questions stopped for futility: they get no more games."""
+        """Questions stopped for futility, which get no more games."""
 
     def next_pairs(self) -> tuple[int, ...] | None:
-        """Pairs that each match has to have at the next analysis, or ``None`` if there is none.
+        """Pairs that each match must have at the next analysis, or ``None`` if there is no next one.
 
-        A match goes on while a question that it bears on is open and not stopped for futility. All of them go on
-        together or, where the most of all together would be passed, none.
+        A match continues while one of its questions is undecided and not stopped for futility. All such matches advance
+        together; none does if the total would exceed its maximum.
         """
         wanted = [self._wanted(match) for match in range(len(self.pairs))]
         return None if wanted == self.pairs or self._together(wanted) > self._max_pairs else tuple(wanted)
@@ -68,7 +68,7 @@ class Allocation:
         return later[0] if is_open and later else self.pairs[match]
 
     def why_ended(self, match: int, planned: int) -> str:
-        """Why a match gets no more pairs, as ``AblationRow.ended`` has it."""
+        """Why a match gets no more pairs: a value of ``AblationRow.ended``."""
         if self.pairs[match] >= planned:
             return "complete"
         open_questions = [
@@ -81,7 +81,7 @@ class Allocation:
         return "futility" if all(open_questions) else "games"
 
     def analyse(self, pairs: Sequence[int]) -> None:
-        """Take up that every match has so many pairs, and judge the questions that have reached a new analysis."""
+        """Record the pairs of every match, and judge the questions that have reached a new analysis."""
         self.pairs = list(pairs)
         questions = []
         for question, asked in zip(self.questions, self.research_questions, strict=True):

@@ -1,4 +1,4 @@
-"""What a fixed depth costs: nodes, time and branching of sets of parameters over the same positions."""
+"""The cost of a fixed depth: nodes, time and branching factor of settings on the same positions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ POSITIONS_PER_TASK = 8
 
 @dataclass(frozen=True)
 class NodeRatio:
-    """Nodes of the variant over nodes of the reference, geometric mean over the positions, with 95 % interval."""
+    """The variant's nodes divided by the reference's: geometric mean over positions, with 95 % interval."""
 
     ratio: float
     low: float
@@ -30,7 +30,7 @@ class NodeRatio:
 
 
 def node_ratio(variant: Sequence[float], reference: Sequence[float]) -> NodeRatio:
-    """The geometric mean of the ratios position by position; the interval is the mean logarithm's, by Student's t."""
+    """Geometric mean of the ratios per position, with the interval of the mean logarithm by Student's t."""
     logs = [math.log(max(one, 1) / max(other, 1)) for one, other in zip(variant, reference, strict=True)]
     mean = sum(logs) / len(logs)
     if len(logs) < 2:
@@ -42,34 +42,35 @@ def node_ratio(variant: Sequence[float], reference: Sequence[float]) -> NodeRati
 
 @dataclass(frozen=True)
 class DepthCost:
-    """What one search of a position to a fixed depth took."""
+    """The cost of one search to a fixed depth."""
 
     nodes: int
-    """Of the whole search."""
+    """Nodes of the whole search."""
     iterations: tuple[tuple[int, int, int], ...]
-    """Of each completed iteration: depth, nodes and nanoseconds since the search began."""
+    """Depth, nodes and nanoseconds since the start of the search, for each completed iteration."""
 
 
 @dataclass(frozen=True)
 class DepthRow:
-    """What one setting needs to reach one depth."""
+    """The cost of one depth under one setting."""
 
     setting: str
     depth: int
     """Plies."""
     positions: int
-    """That completed it."""
+    """Number of positions that completed the depth."""
     nodes: float
-    """From the start of the search, geometric mean."""
+    """Nodes since the start of the search, geometric mean."""
     time_ms: float
-    """Geometric mean; of this machine at this load."""
+    """Geometric mean; depends on the machine and its load."""
     branching_factor: float | None
-    """Geometric mean of nodes to this depth over nodes to the one before."""
+    """Geometric mean of nodes to this depth divided by nodes to the previous depth."""
     nodes_per_second: float
 
 
 def depth_rows(setting: str, searches: Sequence[Iterations]) -> list[DepthRow]:
-    """One row a depth, over the positions that reached the deepest: a search that found a mate ends before."""
+    """One row per depth, over the positions that reached the maximum depth; searches that end early with a mate are
+    left out."""
     rows: list[DepthRow] = []
     tables = [{depth: (nodes, time_ns) for depth, nodes, time_ns in one.iterations} for one in searches]
     deepest = max((max(table, default=0) for table in tables), default=0)
@@ -93,11 +94,11 @@ def _geometric_mean(values: Sequence[int]) -> float:
 
 
 class Iterations(Protocol):
-    """A search that knows what its iterations took."""
+    """Any search that records its iterations."""
 
     @property
     def iterations(self) -> tuple[tuple[int, int, int], ...]:
-        """Of each completed iteration: depth, nodes and nanoseconds since the search began."""
+        """Depth, nodes and nanoseconds since the start of the search, for each completed iteration."""
 
 
 def costs_to_depth(
@@ -110,10 +111,10 @@ def costs_to_depth(
     stop: StopFlag,
     done: Callable[[int, int], None] = lambda finished, planned: None,
 ) -> list[tuple[DepthCost, ...]] | None:
-    """What each set needs to complete ``depth`` in each position; ``None`` if the stop flag was set.
+    """Search each position to ``depth`` with each set of parameters; ``None`` if the stop flag was set.
 
-    Every search begins with an empty memory. What was measured before is read from the store, where the rest is kept.
-    Parameters that act on a clock only do not matter. ``done`` is told how many searches are over.
+    Every search starts with empty tables. Earlier measurements are read from the store, new ones are added to it.
+    Parameters that only affect the clock are ignored. ``done(finished, planned)`` reports progress in searches.
     """
     from elolab.engine.compiled.identity import equivalent_identities
 
@@ -148,7 +149,7 @@ def costs_to_depth(
 def _search_all(
     game: str, values: Mapping[str, Value], positions: Sequence[Opening], depth: int, stop: StopFlag
 ) -> list[Any] | None:
-    """Nodes and iterations for each position, ``None`` if stopped."""
+    """Nodes and iterations for each position; ``None`` if stopped."""
     from elolab.engine.engine import Engine
     from elolab.engine.search.reports import ReportBoard
 

@@ -1,8 +1,8 @@
-"""Factorial designs: which combinations of two-level factors are played, and what factors and pairs of them are worth.
+"""Factorial designs: the combinations of two-level factors to play, and estimates of main effects and interactions.
 
-A factor's levels are coded -1 (low) and +1 (high). The strength of a combination is taken as a sum of main effects and
-of interactions of two factors, in Elo. With two factors the four sides of the square are played, each a match between
-combinations that differ in one factor; with more, every combination of the design against the one with all factors low.
+A factor's levels are coded -1 (low) and +1 (high). The model of a combination's strength is a sum of main effects and
+two-factor interactions, in Elo. With two factors, the four sides of the square are matches between combinations that
+differ in one factor. With more, every combination of the design plays the one with all factors low.
 Effects are contrasts of the matches' Elo, and use every pair of every match. With two factors the contrasts are simple:
 a factor's main effect is the mean of its two matches, and the interaction the mean of the two differences between the
 matches of one factor, each part weighted by its pairs. With more they are the least-squares contrasts of all matches.
@@ -31,18 +31,19 @@ GENERATORS: dict[tuple[int, int], tuple[tuple[int, ...], ...]] = {
     (6, 2): ((0, 1, 2, 3, 4),),
     (6, 4): ((0, 1, 2), (1, 2, 3)),
 }
-"""By factors and fraction (2 is a half, 4 a quarter): each of the last factors as the product of these others."""
+"""Generators by number of factors and fraction (2 is a half, 4 a quarter): each of the last factors is the product of
+these other factors."""
 
 MAX_FACTORS = 6
 
 
 @dataclass(frozen=True)
 class Effect:
-    """What the design estimates: a main effect (one factor) or an interaction (two)."""
+    """An effect that the design estimates: a main effect (one factor) or an interaction (two)."""
 
     factors: tuple[int, ...]
     aliases: tuple[tuple[tuple[int, ...], int], ...]
-    """Effects aliased with this one (inseparable by this design), and the sign with which they are in it."""
+    """Effects that the design cannot separate from this one, each with its sign in the estimate."""
     parts: tuple[tuple[float, ...], ...]
     """Contrasts that each show the effect, one number per match: the sum of these times the matches' Elo."""
 
@@ -60,7 +61,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Design:
-    """The matches of a factorial, each between two cells, and the effects they show."""
+    """The matches of a factorial, each between two cells, and the effects that they estimate."""
 
     matches: tuple[tuple[Cell, Cell], ...]
     """Variant and reference."""
@@ -68,10 +69,10 @@ class Design:
 
 
 def design_of(factors: int, fraction: int = 1) -> Design:
-    """The design of so many two-level factors; ``fraction`` 2 is half of all combinations, 4 a quarter.
+    """The design for a number of two-level factors; ``fraction`` 2 plays half of all combinations, 4 a quarter.
 
-    A main effect is what going from low to high is worth on the average over the other factors; an interaction is by
-    how much one factor's effect grows as the other goes from low to high. Raises ``KeyError`` without such a fraction.
+    A main effect is the gain from low to high, averaged over the other factors. An interaction is the increase of one
+    factor's effect when the other goes from low to high. Raises ``KeyError`` for an unsupported fraction.
     """
     cells = _cells(factors, fraction)
     if factors == 2:
@@ -134,12 +135,12 @@ def _sides(matches: Sequence[tuple[Cell, Cell]], term: tuple[int, ...]) -> tuple
 
 
 def _cells(factors: int, fraction: int) -> tuple[Cell, ...]:
-    """The combinations of the design, that with the lowest levels first."""
+    """The combinations of the design, starting with the one of the lowest levels."""
     generators = () if fraction == 1 else GENERATORS[factors, fraction]
     free = factors - len(generators)
     cells = []
     for levels in product((-1, 1), repeat=free):
-        # The sign makes the combination with all free factors low end in lows too.
+        # This sign keeps the combination of all low factors in the design.
         made = [
             -((-1) ** len(generator)) * math.prod(levels[factor] for factor in generator) for generator in generators
         ]
@@ -148,7 +149,7 @@ def _cells(factors: int, fraction: int) -> tuple[Cell, ...]:
 
 
 def cell_weights(design: Design, cell: Cell) -> tuple[float, ...]:
-    """One per match: the strength of a cell above that of the lowest is the sum of these times the matches' Elo."""
+    """One per match: a cell's strength relative to the lowest cell is the weighted sum of the matches' Elo."""
     total = np.zeros(len(design.matches))
     for effect in design.effects:
         order = len(effect.factors)
@@ -158,10 +159,10 @@ def cell_weights(design: Design, cell: Cell) -> tuple[float, ...]:
 
 
 def contrast_estimate(weights: Sequence[float], scores: np.ndarray, margin_elo: float) -> EffectEstimate:
-    """What a weighted sum of matches' Elo comes to; ``scores`` are the pairs' scores, 0 to 1, shape (matches, pairs).
+    """Estimate a weighted sum of matches' Elo; ``scores`` are the pairs' scores, 0 to 1, shape (matches, pairs).
 
-    Every pair counts; what was not played is NaN. Matches have common openings, so what they share in a pair's result
-    cancels or adds up: the error is that of the sum, opening by opening, linearised at the mean scores.
+    Every pair counts; unplayed pairs are NaN. Matches share openings, so their results are correlated. The error is
+    therefore that of the weighted sum per opening, linearised at the mean scores.
     """
     used = np.array(weights) != 0
     factors, scores = np.array(weights)[used, None], scores[used]

@@ -1,4 +1,4 @@
-"""The values of one parameter that ``[[values]]`` of an ablation compares, and the words they go by."""
+"""The levels of one parameter that ``[[values]]`` of an ablation compares, and their names."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from elolab.engine.settings.toml_values import told_value
 from elolab.tuning.conditions import describe, value_text
 
 OFF = "off"
-"""As a value of a parameter: what the parameter depends on is switched off."""
+"""As a value of a parameter: switches off the feature that the parameter depends on."""
 
 
 @dataclass(frozen=True)
 class Level:
-    """A value of a setting, or ``None`` where what it depends on is switched off, or nothing is said of it."""
+    """A value of a setting; ``None`` if its feature is switched off, or for an external engine's default."""
 
     parameter: str
     value: Value | None
     settings: tuple[tuple[str, Value], ...]
-    """What overrides the base's settings."""
+    """Overrides of the base's settings."""
     name: str = ""
-    """The words that the specification gives it; empty where it gives none."""
+    """The name given in the specification; empty without one."""
     is_number: bool = False
     """Whether the parameter's values lie along an axis."""
     unit: str = ""
@@ -34,25 +34,25 @@ class Level:
 
     @property
     def full(self) -> str:
-        """The level by itself: its name, ``null_depth 2`` or ``null_move off``."""
+        """The level's name on its own: the given one, ``null_depth 2`` or ``null_move off``."""
         if self.name:
             return self.name
         return describe(dict(self.settings))
 
     @property
     def short(self) -> str:
-        """The level beside another one of the same parameter: its name, ``2`` or ``null_move off``."""
+        """The level's name beside others of the same parameter: the given one, ``2`` or ``null_move off``."""
         return self.name or (self.full if self.value is None else value_text(self.value))
 
     @property
     def tick(self) -> str:
-        """The level on an axis that bears the parameter's name."""
+        """The level's name on an axis labelled with the parameter."""
         return self.name or (OFF if self.value is None else value_text(self.value))
 
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """Where a comparison lies on a curve along one parameter."""
+    """The place of a comparison on a curve along one parameter."""
 
     curve: str
     """The label of the curve; empty if it has none."""
@@ -61,7 +61,7 @@ class CurvePoint:
 
 
 def level_of(row: Parameter, value: Any, names: Mapping[str, str], where: str, game: str) -> Level:
-    """The level that a specification means by ``value``. Raises ``ConfigurationError`` if it is no value of the row."""
+    """The level for ``value`` in a specification. Raises ``ConfigurationError`` if it is no value of the row."""
     axis = (row.kind == "integer", unit_in(game, row), row.scale)
     if value == OFF and OFF not in row.legal and row.kind != "switch":
         return Level(row.name, None, ((_switch_of(row, where), False),), names.get(OFF, ""), *axis)
@@ -70,13 +70,13 @@ def level_of(row: Parameter, value: Any, names: Mapping[str, str], where: str, g
 
 
 def switched_on(base: Mapping[str, Value], level: Level, other: Level) -> dict[str, Value]:
-    """The base at ``level``; what is switched off at the ``other`` level is on."""
+    """The base at ``level``, with the feature that the ``other`` level switches off switched on."""
     on = {name: True for name, _ in other.settings} if other.value is None else {}
     return {**base, **on, **dict(level.settings)}
 
 
 def read_names(given: Mapping[str, Any], levels: Iterable[Any], where: str) -> dict[str, str]:
-    """Words for levels; the keys are values as they are written. Raises ``ConfigurationError`` for other keys."""
+    """Names of levels, keyed by values as written. Raises ``ConfigurationError`` for other keys."""
     written = [level if isinstance(level, str) else format_value(level) for level in levels if level is not None]
     for key, words in given.items():
         if key not in written:

@@ -1,4 +1,4 @@
-"""The tables of an ablation: what every comparison and effect of a factorial has shown, counted from the store."""
+"""The tables of an ablation: results of every comparison and every effect of a factorial, counted from the store."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 
 
 AGAINST = " against "
-"""Between the limits of the two sides of a comparison, where they differ."""
+"""Separates the two sides' limits in a comparison, if they differ."""
 
 
 @dataclass(frozen=True)
 class AblationRow:
-    """What one comparison showed. Elo is the variant's minus the reference's: positive if the variant is stronger."""
+    """The result of one comparison. Elo is positive if the variant is stronger than the reference."""
 
     label: str
     group: str
-    """The key under which it was declared: ``leave_one_out``, ``values``, ..."""
+    """The key that declares it: ``leave_one_out``, ``values``, ..."""
     variant: str
     """How the variant differs from the base; empty for the base itself."""
     reference: str
@@ -51,16 +51,16 @@ class AblationRow:
     elo_low: float
     elo_high: float
     los: float
-    """Probability that the variant is the stronger, 0 to 1."""
+    """Probability that the variant is the stronger side, 0 to 1."""
     verdict: str
-    """``better``, ``worse``, ``equivalent`` or ``undecided``; empty where none was asked for."""
+    """``better``, ``worse``, ``equivalent`` or ``undecided``; empty if the comparison is not a question."""
     simultaneous_low: float
-    """Bounds of the interval that holds for all questions and interim analyses together, in Elo."""
+    """Bounds of the interval in Elo that holds for all questions and interim analyses together."""
     simultaneous_high: float
     games_needed: int | None
-    """Games that an open verdict would still need if the estimate is right; ``None`` where none is open."""
+    """Games that an undecided comparison still needs if the estimate is right; ``None`` if it is decided."""
     pairs: int
-    """Complete pairs of games with colours swapped; below how many of each outcome, from the variant's view."""
+    """Complete colour-swapped pairs; the fields below count them by outcome, from the variant's view."""
     games: int
     LL: int
     LD: int
@@ -68,9 +68,9 @@ class AblationRow:
     WD: int
     WW: int
     nodes_ratio: float | None
-    """Nodes the variant needs to reach ``depth`` over the reference's; ``None`` if it was not measured."""
+    """The variant's nodes to ``depth`` divided by the reference's; ``None`` if not measured."""
     nodes_ratio_low: float | None
-    """Bounds of its 95 % interval."""
+    """Bounds of the 95 % interval of ``nodes_ratio``."""
     nodes_ratio_high: float | None
     depth: int | None
     """Plies."""
@@ -86,13 +86,13 @@ class AblationRow:
 
 @dataclass(frozen=True)
 class EffectRow:
-    """What one effect of a factorial comes to, in Elo, as the low levels give way to the high ones."""
+    """An effect of a factorial, in Elo: the gain from the low to the high levels."""
 
     factorial: str
     """The factorial's label."""
     effect: str
-    """One factor, averaged over the others' levels, or an interaction: by how much the worth of one grows with the
-    other. The effects aliased with it follow after ``=``."""
+    """One factor, averaged over the others' levels, or an interaction: the increase of one factor's effect through the
+    other. Aliased effects follow after ``=``."""
     group: str
     """``factorial`` or ``interactions``."""
     order: int
@@ -103,14 +103,15 @@ class EffectRow:
     elo_low: float
     elo_high: float
     verdict: str
-    """``better`` (positive), ``worse`` (negative), ``equivalent`` or ``undecided``; empty where none was asked for."""
+    """``better`` (positive), ``worse`` (negative), ``equivalent`` or ``undecided``; empty if the effect is not a
+    question."""
     simultaneous_low: float
     simultaneous_high: float
     games_needed: int | None
     pairs: int
-    """Of all matches that it rests on: every pair that counts in them."""
+    """Counted pairs of all its matches."""
     games: int
-    """Of all matches that it rests on."""
+    """Games of all its matches."""
     rests_on: str = ""
     """Weight and pairs of each of these matches, in the order of the comparisons: ``0.4 x 60 + 0.6 x 90``."""
     critical_value: float | None = None
@@ -118,7 +119,7 @@ class EffectRow:
 
 
 def frame_of(rows: Sequence[Any], kind: type = AblationRow) -> DataFrame:
-    """Rows as a pandas table; its columns are the fields of ``kind``."""
+    """Rows as a pandas table, whose columns are the fields of ``kind``."""
     import pandas
 
     return pandas.DataFrame([asdict(row) for row in rows], columns=[field.name for field in fields(kind)])
@@ -126,23 +127,24 @@ def frame_of(rows: Sequence[Any], kind: type = AblationRow) -> DataFrame:
 
 @dataclass(frozen=True)
 class CellRow:
-    """The strength of one combination of a 2 x 2 factorial, in Elo above that with both factors low."""
+    """The strength of one combination of a 2 x 2 factorial, in Elo relative to the combination with both factors
+    low."""
 
     factorial: str
     first_level: int
     """-1 (low) or 1 (high)."""
     second_level: int
     first_text: str
-    """``algorithm pvs``."""
+    """The level as text, such as ``algorithm pvs``."""
     second_text: str
     elo: float
     elo_error: float
-    """Half the width of the 95 % interval; 0 for the combination with both low."""
+    """Half the width of the 95 % interval; 0 for the combination with both factors low."""
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """A question's verdict, as far as it was asked for, with its interval in Elo."""
+    """A question's verdict, if any, with its interval in Elo."""
 
     verdict: str = ""
     low: float = -math.inf
@@ -152,7 +154,7 @@ class Judgement:
 
 
 class PlayedComparisons:
-    """The matches of a run, read: estimates for its questions, and its tables."""
+    """The played matches of a run: estimates for its questions, and its tables."""
 
     def __init__(
         self,
@@ -169,11 +171,11 @@ class PlayedComparisons:
         self._rule = rule
 
     def counts(self, match: int, pairs: int) -> Pentanomial:
-        """The outcomes of the first so many pairs of a match."""
+        """Outcomes of the first ``pairs`` pairs of a match."""
         return self._table.counts(self._matches[match].part(0, pairs))
 
     def research_questions(self, spec: AblationSpec) -> list[ResearchQuestion]:
-        """The questions: the comparisons that get a verdict, then the effects of factorials that do."""
+        """The questions of the run: first the comparisons, then the effects of factorials."""
         found = [
             ResearchQuestion((place,), self._of_match(place))
             for place, comparison in enumerate(self._comparisons)
@@ -193,7 +195,7 @@ class PlayedComparisons:
         return lambda pairs: self.contrast(factorial, effect.weights, [pairs] * matches)
 
     def contrast(self, factorial: Factorial, weights: Sequence[float], pairs: Sequence[int]) -> EffectEstimate:
-        """What the first so many pairs of each of a factorial's matches come to, weighted."""
+        """Estimate a weighted sum of matches from the first ``pairs`` pairs of each match of a factorial."""
         scores = np.full((len(pairs), max([*pairs, 1])), math.nan)
         for row, match, count in zip(scores, factorial.comparisons, pairs, strict=True):
             results = self._table.results(self._matches[match].part(0, count))
@@ -201,7 +203,7 @@ class PlayedComparisons:
         return contrast_estimate(weights, scores, self._rule.margin_elo)
 
     def cells(self, counted: Sequence[int]) -> tuple[CellRow, ...]:
-        """The combinations of all 2 x 2 factorials, of so many pairs of each match."""
+        """The combinations of all 2 x 2 factorials; ``counted`` are the pairs of each match to use."""
         found = []
         for factorial in self._factorials:
             if len(factorial.factors) == 2:
@@ -227,7 +229,8 @@ class PlayedComparisons:
         counted: Sequence[int],
         is_complete: bool,
     ) -> tuple[tuple[AblationRow, ...], tuple[EffectRow, ...]]:
-        """Both tables, of so many pairs of each match as are counted; verdicts are those of the last analysis."""
+        """The tables of comparisons and effects; ``counted`` are the pairs of each match to use. Verdicts are from the
+        last analysis."""
         judgements = iter(judgements_of(allocation))
         rows = tuple(
             replace(
@@ -252,7 +255,7 @@ class PlayedComparisons:
 
 
 def judgements_of(allocation: Allocation) -> list[Judgement]:
-    """The verdict on each question, with its simultaneous interval in Elo."""
+    """Every question's verdict, with its simultaneous interval in Elo."""
     found = []
     share = allocation.rule.error_rate / max(1, len(allocation.questions))
     for question, research_question in zip(allocation.questions, allocation.research_questions, strict=True):
@@ -266,7 +269,7 @@ def judgements_of(allocation: Allocation) -> list[Judgement]:
 
 
 def _in_elo(question: Question, value: float) -> float:
-    """A value of the estimate's scale in Elo: contrasts are in Elo already, matches are scores."""
+    """Convert a value of the estimate's scale to Elo: contrasts are in Elo already, matches are mean scores."""
     return value if question.estimate.null_value == 0 else elo_of_score(value)
 
 
@@ -277,7 +280,7 @@ def row_of(
     cost: NodeRatio | None = None,
     judgement: Judgement | None = None,
 ) -> AblationRow:
-    """A comparison's row of the table."""
+    """A comparison's row."""
     estimate = counts.estimate()
     judgement = judgement or Judgement()
     wanted = spec.nodes_to_depth

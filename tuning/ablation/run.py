@@ -1,4 +1,4 @@
-"""An ablation: every comparison played on common openings, and one table of the effect of each technique."""
+"""An ablation run: every comparison on common openings, and one table with the effect of each feature."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 FILE_METADATA = "ablation file"
-"""The specification as it was read, and where it lay, so that the folder alone says what it is."""
+"""Metadata with the specification's text and path, so that the folder is self-contained."""
 
 
 @dataclass(frozen=True)
@@ -46,20 +46,20 @@ class AblationPlan:
     spec: AblationSpec
     suite: Suite
     openings: tuple[int, ...]
-    """Places in the suite; every comparison begins with the first."""
+    """Places in the suite; every comparison starts with the first."""
     matches: tuple[Match, ...]
-    """One a comparison, with the most pairs that may be played."""
+    """One match per comparison, with its maximum number of pairs."""
 
     @property
     def games(self) -> int:
-        """The most games of the whole ablation."""
+        """Maximum number of games of the whole ablation."""
         most = 2 * self.spec.pairs_together([match.pairs for match in self.matches])
         return most if self.spec.max_games is None else min(most, self.spec.max_games)
 
 
 @dataclass(frozen=True)
 class AblationResult:
-    """How a run of an ablation ended."""
+    """The result of an ablation run."""
 
     spec: AblationSpec
     directory: Path
@@ -67,30 +67,30 @@ class AblationResult:
     """Games in the store."""
     planned: int
     counted: int
-    """Games of complete pairs that the comparisons count, each once."""
+    """Games of complete pairs in the comparisons, each counted once."""
     interrupted: bool
     rows: tuple[AblationRow, ...] = ()
     effects: tuple[EffectRow, ...] = ()
-    """Of factorials."""
+    """Effects of factorials."""
     cells: tuple[CellRow, ...] = ()
-    """Of 2 x 2 factorials."""
+    """Combinations of 2 x 2 factorials."""
     depths: tuple[DepthRow, ...] = ()
-    """What each setting needs to each depth, if that was measured; of an ablation that was stopped, nothing."""
+    """Cost per setting and depth, if measured; empty after an interruption."""
     speeds: tuple[SpeedRow, ...] = ()
-    """Of an external engine: what it told of its searches, a row a comparison."""
+    """For an external engine, depth, nodes, time and speed from its reports, one row per comparison."""
     plans: tuple[dict[str, Any], ...] = ()
-    """Rules and pairs with which the folder was ever run; more than one if they were changed after results."""
+    """Rules and maximum pairs of every run in the folder; more than one if they changed after results."""
     digest: str = ""
     """Digest of all games."""
     engine: str = ""
-    """Identity of the engine, or of several: ``arena.run.engines_of``."""
+    """Identity of the engine, or of several engines: ``arena.run.engines_of``."""
     faults: tuple[FaultCount, ...] = ()
-    """What players forfeited games by."""
+    """Faults by which players forfeited games."""
     caveats: Caveats = NO_CAVEATS
 
     @property
     def exit_code(self) -> int:
-        """0, 1 if players forfeited games by faults, or 130 after an interruption."""
+        """0; 1 if players forfeited games by faults; 130 after an interruption."""
         return 130 if self.interrupted else int(any(fault.lost for fault in self.faults))
 
     def frame(self) -> DataFrame:
@@ -111,15 +111,15 @@ class AblationResult:
 
 
 def prepare_ablation(spec: AblationSpec) -> AblationPlan:
-    """Read the openings and design the matches. Raises ``UserError`` if the suite is at fault or too small."""
+    """Read the openings and design the matches. Raises ``UserError`` if the suite is invalid or too small."""
     suite, openings = read_openings(spec.conditions, spec.opening_part, max_pairs(spec))
     return AblationPlan(spec, suite, openings, _matches(spec, openings))
 
 
 def check_engine(spec: AblationSpec, stream: TextIO) -> None:
-    """Start an external engine and ask whether it takes all settings that are compared, and whether these differ.
+    """Start an external engine and check that it accepts all compared settings, and that they differ.
 
-    Raises ``UserError`` if not; remarks go to ``stream``.
+    Raises ``UserError`` otherwise; warnings go to ``stream``.
     """
     if spec.conditions.external is None:
         return
@@ -135,7 +135,7 @@ def check_engine(spec: AblationSpec, stream: TextIO) -> None:
 
 
 def _matches(spec: AblationSpec, openings: tuple[int, ...]) -> tuple[Match, ...]:
-    """The comparisons' matches; the schedule plays pair 0 of all of them, then pair 1, and so on."""
+    """The comparisons' matches; the schedule plays pair 0 of every match, then pair 1, and so on."""
     numbers: list[list[int]] = [[] for _ in spec.comparisons]
     number = 0
     for pair in range(len(openings)):
@@ -156,7 +156,7 @@ def match_of(
     numbers: tuple[int, ...],
     series: str = "",
 ) -> Match:
-    """A comparison's match: its openings, and each pair's place in the series."""
+    """A comparison's match, with its openings and each pair's place in the series."""
     variant = conditions.player(dict(comparison.variant), comparison.limits)
     reference_limits = comparison.reference_limits or comparison.limits
     reference = conditions.player(dict(comparison.reference), reference_limits)
@@ -171,7 +171,7 @@ def match_of(
 
 
 def purpose_of(plan: AblationPlan) -> Purpose:
-    """The folder is for the same comparisons, which may have more or fewer pairs; others may be added."""
+    """The run: its folder may contain the same comparisons with more or fewer pairs, or with others added."""
     spec = plan.spec
     content = {**spec.content(), "openings_digest": plan.suite.digest}
     lengths = tuple(f"comparisons.{comparison.label}.pairs" for comparison in spec.comparisons)
@@ -184,16 +184,15 @@ def purpose_of(plan: AblationPlan) -> Purpose:
 
 
 def sides_of(place: str, conditions: Conditions, comparison: Comparison) -> tuple[Side, Side]:
-    """The two sides of a comparison, which is given at ``place``."""
+    """The two sides of a comparison; ``place`` names it in errors."""
     match = match_of(conditions, comparison, (), ())
     return Side.of(place, match.variant), Side.of(place, match.reference)
 
 
 def ablate(spec: AblationSpec, directory: Path, **options: Unpack[RunOptions]) -> AblationResult:
-    """Play what the folder lacks of an ablation and measure nodes to depth.
+    """Play the games that the folder lacks, and measure nodes to depth.
 
-    Raises ``UserError`` if the folder belongs to another run or engine, or the disk is full; what was stored before
-    stays.
+    Raises ``UserError`` if the folder belongs to another run or engine, or the disk is full; stored results stay.
     """
     plan = prepare_ablation(spec)
     purpose = purpose_of(plan)
@@ -229,7 +228,7 @@ def ablate(spec: AblationSpec, directory: Path, **options: Unpack[RunOptions]) -
 
 
 def plan_of_run(plan: AblationPlan, directory: Path, concurrency: int, store: Store | None = None) -> StagePlan:
-    """What a run in that folder, whose ``store`` may be open, would consist of."""
+    """The stages of a run in that folder; ``store`` is its store if already open."""
     if store is None and (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as stored:
             return plan_of_run(plan, directory, concurrency, stored)
@@ -246,7 +245,7 @@ def plan_of_run(plan: AblationPlan, directory: Path, concurrency: int, store: St
 
 
 def stage_of(name: str, comparisons: Sequence[Comparison], stored: int, planned: int) -> GameStage:
-    """The games of some comparisons, ``planned`` of them together, as a stage of a run."""
+    """The games of some comparisons, ``planned`` in total, as a stage of a run."""
     games = 2 * sum(one.pairs for one in comparisons)
     seconds = sum(
         2 * one.pairs * estimated_game_seconds((one.limits, one.reference_limits or one.limits)) for one in comparisons
@@ -257,10 +256,10 @@ def stage_of(name: str, comparisons: Sequence[Comparison], stored: int, planned:
 def play_allocated(
     allocation: Allocation, matches: Sequence[Match], table: MatchTable, run: Run, stage: GameStage
 ) -> tuple[bool, Sequence[int]]:
-    """Play round by round what the allocation asks for.
+    """Play the rounds of the allocation.
 
-    Returns whether that was all, and of each match the pairs that count as far as they are complete: those up to the
-    last analysis, or after an interruption those up to the next.
+    Returns whether all were played, and the counted pairs of each match if they are complete: up to the last analysis,
+    or after an interruption up to the next.
     """
 
     def words(columns: int) -> str:
@@ -268,9 +267,9 @@ def play_allocated(
         decided = len(verdicts) - verdicts.count(UNDECIDED)
         return console("elolab.tuning")("progress.verdicts", decided=decided, questions=len(verdicts))
 
-    if not run.stop.is_set():  # afterwards it is only read what the games show
+    if not run.stop.is_set():  # after an interruption, stored games are only read
         run.progress.begin(stage.games, words, done=0, is_bound=True, stage=stage.name)
-    known: set[str] = set()  # comparisons may share games
+    known: set[str] = set()  # keys of games; comparisons may share games
     while (wanted := allocation.next_pairs()) is not None:
         parts = [
             match.part(before, after)
@@ -288,7 +287,7 @@ def play_allocated(
 
 
 def _plans(store: Store, spec: AblationSpec) -> tuple[dict[str, Any], ...]:
-    """Record with which rule and pairs the folder was run, and read with which it ever was."""
+    """Record the run's rule and pairs, and return those of every run in the folder."""
     plan = {
         "rounds": spec.rule.rounds,
         "margin": spec.rule.margin_elo,
@@ -304,7 +303,7 @@ def _plans(store: Store, spec: AblationSpec) -> tuple[dict[str, Any], ...]:
 
 
 def _measured(plan: AblationPlan, run: Run) -> list[tuple[DepthCost, ...]] | None:
-    """What a fixed depth costs the variant and the reference of each comparison in turn; ``None`` if interrupted."""
+    """Cost of the variant and of the reference at a fixed depth, for each comparison; ``None`` if interrupted."""
     wanted = plan.spec.nodes_to_depth
     if not wanted.depth:
         return []
@@ -324,7 +323,7 @@ def _measured(plan: AblationPlan, run: Run) -> list[tuple[DepthCost, ...]] | Non
 
 
 def _depths(spec: AblationSpec, costs: Sequence[Sequence[DepthCost]]) -> tuple[DepthRow, ...]:
-    """The way of each different setting to the depth, named as in the games, or as ``_name_of_added`` does."""
+    """Depth rows of each distinct setting, named as in the games, or by ``_name_of_added``."""
     names: dict[str, str] = {}
     rows: list[DepthRow] = []
     sides = [(comparison, dict(side)) for comparison in spec.comparisons
@@ -340,16 +339,16 @@ def _depths(spec: AblationSpec, costs: Sequence[Sequence[DepthCost]]) -> tuple[D
 
 
 def _name_of_added(comparison: Comparison, values: Mapping[str, Value]) -> str:
-    """What a side is called where a feature is added to a bare engine, which differs from the base in all others."""
+    """The name of a side in ``add_one_in``, whose bare engine differs from the base in every feature."""
     if comparison.group != "add_one_in":
         return ""
     return comparison.label if values == dict(comparison.variant) else comparison.label.rpartition(" with ")[0]
 
 
 def _places(plan: AblationPlan, counted: Sequence[int], table: MatchTable, store: Store) -> list[tuple[str, Pairing]]:
-    """Every game's place in the schedule as it is now, which changes when an ablation is extended.
+    """The key and current place of every game in the schedule; an extension of the ablation changes places.
 
-    Games that an ablation had when it was longer come behind all others.
+    Games of an earlier, longer version of the ablation come last.
     """
     parts = _counted(plan, counted)
     places = {job.key: job.pairing for part in parts for jobs in table.jobs(part) for job in jobs}
@@ -358,17 +357,17 @@ def _places(plan: AblationPlan, counted: Sequence[int], table: MatchTable, store
         return [*places.items()]
     planned = {job.key: job.pairing for match in plan.matches for jobs in table.jobs(match) for job in jobs}
     beyond = [outcome for outcome in others if outcome.key not in planned]
-    places |= {one.key: planned[one.key] for one in others if one.key in planned}  # played, and not counted
+    places |= {one.key: planned[one.key] for one in others if one.key in planned}  # played but not counted
     end = 2 * sum(match.pairs for match in plan.matches)
     later = {one.key: replace(one.pairing, number=end + number) for number, one in enumerate(beyond)}
     return [*places.items(), *later.items()]
 
 
 def _counted(plan: AblationPlan, counted: Sequence[int]) -> list[Match]:
-    """The pairs of each match that count."""
+    """The matches, cut to the counted pairs."""
     return [match.part(0, pairs) for match, pairs in zip(plan.matches, counted, strict=True)]
 
 
 def max_pairs(spec: AblationSpec) -> int:
-    """Pairs of the longest comparison: the openings that an ablation needs."""
+    """Pairs of the longest comparison: the number of openings that an ablation needs."""
     return max(comparison.pairs for comparison in spec.comparisons)

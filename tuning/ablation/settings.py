@@ -1,4 +1,4 @@
-"""What an ablation's tables may say of settings: parameters of the built-in engine, or settings of an external one."""
+"""Settings in an ablation's tables: parameters of the built-in engine, or options and builds of an external one."""
 
 from __future__ import annotations
 
@@ -28,50 +28,50 @@ from elolab.tuning.external_engine import BUILD, ExternalEngine, placeholders_of
 from elolab.tuning.keys.ablation import VALUES_OF_OPTION, VALUES_OF_PARAMETER
 
 DEFAULT_LEVEL = "default"
-"""What an option is at where nothing is said of it: the engine's own value."""
+"""An option's level if it is not set: the engine's own default."""
 
 
 @dataclass(frozen=True)
 class Additions:
-    """A bare engine, and the same with one feature each."""
+    """A bare engine, and variants that each add one feature to it."""
 
     name: str
-    """Of the bare engine."""
+    """Name of the bare engine."""
     bare: Mapping[str, Value]
     variants: tuple[tuple[str, Mapping[str, Value]], ...]
-    """By feature."""
+    """Settings by feature."""
 
 
 class Settings(Protocol):
-    """How an ablation's settings are named, checked and left out. Mistakes raise ``UserError`` with one line."""
+    """How an ablation names, checks and disables settings. Mistakes raise ``UserError`` with one line."""
 
     noun: str
-    """What one of them is called."""
+    """The word for one setting in messages."""
     values: Section
-    """The keys of ``[[values]]``; that of the noun names the setting."""
+    """The keys of ``[[values]]``; the key called like ``noun`` names the setting."""
 
     def read(self, given: Mapping[str, Any], where: str) -> dict[str, Value]:
-        """A table of settings by their own names, checked."""
+        """Check a table of settings, and return it by the settings' own names."""
 
     def levels(self, given: Mapping[str, Any], where: str) -> dict[str, tuple[Value, Value]]:
-        """A table of two values of each of some settings, low and high, by their own names."""
+        """Check a table of two values (low, high) per setting, and return it by the settings' own names."""
 
     def level(self, table: Table, value: Any, names: Mapping[str, str], where: str) -> Level:
-        """The level at which the setting that ``[[values]]`` names has this value."""
+        """The level at which the setting named in ``[[values]]`` has ``value``."""
 
     def reference(self, table: Table, base: Mapping[str, Value]) -> Any:
-        """The value that others are compared with unless the table says otherwise; ``None`` if nobody knows it."""
+        """The default value to compare others with; ``None`` if unknown."""
 
     def features(self, table: Table, base: Mapping[str, Value], least: int = 1) -> list[tuple[str, Value]]:
-        """What ``features`` names, with the value that leaves each out of the base."""
+        """The settings named in ``features``, each with the value that disables it in the base."""
 
     def additions(self, table: Table, base: Mapping[str, Value]) -> Additions:
-        """What ``[[add_one_in]]`` asks for."""
+        """The bare engine and the variants of ``[[add_one_in]]``."""
 
     def refuse_without_effect(
         self, where: str, variant: Mapping[str, Value], reference: Mapping[str, Value], limits: Limits
     ) -> None:
-        """Raise if the two, which differ, would play alike."""
+        """Raise if two different settings would play identical games."""
 
 
 class BuiltinSettings:
@@ -138,7 +138,7 @@ class BuiltinSettings:
             raise ConfigurationError(f"{where}: {name} changes nothing: {reason}")
 
     def _rows(self, words: Iterable[str], where: str) -> dict[str, Parameter]:
-        """The row of each word as it is in the game; raises for one that is unknown or of another game."""
+        """The parameter for each word; raises for one that is unknown or belongs to another game."""
         own = {row.name: row for row in parameters_of(self._game)}
         found = {}
         for word, row in find_all(words, where, own).items():
@@ -149,7 +149,7 @@ class BuiltinSettings:
 
 
 class ExternalSettings:
-    """Options of an external engine, placeholders of its command, and its builds."""
+    """Options of an external engine, placeholders in its command, and its builds."""
 
     noun = "option"
     values = VALUES_OF_OPTION
@@ -232,7 +232,7 @@ class ExternalSettings:
 
 
 def settings_of(conditions: Conditions) -> Settings:
-    """The settings that a specification may speak of."""
+    """The kind of settings that a specification's engine has."""
     return BuiltinSettings(conditions) if conditions.external is None else ExternalSettings(conditions)
 
 
@@ -251,7 +251,7 @@ def _feature_words(table: Table, least: int) -> list[str]:
 def _pairs_of_values(
     given: Mapping[str, Any], where: str, names: Mapping[str, str]
 ) -> list[tuple[str, tuple[Any, Any]]]:
-    """The two values of each setting; raises ``ConfigurationError`` with its name if there are not two."""
+    """The two values of each setting; raises ``ConfigurationError`` with the setting's name if there are not two."""
     for word, levels in given.items():
         if not isinstance(levels, list) or len(levels) != 2:
             raise ConfigurationError(f"{where}: {names[word]} = {told_value(levels)}, expected a list of two values")
@@ -278,5 +278,5 @@ def feature_left_out(feature: str, base: Mapping[str, Value], where: str, game: 
 
 
 def _features_of(game: str) -> list[str]:
-    """The parameters that can be left out."""
+    """The parameters that can be disabled."""
     return [row.name for row in parameters_of(game) if row.off is not None]

@@ -1,4 +1,4 @@
-"""What an ablation compares: variants against references, declared in compact forms in a TOML file."""
+"""The specification of an ablation: variants and references, declared in compact forms in a TOML file."""
 
 from __future__ import annotations
 
@@ -37,34 +37,34 @@ MAX_LABEL = 60
 
 @dataclass(frozen=True)
 class Comparison:
-    """One question: what is the variant worth against the reference?"""
+    """One question: how much stronger is the variant than the reference?"""
 
     label: str
     group: str
-    """Where it was declared, a key of the file: ``leave_one_out``, ``values``, ..."""
+    """The key of the file that declares it: ``leave_one_out``, ``values``, ..."""
     variant: tuple[tuple[str, Value], ...]
-    """Every parameter of the variant; of an external engine, the settings that are given."""
+    """Every parameter of the variant; for an external engine, its given settings."""
     reference: tuple[tuple[str, Value], ...]
     limits: Limits
     pairs: int
-    """The most that are played."""
+    """Maximum number of pairs."""
     reference_limits: Limits | None = None
-    """The reference's, where they are others."""
+    """The reference's limits, if they differ from the variant's."""
     ponders: bool = False
-    """Whether the variant thinks on the reference's time."""
+    """Whether the variant thinks on the opponent's time."""
     is_question: bool = True
-    """Whether it gets a verdict of its own, and is not only a part of a factorial's effects."""
+    """Whether it gets a verdict of its own; otherwise it only contributes to a factorial's effects."""
     curve_point: CurvePoint | None = None
-    """Where it lies on a curve along a parameter, if it is one of several values of it."""
+    """Its place on a curve along a parameter, if it is one of several values."""
 
     @property
     def differences(self) -> tuple[str, ...]:
-        """The settings in which the two differ."""
+        """Names of the settings in which the two sides differ."""
         variant, reference = dict(self.variant), dict(self.reference)
         return tuple(name for name in variant | reference if variant.get(name) != reference.get(name))
 
     def content(self) -> dict[str, Any]:
-        """What decides the games, as plain data."""
+        """Everything that determines the games, as plain data."""
         data: dict[str, Any] = {
             "variant": dict(self.variant),
             "reference": dict(self.reference),
@@ -80,19 +80,19 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Factorial:
-    """Combinations of two-level factors, and what each factor and each pair of them is worth."""
+    """Combinations of two-level factors, for the effect of each factor and of each pair of factors."""
 
     label: str
     group: str
     """``factorial`` or ``interactions``."""
     factors: tuple[tuple[str, Value, Value], ...]
-    """Setting, low and high level."""
+    """Setting, low and high value of each factor."""
     comparisons: tuple[int, ...]
-    """Places of its matches among the ablation's comparisons, in the order of the design's."""
+    """Indices of its matches among the ablation's comparisons, in the order of the design."""
     design: Design
 
     def effect_label(self, effect: Effect) -> str:
-        """``null_move × history``, with the effects aliased with it."""
+        """The effect's name, such as ``null_move × history``, followed by aliased effects."""
         terms = [
             ("\N{MINUS SIGN}" if sign < 0 else "") + " × ".join(self.factors[factor][0] for factor in term)
             for term, sign in ((effect.factors, 1), *effect.aliases)
@@ -105,7 +105,7 @@ class NodesToDepth:
     """How the cost of a fixed depth is measured."""
 
     depth: int
-    """Plies; 0 leaves the measurement out."""
+    """Plies; 0 disables the measurement."""
     positions: int
 
 
@@ -116,23 +116,23 @@ class AblationSpec:
     conditions: Conditions
     comparisons: tuple[Comparison, ...]
     opening_part: str
-    """Which half of the suite: ``tournament``, ``validation`` or ``all``."""
+    """The part of the suite to use: ``tournament``, ``validation`` or ``all``."""
     nodes_to_depth: NodesToDepth
     rule: Rule = field(default_factory=Rule)
     max_games: int | None = None
-    """The most of all comparisons together, if that is less than their sum."""
+    """Maximum of all comparisons together, if less than their sum."""
     factorials: tuple[Factorial, ...] = ()
     text: str = field(default="", compare=False, repr=False)
-    """The plain data that it was read from, as JSON."""
+    """The specification's plain data, as JSON."""
 
     @property
     def questions(self) -> int:
-        """How many verdicts are asked for: on comparisons, and on effects of factorials."""
+        """Number of verdicts: on comparisons and on effects of factorials."""
         effects = sum(len(self.asked_effects(one)) for one in self.factorials)
         return effects + sum(comparison.is_question for comparison in self.comparisons)
 
     def pairs_together(self, pairs: Sequence[int]) -> int:
-        """How many pairs there are of so many of each comparison; those between the same two players share theirs."""
+        """Total number of pairs; comparisons between the same two players share pairs."""
         most: dict[frozenset[Any], int] = {}
         for one, count in zip(self.comparisons, pairs, strict=True):
             variant = self.conditions.player(dict(one.variant), one.limits), one.ponders
@@ -142,17 +142,17 @@ class AblationSpec:
         return sum(most.values())
 
     def asked_effects(self, factorial: Factorial) -> tuple[Effect, ...]:
-        """The effects of a factorial that get a verdict: of two factors only their interaction, else all."""
+        """The effects of a factorial that get a verdict: with two factors only the interaction, otherwise all."""
         effects = factorial.design.effects
         return effects if len(factorial.factors) > 2 else tuple(one for one in effects if len(one.factors) > 1)
 
     @property
     def name(self) -> str:
-        """Names the results' folder."""
+        """The default name of the results' folder."""
         return self.conditions.name
 
     def content(self) -> dict[str, Any]:
-        """What decides the games, as plain data."""
+        """Everything that determines the games, as plain data."""
         return {
             **self.conditions.content(),
             "opening_part": self.opening_part,
@@ -169,7 +169,7 @@ def load_ablation(path: Path) -> AblationSpec:
 
 
 def ablation_from_text(text: str, where: str) -> AblationSpec:
-    """The specification whose plain data was kept as JSON (``AblationSpec.text``)."""
+    """Read a specification from its plain data as JSON (``AblationSpec.text``)."""
     return ablation_from_mapping(json.loads(text), where)
 
 
@@ -229,7 +229,7 @@ def ablation_from_mapping(data: Mapping[str, Any], where: str) -> AblationSpec:
 
 
 def _refuse_what_decides_nothing(spec: AblationSpec, where: str) -> None:
-    """A budget that could decide nothing, even if one side won every game."""
+    """Refuse a budget too small for any verdict, even if one side won every game."""
     questions, rule = spec.questions, spec.rule
     largest = max(comparison.pairs for comparison in spec.comparisons)
     least = min_pairs(questions, rule)
@@ -265,14 +265,14 @@ def _entries(table: Table, kind: str) -> list[Any]:
 
 @dataclass(frozen=True)
 class _Reader:
-    """Turns the compact forms into comparisons."""
+    """Expands the compact forms into comparisons."""
 
     conditions: Conditions
     pairs: int
     settings: Settings
 
     def builds(self, names: Sequence[str], table: Table) -> Iterator[Comparison]:
-        """Each build against the base's, where nothing else is asked."""
+        """Each build against the base's, if the specification names no other comparison."""
         base = self.conditions.base_values
         limits = Table({}, f"{table.where}: [builds]", BUILD_COMPARISON)
         for name in names:
@@ -296,7 +296,8 @@ class _Reader:
             yield self._comparison(f"{asked.name} with {name}", "add_one_in", variant, asked.bare, table)
 
     def factorial(self, entry: object, where: str, comparisons: list[Comparison]) -> Iterator[Factorial]:
-        """``factors``: two values of each of some parameters; ``fraction``: 1 for all combinations, 2 for half, 4."""
+        """``factors``: two values for each of some parameters; ``fraction``: 1 plays all combinations, 2 half, 4 a
+        quarter."""
         table = Table(entry, where, FACTORIAL)
         base = self._base(table)
         given = table.mapping("factors")
@@ -313,7 +314,7 @@ class _Reader:
         )
 
     def interactions(self, entry: object, where: str, comparisons: list[Comparison]) -> Iterator[Factorial]:
-        """``features``: for every two of them a 2 x 2 factorial of leaving them out of the base."""
+        """``features``: for every two of them, a 2 x 2 factorial with and without each."""
         table = Table(entry, where, INTERACTIONS)
         base = self._base(table)
         factors = [
@@ -334,7 +335,7 @@ class _Reader:
         table: Table,
         comparisons: list[Comparison],
     ) -> Factorial:
-        """A factorial, whose matches are appended to ``comparisons`` unless they are there already."""
+        """Build a factorial; append its matches to ``comparisons`` unless they are already there."""
         design = design_of(len(factors), fraction)
         places = []
         for cells in design.matches:
@@ -355,10 +356,10 @@ class _Reader:
         return Factorial(label, group, tuple(factors), tuple(places), design)
 
     def values(self, entry: object, where: str) -> Iterator[Comparison]:
-        """``parameter`` and ``values``: each value against ``reference`` (default: the base's).
+        """``parameter`` and ``values``: each value against ``reference`` (default: the base's value).
 
-        ``"off"`` switches off what the parameter depends on. ``names`` are words for values, and ``label``
-        stands in every comparison's label for the parameter's name.
+        ``"off"`` disables the feature that the parameter depends on. ``names`` are display names of values. ``label``
+        replaces the parameter's name in labels.
         """
         table = Table(entry, where, self.settings.values)
         base = self._base(table)
@@ -380,8 +381,8 @@ class _Reader:
     def comparison(self, entry: object, where: str) -> Iterator[Comparison]:
         """``label``, ``variant`` and ``reference``: two tables of settings that override the base's.
 
-        ``reference_limit`` is the reference's, where it is another; with ``ponder`` the variant thinks on the
-        reference's time.
+        ``reference_limit`` is the reference's limit, if different; with ``ponder`` the variant thinks on the opponent's
+        time.
         """
         table = Table(entry, where, COMPARISON)
         base = self.conditions.base_values
@@ -407,7 +408,7 @@ class _Reader:
         return base[name]
 
     def _ordered(self, values: Mapping[str, Value]) -> tuple[tuple[str, Value], ...]:
-        """Settings in one order, in which equal sets are equal."""
+        """Settings in canonical order, so that equal sets compare equal."""
         base = self.conditions.base_values
         return tuple((name, values[name]) for name in (*base, *sorted(values.keys() - base.keys())) if name in values)
 
@@ -415,7 +416,7 @@ class _Reader:
         return read_limits(table, default, key, own_level=self.conditions.own_level)
 
     def _check_external(self, comparison: Comparison, where: str) -> None:
-        """Raise ``UserError`` if an external engine cannot play one of the sides; starts nothing."""
+        """Raise ``UserError`` if an external engine cannot play one of the sides, without starting it."""
         if self.conditions.external is None:
             return
         for values, limits, ponder in (
@@ -457,7 +458,7 @@ def _label(table: Table, default: str) -> str:
 
 
 def _cells_label(factors: Sequence[tuple[str, Value, Value]], variant: Sequence[int], reference: Sequence[int]) -> str:
-    """What a match of a factorial compares: ``aspiration full against off, algorithm pvs``."""
+    """The label of a factorial's match, such as ``aspiration full against off, algorithm pvs``."""
     changed, kept = [], []
     for (name, low, high), one, other in zip(factors, variant, reference, strict=True):
         if one != other:
@@ -471,14 +472,14 @@ def _cells_label(factors: Sequence[tuple[str, Value, Value]], variant: Sequence[
 
 
 def _is_same_match(one: Comparison, other: Comparison) -> bool:
-    """Whether the other's games can serve as this one's."""
+    """Whether one comparison can use the other's games."""
     if (other.reference_limits, other.ponders) != (None, False) or other.pairs != one.pairs:
         return False
     return (one.variant, one.reference, one.limits) == (other.variant, other.reference, other.limits)
 
 
 def _with_labels_of_their_own(factorials: Sequence[Factorial]) -> Iterator[Factorial]:
-    """Of several with the same factors, at other limits say, the later ones are numbered."""
+    """Number factorials that repeat earlier factors, for instance at other limits."""
     counts: Counter[str] = Counter()
     for factorial in factorials:
         counts[factorial.label] += 1
@@ -487,7 +488,7 @@ def _with_labels_of_their_own(factorials: Sequence[Factorial]) -> Iterator[Facto
 
 
 def _refuse_repetitions(comparisons: Sequence[Comparison], where: str) -> None:
-    """Labels must be different, and so must be what is compared."""
+    """Refuse two comparisons with the same label or the same content."""
     seen: dict[Any, str] = {}
     for comparison in comparisons:
         if comparison.label in seen:

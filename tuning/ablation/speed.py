@@ -1,4 +1,4 @@
-"""What players spend on a move, as the games have it: depth, nodes, time and speed of both sides."""
+"""Depth, nodes, time and speed per move of both sides of a comparison, from the games."""
 
 from __future__ import annotations
 
@@ -15,44 +15,45 @@ from elolab.tuning.matches import REFERENCE, VARIANT, Match, MatchTable
 
 @dataclass(frozen=True)
 class SpeedRow:
-    """Both sides of a comparison over the games that count; ``None`` for what an engine did not tell."""
+    """Averages of both sides of a comparison over the counted games; ``None`` for values that an engine did not
+    report."""
 
     label: str
     pairs: int
     """Complete pairs of games."""
     depth: float | None
-    """Plies, mean over the variant's moves."""
+    """Mean plies over the variant's moves."""
     reference_depth: float | None
     nodes: float | None
-    """A move, mean over those of which nodes were told."""
+    """Mean per move, over moves with reported nodes."""
     reference_nodes: float | None
     time_ms: float | None
-    """A move, mean, measured by the arena."""
+    """Mean per move, measured by the arena."""
     reference_time_ms: float | None
     nodes_per_second: float | None
-    """Over the moves of which nodes were told."""
+    """Total nodes over total time, for moves with reported nodes."""
     reference_nodes_per_second: float | None
     speed_ratio: float | None
-    """Nodes per second over the reference's, geometric mean over the pairs."""
+    """Variant's nodes per second divided by the reference's, geometric mean over pairs."""
     speed_ratio_low: float | None
-    """Bounds of its 95 % interval."""
+    """Bounds of the 95 % interval of ``speed_ratio``."""
     speed_ratio_high: float | None
     time_ratio: float | None
-    """Time a move over the reference's, likewise."""
+    """Variant's time per move divided by the reference's, geometric mean over pairs."""
     time_ratio_low: float | None
     time_ratio_high: float | None
 
 
 @dataclass
 class _Spent:
-    """Sums over a side's moves."""
+    """Sums over the moves of one side."""
 
     moves: int = 0
     time_ms: float = 0.0
     depths: int = 0
     depth: int = 0
     counted: int = 0
-    """Moves of which nodes were told; below what they took."""
+    """Moves with reported nodes; the fields below sum over these moves."""
     nodes: int = 0
     counted_ms: float = 0.0
 
@@ -84,7 +85,7 @@ class _Spent:
 def speed_rows(
     comparisons: Sequence[Comparison], matches: Sequence[Match], table: MatchTable, store: Store, game: str
 ) -> tuple[SpeedRow, ...]:
-    """One row a comparison; ``matches`` are its pairs that count."""
+    """One row per comparison; ``matches`` hold its counted pairs."""
     spent = spent_in(store.iterate(), game)
     return tuple(
         speed_row(comparison.label, match, table, spent) for comparison, match in zip(comparisons, matches, strict=True)
@@ -95,12 +96,12 @@ SpentByGame = Mapping[str, tuple[_Spent, _Spent]]
 
 
 def spent_in(records: Iterable[GameRecord], game: str) -> SpentByGame:
-    """By the games' keys, what both colours spent on their moves."""
+    """Sums for both colours, by the games' keys."""
     return {record.key: _by_colour(record, game) for record in records}
 
 
 def speed_row(label: str, match: Match, table: MatchTable, spent: SpentByGame) -> SpeedRow:
-    """What both sides of a match spent in its complete pairs."""
+    """The row of one match, over its complete pairs."""
     pairs = []
     for jobs in table.jobs(match):
         sides = {VARIANT: _Spent(), REFERENCE: _Spent()}
@@ -115,7 +116,7 @@ def speed_row(label: str, match: Match, table: MatchTable, spent: SpentByGame) -
 
 
 def _by_colour(record: GameRecord, game: str) -> tuple[_Spent, _Spent]:
-    """What the first mover's colour and the other one spent on the moves of a game."""
+    """Sums over a game's moves: for the first mover's colour, then for the other."""
     from elolab.engine.games import game_named
 
     sides = (_Spent(), _Spent())

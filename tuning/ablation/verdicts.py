@@ -1,13 +1,14 @@
 """Verdicts over many comparisons with interim analyses: group-sequential bounds, Holm's correction, intervals.
 
-Every comparison asks two questions: is there a difference, and is it smaller than a margin, so that "has almost no
-effect" can be confirmed and not only not rejected. A comparison is analysed after numbers of pairs that are fixed
-beforehand; its bounds are those of a group-sequential test whose error is spent in the manner of O'Brien and Fleming
-(Lan and DeMets, "Discrete sequential boundaries for clinical trials", 1983).
-Holm's correction runs over all comparisons, for differences and for equivalences apart: a comparison found equivalent
-must not make it easier for another to be found different, for those that stay open to the end are the ones that chance
-has carried farthest from nothing. So of all differences declared, the probability that any is false is at most the
-error rate, and likewise of all equivalences.
+Every comparison asks two questions: is there a difference, and is it smaller than a margin? So "almost no effect" can
+be confirmed, not only left unrejected. Each comparison is analysed after numbers of pairs that are fixed beforehand.
+Its bounds come from a group-sequential test with error spending of the O'Brien-Fleming type (Lan and DeMets, "Discrete
+sequential boundaries for clinical trials", 1983).
+
+Holm's correction runs over all comparisons, for differences and for equivalences separately. A verdict of equivalence
+must not make a difference elsewhere easier to find: comparisons that stay undecided to the end are those that chance
+has carried farthest from zero. So the probability of any false difference is at most the error rate, and so is the
+probability of any false equivalence.
 
 Everything here is a pure function of counts.
 """
@@ -31,39 +32,39 @@ BETTER, WORSE, EQUIVALENT, UNDECIDED = "better", "worse", "equivalent", "undecid
 DIFFERENT = (BETTER, WORSE)
 
 MARGIN_ELO = 5.0
-"""Differences smaller than this count as none, unless said otherwise."""
+"""Default margin: smaller differences count as equivalent."""
 ERROR_RATE = 0.05
-"""Probability of any false difference, and of any false equivalence, unless said otherwise."""
+"""Default probability of any false difference, and of any false equivalence."""
 FUTILITY_POWER = 0.05
-"""An open question whose predictive power is smaller is stopped for futility: it gets no more games. In simulations
-that takes 46 % of an equal split's games for 98.7 % of its verdicts; 0.01 takes 50 % for 99.1 %."""
+"""Undecided questions with a smaller predictive power are stopped for futility. In simulations this takes 46 % of an
+equal split's games for 98.7 % of its verdicts; 0.01 takes 50 % for 99.1 %."""
 MAX_VALUE = 8.0
-"""Standard errors beyond which no bound lies: what would be spent there is below 1e-15."""
+"""Maximum of any bound, in standard errors; the error beyond it is below 1e-15."""
 GRID_POINTS = 601
-"""Of the sums among the paths that have passed no bound; bounds are good to a few ten thousandths."""
+"""Points of the grid of sums on paths that crossed no bound; bounds are accurate to a few ten thousandths."""
 ADDITIONAL_SQUARE = 1 / 2
-"""What a pair won and a pair lost outright add to the sum of squares: where all pairs came out alike, as between
-settings that seldom differ, outcomes not seen yet may still matter by as much as this allows for."""
+"""Added to the sum of squares, as if one pair were won and one lost outright. It keeps the error positive if all pairs
+had the same outcome, as between settings that seldom differ."""
 
 ROUNDING = 1e-9
-"""Of a pair's standard deviation: what a contrast of matches that cancel each other may come to by rounding alone."""
+"""Rounding error, relative to a pair's standard deviation, in contrasts of matches that cancel each other."""
 
 _NORMAL = NormalDist()
 
 
 @dataclass(frozen=True)
 class Rule:
-    """How verdicts are reached, fixed beforehand."""
+    """The rule for verdicts, fixed beforehand."""
 
     margin_elo: float = MARGIN_ELO
-    """Effects smaller than this are equivalent to none; 0 asks for differences only."""
+    """Smaller effects are equivalent; 0 disables equivalence."""
     error_rate: float = ERROR_RATE
     rounds: int = 10
-    """Analyses of each comparison, after equal numbers of pairs: interim ones and the final one; 1 is that alone."""
+    """Number of analyses of each comparison, after equal numbers of pairs, including the final one."""
 
 
 def analyses_of(pairs: int, rounds: int) -> tuple[int, ...]:
-    """Numbers of pairs after which a comparison of so many pairs is analysed, the last of them at its end."""
+    """Numbers of pairs at which a comparison of ``pairs`` pairs is analysed; the last is its end."""
     return tuple(sorted({math.ceil(pairs * number / rounds) for number in range(1, rounds + 1)}))
 
 
@@ -71,7 +72,7 @@ def analyses_of(pairs: int, rounds: int) -> tuple[int, ...]:
 
 
 def spent(fraction: float, error: float) -> float:
-    """Of a one-sided ``error``, what may be spent up to this fraction of the planned pairs (O'Brien and Fleming)."""
+    """Part of a one-sided ``error`` spent up to this fraction of the planned pairs (O'Brien and Fleming)."""
     if fraction >= 1:
         return error
     return 2 * _upper_tail(_quantile(error / 2) / math.sqrt(fraction))
@@ -79,10 +80,10 @@ def spent(fraction: float, error: float) -> float:
 
 @lru_cache(maxsize=4096)
 def critical_values(analyses: tuple[int, ...], error: float) -> tuple[float, ...]:
-    """Standard errors that an estimate must lie from a value at each analysis, the one-sided ``error`` over all.
+    """Bounds for each analysis, in standard errors, with a total one-sided error of ``error``.
 
-    Under the value itself the probability that any analysis passes its bound is ``error``. The distribution of the sum
-    of what was observed, among the paths that have not passed, is carried from analysis to analysis on a grid.
+    Under the null value, the probability of crossing any bound is ``error``. The density of the sum of observations, on
+    paths that crossed no bound, is integrated from analysis to analysis on a grid.
     """
     fractions = [analysis / analyses[-1] for analysis in analyses]
     bounds = [min(_quantile(spent(fractions[0], error)), MAX_VALUE)]
@@ -118,7 +119,7 @@ def _trapezoid(points: np.ndarray) -> np.ndarray:
 
 
 def _quantile(tail: float) -> float:
-    """Standard deviations above which ``tail`` of a normal distribution lies."""
+    """The standard normal deviate with upper tail probability ``tail``."""
     return -_NORMAL.inv_cdf(max(tail, 1e-300))
 
 
@@ -133,10 +134,10 @@ _upper_tails = np.vectorize(_upper_tail, otypes=[float])
 
 
 def normal_deviate(distance: float, degrees: float) -> float:
-    """The standard normal deviate that is as unlikely as Student's t of ``distance`` standard errors.
+    """The standard normal deviate with the tail probability of a Student t value of ``distance``.
 
-    By Wallace's approximation ("Bounds on normal approximations to Student's and the chi-square distributions",
-    1959), which is good to three hundredths from four degrees of freedom on.
+    By Wallace's approximation ("Bounds on normal approximations to Student's and the chi-square distributions", 1959),
+    accurate to 0.03 from four degrees of freedom on.
     """
     if math.isinf(degrees):
         return distance
@@ -145,7 +146,7 @@ def normal_deviate(distance: float, degrees: float) -> float:
 
 
 def reach_of_t(value: float, degrees: float) -> float:
-    """Standard errors that are as unlikely by Student's t as ``value`` standard normal deviates: the inverse."""
+    """The Student t value with the tail probability of a standard normal ``value``: inverse of ``normal_deviate``."""
     if math.isinf(degrees):
         return value
     if degrees < 1:
@@ -156,27 +157,28 @@ def reach_of_t(value: float, degrees: float) -> float:
 
 @dataclass(frozen=True)
 class EffectEstimate:
-    """What a comparison has shown by an analysis, on the scale on which it is measured."""
+    """A comparison's estimate at an analysis, on the scale of its measurement."""
 
     value: float
     error: float
     """Standard error of ``value``; infinite without observations."""
     degrees: float
-    """Degrees of freedom of that error."""
+    """Degrees of freedom of ``error``."""
     null_value: float
-    """The value of no difference."""
+    """The value that means no difference."""
     low_margin: float
     high_margin: float
-    """Values between which the difference is as good as none."""
+    """Bounds of equivalence."""
 
     def deviations_from(self, value: float) -> float:
-        """Standard normal deviate of the estimate's distance from ``value``; as unlikely as that of Student's t."""
+        """Standard normal deviate of the estimate's distance from ``value``, with the tail probability of its Student
+        t."""
         if not math.isfinite(self.error) or self.degrees < 1:
             return 0.0
         return normal_deviate((self.value - value) / self.error, self.degrees)
 
     def interval(self, value: float) -> tuple[float, float]:
-        """Bounds ``value`` standard normal deviates from the estimate; the inverse of ``deviations_from``."""
+        """Bounds ``value`` standard normal deviates from the estimate: inverse of ``deviations_from``."""
         if not math.isfinite(self.error) or self.degrees < 1:
             return -math.inf, math.inf
         reach = self.error * reach_of_t(value, self.degrees)
@@ -184,7 +186,7 @@ class EffectEstimate:
 
 
 def match_estimate(counts: Pentanomial, margin_elo: float) -> EffectEstimate:
-    """What a match has shown, by Student's t; the scale is the mean score of a pair, 0 to 1."""
+    """A match's estimate with Student's t, on the scale of the mean score of a pair, 0 to 1."""
     pairs = counts.pairs
     if pairs < 2:
         return EffectEstimate(0.5, math.inf, 0, 0.5, score_of_elo(-margin_elo), score_of_elo(margin_elo))
@@ -196,7 +198,7 @@ def match_estimate(counts: Pentanomial, margin_elo: float) -> EffectEstimate:
 
 @dataclass(frozen=True)
 class MatchEvidence(EffectEstimate):
-    """What a match has shown, judged by the interval that every match has (``arena.figures.intervals``)."""
+    """A match's estimate, with the interval that every match has (``arena.figures.intervals``)."""
 
     counts: tuple[int, ...]
     """Pairs by outcome."""
@@ -211,7 +213,7 @@ class MatchEvidence(EffectEstimate):
 
 
 def match_evidence(counts: Pentanomial, margin_elo: float) -> EffectEstimate:
-    """What a match has shown; the scale is the mean score of a pair, 0 to 1."""
+    """A match's estimate, on the scale of the mean score of a pair, 0 to 1."""
     plain = match_estimate(counts, margin_elo)
     if counts.pairs < 2:
         return plain
@@ -221,11 +223,11 @@ def match_evidence(counts: Pentanomial, margin_elo: float) -> EffectEstimate:
 
 
 def match_elo_estimate(counts: Pentanomial, margin_elo: float) -> EffectEstimate:
-    """What a match of a length fixed beforehand has shown, in Elo; finite, however one-sided it was.
+    """The estimate in Elo of a match of fixed length; finite even if one side won every pair.
 
-    The logarithm of the odds of the mean score, with as much of half a pair given to either side as a pair varies
-    compared with one that can only be won or lost: that leaves it all but unbiased (Anscombe, "On estimating binomial
-    response relations", 1956; Gart and Zweifel, 1967). The error is linearised there.
+    It is the log odds of the mean score, with up to half a pair added to either side, in proportion to the variance of
+    a pair relative to that of a pair either won or lost. This makes it almost unbiased (Anscombe, "On estimating
+    binomial response relations", 1956; Gart and Zweifel, 1967). The error is linearised there.
     """
     pairs = counts.pairs
     if pairs < 2:
@@ -239,7 +241,7 @@ def match_elo_estimate(counts: Pentanomial, margin_elo: float) -> EffectEstimate
 
 
 def estimate_in_elo(elo: float, error: float, pairs: int, margin_elo: float) -> EffectEstimate:
-    """What a contrast of matches has shown, in Elo."""
+    """The estimate of a contrast of matches, in Elo."""
     return EffectEstimate(elo, error if pairs > 1 else math.inf, pairs - 1, 0.0, -margin_elo, margin_elo)
 
 
@@ -248,35 +250,35 @@ def estimate_in_elo(elo: float, error: float, pairs: int, margin_elo: float) -> 
 
 @dataclass(frozen=True)
 class Question:
-    """A comparison at an analysis: what it has shown, where it stands in its plan, and the verdict so far."""
+    """A comparison at an analysis: its estimate, its place in the plan, and the verdict so far."""
 
     estimate: EffectEstimate
     analyses: tuple[int, ...]
-    """The pairs at each of its planned analyses, the final one last."""
+    """Pairs at each planned analysis, the final one last."""
     analyses_done: int
-    """How many of them are behind it, the present one included; 0 before the first."""
+    """Number of analyses done, including the present one; 0 before the first."""
     verdict: str = UNDECIDED
 
     @property
     def above(self) -> float:
-        """Standard normal deviates by which the estimate lies above no difference."""
+        """Distance of the estimate above no difference, in standard normal deviates."""
         return self.estimate.deviations_from(self.estimate.null_value)
 
     @property
     def below(self) -> float:
-        """By how many it lies below it."""
+        """Distance of the estimate below no difference, in standard normal deviates."""
         return -self.above
 
     def bound(self, rate: float) -> float:
-        """Standard errors that decide at this analysis, for a two-sided error of ``rate``."""
+        """The bound of this analysis in standard normal deviates, for a two-sided error of ``rate``."""
         return critical_values(self.analyses, rate / 2)[self.analyses_done - 1]
 
 
 def judged(questions: Sequence[Question], rule: Rule) -> tuple[str, ...]:
-    """The verdicts on all questions at their present analyses, those that were reached before kept.
+    """The verdicts on all questions at their present analyses; earlier verdicts stay.
 
-    By Holm's correction: with each difference found the error rate is shared by fewer that are left, and so with each
-    equivalence.
+    By Holm's correction, each difference found leaves a larger share of the error rate to the remaining questions; the
+    same holds for equivalences.
     """
     verdicts = [question.verdict for question in questions]
     changed = True
@@ -301,10 +303,10 @@ def judged(questions: Sequence[Question], rule: Rule) -> tuple[str, ...]:
 
 
 def predictive_power(question: Question, levels: tuple[float, float], rule: Rule) -> float:
-    """Predictive power: the probability that the question is decided by the end of its plan, given its estimate so far.
+    """The probability that the question is decided by the end of its plan, given its estimate so far.
 
-    The true value is averaged over what the estimate leaves possible. ``levels`` are the two-sided errors open to a
-    difference and to an equivalence. An upper bound: every kind of verdict is counted by itself.
+    It averages over the true values that the estimate leaves possible. ``levels`` are the two-sided errors for a
+    difference and for an equivalence. It is an upper bound, because the kinds of verdict are summed.
     """
     done = question.analyses[question.analyses_done - 1] / question.analyses[-1] if question.analyses_done else 0.0
     if question.verdict != UNDECIDED or not 0 < done < 1 or not math.isfinite(question.estimate.error):
@@ -317,7 +319,7 @@ def predictive_power(question: Question, levels: tuple[float, float], rule: Rule
     estimate, (for_difference, for_equivalence) = question.estimate, levels
     total = chance(question.above, for_difference) + chance(question.below, for_difference)
     if rule.margin_elo > 0:
-        # At the end both margins have to be this far away, so half their distance has to reach so far.
+        # Equivalence needs both margins this far away at the end, so half their distance must exceed the bound.
         room = (estimate.high_margin - estimate.low_margin) / 2 / (estimate.error * math.sqrt(done))
         inside = min(estimate.deviations_from(estimate.low_margin), -estimate.deviations_from(estimate.high_margin))
         if room >= critical_values(question.analyses, for_equivalence / 2)[-1]:
@@ -326,9 +328,9 @@ def predictive_power(question: Question, levels: tuple[float, float], rule: Rule
 
 
 def futile(questions: Sequence[Question], rule: Rule) -> tuple[bool, ...]:
-    """Which open questions are to be stopped for futility: their plans would leave them open all but certainly.
+    """Undecided questions to stop for futility, because their predictive power is below ``FUTILITY_POWER``.
 
-    Stopping them can only make verdicts fewer: it adds no error.
+    Stopping only reduces the number of verdicts, so it adds no error.
     """
     different = sum(question.verdict in DIFFERENT for question in questions)
     equivalent = sum(question.verdict == EQUIVALENT for question in questions)
@@ -343,16 +345,16 @@ def futile(questions: Sequence[Question], rule: Rule) -> tuple[bool, ...]:
 
 
 def simultaneous_interval(question: Question, questions: int, rule: Rule) -> tuple[float, float]:
-    """Bounds that hold for all of so many questions, and at all analyses, together; on the scale of the estimate."""
+    """Bounds that hold for ``questions`` questions and all analyses together, on the scale of the estimate."""
     if not question.analyses_done:
         return -math.inf, math.inf
     return question.estimate.interval(question.bound(rule.error_rate / questions))
 
 
 def pairs_still_needed(question: Question, questions: int, rule: Rule) -> int | None:
-    """Pairs beyond those played that would decide the question, if its estimate is right; ``None`` if none would.
+    """Further pairs to decide the question if its estimate is right; ``None`` if no number would.
 
-    With probability ``POWER``, at the level of the first verdict among so many questions.
+    With probability ``POWER``, at the level of the first verdict among ``questions`` questions.
     """
     estimate = question.estimate
     if question.verdict != UNDECIDED or not question.analyses_done or not math.isfinite(estimate.error):
@@ -377,53 +379,55 @@ def _pairs_for(distance: float, deviation: float, level: float) -> int:
 
 
 def detectable_elo(pairs: int, questions: int, rule: Rule, deviation: float = TYPICAL_DEVIATION) -> float:
-    """The Elo difference that a comparison of so many pairs finds with probability ``POWER``, among so many questions.
+    """The Elo difference that ``pairs`` pairs detect with probability ``POWER``, among ``questions`` questions.
 
-    ``deviation`` is the standard deviation of a pair's score. Infinite if no difference could be found so.
+    ``deviation`` is the standard deviation of a pair's score. Infinite if no difference is detectable.
     """
     level = critical_values(analyses_of(pairs, rule.rounds), rule.error_rate / questions / 2)[-1]
     return elo_of_score(0.5 + (level + _NORMAL.inv_cdf(POWER)) * deviation / math.sqrt(pairs))
 
 
 def pairs_to_decide(elo: float, questions: int, rule: Rule, deviation: float = TYPICAL_DEVIATION) -> int:
-    """Pairs that find a difference of ``elo`` with probability ``POWER``, among so many questions."""
+    """Pairs that detect a difference of ``elo`` with probability ``POWER``, among ``questions`` questions."""
     level = critical_values(analyses_of(1000, rule.rounds), rule.error_rate / questions / 2)[-1]
     return _pairs_for(abs(score_of_elo(elo) - 0.5), deviation, level)
 
 
 def pairs_for_equivalence(questions: int, rule: Rule, deviation: float = TYPICAL_DEVIATION) -> int:
-    """Pairs that confirm with probability ``POWER`` that there is no difference, where there is none."""
+    """Pairs that confirm equivalence with probability ``POWER`` if there is no difference."""
     level = critical_values(analyses_of(1000, rule.rounds), rule.error_rate / questions / 2)[-1]
-    # Both margins must be kept away from, so the power is lost on two sides.
+    # Both margins can be missed, so each side gets half of the probability of failure.
     distance = score_of_elo(rule.margin_elo) - 0.5
     return math.ceil(((level + _NORMAL.inv_cdf((1 + POWER) / 2)) * deviation / distance) ** 2)
 
 
 def can_decide(pairs: int, questions: int, rule: Rule) -> bool:
-    """Whether any outcome of so many pairs would bring a verdict: whether winning all of them would."""
+    """Whether ``pairs`` pairs can bring a verdict at all: whether winning all of them would."""
     return _verdict_on(Pentanomial((0, 0, 0, 0, pairs)), questions, rule) != UNDECIDED
 
 
 def _verdict_on(counts: Pentanomial, questions: int, rule: Rule) -> str:
-    """The verdict on one of so many questions at the end of a comparison that ends with these counts."""
+    """The verdict on one of ``questions`` questions, if its comparison ends with these counts."""
     analyses = analyses_of(counts.pairs, rule.rounds)
     question = Question(match_estimate(counts, rule.margin_elo), analyses, len(analyses))
     return judged([question], replace(rule, error_rate=rule.error_rate / questions))[0]
 
 
 def min_pairs(questions: int, rule: Rule) -> int:
-    """The fewest pairs of a comparison that can bring a verdict at all."""
+    """The fewest pairs that can bring a verdict."""
     return next(pairs for pairs in range(2, 1000) if can_decide(pairs, questions, rule))
 
 
 def equivalent_margin(pairs: int, questions: int, rule: Rule, deviation: float = TYPICAL_DEVIATION) -> float:
-    """The margin in Elo within which so many pairs find equal settings equivalent with probability ``POWER``."""
+    """The margin in Elo within which ``pairs`` pairs confirm equal settings as equivalent with probability
+    ``POWER``."""
     level = critical_values(analyses_of(pairs, rule.rounds), rule.error_rate / questions / 2)[-1]
     return elo_of_score(0.5 + (level + _NORMAL.inv_cdf((1 + POWER) / 2)) * deviation / math.sqrt(pairs))
 
 
 def reach_of_comparison(pairs: int, questions: int, rule: Rule, where: str) -> tuple[Reach, ...]:
-    """What a comparison of so many pairs at most, one of so many questions, can show: differences and equivalence."""
+    """The differences and equivalence that a comparison of at most ``pairs`` pairs can show, among ``questions``
+    questions."""
     length = "pairs = {pairs}"
     difference = Reach(
         "difference", pairs, min_pairs(questions, rule), detectable_elo(pairs, questions, rule), PLAUSIBLE_ELO,

@@ -1,7 +1,7 @@
-"""The cells of a run, each with how far it has come: games analysed look by look, or searches block by block.
+"""The cells of a run and their progress: games analysed look by look, or searches block by block.
 
-What a course has shown is a pure function of what is stored, taken up in the order of its looks, so that a run may be
-stopped and resumed anywhere.
+A course's result is a pure function of the store, read in the order of its looks. So a run can stop and resume
+anywhere.
 """
 
 from __future__ import annotations
@@ -49,28 +49,28 @@ from elolab.tuning.matches import Match, MatchTable
 DECIDED, COMPLETE, FUTILITY = "decided", "complete", "futility"
 OUTCOMES = ("LL", "LD", "even", "WD", "WW")
 ELO_SHOWN = 1200.0
-"""What stands for a match that was won outright."""
+"""Elo shown for a match that was won outright."""
 UNITS = {"nodes": "×", "nodes_interaction": "×", "share_difference": "points", "differing": "%", "occurs": "cases",
          "mates": "cases", "exact": "cases"}  # fmt: skip
 
 
 def series_of(part: Part, cell: Cell) -> str:
-    """Where a cell's games are counted."""
+    """The store's series for a cell's games."""
     return f"{part.id} {cell.name}"
 
 
 def key_of(part: Part, cell: Cell) -> CellKey:
-    """As in the cell's row."""
+    """The key of a cell's row."""
     return part.id, cell.engine, cell.limit
 
 
 def games_at_most(cell: Cell) -> int:
-    """Games of all looks of a cell that is played."""
+    """Games of all looks of a cell."""
     return 2 * cell.analyses[-1] * len(cell.comparisons)
 
 
 def game_seconds(cell: Cell) -> float:
-    """Processor time that a game of it may take."""
+    """Processor seconds that one of the cell's games may take."""
     return estimated_game_seconds((cell.limits, cell.reference_limits or cell.limits))
 
 
@@ -78,7 +78,7 @@ def game_seconds(cell: Cell) -> float:
 
 
 class GameCourse:
-    """A cell that is played."""
+    """A cell that is played in games."""
 
     def __init__(self, claim: Claim, part: Part, cell: Cell, openings: tuple[int, ...], table: MatchTable) -> None:
         self.claim, self.part, self.cell = claim, part, cell
@@ -94,7 +94,7 @@ class GameCourse:
         )  # fmt: skip
         self._is_in_elo, self.looks = is_in_elo(cell), looks_of(part, cell)
         self.done = 0
-        """Looks analysed."""
+        """Number of looks analysed."""
         self.ended = ""
         self._estimate: EffectEstimate | None = None
         self._counts = Pentanomial((0, 0, 0, 0, 0))
@@ -107,27 +107,27 @@ class GameCourse:
 
     @property
     def pairs(self) -> int:
-        """Of each match, analysed."""
+        """Analysed pairs of each match."""
         return self.cell.analyses[self.done - 1] if self.done else 0
 
     @property
     def series(self) -> str:
-        """Where its games are counted."""
+        """The store's series for the cell's games."""
         return series_of(self.part, self.cell)
 
     @property
     def most_seconds(self) -> float:
-        """Processor time that all its games may take."""
+        """Processor seconds that all its games may take."""
         return games_at_most(self.cell) * game_seconds(self.cell)
 
     @property
     def seconds_left(self) -> float:
-        """The same of those that it has left; 0 at its end."""
+        """Processor seconds that its remaining games may take; 0 once it has ended."""
         games = 0 if self.ended else games_at_most(self.cell) - 2 * self.pairs * len(self.matches)
         return games * game_seconds(self.cell)
 
     def absorb(self) -> None:
-        """Take up every look whose games are stored, until one ends the course."""
+        """Analyse every look whose games are stored, until one ends the course."""
         while not self.ended:
             results = [self._table.results(match) for match in self.next_matches]
             if any(pair is None for match in results for pair in match):
@@ -157,7 +157,8 @@ class GameCourse:
             self.ended = FUTILITY
 
     def _interval(self) -> tuple[float, float]:
-        """Turned, on the scale of the estimate: scores of pairs, or Elo of interactions and fixed lengths."""
+        """Bounds of the turned effect, on the scale of the estimate: scores of pairs, or Elo for interactions and fixed
+        lengths."""
         if self._estimate is None:
             return -math.inf, math.inf
         low, high = self._estimate.interval(self.looks.bounds[self.done - 1])
@@ -167,7 +168,7 @@ class GameCourse:
         return None if self._estimate is None else seen_of(self.looks, self.done, self._estimate)
 
     def result(self) -> CellResult:
-        """What it has shown so far."""
+        """The result so far."""
         turned, seen, rule = self._interval(), self._seen(), self.looks.rule
         low, high = sorted(self._shown(bound) for bound in turned)
         effect = 0.0 if seen is None else seen.effect
@@ -190,23 +191,23 @@ class GameCourse:
         return CellResult(self.cell, row, CellOutcome(verdict, *rule.turned(low, high)))
 
     def _shown(self, turned: float) -> float:
-        """A turned value of the estimate's scale in Elo."""
+        """Convert a turned effect from the estimate's scale to Elo."""
         return shown_elo(self.cell, self.looks.rule, turned)
 
 
 def is_in_elo(cell: Cell) -> bool:
-    """Whether a cell's estimate is in Elo, of an interaction or a fixed length; else it is the mean score of a pair."""
+    """Whether a cell's estimate is in Elo (interactions, fixed lengths); otherwise it is the mean score of a pair."""
     return cell.factorial is not None or len(cell.analyses) == 1
 
 
 def looks_of(part: Part, cell: Cell) -> Looks:
-    """The plan of a cell that is played, on the scale of its estimate."""
+    """The looks planned for a cell, on the scale of its estimate."""
     margin = part.margin if is_in_elo(cell) else score_of_elo(part.margin) - 0.5
     return Looks(cell.analyses, Rule(part.expect, margin, part.refuted_by), part.error_rate)
 
 
 def seen_of(looks: Looks, done: int, estimate: EffectEstimate) -> Seen | None:
-    """A cell after ``done`` looks by what they showed; ``None`` if that has no error yet."""
+    """A cell's estimate after ``done`` looks; ``None`` while it has no finite error."""
     if not math.isfinite(estimate.error):
         return None
     effect = looks.rule.sign * (estimate.value - estimate.null_value)
@@ -214,18 +215,19 @@ def seen_of(looks: Looks, done: int, estimate: EffectEstimate) -> Seen | None:
 
 
 def unbiased_effect(seen: Seen) -> float:
-    """Turned, on the scale of the estimate; where nothing is expected nothing stops, and the plain one is unbiased."""
+    """The unbiased turned effect, on the estimate's scale; the plain estimate if nothing is expected, as then nothing
+    stops."""
     return seen.effect if seen.looks.rule.expect is None else seen.median_unbiased()
 
 
 def shown_elo(cell: Cell, rule: Rule, turned: float) -> float:
-    """A turned value of the estimate's scale in Elo."""
+    """Convert a turned effect from the estimate's scale to Elo."""
     value = rule.sign * turned
     return value if is_in_elo(cell) else elo_of_score(0.5 + value)
 
 
 def finite_elo(elo: float) -> float:
-    """Elo as an estimate is shown: that of a match that was won outright is not infinite."""
+    """Elo as shown, with a finite value for a match won outright."""
     return min(ELO_SHOWN, max(-ELO_SHOWN, elo))
 
 
@@ -233,7 +235,7 @@ def finite_elo(elo: float) -> float:
 
 
 def sides_of(part: Part, cell: Cell) -> dict[str, tuple[dict[str, Value], Limits]]:
-    """How a position is searched for a part that asks for searches: settings and limits by a name for each."""
+    """The searches per position that a part needs: settings and limits by the side's name."""
     variant, limits = dict(cell.variant), cell.limits
     if part.kind == "mates":
         deepest = limits.depth or 0
@@ -251,14 +253,14 @@ def sides_of(part: Part, cell: Cell) -> dict[str, tuple[dict[str, Value], Limits
 
 
 def _plies_to_end(cell: Cell) -> int:
-    """Plies that a search of a part about exact scores needs at most to see every square filled."""
+    """Maximum plies from a position of a part about exact scores to a full board."""
     return cell.limits.depth or LAST_PLIES + 1
 
 
 def searches_at_most(spec: ClaimsSpec, merged: Container[CellKey] = ()) -> int:
-    """Searches of positions that a run consists of but for the ``merged`` cells.
+    """Maximum number of searches in a run, without the ``merged`` cells.
 
-    Where positions do not suit a part, it has fewer of them.
+    Parts for which fewer positions qualify have fewer searches.
     """
     cells = [
         (part, cell) for part in spec.parts if not part.is_played
@@ -268,13 +270,13 @@ def searches_at_most(spec: ClaimsSpec, merged: Container[CellKey] = ()) -> int:
 
 
 class SearchCourse:
-    """A cell of searches of positions, block by block; it is judged when all of them are searched."""
+    """A cell of position searches, in blocks; it is judged when all positions are searched."""
 
     def __init__(
         self, claim: Claim, part: Part, cell: Cell, searches: SuiteSearches,
         positions: Callable[[], list[SuitePosition] | None], block: int,
     ) -> None:  # fmt: skip
-        """``block`` positions are searched at a time."""
+        """``block`` is the number of positions searched at a time."""
         self.claim, self.part, self.cell = claim, part, cell
         self._searches, self._read_positions, self._block = searches, positions, block
         self._positions: list[SuitePosition] = []
@@ -289,11 +291,11 @@ class SearchCourse:
 
     @property
     def positions(self) -> int:
-        """Positions that there are, as far as that is known."""
+        """Number of positions, if known yet."""
         return len(self._positions)
 
     def step(self) -> bool:
-        """Search one block, or read it; whether there was one."""
+        """Search one block, or read it from the store; returns whether there was one left."""
         if self.ended:
             return False
         if not self._positions:
@@ -301,7 +303,7 @@ class SearchCourse:
             if found is None:
                 return False
             if self.part.kind == "exact":
-                # Those of which a search to that depth reaches the end.
+                # Positions from which a search to that depth reaches the end.
                 game, depth = game_named(self.cell.conditions.game), _plies_to_end(self.cell)
                 found = [one for one in found if game.empty_squares(one.opening.position) < depth]
             self._positions = found
@@ -322,17 +324,17 @@ class SearchCourse:
     @property
     def _counted(self) -> Counted | None:
         if self.part.kind == "exact":
-            # A depth reaches the end; of searches by a clock it has to be seen.
+            # A search limited by depth reaches the end; one limited by a clock must be checked.
             return Counted(REACHED_END, 0) if self.cell.limits.depth is None else None
         name = self.part.of or self.part.where
         return Counted(name, self.part.bound) if name else None
 
     def _margin(self) -> float:
-        """On the scale of the estimate."""
+        """The margin on the scale of the estimate."""
         return math.log1p(self.part.margin / 100) if self.part.kind in COSTS else self.part.margin
 
     def _estimate(self) -> Estimate:
-        """Of what was searched so far."""
+        """The estimate from the positions searched so far."""
         kind, part = self.part.kind, self.part
         sides = {name: rows[: self.searched] for name, rows in self._sides.items()}
         if not self.searched:
@@ -343,7 +345,7 @@ class SearchCourse:
             found, changed = mates_that_change(depths, min(depths))
             return rate_of_cases(changed, found)
         if kind == "exact":
-            # By a depth every search has reached the end, and was not counted: 0 of 0.
+            # Searches by depth all reached the end, and were not counted: 0 of 0.
             ended = [place for place, row in enumerate(sides["variant"]) if row.hits == row.cases]
             searched, solved = ([sides[name][place] for place in ended] for name in ("variant", "solved"))
             return rate_of_cases(exact_failures(searched, solved), len(ended))
@@ -360,7 +362,7 @@ class SearchCourse:
     def _ratio_of_costs(
         self, variant: Sequence[Searched], reference: Sequence[Searched], games: Sequence[int]
     ) -> Estimate:
-        """Over all positions, or over those in which searches counted what the part is asked about."""
+        """The ratio of costs over all positions, or over those where the searches counted the part's condition."""
         both = self.part.where == CONVERGED_MISSES
         chosen = [
             place
@@ -376,10 +378,10 @@ class SearchCourse:
         return searched.processor_ns if self.cell.is_time else searched.nodes
 
     def result(self) -> CellResult:
-        """What it has shown so far; open until all positions are searched."""
+        """The result so far; open until all positions are searched."""
         part, estimate = self.part, self._estimate()
         null = part.threshold if part.kind in OF_THRESHOLD else 0.0
-        # It holds of all positions together; on the way to them nothing was promised.
+        # The interval holds for all positions together; it promises nothing before.
         low, high = estimate.interval(part.error_rate) if self.ended else (-math.inf, math.inf)
         turned = self.rule.turned(low - null, high - null)
         of_cases = part.expect in OF_CASES
@@ -415,7 +417,7 @@ class SearchCourse:
         return min(1.0, 2 * max(tails)) if tails else None
 
     def _needed(self, estimate: Estimate, null: float) -> int | None:
-        """Positions beyond those searched that would decide, if the estimate is right."""
+        """Further positions that would decide, if the estimate is right."""
         if not estimate.cases or not math.isfinite(estimate.error) or self.part.expect in OF_CASES:
             return None
         if estimate.one_sided:
@@ -429,7 +431,7 @@ class SearchCourse:
         return still_needed(self.rule, effect, estimate.error * math.sqrt(self.searched), self.searched, bound)
 
     def _unit(self) -> tuple[Callable[[float], float], str]:
-        """How a value of the estimate's scale is shown."""
+        """The conversion of an estimate for display, and its unit."""
         kind = self.part.kind
         if kind in COSTS:
             return (lambda value: math.exp(min(value, 700.0)) if value < math.inf else math.inf), UNITS[kind]
@@ -439,7 +441,7 @@ class SearchCourse:
 
 
 class MergedCourse:
-    """A cell that has ended in another folder of results."""
+    """A cell that ended in another results folder."""
 
     def __init__(self, claim: Claim, part: Part, cell: Cell, row: CellRow) -> None:
         self.claim, self.part, self.cell = claim, part, cell
@@ -447,18 +449,18 @@ class MergedCourse:
         self._row = row
 
     def result(self) -> CellResult:
-        """What it has shown."""
+        """The result from the merged row."""
         row = replace(self._of_counts, **common_columns(self.claim, self.part, self.cell))
         return CellResult(self.cell, row, outcome_of_row(self.part, row))
 
     @property
     def engine_identity(self) -> str:
-        """Of the engine that played or searched it, or of several."""
+        """Identity of the engine that played or searched it, or of several."""
         return self._row.engine_identity
 
     @cached_property
     def _of_counts(self) -> CellRow:
-        """The row with what of it is worked out of the counts of pairs, if it has them, worked out as today."""
+        """The row, with estimates recomputed from the pair counts if it has them."""
         row, cell = self._row, self.cell
         counts = Pentanomial((row.LL, row.LD, row.even, row.WD, row.WW))
         if not self.part.is_played or cell.factorial is not None or counts.pairs != row.cases or not row.looks:
@@ -477,7 +479,7 @@ Course = GameCourse | SearchCourse | MergedCourse
 
 
 def outcome_of_row(part: Part, row: CellRow) -> CellOutcome:
-    """What follows from a row's interval, or from its cases, by the part's rule."""
+    """Apply the part's rule to a row's interval or cases."""
     if part.kind in COSTS:
         low, high = (math.log(bound) if bound > 0 else -math.inf for bound in (row.low, row.high))
         margin = math.log1p(part.margin / 100)
@@ -492,7 +494,7 @@ def outcome_of_row(part: Part, row: CellRow) -> CellOutcome:
 
 
 def common_columns(claim: Claim, part: Part, cell: Cell) -> dict[str, Any]:
-    """The columns of a cell's row that the specification gives."""
+    """The columns of a cell's row that come from the specification."""
     limit = str(cell.limits)
     if cell.reference_limits is not None:
         limit += f" against {cell.reference_limits}"
@@ -505,5 +507,5 @@ def common_columns(claim: Claim, part: Part, cell: Cell) -> dict[str, Any]:
 
 
 def block_size(positions: int, rounds: int) -> int:
-    """Positions to be searched at a time."""
+    """Number of positions to search at a time."""
     return max(1, -(-positions // rounds))

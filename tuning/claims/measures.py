@@ -1,7 +1,7 @@
-"""What needs no games: nodes and time to a depth, shares of what searches count, mates and exact scores.
+"""Measures without games: nodes and time to a depth, shares of counted events, mates and exact scores.
 
-Every figure comes from searches of the same positions, each from an empty memory; the games that the positions are
-from are the units of its interval. What was measured is kept in the run's store.
+Every number comes from searches of the same positions, each with empty tables. Intervals are clustered by the games
+that the positions come from. The run's store keeps the measurements.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from elolab.engine.games.contract import Position
 
 FURTHER_PLIES = 3
-"""Plies between the depth at which mates are looked for and the deepest one that must agree, if a part says none."""
+"""Default plies between the depth at which mates are found and the deepest search that must agree."""
 NULL_CUTOFF_SAMPLING = SearchStatisticsSettings(null_cutoff_interval=50, null_cutoff_nodes=20_000)
-"""Denser than in games, for there are few searches."""
+"""Denser sampling than in games, because there are few searches."""
 _NORMAL = NormalDist()
 
 
@@ -43,15 +43,15 @@ class Searched:
     score: int
     nodes: int
     processor_ns: int
-    """Processor time that it took, in nanoseconds: of this machine."""
+    """Processor nanoseconds; depends on the machine."""
     hits: int = 0
-    """The numerator of the share that was asked for, and its denominator."""
+    """Numerator of the counted share; ``cases`` is its denominator."""
     cases: int = 0
 
 
 @dataclass(frozen=True)
 class Counted:
-    """Which share is counted in searches; ``None`` in its place counts nothing."""
+    """The share to count in searches; ``None`` counts nothing."""
 
     of: str
     """One of ``SHARE_NAMES`` or ``CONDITIONS``, or ``REACHED_END``."""
@@ -59,12 +59,12 @@ class Counted:
 
 
 class SuiteSearches:
-    """Searches of positions by settings, each done once and then read from the store."""
+    """Searches of positions; each is done once and then read from the store."""
 
     def __init__(
         self, game: str, store: Store, concurrency: int, stop: StopFlag, tick: Callable[[], None] = lambda: None
     ) -> None:
-        """``tick`` is called now and then while they go on."""
+        """``tick`` is called periodically during the searches."""
         self._game = game
         self._tick = tick
         self._store = store
@@ -78,7 +78,7 @@ class SuiteSearches:
         positions: Sequence[Opening],
         counted: Counted | None = None,
     ) -> list[Searched] | None:
-        """One search a position; ``None`` if the stop flag was set before all were done or read."""
+        """Search each position; ``None`` if the stop flag was set before all searches were done or read."""
         from elolab.engine.compiled.identity import equivalent_identities
 
         places = [[opening.position, list(opening.moves)] for opening in positions]
@@ -108,7 +108,7 @@ class SuiteSearches:
     def _search_all(
         self, values: Mapping[str, Value], limits: Limits, positions: Sequence[Opening], counted: Counted | None
     ) -> list[list[int]] | None:
-        """The fields of ``Searched`` of each."""
+        """The fields of ``Searched`` for each position."""
         from elolab.engine.engine import Engine
 
         engine = Engine(self._game, values, NULL_CUTOFF_SAMPLING if counted else None)
@@ -139,10 +139,10 @@ def _searched(engine: Engine, opening: Opening, limits: Limits, counted: Counted
 def _move_changes(
     engine: Engine, position: Position, limits: Limits, result: SearchResult, stop: StopFlag
 ) -> tuple[int, int]:
-    """Whether a search on the node clock ended with another move than it would have played at half its proper time.
+    """Whether a search on the node clock would have played another move at half its proper time: (changes, cases).
 
-    Neither counts in a search that was over by then. On the node clock the same search with a limit of nodes is the
-    same up to there, so that what it plays is what the other would have.
+    A search that ended before that time counts as no case. On the node clock, a search with a node limit is identical
+    up to that point.
     """
     half = _proper_ns(result.search_statistics or {}) // 2 // limits.nanoseconds_per_node
     if not 0 < half < result.nodes:
@@ -153,7 +153,7 @@ def _move_changes(
 
 
 def _proper_ns(data: Mapping[str, Any]) -> int:
-    """The proper time of the one search that was counted; 0 of one without a clock."""
+    """Proper time of the counted search in nanoseconds; 0 without a clock."""
     place = END_COLUMNS.index("proper_ns")
     return sum(int(row[place]) for row in data["ends"].values())
 
@@ -172,12 +172,12 @@ def _of_null(data: Mapping[str, Any], table: str, column: str, low: int = 0, hig
 
 
 def _researches(data: Mapping[str, Any]) -> int:
-    """Searches of the root that were repeated after a miss: one for each miss, the first of an iteration or not."""
+    """Repeated root searches: one for every miss."""
     return int(data["counters"]["fails_low"] + data["counters"]["fails_high"])
 
 
 def _of_iterations(data: Mapping[str, Any], column: str) -> int:
-    """Over the iterations that have one before them."""
+    """Sum of a column over the iterations that follow another one."""
     place, before = ITERATION_COLUMNS.index(column), ITERATION_COLUMNS.index("nodes_before")
     return sum(int(row[place]) for row in data["iterations"].values() if row[before])
 
@@ -208,11 +208,12 @@ SHARES: dict[str, Callable[[Mapping[str, Any], int], tuple[int, int]]] = {
     "passes": lambda data, _: (data["counters"]["mtdf_passes"], sum(row[0] for row in data["iterations"].values())),
     "alternations": lambda data, _: (data["counters"]["alternations"], data["counters"]["windows"]),
 }  # fmt: skip
-"""Two counts of a search by the name of their ratio; the second argument is the bound that some have."""
+"""Functions from a search's counters to (numerator, denominator), by the ratio's name; some use the second argument, a
+bound."""
 
 
 def _converged_misses(data: Mapping[str, Any]) -> int:
-    """Windows missed in a search in which no re-search alternated."""
+    """Missed windows in a search without alternating re-searches."""
     return 0 if data["counters"]["alternations"] else int(data["counters"]["windows_missed"])
 
 
@@ -221,16 +222,16 @@ CONDITIONS: dict[str, Callable[[Mapping[str, Any], int], tuple[int, int]]] = {
     "windows_missed": SHARES["windows_missed"],
     CONVERGED_MISSES: lambda data, _: (_converged_misses(data), data["counters"]["windows"]),
 }
-"""Two counts of a search by what positions may be chosen by; the first one is what must have happened."""
+"""Functions from a search's counters to two counts that select positions; the first must be positive."""
 _COUNTS = {**SHARES, **CONDITIONS}
 
 MOVE_CHANGES = "move_changes"
-"""Of the searches that go on after half of the proper time, those that end with another move than they had then."""
+"""Share of searches past half of their proper time that end with another move than they had then."""
 SHARE_NAMES = (*SHARES, MOVE_CHANGES)
-"""All ratios of two counts of a search; that of moves needs a second search."""
+"""All ratios of two counts; move changes need a second search."""
 
 RATIO_UNITS = {"growth": "×", "passes": "passes"}
-"""Units of those that may exceed 1; the others are percentages."""
+"""Units of ratios that may exceed 1; the others are percentages."""
 
 
 # Estimates
@@ -238,29 +239,29 @@ RATIO_UNITS = {"growth": "×", "passes": "passes"}
 
 @dataclass(frozen=True)
 class Estimate:
-    """What searches of positions have shown, on the scale of its kind; the games they are from are its units."""
+    """An estimate from searches of positions, on the scale of its kind, clustered by the positions' games."""
 
     value: float
-    """Of costs, the mean logarithm of the ratio; of shares, percent or the ratio; of their differences, points."""
+    """Costs: mean logarithm of the ratio. Shares: percent or the ratio. Differences of shares: percentage points."""
     error: float
-    """Standard error, clustered by game; infinite without anything to see."""
+    """Standard error, clustered by game; infinite without cases."""
     units: int
-    """Games whose positions had a part in it."""
+    """Number of games that contributed positions."""
     cases: int
     """Positions, or the denominator of a share."""
     hits: int = 0
-    """The numerator of a share."""
+    """Numerator of a share."""
     one_sided: int = 0
-    """-1 of a share that was seen never, 1 of one that was seen always: what is then possible is not normal."""
+    """-1 for a share that never occurred, 1 for one that always did: its error is not normal."""
     is_percentage: bool = False
-    """Whether it is a share of something, in percent, which lies between 0 and 100."""
+    """Whether it is a percentage, between 0 and 100."""
 
     def interval(self, error_rate: float) -> tuple[float, float]:
-        """The bounds outside which it lies with that probability, half of it on either side.
+        """The two-sided interval with the given error rate.
 
-        Of a percentage they are Wilson's ("Probable inference", 1927) for as many independent cases as have its
-        error (Korn and Graubard, "Confidence intervals for proportions with small expected number of positive
-        counts", 1998): they stay between 0 and 100 and do not shrink to nothing at either end.
+        Percentages get Wilson's interval ("Probable inference", 1927) for the effective number of independent cases
+        (Korn and Graubard, "Confidence intervals for proportions with small expected number of positive counts", 1998).
+        It stays between 0 and 100 and does not shrink to nothing at either end.
         """
         if not math.isfinite(self.error):
             return -math.inf, math.inf
@@ -279,7 +280,7 @@ class Estimate:
         return 100 * (middle - reach), 100 * (middle + reach)
 
     def tail(self, value: float, side: int) -> float:
-        """How probable it is to be seen so far to that side (+1 above) of ``value``, if that were the truth."""
+        """Probability of an estimate at least as far to ``side`` of ``value`` (+1 above) if ``value`` were true."""
         if not math.isfinite(self.error):
             return 1.0
         if self.one_sided:
@@ -288,7 +289,7 @@ class Estimate:
         if self.error == 0:
             return 0.0 if side * (self.value - value) > 0 else 1.0
         if self.is_percentage:
-            # The error that it would have if the value were the truth, as in the interval.
+            # The error if ``value`` were true, as in the interval.
             if not 0 < value < 100:
                 return 0.0 if side * (self.value - value) > 0 else 1.0
             error = math.sqrt(value * (100 - value) / self._independent_cases)
@@ -297,7 +298,7 @@ class Estimate:
 
     @property
     def _independent_cases(self) -> float:
-        """So many independent ones would give a percentage its error."""
+        """Number of independent cases that would give a percentage the same error."""
         return self.value * (100 - self.value) / self.error**2
 
     @property
@@ -306,10 +307,10 @@ class Estimate:
 
 
 def clustered_error(parts: Sequence[float], games: Sequence[int]) -> tuple[float, int]:
-    """The standard error of a sum of deviations, positions of one game taken together, and how many games there are.
+    """Standard error of a sum of deviations, clustered by game, and the number of games.
 
-    The variance is that of the games' sums (the sandwich estimator: Cameron and Miller, "A Practitioner's Guide to
-    Cluster-Robust Inference", 2015), with G / (G - 1) for G games. Infinite of one game.
+    The sandwich estimator (Cameron and Miller, "A Practitioner's Guide to Cluster-Robust Inference", 2015), with the
+    factor G / (G - 1) for G games. Infinite for a single game.
     """
     sums: dict[int, float] = {}
     for part, game in zip(parts, games, strict=True):
@@ -321,16 +322,17 @@ def clustered_error(parts: Sequence[float], games: Sequence[int]) -> tuple[float
 
 
 def log_ratio(variant: Sequence[float], reference: Sequence[float], games: Sequence[int]) -> Estimate:
-    """The mean logarithm of the ratios position by position."""
+    """Mean logarithm of the ratios per position."""
     return mean_logarithm(
         [math.log(max(one, 1) / max(other, 1)) for one, other in zip(variant, reference, strict=True)], games
     )
 
 
 def log_ratio_of_ratios(costs: Sequence[Sequence[float]], games: Sequence[int]) -> Estimate:
-    """By how much the first factor's ratio of costs, high over low, grows as the second goes from low to high.
+    """Mean logarithm of the growth of the first factor's cost ratio (high over low) when the second goes from low to
+    high.
 
-    ``costs`` are those of ``Cell.combinations``, a row each, position by position; it is the mean logarithm.
+    ``costs`` has a row for each of ``Cell.combinations``, position by position.
     """
     return mean_logarithm(
         [
@@ -342,14 +344,14 @@ def log_ratio_of_ratios(costs: Sequence[Sequence[float]], games: Sequence[int]) 
 
 
 def mean_logarithm(logs: Sequence[float], games: Sequence[int]) -> Estimate:
-    """The mean over positions, with the error of the games that they are from."""
+    """The mean over positions, with an error clustered by game."""
     mean = math.fsum(logs) / len(logs)
     error, units = clustered_error([(value - mean) / len(logs) for value in logs], games)
     return Estimate(mean, error, units, len(logs))
 
 
 def share_of(name: str, searches: Sequence[Searched], games: Sequence[int]) -> Estimate:
-    """A ratio of ``SHARES``, which the searches have counted, in percent unless it is of ``RATIO_UNITS``."""
+    """A ratio of ``SHARES`` from counted searches, in percent unless ``RATIO_UNITS`` has it."""
     counts = [(search.hits, search.cases) for search in searches]
     hits, cases = sum(one for one, _ in counts), sum(other for _, other in counts)
     if not cases:
@@ -367,7 +369,7 @@ def share_of(name: str, searches: Sequence[Searched], games: Sequence[int]) -> E
 def share_difference(
     name: str, variant: Sequence[Searched], reference: Sequence[Searched], games: Sequence[int]
 ) -> Estimate:
-    """The variant's share minus the reference's over the same positions, in percentage points."""
+    """The variant's share minus the reference's on the same positions, in percentage points."""
     sides = [[(search.hits, search.cases) for search in side] for side in (variant, reference)]
     shares = [share_of(name, side, games) for side in (variant, reference)]
     if not all(share.cases for share in shares):
@@ -375,19 +377,19 @@ def share_difference(
     factor = 1 if name in RATIO_UNITS else 100
     parts = [factor * (one - other) for one, other in zip(*(_parts(side) for side in sides), strict=True)]
     error, units = clustered_error(parts, games)
-    # A side that was seen never or always has no spread; the other may still hold in so many games.
+    # A share seen never or always has no spread, but may still differ in this many games.
     error = math.hypot(error, *(_reach_of_one_sided(share) for share in shares if share.one_sided))
     return Estimate(shares[0].value - shares[1].value, error, units, len(games))
 
 
 def _reach_of_one_sided(share: Estimate) -> float:
-    """What stands for the standard error of a share that was seen never or always, in percent."""
+    """Stands for the standard error of a share seen never or always, in percent."""
     low, high = share.interval(ERROR_RATE)
     return (high - low) / _NORMAL.inv_cdf(1 - ERROR_RATE / 2)
 
 
 def rate_of_cases(hits: int, cases: int) -> Estimate:
-    """The rate of something among cases that are taken as independent, in percent."""
+    """The rate of hits among independent cases, in percent."""
     if not cases:
         return Estimate(0.0, math.inf, 0, 0)
     rate = hits / cases
@@ -396,7 +398,7 @@ def rate_of_cases(hits: int, cases: int) -> Estimate:
 
 
 def differing(variant: Sequence[Searched], reference: Sequence[Searched], games: Sequence[int]) -> Estimate:
-    """Of all positions, those at which two searches to the same depth take another number of nodes, in percent."""
+    """Percentage of positions at which two searches to the same depth differ in nodes."""
     counted = [
         replace(one, hits=int(one.nodes != other.nodes), cases=1) for one, other in zip(variant, reference, strict=True)
     ]
@@ -404,7 +406,7 @@ def differing(variant: Sequence[Searched], reference: Sequence[Searched], games:
 
 
 def _parts(counts: Sequence[tuple[int, int]]) -> list[float]:
-    """What each position adds to the ratio's deviation."""
+    """Each position's contribution to the ratio's deviation."""
     hits, cases = sum(one for one, _ in counts), sum(other for _, other in counts)
     return [(one - hits / cases * other) / cases for one, other in counts]
 
@@ -412,13 +414,13 @@ def _parts(counts: Sequence[tuple[int, int]]) -> list[float]:
 # Mates and exact scores
 
 REACHED_END = "reached_end"
-"""Whether a search that a clock may end went on until every square was filled."""
+"""Whether a search under a clock went on until the board was full."""
 
 
 def mates_that_change(searches: Mapping[int, Sequence[Searched]], deepest_mate: int) -> tuple[int, int]:
-    """Mates of at most so many plies found at some depth, and those of which a deeper search says otherwise.
+    """Mates in at most ``deepest_mate`` plies found at some depth, and how many of them a deeper search contradicts.
 
-    ``searches`` are of the same positions by depth.
+    ``searches`` are by depth, all of the same positions.
     """
     from elolab.engine.values import mate_distance
 
@@ -437,5 +439,5 @@ def mates_that_change(searches: Mapping[int, Sequence[Searched]], deepest_mate: 
 
 
 def exact_failures(searched: Sequence[Searched], solved: Sequence[Searched]) -> int:
-    """Of searches to the end of the game, how many do not have the score of the exact solution."""
+    """Number of searches to the end of the game whose score is not the exact one."""
     return sum(one.score != other.score for one, other in zip(searched, solved, strict=True))

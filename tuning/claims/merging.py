@@ -1,9 +1,8 @@
-"""Cells that have ended in other folders of results, of whatever machine, taken over instead of being asked again.
+"""Merging of cells that ended in other results folders, from any machine, so that they need not run again.
 
-What a cell shows is a pure function of its games and searches, and these of its settings and its seed. So the rows of
-``cells.csv`` stand for the games of other folders, where the rule of the part has the same digest, and the openings,
-weights and defaults are the same by ``surroundings.json``; they are kept in the run's own store, so that it can be
-resumed without those folders.
+A cell's result is a pure function of its games and searches, which depend on its settings and seed. So rows of
+``cells.csv`` replace games if the part's rule has the same digest, and openings, weights and defaults agree with
+``surroundings.json``. The run's own store keeps the rows, so that it can resume without the other folders.
 """
 
 from __future__ import annotations
@@ -38,40 +37,40 @@ COLUMNS = {
     "cells": frozenset(field.name for field in fields(CellRow) if field.name not in OF_SPECIFICATION),
     "amendments": frozenset(AMENDMENT_COLUMNS),
 }  # fmt: skip
-"""By table, the columns that are needed of it."""
+"""The columns that each table must have."""
 SURROUNDINGS_FILE = "surroundings.json"
 MERGED = "claims merged"
-"""The name of the store's metadata: by part, its digest, when it was registered, and the lines of its cells."""
+"""Metadata name; its value has by part: digest, date of registration, and lines of cells."""
 
 
 @dataclass(frozen=True)
 class MergedPart:
-    """What other folders have of one part."""
+    """One part's cells from other folders."""
 
     digest: str
-    """Of the rule by which its cells were asked."""
+    """Digest of the rule under which the cells ran."""
     date: str
-    """When that was registered: UTC, ISO 8601."""
+    """When that rule was registered: UTC, ISO 8601."""
     amendments: tuple[Amendment, ...]
     lines: tuple[Mapping[str, str], ...]
-    """Of ``cells.csv``, of the cells that have ended."""
+    """Lines of ``cells.csv`` for cells that have ended."""
 
     @property
     def rows(self) -> tuple[CellRow, ...]:
-        """The cells that have ended."""
+        """The ended cells."""
         return tuple(map(cell_row, self.lines))
 
     def asked(self, positions: int) -> AskedElsewhere:
-        """What is known of the part by them, if it is of so many positions, unless it is of games."""
+        """The part's history elsewhere; ``positions`` is its number of positions if it is not played in games."""
         is_played = any(row.kind in STRENGTH for row in self.rows)
         return AskedElsewhere(self.date, sum(row.games for row in self.rows), 0 if is_played else positions)
 
 
 def read_merged(spec: ClaimsSpec, folders: Sequence[Path], accept_engine_change: bool = False) -> dict[str, MergedPart]:
-    """The cells that have ended in some folders, by part; of two of the same, the one of the folder named first.
+    """Read the ended cells of some folders, by part; for the same cell the folder named first wins.
 
-    Raises ``RunError`` if a folder holds no results, a part was asked there by another rule, with other openings,
-    weights or defaults, or, unless that is accepted, by another engine.
+    Raises ``RunError`` if a folder holds no results, or a part ran there under another rule, with other openings,
+    weights or defaults, or, unless accepted, with another engine.
     """
     found: dict[str, MergedPart] = {}
     here = surroundings_of(spec) if folders else {}
@@ -89,7 +88,7 @@ def read_merged(spec: ClaimsSpec, folders: Sequence[Path], accept_engine_change:
 def _part_of(
     part: Part, folder: Path, tables: Mapping[str, Sequence[Mapping[str, str]]], accept_engine_change: bool
 ) -> MergedPart | None:
-    """What the tables of a folder have of a part; ``None`` if no cell of it has ended there."""
+    """A part's cells from a folder's tables; ``None`` if none has ended there."""
     registered = next((line for line in tables["claims"] if line["part"] == part.id), None)
     lines = tuple(line for line in tables["cells"] if line["part"] == part.id and line["ended"])
     if registered is None or not lines:
@@ -118,7 +117,7 @@ def _part_of(
 
 
 def surroundings_text(surroundings: Mapping[str, Any]) -> str:
-    """What a folder keeps beside its tables: surroundings, each once, and the place of its own by part."""
+    """The file with surroundings: each distinct one once, and an index into them by part."""
     different: list[Any] = []
     for one in surroundings.values():
         if one not in different:
@@ -128,7 +127,7 @@ def surroundings_text(surroundings: Mapping[str, Any]) -> str:
 
 
 def _surroundings_in(folder: Path) -> dict[str, Any]:
-    """What was registered in a folder, by part; nothing if its tables are of a version that did not write it."""
+    """A folder's registered surroundings by part; empty if an older version wrote its tables."""
     path = folder / SURROUNDINGS_FILE
     try:
         content = json.loads(path.read_text("utf-8"))
@@ -148,7 +147,7 @@ def _refuse_other_surroundings(part: Part, folder: Path, there: Mapping[str, Any
 
 
 def refuse_other_engines(rows: Iterable[CellRow], where: Path) -> None:
-    """Raise ``RunError`` if another engine has asked one of the cells, which are kept there."""
+    """Raise ``RunError`` if another engine played or searched one of the cells."""
     for row in rows:
         if row.engine_identity not in equivalent_identities():
             raise RunError(
@@ -188,7 +187,7 @@ def _lines(folder: Path, table: str) -> list[dict[str, str]]:
 
 
 def _remedy(folder: Path) -> str:
-    """What to do about a table that cannot be read."""
+    """The remedy for a table that cannot be read."""
     return f"copy it anew, or elolab report {folder} writes it if its games are there"
 
 
@@ -214,7 +213,7 @@ def _place(line: Mapping[str, str]) -> tuple[str, str]:
 
 
 def keep_merged(store: Store, merged: Mapping[str, MergedPart]) -> None:
-    """Keep in the run's store what was read, beside what was merged before, which holds where both have a cell.
+    """Keep merged cells in the run's store; cells merged earlier take precedence.
 
     A part for which the run itself has searched positions stays its own.
     """
@@ -241,7 +240,7 @@ def _plain_amendment(amendment: Amendment) -> Any:
 
 
 def known_merged(store: Store) -> dict[str, MergedPart]:
-    """What a run has taken over, by part; its amendments are with the run's own."""
+    """The cells that a run has merged, by part; their amendments are among the run's own."""
     return {
         name: MergedPart(entry["digest"], entry["date"], (), tuple(entry["lines"]))
         for name, entry in (store.metadata(MERGED) or {}).items()
@@ -249,7 +248,7 @@ def known_merged(store: Store) -> dict[str, MergedPart]:
 
 
 def known_before(directory: Path) -> dict[str, MergedPart]:
-    """What the run in that folder, if there is one, has taken over, by part."""
+    """The cells merged by the run in that folder, by part; empty without a run."""
     if not (directory / STORE_NAME).is_file():
         return {}
     with Store(directory, read_only=True) as store:
@@ -257,6 +256,6 @@ def known_before(directory: Path) -> dict[str, MergedPart]:
 
 
 def merged_cells(spec: ClaimsSpec, merged: Mapping[str, MergedPart]) -> dict[CellKey, CellRow]:
-    """The rows that stand for cells of the specification."""
+    """The merged rows that belong to cells of the specification."""
     digests = {part.id: part.digest for part in spec.parts}
     return {row.key: row for name, part in merged.items() if digests.get(name) == part.digest for row in part.rows}

@@ -1,8 +1,7 @@
-"""Positions for searches: from games of self-play, as a rule one a game, each game from an opening of its own.
+"""Positions for searches: from self-play, usually one per game, each game from its own opening.
 
-Which position a game gives is drawn at random, by the seed and the game's number alone: a longer list begins with the
-shorter one. The games are the same on every machine, for each move is searched for so many nodes; what was found is
-kept in the run's store, so that a repetition searches the same positions.
+The seed and the game's number alone decide which position is drawn, so a longer list begins with the shorter one. The
+games are the same on every machine, because moves are limited by nodes. The run's store keeps the positions.
 """
 
 from __future__ import annotations
@@ -23,23 +22,23 @@ if TYPE_CHECKING:
 
 NODES_A_MOVE = 100
 GAMES_AT_A_TIME = 100
-"""Between which a run can be stopped without losing any."""
+"""Games between two points at which a run can stop without loss."""
 MAX_PLIES = {"games": 160, "last": 300, "passes": 300}
-"""Of a game, by the suite that it is for."""
+"""Maximum plies of a game, by suite."""
 LAST_PLIES = 9
-"""From how many plies before the end the positions of ``last`` and ``passes`` come."""
+"""Plies before the end from which ``last`` and ``passes`` take positions."""
 
 
 @dataclass(frozen=True)
 class SuitePosition:
-    """One position and the number of the game that it is from."""
+    """A position and the number of its game."""
 
     opening: Opening
     game: int
 
 
 class PositionSuites:
-    """The positions of a run by the name of their suite, from self-play or from its store."""
+    """A run's positions by suite, from self-play or from its store."""
 
     def __init__(
         self,
@@ -52,15 +51,15 @@ class PositionSuites:
         stop: StopFlag,
         tick: Callable[[], None] = lambda: None,
     ) -> None:
-        """``openings`` are the places in the suite from which the games begin, one each."""
+        """``openings`` are places in the suite; each game starts from another one."""
         self._game, self._seed = game, seed
         self._suite, self._openings = suite, openings
         self._store, self._threads, self._stop, self._tick = store, threads, stop, tick
 
     def positions(self, name: str, count: int, per_game: int) -> list[SuitePosition] | None:
-        """So many positions of a suite (``tuning.keys.claims.SUITES``); ``None`` if the stop flag was set before.
+        """``count`` positions of a suite (``tuning.keys.claims.SUITES``); ``None`` if the stop flag was set first.
 
-        Fewer of ``passes``, for a game without one gives none.
+        ``passes`` may give fewer, because some games have no pass.
         """
         key = f"positions {name} {digest_of([self._game, self._seed, self._suite.digest, per_game, NODES_A_MOVE])}"
         kept: list[list[str]] = list(self._store.metadata(key) or [])
@@ -77,7 +76,7 @@ class PositionSuites:
         return positions[:count]
 
     def _play(self, name: str, numbers: Sequence[int], per_game: int) -> list[list[str]] | None:
-        """What the games of these numbers give; ``None`` if the stop flag was set."""
+        """Positions from the games with these numbers; ``None`` if the stop flag was set."""
         if self._stop.is_set():
             return None
         with ThreadPoolExecutor(self._threads, "positions") as pool:
@@ -93,7 +92,7 @@ class PositionSuites:
         return [found[number] for number in numbers] if len(found) == len(numbers) else None
 
     def _play_all(self, name: str, numbers: Sequence[int], per_game: int) -> dict[int, list[str]]:
-        """What each game gives, by its number; fewer of them if the stop flag was set."""
+        """Positions by game number; some are missing if the stop flag was set."""
         from elolab.engine.engine import Engine
 
         engine = Engine(self._game, {"hash_mb": 1})
@@ -110,7 +109,7 @@ class PositionSuites:
 
 
 def _places(name: str, texts: Sequence[str]) -> range:
-    """Which positions of a game a suite may take."""
+    """The positions of a game that a suite may use."""
     if name == "games":
         return range(len(texts))
     # A pass leaves the board as it is.
@@ -121,7 +120,7 @@ def _places(name: str, texts: Sequence[str]) -> range:
 
 
 def texts_of_self_play(engine: Engine, opening: Opening, max_plies: int) -> list[str]:
-    """The positions of a game of an engine against itself from an opening, the final one left out."""
+    """The positions of an engine's game against itself from an opening, without the final one."""
     from elolab.engine.rules import Rules
     from elolab.engine.settings.limits import Limits
 

@@ -1,11 +1,11 @@
-"""That every rule was fixed beforehand, so that it can be proved: the digests of parts in the run's store.
+"""Registration of rules before results: digests and dates of parts in the run's store.
 
-Before the first game of a part its specification (rule, measure, settings, budget, looks, margin) is kept, with the
-date and its digest, and beside it what else decides its games: the values of every parameter in its engines, which
-presets leave to the defaults, and the openings that stand in the suite's file. A run that is resumed with another one
-is refused, unless the change is to be kept as an *amendment*: with the reason, both texts, and how many of the part's
-games had been seen. So is one that leaves out a part of which something is known, or has a new one that asks of games
-or searches that are known from another part: those that the table had at the first run are kept by their digests.
+Before a part's first game, the store keeps its specification (rule, measure, settings, budget, looks, margin), its
+digest and the date, and the *surroundings* that also determine its games: parameter values that presets leave to the
+defaults, and the openings in the suite's file. A resumed run with another specification is refused, unless it gives a
+reason. The change is then an *amendment*, kept with the reason, both texts and the number of games seen. The run also
+refuses to drop a part with known results, and to add a part that reuses known games or searches. Digests of all parts
+in the table at the first run prove which parts are new.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ POSITIONS_SEARCHED = "claims positions searched"
 NOTHING = "nothing"
 SURROUNDINGS = "surroundings"
 WITHDRAWN = "withdrawn"
-"""Of what is kept of a part: what decides its games beside its specification, and that the table has it no more."""
+"""Keys in a part's record: its surroundings, and the mark of a part removed from the table."""
 TABLE = "claims table"
-"""The name of the store's metadata: the digests of all parts that the table had at the first run, by part."""
+"""Metadata name; its value is the digest of every part at the first run, by part."""
 
 
 @dataclass(frozen=True)
 class Amendment:
-    """One change of a part's specification after it was registered."""
+    """A change of a part's specification after registration."""
 
     part: str
     date: str
@@ -47,43 +47,43 @@ class Amendment:
     old_digest: str
     new_digest: str
     changes: tuple[tuple[str, str, str], ...]
-    """The path of each key that changed, what stood there, and what stands there now."""
+    """Path, old value and new value of each changed key."""
     games: int
-    """Games of the part that had been played."""
+    """Games of the part played before the change."""
     positions: int
-    """Positions that had been searched for it."""
+    """Positions of the part searched before the change."""
 
 
 @dataclass(frozen=True)
 class AskedElsewhere:
-    """What is known of a part from other folders."""
+    """Known results of a part from other folders."""
 
     date: str
-    """When it was registered there: UTC, ISO 8601."""
+    """When the part was registered there: UTC, ISO 8601."""
     games: int
     positions: int
 
 
 @dataclass(frozen=True)
 class Registration:
-    """What is known of when the rules of a run's parts were fixed."""
+    """When the rules of a run's parts were fixed, and how they changed."""
 
     dates: Mapping[str, str]
-    """When each part was registered, by its id: UTC, ISO 8601."""
+    """When each part was registered: UTC, ISO 8601."""
     amendments: tuple[Amendment, ...]
     withdrawn: tuple[str, ...] = ()
-    """The parts that expected something and were taken out of the table when something of them was known."""
+    """Parts with an expectation that were removed from the table after results were known."""
     surroundings: Mapping[str, Any] = field(default_factory=dict)
-    """What else decides games and searches, as it was registered, by the id of the part: ``surroundings_of``."""
+    """The registered surroundings by part: ``surroundings_of``."""
 
     @property
     def amended_after_results(self) -> frozenset[str]:
-        """The parts whose specification was changed when games or searches of it were known."""
+        """Parts whose specification changed after games or searches were known."""
         return frozenset(one.part for one in self.amendments if one.games or one.positions)
 
 
 def surroundings_of(spec: ClaimsSpec) -> dict[str, Any]:
-    """By part, what decides its games and searches and lies outside of the table of claims and its presets."""
+    """By part, what determines its games and searches apart from the table of claims and its presets."""
     openings = load_suite(spec.conditions.openings, spec.game).digest
     return {
         part.id: plain(
@@ -100,7 +100,7 @@ def refuse_changes(
     store: Store, spec: ClaimsSpec, directory: Path, elsewhere: Mapping[str, AskedElsewhere],
     surroundings: Mapping[str, Any],
 ) -> None:  # fmt: skip
-    """Raise ``RunError`` if what was registered is another now, or left out; arguments as of ``register``."""
+    """Raise ``RunError`` if a registered rule changed or is gone; arguments as for ``register``."""
     known: dict[str, Any] = store.metadata(REGISTERED) or {}
     changes = [
         (part.id, *change) for part in spec.parts if part.id in known
@@ -127,10 +127,10 @@ def register(
     store: Store, spec: ClaimsSpec, amend: str | None, elsewhere: Mapping[str, AskedElsewhere],
     surroundings: Mapping[str, Any],
 ) -> Registration:  # fmt: skip
-    """Keep the specification of each part before its first game, after ``refuse_changes``.
+    """Register each part's specification before its first game, after ``refuse_changes``.
 
-    ``amend`` is the reason for which changes are kept as amendments; ``elsewhere`` is what was taken over from other
-    folders, ``surroundings`` those of ``surroundings_of``, both by part.
+    ``amend`` is the reason for amendments; ``elsewhere`` are results from other folders and ``surroundings`` those of
+    ``surroundings_of``, both by part.
     """
     known: dict[str, Any] = dict(store.metadata(REGISTERED) or {})
     amendments = list(store.metadata(AMENDMENTS) or [])
@@ -185,7 +185,7 @@ def register(
 
 
 def games_by_part(store: Store) -> Counter[str]:
-    """Stored games by the part for which they were played."""
+    """Number of stored games by part."""
     return Counter(outcome.pairing.series.partition(" ")[0] for outcome in store.outcomes())
 
 
@@ -195,14 +195,14 @@ def is_searched_here(store: Store, part: str) -> bool:
 
 
 def note_positions(store: Store, part: str, positions: int) -> None:
-    """Keep how many positions were searched for a part."""
+    """Record how many positions were searched for a part."""
     counts = dict(store.metadata(POSITIONS_SEARCHED) or {})
     if counts.get(part, 0) < positions:
         store.record_metadata({POSITIONS_SEARCHED: {**counts, part: positions}})
 
 
 def _seen(store: Store, elsewhere: Mapping[str, AskedElsewhere]) -> tuple[Counter[str], Counter[str]]:
-    """Games and positions that are known of each part."""
+    """Known games and positions by part."""
     seen, searched = games_by_part(store), Counter(store.metadata(POSITIONS_SEARCHED) or {})
     for name, asked in elsewhere.items():
         seen[name] += asked.games
@@ -211,7 +211,7 @@ def _seen(store: Store, elsewhere: Mapping[str, AskedElsewhere]) -> tuple[Counte
 
 
 def _left_out(spec: ClaimsSpec, known: Mapping[str, Any], games: Counter[str], positions: Counter[str]) -> list[str]:
-    """The parts of which something is known and that the table of claims has no more."""
+    """Parts with known results that the table no longer has."""
     return [
         name for name, entry in known.items()
         if name not in spec.asked and WITHDRAWN not in entry and (games[name] or positions[name])
@@ -221,7 +221,7 @@ def _left_out(spec: ClaimsSpec, known: Mapping[str, Any], games: Counter[str], p
 def _late(
     store: Store, spec: ClaimsSpec, known: Mapping[str, Any], games: Counter[str], positions: Counter[str]
 ) -> list[Part]:
-    """New parts that expect something of what another part has shown, and were not in the table at the first run."""
+    """New parts with an expectation that reuse another part's known games or searches."""
     table, taken = store.metadata(TABLE), _taken_over(spec, known, games, positions)
     return [
         part for part in spec.parts
@@ -237,7 +237,7 @@ def _late(
 def _taken_over(
     spec: ClaimsSpec, known: Mapping[str, Any], games: Counter[str], positions: Counter[str]
 ) -> dict[str, Any]:
-    """New parts that were asked in other folders, whose runs have seen to it that their rules came before."""
+    """New parts with results from other folders, whose runs checked that the rules came first."""
     return {
         part.id: {"content": plain(part.content)} for part in spec.parts
         if part.id not in known and (games[part.id] or positions[part.id])
@@ -245,13 +245,13 @@ def _taken_over(
 
 
 def _alike(content: Mapping[str, Any], known: Mapping[str, Any]) -> set[str]:
-    """The parts that ask of the same games or searches, at one place at least, as one of that content does."""
+    """Parts that share at least one cell's games or searches with ``content``."""
     own = _asked_of(content)
     return {name for name, entry in known.items() if own & _asked_of(entry["content"])}
 
 
 def _asked_of(content: Mapping[str, Any]) -> set[str]:
-    """What decides the games or searches of each cell; either side of a comparison may be the variant."""
+    """Digests of what determines each cell's games or searches, whichever side is the variant."""
     common = ("game", "seed", "openings", "adjudication", "ponder", "suite", "of", "bound")
     return {
         digest_of(
@@ -266,7 +266,7 @@ def _asked_of(content: Mapping[str, Any]) -> set[str]:
 
 
 def _changes(part: Part, registered: Mapping[str, Any], surroundings: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
-    """What is another than it was registered."""
+    """Differences from the registered specification and surroundings."""
     return [
         *differences(registered["content"], plain(part.content)),
         *changed_surroundings(registered.get(SURROUNDINGS, {}), surroundings[part.id]),
@@ -274,7 +274,7 @@ def _changes(part: Part, registered: Mapping[str, Any], surroundings: Mapping[st
 
 
 def changed_surroundings(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
-    """Where the surroundings of a part differ, but for parameters that one of the two does not have."""
+    """Differences between surroundings, without parameters that only one of them has."""
     return [change for change in differences(before, now) if None not in change[1:]]
 
 

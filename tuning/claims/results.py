@@ -1,4 +1,4 @@
-"""What a run through the claims has shown: a row a cell, a verdict a part, as plain values and pandas tables."""
+"""Results of a run of claims: one row per cell, one verdict per part, as plain values and pandas tables."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from elolab.tuning.claims.positions import SuitePosition
 
 CellKey = tuple[str, str, str]
-"""Which cell it is: its part, engine and the limit's name."""
+"""A cell's part, engine and limit name."""
 
 
 @dataclass(frozen=True)
 class CellRow:
-    """What one cell of a part has shown: a line of cells.csv. columns.csv says what its columns mean.
+    """The result of one cell: a line of cells.csv, whose columns columns.csv explains.
 
-    Those of ``OF_SPECIFICATION`` may be missing in tables of older versions.
+    Tables of older versions may lack the columns of ``OF_SPECIFICATION``.
     """
 
     claim: str
@@ -39,71 +39,72 @@ class CellRow:
     limit: str
     kind: str
     of: str
-    """The share, or empty."""
+    """Name of the share, or empty."""
     expect: str
-    """Empty where the part is only shown."""
+    """The expected direction; empty if the part expects nothing."""
     unit: str
     """``Elo``, ``×`` (ratio), ``%``, ``points`` (difference of percentages) or ``cases``."""
     effect: float
     """The plain estimate, in ``unit``."""
     median_unbiased: float | None
-    """Of games: the estimate that stops do not bias; ``None`` of searches, and before the first look."""
+    """Estimate without the bias of stopping; ``None`` for searches and before the first look."""
     low: float
-    """Bounds of the interval that holds for all cells of the part and all looks together, with probability 95 %."""
+    """Bounds of the 95 % interval that holds for all cells of the part and all looks together."""
     high: float
     threshold: float
-    """What a share is compared with, in ``unit``; 0 for nothing."""
+    """The value that a share is compared with, in ``unit``; 0 without one."""
     margin: float
-    """In Elo, percent of nodes or of cases, or percentage points."""
+    """Margin in Elo, percent of nodes or of cases, or percentage points."""
     verdict: str
     """``confirmed``, ``refuted``, ``negligible``, ``open`` or ``shown``."""
     p_value: float | None
-    """Of the verdict, two-sided; ``None`` where there is none."""
+    """Two-sided p-value of the verdict; ``None`` without a verdict."""
     cases: int
     """Pairs of games, positions, or the denominator of a share."""
     hits: int
-    """The numerator of a share, or cases found."""
+    """Numerator of a share, or cases found."""
     games: int
     looks: int
     looks_planned: int
     ended: str
-    """Why there is no more: ``decided``, ``complete``, ``futility``; empty while it goes on."""
+    """Why it ended: ``decided``, ``complete``, ``futility``; empty while it runs."""
     games_needed: int | None
-    """Further games that would decide it if the estimate is right; ``None`` where that is not open."""
+    """Further games that would decide it if the estimate is right; ``None`` if it is decided."""
     positions_needed: int | None
-    """Further positions that would, of searches."""
+    """Further positions that would decide it, for searches."""
     LL: int = 0
-    """Pairs by outcome from the variant's view, of a part of kind ``elo``: both lost, ..., both won."""
+    """Pairs by outcome from the variant's view, for parts of kind ``elo``: both lost, ..., both won."""
     LD: int = 0
     even: int = 0
     WD: int = 0
     WW: int = 0
     error_rate: float = 0.0
-    """Two-sided, of the interval; the cells of the part have 5 % together."""
+    """Two-sided error rate of the interval; the cells of a part share 5 %."""
     variant: str = ""
-    """Its settings over the preset, as JSON; of an interaction the two that are combined, with both values of each."""
+    """Its settings over the preset, as JSON; for an interaction the two settings combined, with both values of each."""
     reference: str = ""
-    """The reference's, empty where nothing is compared; of an interaction what all combinations have."""
+    """The reference's settings; empty without a comparison; for an interaction the settings common to all
+    combinations."""
     engine_identity: str = ""
-    """Of the engine that played or searched it, or of several; empty before the first game or search."""
+    """Identity of the engine that played or searched it, or of several; empty before the first result."""
 
     @property
     def key(self) -> CellKey:
-        """Which cell it is of."""
+        """Part, engine and limit name."""
         return self.part, self.engine, self.limit_name
 
     @property
     def shown_verdict(self) -> str:
-        """The verdict, or ``unfinished`` where it is open and there is something left to be played or searched."""
+        """The verdict, or ``unfinished`` if it is open with games or searches left."""
         return UNFINISHED if self.verdict == OPEN and not self.ended else self.verdict
 
 
 OF_SPECIFICATION = ("error_rate", "variant", "reference")
-"""Columns of a cell that follow from the specification, and are read from there."""
+"""Columns that follow from the specification and are read from it."""
 
 
 def cell_row(line: Mapping[str, str]) -> CellRow:
-    """A line of cells.csv: numbers by the types of the fields, an empty one is none."""
+    """Parse a line of cells.csv by the fields' types; empty fields become ``None``."""
     kinds = get_type_hints(CellRow)
     values: dict[str, Any] = {}
     for column in fields(CellRow):
@@ -121,15 +122,15 @@ def cell_row(line: Mapping[str, str]) -> CellRow:
 
 @dataclass(frozen=True)
 class CellResult:
-    """A cell with its row, and what the part's verdict takes from it."""
+    """A cell, its row, and its contribution to the part's verdict."""
 
     cell: Cell
     row: CellRow
     outcome: CellOutcome
     positions: Sequence[SuitePosition] = field(default=(), compare=False, repr=False)
-    """Those that the run itself has searched for it."""
+    """The positions that the run itself searched."""
     searches: Mapping[str, Sequence[Searched]] = field(default_factory=dict, compare=False, repr=False)
-    """Of each position, by the side that searched."""
+    """Searches of each position, by side."""
 
 
 @dataclass(frozen=True)
@@ -141,59 +142,59 @@ class PartResult:
     verdict: str
     cells: tuple[CellResult, ...]
     p_value: float | None
-    """The largest of its cells where they agree; ``None`` where the verdict is open or there is none."""
+    """The largest p-value of its cells if they agree; ``None`` for an open verdict."""
     stays_in_family: bool | None
-    """Whether the verdict would stay by Holm's procedure over all parts; ``None`` where there is none."""
+    """Whether the verdict stays under Holm's procedure over all parts; ``None`` without a verdict."""
     is_finished: bool
-    """Whether nothing is left to be played or searched."""
+    """Whether no games or searches are left."""
 
     @property
     def shown_verdict(self) -> str:
-        """The verdict, or ``unfinished`` where it is open and cells have something left."""
+        """The verdict, or ``unfinished`` if it is open and cells have games or searches left."""
         return UNFINISHED if self.verdict == OPEN and not self.is_finished else self.verdict
 
     @property
     def rows(self) -> tuple[CellRow, ...]:
-        """Of its cells."""
+        """Rows of its cells."""
         return tuple(one.row for one in self.cells)
 
     @property
     def games(self) -> int:
-        """Games analysed for it."""
+        """Games analysed in its cells."""
         return sum(row.games for row in self.rows)
 
     @property
     def games_needed(self) -> int | None:
-        """Games that its open cells would still need; ``None`` if none is open or games would not decide it."""
+        """Games that its open cells still need; ``None`` if none is open or games would not decide it."""
         needed = [row.games_needed for row in self.rows if row.games_needed]
         return sum(needed) if self.verdict == OPEN and needed else None
 
     @property
     def positions_needed(self) -> int | None:
-        """Further positions that its open cells would need; ``None`` if none is open or they would not decide it."""
+        """Further positions that its open cells need; ``None`` if none is open or positions would not decide it."""
         needed = [row.positions_needed for row in self.rows if row.positions_needed]
         return max(needed) if self.verdict == OPEN and needed else None
 
 
 @dataclass(frozen=True)
 class ClaimsResult:
-    """How a run through the claims ended."""
+    """The result of a run of claims."""
 
     spec: ClaimsSpec
     directory: Path
     interrupted: bool
-    """Whether it was stopped before its end; not by the end of a sitting that was limited beforehand."""
+    """Whether it was stopped early, other than by the time limit of the sitting."""
     results: tuple[PartResult, ...] = ()
-    """Of all parts, in the order of the file."""
+    """Results of all parts, in the file's order."""
     registration: Registration = field(default_factory=lambda: Registration({}, ()))
     digest: str = ""
-    """Of all games that the folder holds; empty if it holds none."""
+    """Digest of all games in the folder; empty without games."""
     engine: str = ""
     """Identity of the engine, or of several: ``arena.run.engines_of``."""
     merged: int = 0
-    """Cells that were taken over from other folders."""
+    """Cells merged from other folders."""
     faults: tuple[FaultCount, ...] = ()
-    """What players forfeited games by, of those that the folder holds."""
+    """Faults by which players forfeited games of the folder."""
     caveats: Caveats = NO_CAVEATS
 
     @property
@@ -203,22 +204,22 @@ class ClaimsResult:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The parts that an unfinished run has not come to an end with."""
+        """Parts that the run has not finished."""
         return tuple(result.part.id for result in self.results if not result.is_finished)
 
     @property
     def is_indicative(self) -> bool:
-        """Whether the budget is too small for verdicts to be relied on."""
+        """Whether the budget is too small for reliable verdicts."""
         return self.spec.budget.name == "quick"
 
     @property
     def is_fixed_beforehand(self) -> bool:
-        """Whether no rule was changed, and no part left out, after games or searches of it were known."""
+        """Whether no rule changed, and no part was dropped, after results were known."""
         others = set(self.spec.asked) - {part.id for part in self.spec.parts}
         return not self.registration.amended_after_results - others
 
     def frame(self) -> DataFrame:
-        """One row a part.
+        """One row per part.
 
         Columns: ``claim``, ``part``, ``text``, ``source``, ``basis``, ``kind``, ``expect``, ``margin``, ``verdict``,
         ``p_value``, ``family`` (``stays``, ``does not`` or empty), ``games``, ``games_needed``, ``positions_needed``,
@@ -245,7 +246,7 @@ class ClaimsResult:
         return frame.astype({"games_needed": "Int64", "positions_needed": "Int64"})
 
     def cells_frame(self) -> DataFrame:
-        """One row a cell; its columns are the fields of ``CellRow``."""
+        """One row per cell, whose columns are the fields of ``CellRow``."""
         import pandas
 
         columns = [one.name for one in fields(CellRow)]
@@ -253,7 +254,7 @@ class ClaimsResult:
         return frame.astype({"games_needed": "Int64", "positions_needed": "Int64"})
 
     def searches_frame(self) -> DataFrame:
-        """One row a search that the run itself has made, position by position; its columns are ``SEARCH_COLUMNS``."""
+        """One row per search of the run itself, position by position, with the columns ``SEARCH_COLUMNS``."""
         import pandas
 
         rows = [

@@ -1,9 +1,8 @@
-"""A run through the claims: cell by cell, resumed where it was stopped, and the verdicts on their parts.
+"""A run of claims: cell by cell, resumable, with verdicts on their parts.
 
-Every cell has its looks fixed beforehand. The cell whose games take the least time at most is played to its end, then
-the next one: early looks decide next to nothing, so that a run of days that goes round all cells says little until its
-last hours. More than half of the shipped tables' cells take an eighth of the time at most: they have their verdicts
-first.
+Every cell has its looks fixed beforehand. The run plays the cheapest cell to its end, then the next. Early looks decide
+next to nothing, so going round all cells would show little until the last hours. More than half of the shipped tables'
+cells take at most an eighth of the total time, and get their verdicts first.
 """
 
 from __future__ import annotations
@@ -56,9 +55,9 @@ from elolab.tuning.claims.verdicts import DEPENDS, OPEN, SHOWN, differ, stays_in
 from elolab.tuning.matches import Match, MatchTable, read_openings
 
 FILE_METADATA = "claims file"
-"""The table of claims as it was read, where it lay, the budget and the claims that were picked."""
+"""Metadata with the table of claims, its path, the budget and the selected claims."""
 FORMAT = 2
-"""Of what a store says of its claims; 1 knew no parts."""
+"""Format of the stored claims; version 1 had no parts."""
 _NORMAL = NormalDist()
 
 
@@ -66,11 +65,11 @@ def run_claims(
     spec: ClaimsSpec, directory: Path, *, amend: str | None = None, minutes: float | None = None,
     merge: Sequence[Path] = (), **options: Unpack[RunOptions],
 ) -> ClaimsResult:  # fmt: skip
-    """Play and search what the folder lacks, and judge every part as far as it came.
+    """Play and search what the folder lacks, and judge every part on its results so far.
 
-    ``amend`` is the reason for which a changed rule is kept as an amendment, ``minutes`` end this sitting, ``merge``
-    are folders whose ended cells are taken over. Raises ``UserError`` if the folder belongs to another run, or a rule
-    is another than was registered, or ``amend`` is blank.
+    ``amend`` is the reason for which a changed rule is kept as an amendment, ``minutes`` limits this sitting, ``merge``
+    are folders whose ended cells are reused. Raises ``UserError`` if the folder belongs to another run, a rule differs
+    from the registered one, or ``amend`` is blank.
     """
     accept_engine_change = options.get("accept_engine_change", False)
     merged = read_merged(spec, merge, accept_engine_change)
@@ -99,9 +98,9 @@ def run_claims(
 def purpose_of(
     spec: ClaimsSpec, directory: Path, amend: str | None, merged: Mapping[str, MergedPart], accept_engine_change: bool
 ) -> Purpose:
-    """The run of some claims, which is refused a changed rule without a reason in ``amend``.
+    """The purpose of a run of claims, which refuses a changed rule without a reason in ``amend``.
 
-    ``merged`` is what it is about to take over, by part. Raises ``RunError`` if the reason is blank.
+    ``merged`` are the cells to be merged, by part. Raises ``RunError`` if the reason is blank.
     """
     if amend is not None and not amend.strip():
         raise RunError(f"claims: --amend {amend!r}: expected the reason for the change, which is kept for good")
@@ -119,7 +118,7 @@ def purpose_of(
 
 
 def _elsewhere(spec: ClaimsSpec, merged: Mapping[str, MergedPart]) -> dict[str, AskedElsewhere]:
-    """What is known of parts from other folders."""
+    """Known results of parts from other folders."""
     positions = {part.id: part.positions for part in spec.parts}
     return {name: part.asked(positions.get(name, 0)) for name, part in merged.items()}
 
@@ -127,7 +126,7 @@ def _elsewhere(spec: ClaimsSpec, merged: Mapping[str, MergedPart]) -> dict[str, 
 def _check_of(
     spec: ClaimsSpec, directory: Path, amend: str | None, merged: Mapping[str, MergedPart], accept_engine_change: bool
 ) -> Any:
-    """What refuses a folder, before anything in it is changed."""
+    """A check that refuses an unsuitable folder before anything in it changes."""
 
     def check(store: Store, recorded: Any) -> None:
         if recorded.get("format") != FORMAT:
@@ -151,14 +150,14 @@ def _check_of(
 
 
 class _Sitting:
-    """Whether the time of a sitting is over."""
+    """Whether the sitting's time is over."""
 
     is_over = False
 
 
 @contextmanager
 def _sitting(run: Run, minutes: float | None) -> Iterator[_Sitting]:
-    """Stops the run after so many minutes, as a first Ctrl-C does."""
+    """Stop the run after ``minutes``, as a first Ctrl-C does."""
     sitting = _Sitting()
 
     def end() -> None:
@@ -179,7 +178,7 @@ def _sitting(run: Run, minutes: float | None) -> Iterator[_Sitting]:
 def plan_of_run(
     spec: ClaimsSpec, directory: Path, concurrency: int, store: Store | None = None, merged: Container[CellKey] = ()
 ) -> StagePlan:
-    """What a run in that folder, whose ``store`` may be open, would consist of but for the ``merged`` cells."""
+    """The stages of a run in that folder without the ``merged`` cells; ``store`` is its store if already open."""
     if store is None and (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as stored:
             return plan_of_run(spec, directory, concurrency, stored, merged)
@@ -212,7 +211,7 @@ class Experiments:
         )
         self.courses: list[Course] = []
         self._course: GameCourse | None = None
-        """The one whose games were asked for last."""
+        """The course whose games were requested last."""
         for claim in spec.claims:
             for part in claim.parts:
                 for cell in part.cells:
@@ -247,7 +246,7 @@ class Experiments:
         self._play(games, stage)
 
     def _search(self, courses: Sequence[SearchCourse]) -> bool:
-        """One block of every part that is searched; whether there was one."""
+        """Search one block of every unfinished search course; returns whether there was any."""
         has_moved = False
         for course in courses:
             if course.ended:
@@ -270,7 +269,7 @@ class Experiments:
         due = sorted((course for course in courses if not course.ended), key=lambda course: course.most_seconds)
         if self._run.stop.is_set():
             return
-        self._run.progress.begin(  # also where none is due: whoever follows the run is to see how it stands
+        self._run.progress.begin(  # also without games left, so that watchers see the state
             stage.games, self._words_of_games, done=stage.stored, is_bound=True, stage=stage.name,
             missing=self._games_missing if due else None,
         )  # fmt: skip
@@ -281,12 +280,12 @@ class Experiments:
             course.absorb()
 
     def _looks(self, courses: Sequence[GameCourse]) -> Iterator[list[Match] | None]:
-        """The games of the first course's looks; while the last ones of a look are played, those of the next course's.
+        """The games of the first course's looks; while its last games are in progress, those of the next course.
 
-        ``None`` while all that are open wait for games.
+        ``None`` while all open courses wait for games.
         """
         waiting: dict[str, int] = {}
-        """The look that a course waits for, by its series."""
+        """The look that each course waits for, by series."""
         while True:
             for course in courses:
                 if waiting.get(course.series) == course.done and not course.ended:
@@ -302,7 +301,7 @@ class Experiments:
                 yield None
 
     def _games_missing(self) -> float:
-        """Games like those asked for last that would take as long as all that are left."""
+        """Remaining time, as a number of games like the last requested ones."""
         assert self._course is not None
         games = [course for course in self.courses if isinstance(course, GameCourse)]
         return sum(course.seconds_left for course in games) / game_seconds(self._course.cell)
@@ -319,12 +318,12 @@ class Experiments:
 
     @property
     def merged(self) -> int:
-        """Cells that were taken over."""
+        """Number of merged cells."""
         return sum(isinstance(course, MergedCourse) for course in self.courses)
 
     @property
     def engines(self) -> str:
-        """The engine's identity, if it has played or searched, and those of others that have."""
+        """Identities of the run's own engine, if it has results, and of the merged cells' engines."""
         own = engines_of(self._run.store).split(SEVERAL)
         merged = [course.engine_identity for course in self.courses if isinstance(course, MergedCourse)]
         others = {one for engines in merged for one in engines.split(SEVERAL)}
@@ -336,14 +335,14 @@ class Experiments:
         return SEVERAL.join([*own, *sorted(others - set(own))])
 
     def _result(self, course: Course) -> CellResult:
-        """What a course has shown, with the engines that showed it."""
+        """A course's result, with the engines that produced it."""
         result = course.result()
         if isinstance(course, MergedCourse) or not (result.row.cases or course.ended):
             return result
         return replace(result, row=replace(result.row, engine_identity=engines_of(self._run.store)))
 
     def results(self) -> tuple[PartResult, ...]:
-        """The verdicts on all parts, as far as the run came."""
+        """The verdicts on all parts so far."""
         by_part: dict[str, list[Course]] = {}
         for course in self.courses:
             by_part.setdefault(course.part.id, []).append(course)
@@ -364,12 +363,13 @@ class Experiments:
 
 
 def depends_margin(part: Part) -> float:
-    """By how much cells must differ for a part to depend on where it is asked, on the scale of their outcomes."""
+    """The difference between cells from which a part depends on engine or limit, on the scale of outcomes."""
     return math.log1p(part.margin / 100) if part.kind in COSTS else part.margin
 
 
 def p_value_of_part(part: Part, verdict: str, cells: Sequence[CellResult]) -> float | None:
-    """The largest of the cells' where they agree; where they differ that of the clearest difference, for all pairs."""
+    """The largest p-value if the cells agree; if they differ, that of the clearest difference, corrected for all
+    pairs."""
     if verdict in (OPEN, SHOWN):
         return None
     if verdict != DEPENDS:
@@ -382,7 +382,7 @@ def p_value_of_part(part: Part, verdict: str, cells: Sequence[CellResult]) -> fl
     for one, other in pairs:
         if not differ(one, other, margin):
             continue
-        # Their intervals, read as if there had been one look, give standard errors that are not too small.
+        # Intervals, read as if there had been a single look, give standard errors that are not too small.
         errors = [(outcome.high - outcome.low) / 2 / bound for outcome in (one, other)]
         middles = [(outcome.high + outcome.low) / 2 for outcome in (one, other)]
         spread = sum(error * error for error in errors) ** 0.5

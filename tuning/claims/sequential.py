@@ -1,14 +1,14 @@
-"""What a cell that was looked at several times has shown: its median-unbiased effect, and p-values.
+"""Inference after several looks at a cell: its median-unbiased effect, and p-values.
 
-Games go on until a look decides, so the plain estimate is biased towards what stopped them. The outcome of such a test
-is a place in an order of all outcomes that it could have had, and its median-unbiased estimate is the effect under
-which it lies in the middle of them. The order is stage-wise (Armitage, 1957; Jennison and Turnbull, "Group Sequential
-Methods", 2000, chapter 8): stopping at the upper end comes above all else, the earlier the higher, at the lower end
-below all else, the earlier the lower. Between them, by their estimates, lie the outcomes that stopped in the middle
-(equivalence, futility) and those that reached the last look.
+Games go on until a look decides, so the plain estimate is biased towards the result that stopped them. The outcome has
+a rank among all outcomes that the test could have had. The median-unbiased estimate is the effect under which it is the
+median. The order is stage-wise (Armitage, 1957; Jennison and Turnbull, "Group Sequential Methods", 2000, chapter 8):
+stops at the upper bound rank highest, earlier ones above later ones; stops at the lower bound rank lowest, earlier ones
+below later ones. Outcomes that stopped in the middle (equivalence, futility) or reached the last look rank between
+them, by their estimates.
 
-The sum of what was observed is a Brownian motion whose time is the share of the plan's pairs; its distribution among
-the paths that have not stopped is carried from look to look by Gaussian quadrature.
+The sum of observations is a Brownian motion whose time is the fraction of planned pairs. Gaussian quadrature carries
+its density on the paths still running from look to look.
 """
 
 from __future__ import annotations
@@ -28,30 +28,30 @@ from elolab.tuning.claims.verdicts import OPEN, SHOWN, Rule
 
 _NORMAL = NormalDist()
 REACH = 11.0
-"""Standard deviations beyond which nothing of a distribution is looked for."""
+"""Standard deviations beyond which distributions are cut off."""
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
-"""Of a panel two standard deviations of a step wide: good to ten digits."""
+"""Quadrature on panels two standard deviations of a step wide: accurate to ten digits."""
 KNOWN_MASS = 0.99
-"""Of all outcomes, from which on a distribution is taken to be known altogether."""
+"""Probability of known outcomes from which a distribution counts as complete."""
 UPPER, MIDDLE, LOWER = 2, 1, 0
-"""Where in the order an outcome lies."""
+"""Rank of an outcome's region in the order."""
 FUTILE = "futile"
-"""Of a look: not decided, and all but certain never to be."""
+"""A look that did not decide, in a cell that almost certainly never will."""
 
 
 @dataclass(frozen=True)
 class Looks:
-    """The plan of a cell's looks, and the rule by which they stop it, on the scale of its effect."""
+    """A cell's planned looks and stopping rule, on the scale of its effect."""
 
     analyses: tuple[int, ...]
     """Pairs at each look, the final one last."""
     rule: Rule
     error_rate: float
-    """Two-sided, over all looks."""
+    """Two-sided error rate over all looks."""
 
     @property
     def bounds(self) -> tuple[float, ...]:
-        """Standard errors that the interval reaches to either side, at each look."""
+        """Half width of the interval at each look, in standard errors."""
         return critical_values(self.analyses, self.error_rate / 2)
 
 
@@ -61,17 +61,17 @@ class Seen:
 
     looks: Looks
     done: int
-    """Looks behind it, from 1 on."""
+    """Number of looks done, from 1."""
     effect: float
-    """The plain estimate, turned: what is expected is positive."""
+    """The plain estimate, turned so that the expected direction is positive."""
     error: float
     """Its standard error."""
     degrees: float = math.inf
-    """Degrees of freedom of that error."""
+    """Degrees of freedom of ``error``."""
 
     @property
     def fraction(self) -> float:
-        """Of the planned pairs."""
+        """Fraction of the planned pairs."""
         return self.looks.analyses[self.done - 1] / self.looks.analyses[-1]
 
     @property
@@ -80,9 +80,9 @@ class Seen:
         return self.error * math.sqrt(self.fraction)
 
     def reach(self, look: int) -> float:
-        """How far the interval of a look (counted from 0) reaches, in standard errors at the end of the plan.
+        """Half width of a look's interval (looks count from 0), in standard errors at the end of the plan.
 
-        By Student's t, as far as the error is known by then: with few pairs the interval is much wider.
+        By Student's t with the degrees of freedom at that look: with few pairs the interval is much wider.
         """
         bound, analyses = self.looks.bounds[look], self.looks.analyses
         fraction = analyses[look] / analyses[-1]
@@ -94,7 +94,7 @@ class Seen:
         return _Paths(self)
 
     def median_unbiased(self) -> float:
-        """The effect under which half of all outcomes lie above this one."""
+        """The effect under which this outcome is the median."""
         if self.done == 1:
             return self.effect
         low, high = (self.effect + side * 8 * self.error for side in (-1, 1))
@@ -108,7 +108,7 @@ class Seen:
         return self._paths.chance_above(effect / self.unit)
 
     def p_value(self, low: float, high: float) -> float | None:
-        """Of the verdict on the interval, two-sided; ``None`` if it decides nothing."""
+        """Two-sided p-value of the verdict on the interval; ``None`` if it decides nothing."""
         tails = [
             above if side > 0 else 1 - above
             for value, side in self.looks.rule.hypotheses(low, high)
@@ -117,19 +117,19 @@ class Seen:
         return min(1.0, 2 * max(max(tails), 0.0)) if tails else None
 
     def _as_normal(self, value: float) -> Seen:
-        """What lies as far from ``value`` where the error is known for certain: looks spend their errors by that."""
+        """The outcome with a known error and the same tail probability relative to ``value``."""
         deviations = normal_deviate((self.effect - value) / self.error, self.degrees)
         return replace(self, effect=value + deviations * self.error, degrees=math.inf)
 
     def is_futile(self) -> bool:
-        """Whether no look is left, or the last one will all but certainly leave it open."""
+        """Whether no look is left, or the last look will almost certainly not decide."""
         if self.done == len(self.looks.analyses):
             return True
         regions = _final_regions(self.looks, self.unit)
         return _predictive_power(regions, self.effect / self.unit, self.fraction) < FUTILITY_POWER
 
     def pairs_still_needed(self) -> int | None:
-        """Pairs beyond those played that would decide, with probability ``POWER`` if the estimate is right."""
+        """Further pairs that would decide with probability ``POWER`` if the estimate is right."""
         deviation = self.error * math.sqrt(self.looks.analyses[self.done - 1])
         return still_needed(
             self.looks.rule, self.effect, deviation, self.looks.analyses[self.done - 1], self.looks.bounds[-1]
@@ -137,9 +137,9 @@ class Seen:
 
 
 def still_needed(rule: Rule, effect: float, deviation: float, seen: int, bound: float) -> int | None:
-    """Observations beyond ``seen`` that would decide a turned effect, if its estimate is right; ``None`` if none would.
+    """Observations beyond ``seen`` that would decide a turned effect if its estimate is right; ``None`` if none would.
 
-    ``deviation`` is the standard deviation of one, ``bound`` the standard errors that its interval reaches.
+    ``deviation`` is the standard deviation of one observation, ``bound`` the interval's half width in standard errors.
     """
     distance = rule.largest_deciding_reach(effect)
     if not distance or not math.isfinite(deviation):
@@ -150,7 +150,7 @@ def still_needed(rule: Rule, effect: float, deviation: float, seen: int, bound: 
 
 @dataclass(frozen=True)
 class _Region:
-    """An interval of estimates, in standard errors at the end, and what a look says of them."""
+    """An interval of estimates, in standard errors at the end, and a look's verdict on them."""
 
     low: float
     high: float
@@ -158,12 +158,12 @@ class _Region:
 
 
 def _final_regions(looks: Looks, unit: float) -> list[_Region]:
-    """What the last look will say of every estimate; by then pairs are so many that the error is as good as known."""
+    """The last look's verdicts on all estimates; its many pairs make the error practically known."""
     return _regions(looks.rule, looks.bounds[-1], unit)
 
 
 def _regions(rule: Rule, reach: float, unit: float) -> list[_Region]:
-    """What a look whose interval reaches so far says of every estimate: intervals from minus to plus infinity."""
+    """A look's verdicts on all estimates, for half width ``reach``: intervals from minus to plus infinity."""
     if math.isinf(reach):
         return [_Region(-math.inf, math.inf, OPEN)]
     margin = rule.margin / unit
@@ -181,7 +181,7 @@ def _regions(rule: Rule, reach: float, unit: float) -> list[_Region]:
 
 
 def _predictive_power(final: Sequence[_Region], estimate: float, fraction: float) -> float:
-    """Probability, given an estimate so far, that the last look decides; all in standard errors at the end."""
+    """Probability, given an estimate so far, that the last look decides; in standard errors at the end."""
     deviation = math.sqrt(1 / fraction - 1)
 
     def below(value: float) -> float:
@@ -191,7 +191,7 @@ def _predictive_power(final: Sequence[_Region], estimate: float, fraction: float
 
 
 def _with_futility(regions: Sequence[_Region], final: Sequence[_Region], fraction: float) -> list[_Region]:
-    """The regions with the futile estimates cut out of those that are open."""
+    """The regions, with futile estimates cut out of the open ones."""
 
     def excess(estimate: float) -> float:
         return _predictive_power(final, estimate, fraction) - FUTILITY_POWER
@@ -222,7 +222,7 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
 
 
 class _Paths:
-    """All outcomes up to the look of one that was seen, as masses of points; sums in standard errors at the end."""
+    """All outcomes up to the observed look, as masses at points; sums are in standard errors at the end."""
 
     def __init__(self, seen: Seen) -> None:
         self._drift = seen.effect / seen.unit
@@ -273,10 +273,10 @@ class _Paths:
         return _regions(self._seen.looks.rule, self._seen.reach(look), self._seen.unit)
 
     def _end(self, planned: int) -> int:
-        """The last of the ``planned`` looks of which outcomes have to be told from this one.
+        """The last of the ``planned`` looks whose outcomes must be ranked against this one.
 
-        Those after one that stopped in the middle lie on either side of it. All others, and those of a cell that is to
-        go on, compare with what was left at its own look.
+        If this outcome stopped in the middle, later outcomes lie on either side of it. Any other outcome only needs the
+        probability left at its own look.
         """
         done = self._seen.done
         regions = self._regions(done - 1)
@@ -285,17 +285,17 @@ class _Paths:
         return planned if self._observed[0] == MIDDLE and is_over else done
 
     def chance_above(self, drift: float) -> float:
-        """Probability under a drift of an outcome above the one that was seen."""
+        """Probability under a drift of an outcome above the observed one."""
         change = (drift - self._drift) * self._sums - (drift**2 - self._drift**2) / 2 * self._times
         masses = self._masses * np.exp(np.minimum(change, 700.0))
         above, below = float(masses[self._is_above].sum()), float(masses[~self._is_above].sum())
         if above + below > KNOWN_MASS:
             return above / (above + below)
-        # So far from what was seen only the tail that leads to it lies among the points.
+        # Far from the observed drift, the points only cover the tail that leads to the outcome.
         return above if drift < self._drift else 1 - below
 
     def _key(self, look: int, estimate: float, regions: Sequence[_Region]) -> tuple[int, float, float]:
-        """An outcome's place in the order."""
+        """An outcome's rank in the order."""
         first, last = regions[0], regions[-1]
         if last.verdict != OPEN and estimate >= last.low:
             return UPPER, -look, estimate
@@ -304,14 +304,14 @@ class _Paths:
         return MIDDLE, estimate, 0.0
 
     def _split(self, region: _Region) -> list[tuple[float, float]]:
-        """A region cut at the estimate that was seen, where the order may change; in estimates."""
+        """A region of estimates, cut at the observed one, where the order may change."""
         cut = self._drift
         if region.low < cut < region.high:
             return [(region.low, cut), (cut, region.high)]
         return [(region.low, region.high)]
 
     def _panels(self, low: float, high: float, fraction: float, step: float) -> tuple[np.ndarray, np.ndarray]:
-        """Points and weights between two estimates, as sums at that time."""
+        """Quadrature points and weights between two estimates, as sums at that time."""
         centre, reach = self._drift * fraction, REACH * math.sqrt(fraction)
         start, end = max(low * fraction, centre - reach), min(high * fraction, centre + reach)
         if end <= start:

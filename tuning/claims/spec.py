@@ -1,9 +1,10 @@
-"""The literature's claims as data: each in parts, each part one estimand asked in two engines and at several limits.
+"""The literature's claims as data: claims have parts; a part is one estimand, measured in two engines at several
+limits.
 
-A table of claims (configs/claims/*.toml) says for each part what is measured, which direction the claim expects, and
-the margin below which an effect is negligible; the rule that follows is in ``tuning.claims.verdicts``. A part is asked
-in the engine of the text that makes the claim (``then``) and in this program's own at its best (``now``), each at
-every limit that the part names: engine and limit are a *cell*, with settings, pairs and looks of its own.
+A table of claims (configs/claims/*.toml) gives for each part the measure, the expected direction, and the margin below
+which an effect is negligible; ``tuning.claims.verdicts`` has the resulting rule. A part is measured in the engine of
+the text that makes the claim (``then``) and in this program's own best one (``now``), at every limit of the part. One
+engine at one limit is a *cell*, with its own settings, pairs and looks.
 """
 
 from __future__ import annotations
@@ -48,138 +49,138 @@ from elolab.tuning.keys.claims import (
 from elolab.tuning.keys.conditions import CONDITIONS
 
 STRENGTH = ("elo", "interaction")
-"""Kinds of measure that are played; the others are searches of fixed positions."""
+"""Kinds of measure from games; the others are searches of fixed positions."""
 COMPARED = ("elo", "nodes", "share_difference", "differing")
 """Kinds that compare two settings."""
 OF_FACTORS = ("interaction", "nodes_interaction")
-"""Kinds that combine two settings of two values each."""
+"""Kinds that combine two settings with two values each."""
 COSTS = ("nodes", "nodes_interaction")
-"""Kinds whose effects are ratios of nodes or time, on a scale of logarithms, and whose margins are percent."""
+"""Kinds whose effects are log ratios of nodes or time, with margins in percent."""
 OF_COUNTS = ("share", "share_difference", "occurs")
-"""Kinds that read a ratio of what searches count."""
+"""Kinds that measure a ratio of counted events."""
 OF_THRESHOLD = ("share", "differing")
-"""Kinds of measure that are compared with a value of their own, in percent."""
+"""Kinds compared with a threshold in percent."""
 SEARCHED = tuple(kind for kind in EXPECTED if kind not in STRENGTH)
-"""Kinds that are searches of fixed positions."""
+"""Kinds measured by searches of fixed positions."""
 KINDS_OF_KEYS = {
     "variant": ("elo", *(kind for kind in SEARCHED if kind not in OF_FACTORS)), "reference": COMPARED,
     "factors": OF_FACTORS, "ponder": ("elo",), "suite": SEARCHED, "threshold": OF_THRESHOLD, "of": OF_COUNTS,
     "further_plies": ("mates",),
 }  # fmt: skip
-"""The kinds of measure that use a key; with the others it is refused."""
+"""The kinds of measure that use each key; other kinds refuse it."""
 DIRECTIONS = ("better", "worse", "less", "more", "below", "above")
-"""Expectations of a direction; the others are of equivalence, of no deficit, or of cases."""
+"""Expectations with a direction; the others are of equivalence, of no deficit, or of cases."""
 MATE_STOP = "stop_on_mate"
-"""The parameter that ends a search at a mate, off where costs are measured; not every game has it."""
+"""The parameter that ends a search at a mate; off where costs are measured. Not every game has it."""
 CLAIM_PATTERN = r"C\d+"
 
 
 @dataclass(frozen=True)
 class Budget:
-    """How much a run may cost."""
+    """The limits of a run's cost."""
 
     name: str
     """``quick`` or ``full``."""
     pairs: int
-    """The most pairs of a cell of weight 1."""
+    """Maximum pairs of a cell of weight 1."""
     rounds: int
-    """Looks at each cell, after equal numbers of pairs."""
+    """Looks per cell, after equal numbers of pairs."""
     positions: int
     positions_per_game: int
     limits: Mapping[str, Mapping[str, str]]
-    """Texts of limits by name and engine."""
+    """Limits' texts by name and engine."""
     weights: Mapping[str, float] = field(default_factory=dict)
-    """By the name of a limit, what the pairs of its cells are multiplied with; 1 where it is not there."""
+    """Factors of a cell's pairs by the limit's name; 1 by default."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One place at which a part is asked: an engine and a limit."""
+    """One engine at one limit, in which a part is measured."""
 
     engine: str
     """``then`` or ``now``."""
     limit: str
-    """The limit's name, or its text where it has none."""
+    """The limit's name, or its text if it has no name."""
     limits: Limits
     conditions: Conditions
-    """With the engine's preset as the base."""
+    """Conditions with the engine's preset as the base."""
     variant: tuple[tuple[str, Value], ...] = ()
-    """Every parameter; of an interaction, nothing."""
+    """Every parameter; empty for an interaction."""
     reference: tuple[tuple[str, Value], ...] = ()
     reference_limits: Limits | None = None
-    """The reference's, where they are others."""
+    """The reference's limits, if they differ."""
     combinations: tuple[tuple[tuple[str, Value], ...], ...] = ()
-    """Of ``nodes_interaction``, every parameter with the two factors low and low, low and high, high and low, high."""
+    """For ``nodes_interaction``: every parameter with the two factors low-low, low-high, high-low, high-high."""
     comparisons: tuple[Comparison, ...] = ()
-    """What is played: one comparison, or the four of an interaction."""
+    """The comparisons to play: one, or the four of an interaction."""
     factorial: Factorial | None = None
     analyses: tuple[int, ...] = ()
-    """Pairs of each comparison at each look, the final one last; a single one is a fixed length."""
+    """Pairs of each comparison at each look, the final one last; a single entry is a fixed length."""
     is_time: bool = False
-    """Whether it is at equal processor time: of searches, whether that is measured instead of nodes."""
+    """Whether sides have equal processor time; for searches, whether time is measured instead of nodes."""
 
     @property
     def name(self) -> str:
-        """Engine and limit: ``then play``."""
+        """Engine and limit, such as ``then play``."""
         return f"{self.engine} {self.limit}"
 
 
 @dataclass(frozen=True)
 class Part:
-    """One condition of a claim, with its estimand, its rule and the cells in which it is asked."""
+    """One condition of a claim: its estimand, its rule and the cells that measure it."""
 
     id: str
     texts: Mapping[str, str]
-    """What it says, by language."""
+    """The part's text, by language."""
     kind: str
     """A key of ``EXPECTED``."""
     expect: str | None
-    """``None`` if it is only shown."""
+    """The expectation; ``None`` if the part is only shown."""
     margin: float
-    """In the unit of ``tuning.keys.claims.MARGINS``."""
+    """Margin in the unit of ``tuning.keys.claims.MARGINS``."""
     refuted_by: str
     threshold: float
-    """Percent (``growth`` and ``passes``: as they are)."""
+    """Threshold in percent (``growth`` and ``passes``: a plain ratio)."""
     of: str
-    """The share that is measured, one of ``tuning.claims.measures.SHARE_NAMES``."""
+    """The measured share, one of ``tuning.claims.measures.SHARE_NAMES``."""
     bound: int
-    """The bound that some shares have: own material in centipawns, or depth in plies."""
+    """The bound of some shares: own material in centipawns, or depth in plies."""
     suite: str
-    """Where its positions come from, one of ``tuning.keys.claims.SUITES``."""
+    """The source of its positions, one of ``tuning.keys.claims.SUITES``."""
     where: str
-    """What searches of a position must have counted, of ``tuning.claims.measures.CONDITIONS``; empty for all."""
+    """Condition that a position's searches must have counted (``tuning.claims.measures.CONDITIONS``); empty for all."""
     further_plies: int
-    """Of mates, how many plies beyond the depth at which it is found a mate has to stay."""
+    """For mates, the number of further plies for which a mate must persist."""
     positions: int
-    """How many are searched; 0 of games."""
+    """Number of positions to search; 0 for games."""
     cells: tuple[Cell, ...]
     not_asked: Mapping[str, Mapping[str, str]]
-    """Why it is not asked in an engine, by engine and language."""
+    """Why an engine is left out, by engine and language."""
     content: Mapping[str, Any] = field(repr=False)
-    """All that decides games, searches and verdict, as plain data: what ``digest`` is of."""
+    """Everything that determines games, searches and verdict, as plain data; the basis of ``digest``."""
 
     @property
     def text(self) -> str:
-        """What it says, in English."""
+        """The part's text in English."""
         return self.texts[DEFAULT_LANGUAGE]
 
     @property
     def is_played(self) -> bool:
-        """Whether it is of games and not of searches of positions."""
+        """Whether it is measured in games instead of searches."""
         return self.kind in STRENGTH
 
     @property
     def has_fixed_length(self) -> bool:
-        """Whether its games are looked at once only, when all of them are played."""
+        """Whether its games are analysed only once, when all are played."""
         return self.is_played and all(len(cell.analyses) == 1 for cell in self.cells)
 
     @property
     def factors(self) -> tuple[str, ...]:
-        """The two settings that an interaction combines, as they were given; of other kinds none."""
+        """The two settings of an interaction, as given; empty for other kinds."""
         return tuple(next(iter(self.content["cells"].values())).get("factors", ()))
 
     def settings_of(self, cell: Cell) -> dict[str, str]:
-        """What is said of a cell's two sides, as JSON: ``CellRow.variant`` and ``CellRow.reference``."""
+        """A cell's settings for both sides, as JSON: ``CellRow.variant`` and ``CellRow.reference``."""
         said = self.content["cells"][cell.name]
         if self.kind in OF_FACTORS:
             sides = {"variant": said["factors"], "reference": said["set"]}
@@ -190,12 +191,12 @@ class Part:
 
     @property
     def error_rate(self) -> float:
-        """Two-sided, of one of its cells, so that all intervals of the part hold together."""
+        """Two-sided error rate of each cell, so that all intervals of the part hold together."""
         return ERROR_RATE / len(self.cells)
 
     @property
     def digest(self) -> str:
-        """Of its rule, measure, budget, looks and margin."""
+        """Digest of its rule, measure, budget, looks and margin."""
         return digest_of(self.content)
 
 
@@ -205,9 +206,9 @@ class Claim:
 
     id: str
     texts: Mapping[str, str]
-    """What it says, by language."""
+    """The claim's text, by language."""
     source: str
-    """Abbreviation of the text, as in ``engine.settings.parameters``."""
+    """Abbreviation of the source, as in ``engine.settings.parameters``."""
     basis: str
     """A key of ``tuning.keys.claims.BASES``."""
     parts: tuple[Part, ...]
@@ -215,24 +216,24 @@ class Claim:
 
 @dataclass(frozen=True)
 class ClaimsSpec:
-    """Everything that decides a run through the claims of a game."""
+    """The specification of a run through a game's claims."""
 
     name: str
     game: str
     conditions: Conditions
-    """Game, openings, rules and seed, which all games have in common."""
+    """Game, openings, rules and seed common to all games."""
     budget: Budget
     claims: tuple[Claim, ...]
     source: str
     """The file it was read from."""
     only: tuple[str, ...] = ()
-    """The claims and parts that were picked; empty for all of the file."""
+    """The selected claims and parts; empty for all."""
     family: int = 0
-    """How many parts of the whole file expect something under this budget."""
+    """Number of parts in the whole file that expect something under this budget."""
     asked: Mapping[str, str] = field(default_factory=dict)
-    """All parts of the whole file under this budget, with their digests."""
+    """Digests of all parts of the whole file under this budget."""
     text: str = field(default="", compare=False, repr=False)
-    """The plain data that it was read from, as JSON."""
+    """The specification's plain data, as JSON."""
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -241,7 +242,7 @@ class ClaimsSpec:
 
     @property
     def digest(self) -> str:
-        """Of all parts' digests."""
+        """Digest of all parts' digests."""
         return digest_of({part.id: part.digest for part in self.parts})
 
 
@@ -251,7 +252,7 @@ def load_claims(path: Path, budget: str, only: Sequence[str] = ()) -> ClaimsSpec
 
 
 def claims_from_text(text: str, where: str, budget: str, only: Sequence[str]) -> ClaimsSpec:
-    """The specification whose plain data was kept as JSON (``ClaimsSpec.text``)."""
+    """Read a specification from its plain data as JSON (``ClaimsSpec.text``)."""
     return claims_from_mapping(json.loads(text), where, budget, only)
 
 
@@ -265,7 +266,7 @@ def claims_from_mapping(data: Mapping[str, Any], where: str, budget: str, only: 
         "seed": table.whole("seed"),
         "openings": table.text("openings", game),
         "adjudication": table.mapping("adjudication"),
-        "limit": "nodes=1",  # every cell has its own
+        "limit": "nodes=1",  # each cell has its own limit
     }
     reader = _Reader(where, game, shared, spent)
     claims = [
@@ -295,7 +296,7 @@ def _refuse_equal_names(names: Sequence[str], two: str) -> None:
 
 
 def _picked(claims: Sequence[Claim], only: Sequence[str], where: str, budget: str) -> tuple[Claim, ...]:
-    """The claims with the parts that were picked, by their own names or their claims'."""
+    """The claims with only the selected parts, which are named directly or by their claim."""
     names = [name for claim in claims for name in (claim.id, *(part.id for part in claim.parts))]
     for name in only:
         if name not in names:
@@ -349,7 +350,7 @@ def _parsed(text: str, where: str) -> Limits:
 
 
 def _translations(table: Table, key: str) -> dict[str, str]:
-    """The text under a key in every language."""
+    """A key's text in every language."""
     return {language: table.text(_key_in(key, language)) for language in LANGUAGES}
 
 
@@ -364,12 +365,12 @@ class _Reader:
     where: str
     game: str
     shared: Mapping[str, Any]
-    """The conditions that all cells have in common."""
+    """Conditions common to all cells."""
     budget: Budget
     read: dict[str, Conditions] = field(default_factory=dict)
-    """By preset, what was read before."""
+    """Conditions already read, by preset."""
     presets: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """The presets' own settings, likewise."""
+    """The presets' own settings, by preset."""
 
     def claim(self, table: Table) -> Claim:
         name = table.text("id", expected="an id such as C1")
@@ -438,7 +439,7 @@ class _Reader:
         )  # fmt: skip
 
     def _refuse_wrong(self, table: Table, kind: str, expect: str | None, margin: float) -> None:
-        """Combinations of keys that mean nothing."""
+        """Refuse meaningless combinations of keys."""
         for key, kinds in KINDS_OF_KEYS.items():
             if key in table and kind not in kinds:
                 raise table.error(key, f"no such key with kind = {kind!r}, which does not use it")
@@ -460,7 +461,7 @@ class _Reader:
             raise table.error("where", f"none, for kind = {kind!r} takes all positions")
 
     def _cells(self, table: Table, kind: str, engine: str, preset: str, margin: float) -> list[Cell]:
-        """A part's cells in an engine: one a limit, and one at equal processor time if it was asked for."""
+        """A part's cells in an engine: one per limit, and one at equal processor time if requested."""
         names = _texts(table, "limits") if "limits" in table else list(LIMITS.get(kind, SEARCH_LIMITS))
         others: list[str | None] = list(_texts(table, "reference_limits")) if "reference_limits" in table else []
         if others and len(others) != len(names):
@@ -532,13 +533,13 @@ class _Reader:
         return Cell(engine, shown, limits, conditions, sides[0], sides[1], is_time=is_time)
 
     def _conditions(self, preset: str, where: str) -> Conditions:
-        """Those of all cells with a preset as the base, which is read once."""
+        """The conditions of cells with this preset as the base; each preset is read once."""
         if preset not in self.read:
             self.read[preset] = read_conditions(Table({**self.shared, "base": preset}, where, CONDITIONS), "claims")
         return self.read[preset]
 
     def _limit_text(self, table: Table, name: str, engine: str) -> str:
-        """The text of a limit that is named in the budget, or given as it is."""
+        """The text of a limit that the budget names, or that is given directly."""
         if name in self.budget.limits:
             return self.budget.limits[name][engine]
         if "=" not in name:
@@ -553,14 +554,14 @@ class _Reader:
     def _searched(
         self, table: Table, side: str, engine: str, conditions: Conditions, limits: Limits, kind: str
     ) -> tuple[tuple[str, Value], ...]:
-        """Every parameter of a side of searches; where costs are measured, those go on after a mate is found."""
+        """Every parameter of one side of searches; searches that measure costs continue after finding a mate."""
         is_of_cost = limits.depth is not None and kind in ("nodes", "differing", "mates", *OF_COUNTS)
         return self._resolved(table, side, conditions, _settings(table, side, engine), is_of_cost=is_of_cost)
 
     def _resolved(
         self, table: Table, side: str, conditions: Conditions, own: Mapping[str, Value], *, is_of_cost: bool
     ) -> tuple[tuple[str, Value], ...]:
-        """Every parameter over the engine's preset."""
+        """Every parameter: the engine's preset with the side's own settings."""
         if is_of_cost and MATE_STOP in conditions.base_values:
             own = {MATE_STOP: False, **own}
         return tuple(resolve({**conditions.base_values, **own}, f"{table.where}: {side}", self.game).items())
@@ -568,7 +569,8 @@ class _Reader:
     def _combined(
         self, table: Table, engine: str, conditions: Conditions, limits: Limits, where: str
     ) -> tuple[tuple[tuple[str, Value], ...], ...]:
-        """Every parameter of each combination of two factors, which have an effect both (``Cell.combinations``)."""
+        """Every parameter of each combination of two factors (``Cell.combinations``); both factors must have an
+        effect."""
         settings = settings_of(conditions)
         factors = settings.levels(_two_factors(table), f"{where}: factors")
         found = [
@@ -585,7 +587,7 @@ class _Reader:
         return tuple(found)
 
     def _played(self, table: Table, kind: str, given: Mapping[str, Any], cell: Cell, against: str | None) -> Cell:
-        """A cell of games with its comparisons, read as an ablation's and so checked; ``given`` are its other keys."""
+        """A cell of games; its comparisons are read and checked like an ablation's. ``given`` are their other keys."""
         weight = table.number("weight") * self.budget.weights.get(cell.limit, 1.0)
         pairs = max(4, round(self.budget.pairs * weight))
         looks = table.whole("looks") if "looks" in table else self.budget.rounds
@@ -609,7 +611,7 @@ class _Reader:
         )  # fmt: skip
 
     def _content(self, table: Table, cell: Cell, preset: str) -> dict[str, Any]:
-        """What decides a cell: settings by what is said of them, for the engine's identity stands for the rest."""
+        """What determines a cell: the settings as given; the engine's identity stands for the defaults."""
         if table.choice("kind") in OF_FACTORS:
             settings: dict[str, Any] = {"set": _common(table, cell.engine), "factors": table.mapping("factors")}
         else:
@@ -630,7 +632,7 @@ class _Reader:
 
 
 def _expected(table: Table, kind: str) -> str | None:
-    """What a part expects of a measure of this kind; ``None`` if it is only shown."""
+    """The expectation for a measure of this kind; ``None`` if the part is only shown."""
     if "expect" not in table:
         return None
     others = {word for words in EXPECTED.values() for word in words if word not in EXPECTED[kind]}
@@ -642,7 +644,7 @@ def _further_plies(table: Table) -> int:
 
 
 def _not_asked(table: Table) -> dict[str, dict[str, str]]:
-    """By engine in which a part is not asked, the reason in every language."""
+    """Reasons for engines that a part leaves out, by engine and language."""
     found = {}
     for engine in ENGINES:
         key = f"not_{engine}"
@@ -664,7 +666,7 @@ def _texts(table: Table, key: str) -> list[str]:
 
 
 def _two_factors(table: Table) -> dict[str, Any]:
-    """The two factors with their levels as they were given."""
+    """The two factors and their levels as given."""
     given = table.mapping("factors")
     if len(given) != 2:
         raise table.error("factors", "a table of two parameters with two values each")
@@ -672,12 +674,12 @@ def _two_factors(table: Table) -> dict[str, Any]:
 
 
 def _common(table: Table, engine: str) -> dict[str, Any]:
-    """The settings that both sides have in an engine."""
+    """The settings common to both sides in an engine."""
     return _overlaid(table, "set", engine)
 
 
 def _settings(table: Table, side: str, engine: str) -> dict[str, Any]:
-    """The settings of a side in an engine, over those that both sides have."""
+    """The settings of one side in an engine, on top of the common ones."""
     return {**_common(table, engine), **_overlaid(table, side, engine)}
 
 

@@ -1,32 +1,29 @@
-"""How the verdict on a part of a claim follows from its cells and their simultaneous intervals.
+"""Verdicts on a claim's parts, from simultaneous intervals of their cells.
 
-Every cell (an engine at a limit) has one effect, turned so that the direction expected is positive, and an interval of
-it. The intervals of a part's cells hold together, and at all looks, with probability 95 %: each of k cells has the
-error rate 5 % / k (Bonferroni), spread over its looks in the manner of O'Brien and Fleming (repeated confidence
-intervals: Jennison and Turnbull, "Group Sequential Methods", 2000, chapter 9); where there is but one look, it is a
-plain interval. With the margin m, a cell is
+Every cell (an engine at a limit) has one effect, turned so that the expected direction is positive, and an interval.
+The intervals of a part's cells hold together, at all looks, with probability 95 %. Each of k cells has the error rate 5
+% / k (Bonferroni), spread over its looks by O'Brien-Fleming spending (repeated confidence intervals: Jennison and
+Turnbull, "Group Sequential Methods", 2000, chapter 9). With a single look it is a plain interval. With the margin m:
 
-- where a direction is expected: ``negligible`` if its interval lies inside (-m, m), else ``confirmed`` if it lies above
-  0, ``refuted`` if it lies below -m. By the part's own ``refuted_by`` an interval below 0 refutes too (``opposite``),
-  or one inside (-m, m) does (``negligible``);
-- where equivalence is expected: ``confirmed`` if the interval lies inside (-m, m), ``refuted`` if it lies beyond m or
-  below -m;
-- where no deficit is expected (non-inferiority): ``confirmed`` if it lies above -m, ``refuted`` if it lies below -m; a
-  significant deficit within the margin refutes nothing;
-- where something is to occur: ``confirmed`` by one case; ``negligible`` if there is none and the interval of its rate
-  ends below m;
-- where all cases are to be alike: ``refuted`` by one that is not; ``confirmed`` if there is none and the interval of
-  the rate of such cases ends below m;
-- ``open`` otherwise.
+- An expected direction is ``negligible`` if the interval lies inside (-m, m), else ``confirmed`` above 0 and
+  ``refuted`` below -m. The part's ``refuted_by`` may also refute by an interval below 0 (``opposite``), or inside (-m,
+  m) (``negligible``).
+- Expected equivalence is ``confirmed`` inside (-m, m), and ``refuted`` beyond m or below -m.
+- Expected non-inferiority is ``confirmed`` above -m and ``refuted`` below -m; a significant deficit within the margin
+  refutes nothing.
+- An expected occurrence is ``confirmed`` by one case; it is ``negligible`` without one if the interval of the rate ends
+  below m.
+- Expected uniformity is ``refuted`` by one exception; it is ``confirmed`` without one if the interval of the rate of
+  exceptions ends below m.
+- Otherwise the cell is ``open``.
 
-The part has the verdict that all its cells have in common. It ``depends`` if two cells with different verdicts have
-effects that differ by more than the margin: their intervals lie further apart than m. Otherwise it is ``open``, also
-where one is confirmed and one refuted by a rule under which both may be true of the same effect. So every verdict on a
-part is a consequence of intervals that hold together, and is false with a probability of at most 5 %.
+The part has the common verdict of its cells. It ``depends`` if two cells with different verdicts have intervals further
+apart than m. Otherwise it is ``open``, even if one cell is confirmed and one refuted by a rule under which the same
+effect allows both. So every verdict on a part follows from intervals that hold together, and is false with a
+probability of at most 5 %.
 
-Over the family of all parts that expect something, Holm's procedure says which verdicts would stay if the probability
-of any false one among them all were to be 5 %: by each part's p-value, the smallest error rate at which its cells
-would have decided so.
+Over all parts with an expectation, Holm's procedure tells which verdicts would stay if the probability of any false one
+were at most 5 %. A part's p-value is the smallest error rate at which its cells would have decided this way.
 """
 
 from __future__ import annotations
@@ -40,13 +37,13 @@ from elolab.tuning.keys.claims import REFUTED_BY
 
 CONFIRMED, REFUTED, NEGLIGIBLE, DEPENDS, OPEN = "confirmed", "refuted", "negligible", "depends", "open"
 SHOWN = "shown"
-"""Instead of a verdict, where a part expects nothing."""
+"""Stands for a verdict if a part expects nothing."""
 UNFINISHED = "unfinished"
-"""Shown instead of ``open`` where games or searches are left."""
+"""Shown instead of ``open`` if games or searches are left."""
 PART_VERDICTS = (CONFIRMED, REFUTED, NEGLIGIBLE, DEPENDS, OPEN)
 
 TURNED = ("worse", "less", "below", "not_more")
-"""Expectations whose effects are turned: what is expected is negative."""
+"""Expectations of a negative effect, which are turned."""
 EQUIVALENT = ("equivalent", "equal")
 NON_INFERIOR = ("not_worse", "not_more")
 OF_CASES = ("occurs", "same")
@@ -55,7 +52,7 @@ BY_MARGIN, BY_OPPOSITE, BY_NEGLIGIBLE = REFUTED_BY
 
 @dataclass(frozen=True)
 class Rule:
-    """What decides a cell: the expectation, and the margin on the scale of its effect (0 is none)."""
+    """The rule for a cell: the expectation, and the margin on the scale of its effect (0 for none)."""
 
     expect: str | None
     margin: float
@@ -63,15 +60,15 @@ class Rule:
 
     @property
     def sign(self) -> int:
-        """-1 where what is expected is negative."""
+        """-1 if the expected effect is negative, else 1."""
         return -1 if self.expect in TURNED else 1
 
     def turned(self, low: float, high: float) -> tuple[float, float]:
-        """The bounds of an effect as the rule sees it."""
+        """An effect's bounds, turned so that the expected direction is positive."""
         return (low, high) if self.sign > 0 else (-high, -low)
 
     def verdict(self, low: float, high: float) -> str:
-        """The verdict on an interval of a turned effect; not of ``OF_CASES``."""
+        """The verdict on an interval of a turned effect; not for ``OF_CASES``."""
         margin = self.margin
         inside = -margin < low and high < margin
         if self.expect is None:
@@ -87,7 +84,7 @@ class Rule:
         return REFUTED if high < (0 if self.refuted_by == BY_OPPOSITE else -margin) else OPEN
 
     def verdict_of_cases(self, hits: int, cases: int, high: float) -> str:
-        """The verdict where something is to occur, or all are to be alike; ``high`` bounds the rate, in percent."""
+        """The verdict on expected occurrence or uniformity; ``high`` is the upper bound of the rate, in percent."""
         if self.expect is None:
             return SHOWN
         if hits:
@@ -97,9 +94,9 @@ class Rule:
         return NEGLIGIBLE if self.expect == "occurs" else CONFIRMED
 
     def hypotheses(self, low: float, high: float) -> tuple[tuple[float, int], ...]:
-        """What a verdict on an interval rejects: values of the turned effect, and on which side (+1 above) that is.
+        """The values of the turned effect that a verdict rejects, with the side on which the effect lies (+1 above).
 
-        Nothing where the interval decides nothing.
+        Empty if the interval decides nothing.
         """
         verdict, margin = self.verdict(low, high), self.margin
         if verdict in (OPEN, SHOWN):
@@ -113,7 +110,7 @@ class Rule:
         return ((0.0 if self.refuted_by == BY_OPPOSITE and self.expect not in NON_INFERIOR else -margin, -1),)
 
     def largest_deciding_reach(self, effect: float) -> float:
-        """How far an interval around a turned effect may reach to either side and just decide; 0 if none would."""
+        """The largest half width of an interval around a turned effect that decides; 0 if none does."""
         reaches = {abs(effect - border) for border in (-self.margin, 0.0, self.margin)} - {0.0}
         deciding = [
             reach for reach in reaches
@@ -124,7 +121,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class CellOutcome:
-    """What a part's verdict takes from a cell."""
+    """A cell's contribution to its part's verdict."""
 
     verdict: str
     low: float
@@ -133,7 +130,7 @@ class CellOutcome:
 
 
 def verdict_of_cells(cells: Sequence[CellOutcome], margin: float) -> str:
-    """The verdict on a part, as the module's docstring defines it."""
+    """The verdict on a part, as defined in the module's docstring."""
     verdicts = {cell.verdict for cell in cells}
     if not cells or verdicts == {SHOWN}:
         return SHOWN if cells else OPEN
@@ -143,14 +140,14 @@ def verdict_of_cells(cells: Sequence[CellOutcome], margin: float) -> str:
 
 
 def differ(one: CellOutcome, other: CellOutcome, margin: float) -> bool:
-    """Whether two cells have different verdicts for different effects."""
+    """Whether two cells have different verdicts and intervals further apart than the margin."""
     if one.verdict == other.verdict:
         return False
     return max(one.low - other.high, other.low - one.high) > margin
 
 
 def stays_in_family(p_values: Mapping[str, float | None], family: int, error_rate: float = ERROR_RATE) -> set[str]:
-    """By Holm's procedure, the names whose p-values are rejected among ``family`` hypotheses; ``None`` never is."""
+    """Names whose p-values Holm's procedure rejects among ``family`` hypotheses; ``None`` is never rejected."""
     found: set[str] = set()
     known = sorted((p_value, name) for name, p_value in p_values.items() if p_value is not None)
     for place, (p_value, name) in enumerate(known):

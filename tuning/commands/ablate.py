@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def print_ablation(result: AblationResult, arguments: argparse.Namespace, folder: Path | None = None) -> None:
-    """Write an ablation's report, as far as it came, and print its tables."""
+    """Write an ablation's report so far, and print its tables."""
     from elolab.tuning.reports.ablation import ablation_data, ablation_text, write_ablation_report
     from elolab.tuning.reports.document import MESSAGES
     from elolab.tuning.reports.labels import in_language

@@ -1,4 +1,4 @@
-"""What the commands of tuning share."""
+"""Arguments and messages shared by the commands of tuning."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def configure_with_specification(parser: argparse.ArgumentParser, kind: str, epi
 
 
 def add_playing_arguments(parser: argparse.ArgumentParser) -> None:
-    """What ``uninterrupted`` hands on to the run."""
+    """Add the options that ``uninterrupted`` passes on to the run."""
     add_concurrency_argument(parser)
     add_affinity_argument(parser)
     add_cluster_arguments(parser)
@@ -64,7 +64,7 @@ def add_playing_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def uninterrupted(run: Callable[..., Any], arguments: argparse.Namespace, *given: Any, **named: Any) -> Any:
-    """What ``run`` returns, given the arguments of playing too, or ``None`` after a second Ctrl-C."""
+    """Call ``run`` with the options of playing; returns its result, or ``None`` after a second Ctrl-C."""
     played = {
         "concurrency": arguments.concurrency,
         "affinity": arguments.affinity,
@@ -80,7 +80,7 @@ def uninterrupted(run: Callable[..., Any], arguments: argparse.Namespace, *given
 
 
 def say_how_to_resume(command: str | None, directory: Path) -> None:
-    """Say on standard error how to go on; without a command, with the same again."""
+    """Print to standard error how to resume; without a command, by repeating the same one."""
     from elolab.arena.play.store import STORE_NAME, Store
 
     stored = 0
@@ -91,24 +91,24 @@ def say_how_to_resume(command: str | None, directory: Path) -> None:
 
 
 def say_stopped(directory: Path) -> None:
-    """Say on standard error that a run is not at its end."""
+    """Print to standard error that a run is not finished."""
     complain("console.unfinished", folder=directory)
 
 
 def complain(key: str, **values: Any) -> None:
-    """Say something on standard error."""
+    """Print a message to standard error."""
     print(f"elolab: {console('tuning')(key, **values)}", file=sys.stderr)
 
 
 def complain_of_faults(faults: Sequence[FaultCount], exit_code: int) -> None:
-    """Say on standard error how many games players forfeited, if any."""
+    """Print to standard error how many games players forfeited, if any."""
     games = sum(fault.lost for fault in faults)
     if games:
         complain("console.forfeits_one" if games == 1 else "console.forfeits", code=exit_code, games=games)
 
 
 def print_faults(faults: Sequence[FaultCount]) -> None:
-    """Print what players forfeited games by."""
+    """Print the faults by which players forfeited games."""
     from elolab.arena.figures.faults import fault_sentences
 
     say = console("elolab.arena")
@@ -119,9 +119,9 @@ def print_faults(faults: Sequence[FaultCount]) -> None:
 def print_outcome(
     text: str, digest: str, report: Path | None, faults: Sequence[FaultCount] = (), caveats: Caveats = NO_CAVEATS
 ) -> None:
-    """Print what came of a run, what players forfeited games by, the digest of its games and where the report is.
+    """Print a run's outcome, faults, caveats, the digest of its games and the report's path.
 
-    ``digest`` is empty of a run that holds no games; ``caveats`` stand before it.
+    ``digest`` is empty for a run without games.
     """
     print(text)
     print()
@@ -137,9 +137,10 @@ def print_outcome(
 
 @contextmanager
 def report_written(write: Callable[[], Path]) -> Iterator[Path | None]:
-    """The page that ``write`` writes, or ``None`` if it cannot: what the block prints then comes before the failure.
+    """Call ``write`` and yield the page's path, or ``None`` if it fails: the block prints first, then the error is
+    raised.
 
-    ``None`` too where Ctrl-C skips the report of a run that it has stopped before.
+    Also ``None`` if Ctrl-C skips the report of a run that it had stopped before.
     """
     from elolab.arena.players.interruption import requests_to_end
 
@@ -160,9 +161,9 @@ def report_written(write: Callable[[], Path]) -> Iterator[Path | None]:
 
 
 def describe(plan: StagePlan, purpose: Purpose, figures: Mapping[str, int], arguments: argparse.Namespace) -> int:
-    """Print what a run would do, for ``--dry-run``; ``figures`` are what it consists of beside games.
+    """Print the plan of a run, for ``--dry-run``; ``figures`` are its numbers other than games.
 
-    Raises ``UserError`` for options that it could not be played with, and for a test that could not accept anything.
+    Raises ``UserError`` for invalid options, and for a test that could not accept any hypothesis.
     """
     from elolab.arena.run import check_clocks, check_options, overload_warning
 
@@ -180,6 +181,6 @@ def describe(plan: StagePlan, purpose: Purpose, figures: Mapping[str, int], argu
 
 
 def figures_text(figures: Mapping[str, int]) -> str:
-    """What a run consists of, by names of the messages ``dry_run``."""
+    """The numbers of a plan in words, by names of the messages ``dry_run``."""
     message = console("elolab.tuning")
     return message("dry_run.comma").join(message(f"dry_run.{name}", count=count) for name, count in figures.items())

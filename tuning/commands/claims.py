@@ -113,7 +113,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def print_digests(spec: ClaimsSpec, arguments: argparse.Namespace) -> int:
-    """Print the digest of every part, and of all of them, so that two states of a file can be compared."""
+    """Print the digest of every part and of all, to compare versions of a file."""
     digests = {**{part.id: part.digest for part in spec.parts}, "all": spec.digest}
     if arguments.json:
         print_json(digests)
@@ -123,7 +123,7 @@ def print_digests(spec: ClaimsSpec, arguments: argparse.Namespace) -> int:
 
 
 def print_claims(result: ClaimsResult, arguments: argparse.Namespace, folder: Path | None = None) -> None:
-    """Write the report on the claims, as far as the run came, and print its table."""
+    """Write the report on the claims so far, and print its table."""
     from elolab.tuning.reports.claims.report import claims_data, claims_text, write_claims_report
 
     with report_written(lambda: write_claims_report(result, arguments.language, folder)) as report:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 FIT_MATCH_LIMITS = ("nodes=1000", "depth=4")
 SCORE_SHARE = 50
-"""Percent, in a logistic regression."""
+"""Default weight of the search's score in a logistic regression's targets, in percent."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -156,7 +156,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def print_fit(fitted: FitResult, arguments: argparse.Namespace, folder: Path | None = None) -> None:
-    """Write a fit's report, as far as it came, and print what it comes to."""
+    """Write a fit's report so far, and print its outcome."""
     from elolab.tuning.reports.fit import fit_data, fit_text, write_fit_report
 
     with report_written(lambda: write_fit_report(fitted, arguments.language, folder)) as report:

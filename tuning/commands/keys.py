@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from elolab.tuning.keys.kinds import Kind
 
 MAX_COLUMNS = 100
-"""Text is not spread wider than this on a wide terminal."""
+"""Maximum width of the text, even on a wider terminal."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Explain what was named, or list the kinds of files."""
+    """Explain the given names, or list the kinds of files."""
     from elolab.tuning.keys.reference import explained, overview
     from elolab.tuning.keys.schema import schema_text
 

@@ -17,7 +17,7 @@ configure = tournaments.configure
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the report of a run again, or that of several tournaments together."""
+    """Write the report of a run again, or a joint report of several tournaments."""
     with figures_also_as(arguments.figures):
         return _report(arguments)
 
@@ -39,7 +39,7 @@ def _report(arguments: argparse.Namespace) -> int:
 
 
 def print_report(result: Any, arguments: argparse.Namespace, folder: Path) -> None:
-    """Write what ``tuning.rereading`` has read into a folder, and print it as the command does that played it."""
+    """Write a result of ``tuning.rereading`` into a folder, and print it like the command that played it."""
     from elolab.tuning.commands.ablate import print_ablation
     from elolab.tuning.commands.claims import print_claims
     from elolab.tuning.commands.fit_evaluation import print_fit

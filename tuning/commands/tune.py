@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def print_tuning(result: StudyResult, arguments: argparse.Namespace, folder: Path | None = None) -> None:
-    """Write a study's report, as far as the study came, and print what it comes to."""
+    """Write a study's report so far, and print its outcome."""
     from elolab.tuning.reports.study import tuning_data, tuning_text, write_tuning_report
 
     with report_written(lambda: write_tuning_report(result, arguments.language, folder)) as report:

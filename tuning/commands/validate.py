@@ -1,4 +1,4 @@
-"""The command ``validate``: a study's recommendation against its base again."""
+"""The command ``validate``: play a study's recommendation against its base again."""
 
 from __future__ import annotations
 

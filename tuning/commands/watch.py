@@ -17,7 +17,7 @@ MESSAGES = "elolab.arena.watching"
 RESULTS = "results"
 HOST, PORT = "127.0.0.1", 8642
 NICENESS = 10
-"""By how much games go before watching them."""
+"""Niceness of the watcher, so that games have priority."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -89,7 +89,7 @@ def _run_in_terminal(arguments: argparse.Namespace) -> int:
 
 
 def _found(arguments: argparse.Namespace) -> tuple[Path, bool]:
-    """The folder to watch, and whether it is that of one run. Raises ``UserError`` if there is nothing in it."""
+    """The folder to watch, and whether it holds a single run. Raises ``UserError`` if it is empty."""
     from elolab.arena.collection.listing import is_run, run_folders
 
     named: Path | None = arguments.directory

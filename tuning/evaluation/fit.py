@@ -1,8 +1,8 @@
-"""Weights of an evaluation fitted to self-play: games, positions, regression, and a match against the weights before.
+"""Fitting evaluation weights to self-play: games, positions, regression, and matches against earlier weights.
 
-Each iteration plays games with the weights of the one before, adds their positions to those of all earlier iterations
-and fits anew. The run's folder holds the games, the chosen positions and every iteration's weights; the same command
-goes on where it was stopped and ends with the same weights, byte for byte.
+Each iteration plays games with the previous weights, adds their positions to those of all earlier iterations, and fits
+again. The run's folder holds the games, the selected positions and every iteration's weights. A resumed run ends with
+the same weights, byte for byte.
 """
 
 from __future__ import annotations
@@ -59,40 +59,41 @@ if TYPE_CHECKING:
 
 KIND = "evaluation fit"
 LENGTHS = ("games", "iterations", "match_pairs")
-"""What may be another number when a run is resumed."""
+"""Fields that may change when a run resumes."""
 SPECIFICATION_METADATA = "evaluation fit, as asked for"
-"""The fields of ``FitSpec`` as plain data, so that the folder alone says what it is."""
+"""Metadata with the fields of ``FitSpec``, so that the folder is self-contained."""
 
 
 @dataclass(frozen=True)
 class FitSpec:
-    """What a run is asked to do."""
+    """The specification of a fit."""
 
     game: str
     start: str
-    """The weights of the first iteration's games: a shipped name or a file."""
+    """The weights that play the first iteration's games: a shipped name or a file."""
     games: int
-    """Games of each iteration."""
+    """Games per iteration."""
     limits: Limits
-    """What a player may spend on a move of these games."""
+    """Limits of self-play."""
     seed: int
     iterations: int
     until_no_gain: bool
-    """Whether the first iteration that does not beat the weights before beyond doubt is the last."""
+    """Whether to stop at the first iteration without a significant gain over the previous weights."""
     phases: int
     patterns: bool
-    """Whether patterns are fitted beside the features."""
+    """Whether to fit patterns in addition to features."""
     score_share: int
-    """Percent of the search's score, the rest being the game's outcome, in what a logistic regression fits to."""
+    """Weight of the search's score in a logistic regression's targets, in percent; the rest is the game's outcome."""
     match_pairs: int
-    """Pairs of each match against the weights before; 0 is none."""
+    """Pairs of each match against earlier weights; 0 for no matches."""
     match_limits: tuple[Limits, ...]
-    """The matches' limits, one match each."""
+    """Limits of the matches; one match per limit."""
     score_limits: Limits | None = None
-    """Of the searches whose scores a linear regression fits to, where positions are not solved; else games' results."""
+    """Limits of searches whose scores replace game results as targets of a linear regression, where not solved
+    exactly."""
 
     def content(self, start: Weights) -> dict[str, Any]:
-        """What decides the run, as plain data for its folder."""
+        """Everything that determines the run, as plain data for its folder."""
         return {
             "game": self.game, "from": start.digest, "games": self.games, "limit": str(self.limits),
             "seed": self.seed, "iterations": self.iterations, "until_no_gain": self.until_no_gain,
@@ -101,7 +102,7 @@ class FitSpec:
         } | ({} if self.score_limits is None else {"score_limit": str(self.score_limits)})  # fmt: skip
 
     def as_asked(self) -> dict[str, Any]:
-        """Everything as plain data: ``fit_from_plain`` reads it."""
+        """All fields as plain data, for ``fit_from_plain``."""
         limits: dict[str, Any] = {
             "limits": str(self.limits), "match_limits": [str(limits) for limits in self.match_limits],
             "score_limits": None if self.score_limits is None else str(self.score_limits),
@@ -109,7 +110,7 @@ class FitSpec:
         return {field.name: getattr(self, field.name) for field in fields(self)} | limits
 
     def command(self, start: Weights, iterations: int) -> str:
-        """The command that fits the weights of an iteration again, without what only says where to write."""
+        """The command that reproduces an iteration's weights, without output options."""
         name = Path(self.start).name.removesuffix(".toml")
         return (
             f"elolab fit-evaluation --game {self.game} --from {name}#{start.digest} --games {self.games} "
@@ -127,7 +128,7 @@ class FitSpec:
 
 
 def fit_from_plain(data: Mapping[str, Any]) -> FitSpec:
-    """What ``FitSpec.as_asked`` gave."""
+    """The specification from the data of ``FitSpec.as_asked``."""
     scores = data.get("score_limits")
     limits = {
         "limits": Limits.parse(data["limits"]), "match_limits": tuple(map(Limits.parse, data["match_limits"])),
@@ -141,10 +142,10 @@ class FittedMatch:
     """A match of an iteration's weights against earlier ones."""
 
     against: str
-    """Which: ``the weights before`` or ``the first weights``."""
+    """The opponent: ``the weights before`` or ``the first weights``."""
     limits: Limits
     counts: Pentanomial
-    """The new weights' view."""
+    """Outcomes from the new weights' view."""
 
 
 @dataclass(frozen=True)
@@ -152,47 +153,47 @@ class Iteration:
     """One iteration's fit."""
 
     number: int
-    """From 1 on."""
+    """Number of the iteration, from 1."""
     games: int
-    """Games fitted to, those held out and those of earlier iterations included."""
+    """Games in the fit, including held-out games and those of earlier iterations."""
     fit: Fit
     error_before: float
-    """Held-out error of the weights before, which played the iteration's games."""
+    """Held-out error of the previous weights, which played the iteration's games."""
     error_before_scaled: float
-    """The same after the weights before were multiplied by whatever factor suits them best."""
+    """The same error after scaling the previous weights by the best factor."""
     weights: Path
     matches: tuple[FittedMatch, ...]
-    """As far as they came, if the run was stopped in them."""
+    """The matches so far, if the run was stopped in them."""
 
     @property
     def gained(self) -> bool:
-        """Whether the first match says with 95 % certainty that the weights beat those before."""
+        """Whether the first match shows with 95 % confidence that the weights beat the previous ones."""
         return bool(self.matches) and self.matches[0].counts.estimate().elo_low > 0
 
     @property
     def lost(self) -> bool:
-        """Whether it says with the same certainty that they are weaker."""
+        """Whether the first match shows with 95 % confidence that they are weaker."""
         return bool(self.matches) and self.matches[0].counts.estimate().elo_high < 0
 
 
 @dataclass(frozen=True)
 class FitResult:
-    """How a run ended."""
+    """The result of a run."""
 
     spec: FitSpec
     directory: Path
     regression: str
     """``linear`` or ``logistic``."""
     unit: int
-    """Points of an error in one point of the game's own score; 1 in a logistic regression."""
+    """Evaluation points per point of the game's own score; 1 for a logistic regression."""
     iterations: tuple[Iteration, ...]
     output: Path | None = None
-    """Where the weights that are kept were also written."""
+    """Where else the kept weights were written."""
     interrupted: bool = False
     unfinished: Iteration | None = None
-    """The iteration whose matches the run was stopped in; the last one in ``iterations`` is then the one before."""
+    """The iteration in whose matches the run was stopped; ``iterations`` then ends before it."""
     games: tuple[int, int] = (0, 0)
-    """Where the run was stopped: games of self-play of that iteration that are stored, and how many it has."""
+    """Where the run was stopped: stored and planned self-play games of the current iteration."""
     digest: str = ""
     """Digest of all games."""
     engine: str = ""
@@ -200,12 +201,12 @@ class FitResult:
 
     @property
     def kept(self) -> Path | None:
-        """The last weights; if a gain was asked for, the last that brought one, ``None`` if none did."""
+        """The last weights; with ``until_no_gain`` the last that gained, or ``None`` if none did."""
         kept = [done for done in self.iterations if done.gained or not self.spec.until_no_gain]
         return kept[-1].weights if kept else None
 
     def moved(self, spec: FitSpec, directory: Path) -> FitResult:
-        """The same of a run whose files are in another folder, and which was asked for in these words."""
+        """The same result with its files in another folder, and another specification."""
 
         def at_home(done: Iteration) -> Iteration:
             return replace(done, weights=directory / done.weights.name)
@@ -217,22 +218,22 @@ class FitResult:
 
 @dataclass(frozen=True)
 class ErrorKind:
-    """What a regression minimises, in words."""
+    """The error that a regression minimises, in words."""
 
     name: str
     prior: str
-    """What was chosen by the games held out."""
+    """The hyperparameter chosen on held-out games."""
 
 
 ERRORS = {
     "linear": ErrorKind("root mean square error", "ridge strength"),
     "logistic": ErrorKind("logistic loss", "spread of the prior"),
 }
-"""By regression."""
+"""Kinds of error by regression."""
 
 
 AGAINST_BEFORE, AGAINST_FIRST = "the weights before", "the first weights"
-"""Against which weights new ones are matched."""
+"""The opponents of new weights in matches."""
 
 
 class Interrupted(Exception):
@@ -240,7 +241,7 @@ class Interrupted(Exception):
 
 
 def fitting_of(game: Game) -> EvaluationFitting:
-    """What a game has for fitting; raises ``UserError`` if its weights do not come from a file."""
+    """A game's support for fitting; raises ``UserError`` if its weights do not come from a file."""
     from elolab.engine.games import GAMES, game_named
 
     fitting = game.fitting
@@ -251,7 +252,7 @@ def fitting_of(game: Game) -> EvaluationFitting:
 
 
 def check_fit(spec: FitSpec) -> EvaluationFitting:
-    """What the game has for fitting; raises ``UserError`` with one line for what cannot be asked of it."""
+    """Validate a specification and return the game's support for fitting; raises ``UserError`` with one line."""
     from elolab.engine.games import game_named
 
     fitting = fitting_of(game_named(spec.game))
@@ -332,14 +333,14 @@ def check_openings(spec: FitSpec) -> None:
 
 
 def purpose_of(spec: FitSpec, start: Weights) -> Purpose:
-    """The folder is for the same fit from the weights ``start``; only what ``LENGTHS`` names may differ."""
+    """The run's purpose: the same fit from the weights ``start``; only the fields in ``LENGTHS`` may differ."""
     more = {SPECIFICATION_METADATA: spec.as_asked()}
     sides = (Side("--limit", spec.limits), *(Side("--match-limit", limits) for limits in spec.match_limits))
     return Purpose(KIND, spec.content(start), "the command", lengths=LENGTHS, more=more, sides=sides)
 
 
 def plan_of_run(spec: FitSpec, directory: Path, concurrency: int, store: Store | None = None) -> StagePlan:
-    """What a run in that folder, whose ``store`` may be open, would consist of: games and matches in turn."""
+    """The stages of a run in that folder, games and matches in turn; ``store`` is its store if already open."""
     if store is None and (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as stored:
             return plan_of_run(spec, directory, concurrency, stored)
@@ -358,23 +359,23 @@ def plan_of_run(spec: FitSpec, directory: Path, concurrency: int, store: Store |
 
 
 def _stage_name(kind: str, number: int) -> str:
-    """The name of an iteration's ``games`` of self-play, or of its ``matches``."""
+    """Display name of an iteration's ``games`` or ``matches``."""
     return console("elolab.tuning")(f"stage.{kind}", number=number)
 
 
 def _opponents(number: int) -> dict[str, int]:
-    """Against which weights, by number, the newest ones of an iteration are matched."""
+    """The opponents of an iteration's new weights, as numbers of weights."""
     return {AGAINST_BEFORE: number - 1} | ({AGAINST_FIRST: 0} if number > 1 else {})
 
 
 def _match_games(spec: FitSpec, number: int) -> int:
-    """Games of all matches of an iteration."""
+    """Games of all matches in an iteration."""
     return 2 * spec.match_pairs * len(spec.match_limits) * len(_opponents(number))
 
 
 @dataclass(frozen=True)
 class _MatchOpenings:
-    """What the matches of a run have in common."""
+    """Openings and conditions common to all matches of a run."""
 
     conditions: Conditions
     suite: Suite
@@ -391,7 +392,7 @@ class _MatchOpenings:
 
 
 class _Iterations:
-    """The iterations of a run in turn, each raising ``Interrupted`` when the stop flag is set."""
+    """A run's iterations; each raises ``Interrupted`` when the stop flag is set."""
 
     def __init__(
         self, spec: FitSpec, game: Game, fitting: EvaluationFitting, start: Weights, run: Run, matches: _MatchOpenings
@@ -402,12 +403,12 @@ class _Iterations:
         self._positions: list[Positions] = []
         self._number = 0
         self.unfinished: Iteration | None = None
-        """The one whose matches are on."""
+        """The iteration whose matches are in progress."""
         self.games = (0, 0)
-        """Games of self-play of the iteration that is on: those stored, and all."""
+        """Stored and planned self-play games of the current iteration."""
 
     def next(self) -> Iteration:
-        """Games, positions, fit and matches of the next iteration."""
+        """Run the next iteration: games, positions, fit and matches."""
         plan = SelfPlay(
             self._spec.game, self._number, self._player(self._number, self._spec.limits, self._fitting.self_play),
             self._spec.games, self._spec.seed, self._fitting.opening_plies, self._fitting.adjudication,
@@ -426,7 +427,7 @@ class _Iterations:
         return done
 
     def _fitted(self, positions: Positions) -> tuple[Fit, tuple[float, float]]:
-        """The fit, and the held-out error of the weights before: as they are, and scaled by the best factor."""
+        """The fit, and the previous weights' held-out error, plain and scaled by the best factor."""
         steps, features = self._fitting.survey(positions.rows)
         before = read_weights(self._weights_path(self._number))
         if self._fitting.regression == "logistic":
@@ -451,7 +452,7 @@ class _Iterations:
     def _errors_before(
         self, weights: Weights, sample: Sample, steps: np.ndarray, positions: Positions
     ) -> tuple[float, float]:
-        """Held-out error of weights in a linear regression: as they are, and after scaling by the best factor."""
+        """Held-out error of weights in a linear regression, plain and scaled by the best factor."""
         kept = is_held_out(sample.games)
         table = steps_of(weights)
         values = np.einsum("nf,nf->n", sample.features[kept], table[steps[kept]].astype(np.float64))
@@ -470,8 +471,8 @@ class _Iterations:
     def _player(self, number: int, limits: Limits, settings: Mapping[str, Value] | None = None) -> PlayerSpec:
         """The engine with the weights of that number, named by their digest.
 
-        Games are told apart by all settings of their players, so that of the file only its name is in one: the same fit
-        has the same games in every folder.
+        A game's key includes all settings of its players, so the setting holds only the file's name: the same fit has
+        the same games in every folder.
         """
         path = self._weights_path(number)
         weights = find_weights(str(path), (self._spec.game,))
@@ -493,7 +494,7 @@ class _Iterations:
             raise Interrupted
 
     def _chosen(self, plan: SelfPlay) -> Positions:
-        """The iteration's positions: from the folder, if they are of just these games."""
+        """The iteration's positions; read from the folder if they belong to exactly these games."""
         records = list(games_of(plan, self._run.store))
         digest = digest_of([self._spec.seed, *([record.key, record.digest] for record in records)])
         path = self._run.directory / f"positions-{plan.iteration}.npz"
@@ -534,9 +535,9 @@ class _Iterations:
         return text if found.patterns is None else text + patterns_text(found.patterns)
 
     def _play_matches(self, done: Iteration) -> None:
-        """The newest weights against those before, and against the first, on openings that no fit has seen.
+        """Play the newest weights against the previous and the first ones, on openings unused by the fit.
 
-        ``unfinished`` has those of them that came to an end, and what there is of the one that did not.
+        ``unfinished`` gets the completed matches, and the current one so far.
         """
         spec, progress = self._spec, self._run.progress
         games = _match_games(spec, self._number)
@@ -560,9 +561,9 @@ class _Iterations:
                 raise Interrupted
 
     def _recognise(self, match: Match) -> None:
-        """Take up games of an older version, whose players had the path of the weights in their settings.
+        """Recognise games of an older version, whose players' settings held the path of the weights.
 
-        The digests of the weights are in the players' names.
+        The players' names have the digests of the weights.
         """
         stored = self._run.store.results_of(match.series)
         for job in (job for jobs in self._table.jobs(match) for job in jobs):
@@ -571,7 +572,7 @@ class _Iterations:
                 self._run.scores.setdefault(job.key, score)
 
     def _match(self, index: int, number: int, limits: Limits) -> Match:
-        """The match of that index in its iteration: the newest weights against those of that number."""
+        """The match with that index in its iteration: the newest weights against those of that number."""
         spec = self._spec
         return Match(
             self._player(self._number, limits), self._player(number, limits), self._openings,
@@ -581,7 +582,7 @@ class _Iterations:
 
 
 def _read_positions(path: Path, digest: str) -> Positions | None:
-    """Positions written before; ``None`` if there are none, or they are of other games."""
+    """Positions from a file; ``None`` if there is none, or it belongs to other games."""
     with contextlib.suppress(OSError, ValueError, KeyError, zipfile.BadZipFile), np.load(path) as stored:
         if str(stored["digest"]) == digest:
             return Positions(stored["rows"], stored["results"], stored["scores"], stored["games"])
@@ -589,12 +590,12 @@ def _read_positions(path: Path, digest: str) -> Positions | None:
 
 
 def _two_ends(rows: np.ndarray, phases: int) -> np.ndarray:
-    """Rows of weights as many as are fitted: a single one holds for all."""
+    """Weights with a row for each fitted phase; a single row is repeated."""
     return np.repeat(rows, phases, axis=0) if len(rows) == 1 else rows
 
 
 def weights_text(game: str, provenance: str, features: Sequence[str], phases: Sequence[Sequence[int]]) -> str:
-    """A file of weights as TOML; see ``engine.settings.weights``."""
+    """Weights as a TOML file; see ``engine.settings.weights``."""
     from elolab.engine.games import game_named
 
     lines = [
@@ -610,5 +611,5 @@ def weights_text(game: str, provenance: str, features: Sequence[str], phases: Se
 
 
 def strengths_text(found: Fit) -> str:
-    """The strengths of the prior that were chosen."""
+    """The chosen strengths of the prior."""
     return ", ".join(f"{strength:g}" for strength in found.strengths)

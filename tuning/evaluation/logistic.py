@@ -1,9 +1,9 @@
-"""Logistic regression of who won on features ("Texel tuning"), with games held out.
+"""Logistic regression of game outcomes on features ("Texel tuning"), with held-out games.
 
-The weights of two or more rows, mixed as the game says, start from given ones; they maximise the likelihood of the
-targets less a penalty on the change of each weight, which is a normal prior around the start. The features of a group
-share a further change, with a wider prior: a piece's worth may move without that of each square. Newton's method; the
-Hessian needs no great precision and is kept while the steps shrink.
+The weights have two or more rows, which the game blends. From given weights, the fit maximises the likelihood of the
+targets minus a penalty on each weight's change: a normal prior around the start. The features of a group share a
+further change with a wider prior, so a piece's value can move without each of its squares. Newton's method; an
+approximate Hessian suffices and is reused while the steps shrink.
 """
 
 from __future__ import annotations
@@ -18,55 +18,55 @@ from elolab.engine.settings.weights import MAX_XIANGQI_WEIGHT
 from elolab.tuning.evaluation.ridge import CURVE, Fit, is_held_out
 
 PRIOR_DEVIATIONS = (8.0, 24.0, 72.0)
-"""Standard deviations of the prior to choose from, in the evaluation's points."""
+"""Candidate standard deviations of the prior, in the evaluation's points."""
 GROUP_DEVIATION = 4.0
-"""Times as much for what the features of a group share."""
+"""Factor of the deviation for a group's shared change."""
 ALONE_DEVIATION = 2.0
-"""And for a feature that is in no group."""
+"""Factor of the deviation for a feature without a group."""
 CHUNK = 20_000
 CLOSE_ENOUGH = 1e-4
-"""Points of the evaluation: a step so short ends the search."""
+"""Step, in points of the evaluation, below which the search ends."""
 STEPS_PER_HESSIAN = 8
 MAX_STEPS = 100
 MAX_EXPONENT = 700.0
-"""Of which the exponential is a number yet."""
+"""Largest exponent without overflow."""
 LARGEST_FACTOR = 20.0
-"""By which weights are multiplied to see how well they would predict if their size were right."""
+"""Maximum factor by which weights are scaled, to measure their error apart from their size."""
 
 
 @dataclass(frozen=True)
 class WinSample:
-    """Positions as the regression sees them."""
+    """Positions as input of the regression."""
 
     features: np.ndarray
     """int8, shape (n, features)."""
     shares: np.ndarray
-    """float64, shape (n, rows): how much each row of weights counts."""
+    """float64, shape (n, rows): blending share of each row of weights."""
     outcomes: np.ndarray
-    """float64, shape (n,): the game's points of the side to move: 1, 1/2, 0."""
+    """float64, shape (n,): the game's points for the side to move: 1, 1/2, 0."""
     targets: np.ndarray
-    """float64, shape (n,): what is fitted to: outcomes, or something between them and the search's score."""
+    """float64, shape (n,): the targets: outcomes, or a mean of outcomes and the search's scores."""
     games: np.ndarray
-    """int64, shape (n,)."""
+    """int64, shape (n,): numbers of the games."""
 
     def __len__(self) -> int:
         return len(self.outcomes)
 
     def part(self, chosen: np.ndarray) -> WinSample:
-        """Some of the positions: an index array or a mask."""
+        """A subset of the positions: an index array or a mask."""
         return WinSample(
             self.features[chosen], self.shares[chosen], self.outcomes[chosen], self.targets[chosen], self.games[chosen]
         )
 
 
 def expected_score(values: np.ndarray, scale: float) -> np.ndarray:
-    """Points to be expected of a game from evaluations; ``scale`` is that of the odds."""
+    """Expected points from evaluations; ``scale`` is the scale of the odds."""
     found: np.ndarray = 1 / (1 + np.exp(np.minimum(-values / scale, MAX_EXPONENT)))
     return found
 
 
 def values_of(sample: WinSample, weights: np.ndarray) -> np.ndarray:
-    """The evaluation of each position by weights of shape (rows, features), float64 of shape (n,)."""
+    """Evaluation of each position by weights of shape (rows, features); float64 of shape (n,)."""
     values = np.empty(len(sample))
     for start in range(0, len(sample), CHUNK):
         part = slice(start, start + CHUNK)
@@ -75,7 +75,7 @@ def values_of(sample: WinSample, weights: np.ndarray) -> np.ndarray:
 
 
 def logistic_loss(values: np.ndarray, targets: np.ndarray, scale: float) -> float:
-    """Mean of the negative log-likelihood of the targets; 0 if there are none."""
+    """Mean negative log-likelihood of the targets; 0 if there are none."""
     if not len(values):
         return 0.0
     odds = values / scale
@@ -83,9 +83,10 @@ def logistic_loss(values: np.ndarray, targets: np.ndarray, scale: float) -> floa
 
 
 def losses_of(sample: WinSample, weights: np.ndarray, scale: float) -> tuple[float, float]:
-    """Loss of the outcomes under given weights: as they are, and multiplied by whatever factor suits them best.
+    """Loss of the outcomes under given weights, plain and scaled by the best factor.
 
-    Factors are tried up to ``LARGEST_FACTOR``, either way: of few positions, all on the side that won, none is best.
+    Factors are at most ``LARGEST_FACTOR`` either way, because few positions, all on the winning side, have no best
+    factor.
     """
     values = values_of(sample, weights)
     factor, low, high = 1.0, -LARGEST_FACTOR, LARGEST_FACTOR
@@ -107,10 +108,10 @@ def fit_wins(
     sample: WinSample, start: np.ndarray, groups: Sequence[Sequence[int]], scale: float,
     deviations: Sequence[float] = PRIOR_DEVIATIONS,
 ) -> Fit:  # fmt: skip
-    """Fit to the games that are not held out; errors are logistic losses of the outcomes, tempo not counted.
+    """Fit to the games that are not held out; errors are logistic losses of the outcomes, without the tempo bonus.
 
-    ``start`` are the weights to start from, of shape (rows, features). The standard deviation of the
-    prior is the one with the least error on the held-out games.
+    ``start`` are the initial weights, shape (rows, features). The prior's standard deviation is the one with the
+    smallest held-out error.
     """
     held_out = is_held_out(sample.games)
     training, kept = sample.part(~held_out), sample.part(held_out)
@@ -138,10 +139,10 @@ def fit_wins(
 
 
 class _Newton:
-    """The search for the best weights for one sample, warm from one prior to the next.
+    """The search for the best weights of a sample; each prior starts from the previous solution.
 
-    The unknowns are the changes of all features and of what each group shares, row after row, and last a bonus for the
-    side to move, which is a nuisance: the search adds its own.
+    The unknowns are the changes of all features and of each group, row by row, and last a bonus for the side to move.
+    The bonus is a nuisance parameter, because the search adds its own.
     """
 
     def __init__(self, sample: WinSample, start: np.ndarray, groups: Sequence[Sequence[int]], scale: float) -> None:
@@ -155,7 +156,7 @@ class _Newton:
         self._hessian: np.ndarray | None = None
 
     def solve(self, deviation: float) -> np.ndarray:
-        """The weights under a prior of that standard deviation, float64 of shape (rows, features)."""
+        """The weights under a prior of that standard deviation; float64 of shape (rows, features)."""
         penalty = self._penalty(deviation)
         on_hessian = 0
         for _ in range(MAX_STEPS):
@@ -196,7 +197,7 @@ class _Newton:
         return [slice(start, start + CHUNK) for start in range(0, len(self._sample), CHUNK)]
 
     def _gradient(self) -> np.ndarray:
-        """Of the log-likelihood, in double precision: what the weights come out at depends on it alone."""
+        """Gradient of the log-likelihood, in double precision, because it alone determines the solution."""
         rows, features = self._start.shape
         by_row = np.zeros((rows, features))
         tempo = 0.0
@@ -207,7 +208,7 @@ class _Newton:
         return np.concatenate([np.concatenate([by_row, by_row @ self._shared], axis=1).reshape(-1), [tempo]])
 
     def _curvature(self) -> np.ndarray:
-        """Of the negative log-likelihood; single precision does, for it only steers the steps."""
+        """Hessian of the negative log-likelihood; single precision suffices, because it only steers the steps."""
         found = np.zeros((self._unknowns, self._unknowns))
         shared = self._shared.astype(np.float32)
         for part in self._parts():

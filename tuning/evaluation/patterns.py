@@ -1,10 +1,8 @@
-"""Ridge regression of results on features and patterns together: a hundred thousand weights a phase.
+"""Ridge regression of results on features and patterns together: a hundred thousand weights per phase.
 
-A phase's weights minimise the sum of squared errors of its positions plus ``strength`` times the sum of the patterns'
-squared weights: as if each occupation had been seen so many times more, with nothing left to explain. Conjugate
-gradients solve it; the matrix is never written down, for a position has one occupation of each instance. A phase also
-learns from the positions a few steps before and after it. Its strength is the one with the least error on the held-out
-games.
+A phase's weights minimise the sum of squared errors of its positions plus ``strength`` times the sum of squared pattern
+weights. Conjugate gradients solve it without the matrix, because each pattern has one occupation per position. A phase
+also learns from positions a few steps before and after it. The strength is the one with the smallest held-out error.
 """
 
 from __future__ import annotations
@@ -17,22 +15,22 @@ from elolab.engine.settings.weights import MAX_WEIGHT, STEPS
 from elolab.tuning.evaluation.ridge import MIN_POSITIONS_PER_FEATURE, Fit, FitError, Sample, is_held_out, phases_of
 
 STRENGTHS = (10.0, 50.0, 200.0, 800.0)
-"""Results of games are noisy and take strong ones; scores of searches weak ones."""
+"""Candidate strengths: noisy game results need strong ones, search scores weak ones."""
 FEATURE_STRENGTH = 1e-3
-"""Of the features' weights, times each feature's sum of squares."""
+"""Strength for the features' weights, relative to each feature's sum of squares."""
 ROUNDS = 30
-"""Rounds of conjugate gradients; the held-out error has long stopped falling by then."""
+"""Rounds of conjugate gradients; the held-out error converges well before."""
 OVERLAP = 3
-"""Steps before and after a phase from which it learns too."""
+"""Steps before and after a phase whose positions it also uses."""
 CURVE = (4, 2, 1)
-"""The learning curve shows fits to the training games divided by these."""
+"""Divisors of the number of training games in the learning curve."""
 
 
 def fit_patterns(sample: Sample, steps: np.ndarray, numbers: np.ndarray, size: int, phases: int) -> Fit:
     """Fit features and patterns to the games that are not held out.
 
-    ``steps`` (n,) are the steps of the sample's positions, ``numbers`` (n, instances) the weights that count in each,
-    of ``size`` in a phase. Raises ``FitError`` if there are too few positions.
+    ``steps`` (n,) are the steps of the positions. ``numbers`` (n, instances) are the indices of each position's pattern
+    weights, below ``size``. Raises ``FitError`` if there are too few positions.
     """
     held_out = is_held_out(sample.games)
     games = np.unique(sample.games[~held_out])
@@ -77,7 +75,7 @@ def _best_of_phase(
     phase: int, phases: int, sample: Sample, steps: np.ndarray, numbers: np.ndarray, size: int, held_out: np.ndarray,
     strengths: Sequence[float], used: np.ndarray | None = None,
 ) -> tuple[float, np.ndarray] | None:  # fmt: skip
-    """Strength and weights (patterns, then features) of a phase; ``None`` if there are too few positions."""
+    """A phase's strength and weights (patterns, then features); ``None`` if there are too few positions."""
     length = STEPS // phases
     near = (steps >= phase * length - OVERLAP) & (steps < (phase + 1) * length + OVERLAP)
     training = near & ~held_out if used is None else near & ~held_out & used
@@ -94,13 +92,13 @@ def _best_of_phase(
 
 
 def _values(features: np.ndarray, numbers: np.ndarray, weights: np.ndarray, size: int) -> np.ndarray:
-    """What weights (patterns, then features) say of positions."""
+    """Values of positions by weights (patterns, then features)."""
     values: np.ndarray = weights[:size][numbers].sum(axis=1) + features @ weights[size:]
     return values
 
 
 def _solved(features: np.ndarray, numbers: np.ndarray, results: np.ndarray, size: int, strength: float) -> np.ndarray:
-    """The weights by conjugate gradients, each unknown scaled by how often it counts."""
+    """The weights by conjugate gradients, each unknown scaled by its frequency."""
     places = numbers.reshape(-1)
     instances = numbers.shape[1]
 
@@ -131,7 +129,7 @@ def _solved(features: np.ndarray, numbers: np.ndarray, results: np.ndarray, size
 def _errors(
     sample: Sample, phases: np.ndarray, numbers: np.ndarray, features: np.ndarray, patterns: np.ndarray
 ) -> np.ndarray:
-    """Error at each position of the weights of all phases."""
+    """Error at each position, with the weights of its phase."""
     values = np.einsum("nf,nf->n", sample.features, features[phases].astype(np.float64))
     for phase in range(len(patterns)):
         mask = phases == phase

@@ -1,9 +1,8 @@
-"""Positions of games with their results: what evaluations are fitted to.
+"""Positions of games with their results, as data for fitting evaluations.
 
-Of every two moves of a game one position is taken, by chance. In games with a score of their own its result is the
-game's, with perfect play from the first position on that is solved exactly, or on request the score of a search of the
-position; positions near the end are solved themselves. In games that are won or lost it is the game's points, and the
-score of the search is kept beside it.
+One of every two positions of a game is taken at random. In games with a score, a position near the end is solved; the
+others get the score of perfect play from the game's first solved position, or optionally the score of a search. In
+games that are won or lost, the result is the game's points, with the search's score beside it.
 """
 
 from __future__ import annotations
@@ -33,18 +32,18 @@ if TYPE_CHECKING:
 PLIES_PER_POSITION = 2
 GAMES_PER_TASK = 64
 SOLVING = {"endgame_presearch": 1, "hash_mb": 1}
-"""Settings for many short solutions."""
+"""Engine settings for many short solutions."""
 SEARCHING = {"hash_mb": 1}
-"""Settings for many short searches."""
+"""Engine settings for many short searches."""
 
 
 @dataclass(frozen=True)
 class Scoring:
-    """Searches that give positions their results."""
+    """Searches whose scores become the positions' results."""
 
     limits: Limits
     settings: Mapping[str, Value]
-    """Overrides of the engine's."""
+    """Overrides of the engine's settings."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +53,10 @@ class Positions:
     rows: np.ndarray
     """uint64, shape (n, words): see ``EvaluationFitting``."""
     results: np.ndarray
-    """float64, shape (n,): points of the game's own score, or points won (1, 1/2, 0): the view of the side to move."""
+    """float64, shape (n,): points of the game's own score, or points won (1, 1/2, 0), from the view of the side to
+    move."""
     scores: np.ndarray
-    """float64, shape (n,): the score that the search gave in the game, the view of the side to move."""
+    """float64, shape (n,): the search's score in the game, from the view of the side to move."""
     games: np.ndarray
     """int64, shape (n,): ``game_number`` of each position's game, ascending."""
 
@@ -64,12 +64,12 @@ class Positions:
         return len(self.rows)
 
     def part(self, chosen: np.ndarray) -> Positions:
-        """Some of the positions: an index array or a mask."""
+        """A subset of the positions: an index array or a mask."""
         return Positions(self.rows[chosen], self.results[chosen], self.scores[chosen], self.games[chosen])
 
 
 def joined(parts: Sequence[Positions]) -> Positions:
-    """Positions of several iterations."""
+    """Concatenate the positions of several iterations."""
     return Positions(
         np.concatenate([part.rows for part in parts]),
         np.concatenate([part.results for part in parts]),
@@ -82,10 +82,10 @@ def positions_of(
     records: Iterable[GameRecord], game: Game, seed: int, concurrency: int, stop: StopFlag,
     finished: Callable[[], None] = lambda: None, scoring: Scoring | None = None,
 ) -> Positions | None:  # fmt: skip
-    """The positions chosen from finished games; ``None`` if the stop flag was set.
+    """Select positions from finished games; ``None`` if the stop flag was set.
 
-    Nothing but time depends on ``concurrency``. ``finished`` is called after each game. Where the game has a score of
-    its own, ``scoring`` gives results to positions that are not solved; without it they have their game's.
+    Only time depends on ``concurrency``. ``finished`` is called after each game. In games with a score, ``scoring``
+    gives results to unsolved positions; without it they get the game's result.
     """
     fitting = game.fitting
     assert fitting is not None
@@ -120,7 +120,8 @@ def _chunks(records: Iterable[GameRecord]) -> Iterator[list[GameRecord]]:
 
 
 def _scorer(game: Game, fitting: EvaluationFitting, scoring: Scoring, stop: StopFlag) -> Callable[[np.ndarray], float]:
-    """What a search says of a row: points of the game's own score, the view of the side to move."""
+    """A function from a row to the search's score, in points of the game's own score, from the view of the side to
+    move."""
     engine = Engine(game.name, {**SEARCHING, **scoring.settings})
 
     def score(row: np.ndarray) -> float:
@@ -131,7 +132,7 @@ def _scorer(game: Game, fitting: EvaluationFitting, scoring: Scoring, stop: Stop
 
 
 def _rows_and_choice(record: GameRecord, fitting: EvaluationFitting, seed: int) -> tuple[np.ndarray, list[int]]:
-    """The rows of a game, and the plies of the positions chosen."""
+    """The rows of a game, and the plies of the selected positions."""
     before = len(record.opening.moves)
     rows = fitting.rows_of_game(record.opening.position, [*record.opening.moves, *(move.move for move in record.moves)])
     usable = fitting.usable(rows)
@@ -142,7 +143,7 @@ def _rows_and_choice(record: GameRecord, fitting: EvaluationFitting, seed: int) 
 
 
 def _won_positions(record: GameRecord, fitting: EvaluationFitting, seed: int) -> Positions:
-    """Positions of a game that is won or lost, but those of which the search saw the end."""
+    """Positions of a game that is won or lost, without those whose search saw the end."""
     before = len(record.opening.moves)
     rows, chosen = _rows_and_choice(record, fitting, seed)
     scores = {before + index: move.score for index, move in enumerate(record.moves)}
@@ -150,7 +151,7 @@ def _won_positions(record: GameRecord, fitting: EvaluationFitting, seed: int) ->
     kept = [ply for ply in chosen if abs(scores.get(ply) or 0) < BAN_BOUND] if first is not None else []
     return Positions(
         rows[kept],
-        # The colour that moves first in the game moves at even plies, for the games are played from its start.
+        # Games start from the initial position, so the first mover moves at even plies.
         np.array([first if ply % 2 == 0 else 1 - first for ply in kept if first is not None], np.float64),
         np.array([scores.get(ply) or 0 for ply in kept], np.float64),
         np.full(len(kept), game_number(record), np.int64),
@@ -161,7 +162,7 @@ def _solved_positions(
     record: GameRecord, game: Game, fitting: EvaluationFitting, solver: Solver,
     score: Callable[[np.ndarray], float] | None, seed: int, stop: StopFlag,
 ) -> Positions:  # fmt: skip
-    """Positions of a game with a score of its own, solved near the end; ``score`` says what others are worth."""
+    """Positions of a game with a score, solved near the end; ``score`` evaluates the others."""
     before = len(record.opening.moves)
     rows, chosen = _rows_and_choice(record, fitting, seed)
     steps, _ = fitting.survey(rows)
@@ -177,7 +178,7 @@ def _solved_positions(
             results[ply] = score(rows[ply])
     for ply in chosen:
         if ply not in results:
-            # The side to move is another at every ply, passes included.
+            # The side to move alternates at every ply, including passes.
             results[ply] = results[end] if (end - ply) % 2 == 0 else -results[end]
     return Positions(
         rows[chosen],

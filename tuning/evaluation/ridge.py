@@ -1,8 +1,8 @@
-"""Ridge regression of results on features, phase by phase, with games held out.
+"""Ridge regression of results on features, phase by phase, with held-out games.
 
-A phase's weights minimise the mean squared error of the training positions plus ``strength`` times the sum of each
-weight squared times its feature's mean square, so that the strength has no unit. The strength is the one with the least
-error on the held-out games, which no weight has seen.
+A phase's weights minimise the mean squared error of the training positions plus ``strength`` times the sum of squared
+weights, each multiplied by its feature's mean square, so that the strength has no unit. The strength is the one with
+the smallest held-out error.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from elolab.engine.settings.weights import MAX_WEIGHT, STEPS
 
 STRENGTHS = (1e-5, 1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1)
 HELD_OUT_EVERY = 10
-"""Of so many games one is held out."""
+"""One of this many games is held out."""
 CURVE = (16, 8, 4, 2, 1)
-"""The learning curve shows fits to the training games divided by these."""
+"""Divisors of the number of training games in the learning curve."""
 MIN_POSITIONS_PER_FEATURE = 5
-"""A phase with fewer positions than this for each feature takes the weights of the nearest phase that has them."""
+"""A phase with fewer positions per feature takes the weights of the nearest phase that has enough."""
 
 
 class FitError(UserError):
-    """Positions that nothing can be fitted to."""
+    """Too few positions for a fit."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Positions as the regression sees them."""
+    """Positions as input of the regression."""
 
     features: np.ndarray
     """float64, shape (n, features)."""
     phases: np.ndarray
     """int64, shape (n,)."""
     results: np.ndarray
-    """float64, shape (n,): what the weighted sum should be, in the evaluation's points."""
+    """float64, shape (n,): target of the weighted sum, in the evaluation's points."""
     games: np.ndarray
     """int64, shape (n,): numbers of the games."""
 
@@ -45,42 +45,42 @@ class Sample:
         return len(self.results)
 
     def part(self, chosen: np.ndarray) -> Sample:
-        """Some of the positions: an index array or a mask."""
+        """A subset of the positions: an index array or a mask."""
         return Sample(self.features[chosen], self.phases[chosen], self.results[chosen], self.games[chosen])
 
 
 @dataclass(frozen=True)
 class Fit:
-    """Weights and how well they predict results. Errors are root mean squares in the evaluation's points."""
+    """Fitted weights and their errors, which are root mean squares in the evaluation's points."""
 
     weights: np.ndarray
     """Whole numbers, int64, shape (phases, features)."""
     strengths: tuple[float, ...]
-    """Of the ridge: one for all phases, or one each."""
+    """Ridge strengths: one for all phases, or one each."""
     training_error: float
     held_out_error: float
     training: int
-    """Positions fitted to."""
+    """Number of positions in the fit."""
     held_out: int
-    """Positions of the games held out."""
+    """Number of held-out positions."""
     curve: tuple[tuple[int, float, float], ...]
-    """Training games, training error and held-out error of fits to fewer games, ascending."""
+    """Number of training games, training error and held-out error of fits to fewer games, ascending."""
     patterns: np.ndarray | None = None
     """Weights of patterns, int16, shape (phases, weights of a phase)."""
 
 
 def is_held_out(games: np.ndarray) -> np.ndarray:
-    """Which games (by their numbers) are held out."""
+    """A mask of held-out games, by their numbers."""
     return games % HELD_OUT_EVERY == HELD_OUT_EVERY - 1
 
 
 def phases_of(steps: np.ndarray, phases: int) -> np.ndarray:
-    """The row of weights of each step."""
+    """The row of weights for each step."""
     return steps * phases // STEPS
 
 
 def fit(sample: Sample, phases: int, strengths: Sequence[float] = STRENGTHS) -> Fit:
-    """Fit the weights to the games that are not held out; ``sample`` has positions of both kinds."""
+    """Fit the weights to the games that are not held out; ``sample`` includes held-out ones."""
     held_out = is_held_out(sample.games)
     training, kept = sample.part(~held_out), sample.part(held_out)
     moments = _moments(training, phases)
@@ -93,7 +93,7 @@ def fit(sample: Sample, phases: int, strengths: Sequence[float] = STRENGTHS) -> 
         some = training.part(training.games <= games[-1])
         try:
             weights = _solved(_moments(some, phases), strength)
-        except FitError:  # of so few games
+        except FitError:  # too few games
             continue
         curve.append((len(games), root_mean_square(some, weights), root_mean_square(kept, weights)))
     weights = np.clip(np.rint(_solved(moments, strength)), -MAX_WEIGHT, MAX_WEIGHT).astype(np.int64)
@@ -104,7 +104,7 @@ def fit(sample: Sample, phases: int, strengths: Sequence[float] = STRENGTHS) -> 
 
 
 def root_mean_square(sample: Sample, weights: np.ndarray) -> float:
-    """Error of weights of shape (phases, features) on a sample; 0 if it is empty."""
+    """Error of weights of shape (phases, features) on a sample; 0 for an empty one."""
     if not len(sample):
         return 0.0
     values = np.einsum("nf,nf->n", sample.features, weights[sample.phases].astype(np.float64))
@@ -112,7 +112,7 @@ def root_mean_square(sample: Sample, weights: np.ndarray) -> float:
 
 
 def _moments(sample: Sample, phases: int) -> list[tuple[int, np.ndarray, np.ndarray]]:
-    """By phase: positions, mean products of the features with each other, and with the results."""
+    """For each phase: number of positions, mean products of the features, and of features and results."""
     found = []
     for phase in range(phases):
         mask = sample.phases == phase

@@ -1,7 +1,7 @@
-"""Games of a setting against itself from random openings, played into the run's store: what evaluations are fitted to.
+"""Self-play games from random openings, played into the run's store, as data for fitting evaluations.
 
-Game ``k`` of an iteration depends on the random seed, the iteration and ``k`` alone. So a run can be stopped anywhere
-and go on, have more games added, and come out the same at any concurrency.
+Game ``k`` of an iteration depends only on the seed, the iteration and ``k``. So a run can stop and resume anywhere, add
+games, and has the same result at any concurrency.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 
 GAMES_PER_ITERATION = 10**7
-"""More than the games of one iteration, so that ``game_number`` tells the games of a run apart."""
+"""More than an iteration's games, so that ``game_number`` is unique within a run."""
 
 
 def game_number(record: GameRecord) -> int:
-    """The number of a game of self-play among those of all iterations of a run."""
+    """A game's number among the self-play games of all iterations of a run."""
     return record.pairing.round * GAMES_PER_ITERATION + record.pairing.number
 
 
 def series_of_iteration(iteration: int) -> str:
-    """Where the games of an iteration, from 0 on, are counted."""
+    """The series of an iteration's games; iterations count from 0."""
     return f"games {iteration:03d}"
 
 
@@ -40,46 +40,46 @@ class SelfPlay:
 
     game: str
     iteration: int
-    """From 0 on."""
+    """Number of the iteration, from 0."""
     player: PlayerSpec
     games: int
     seed: int
     opening_plies: tuple[int, int]
-    """Fewest and most random plies before the player takes over, so that games are all different and not only even."""
+    """Minimum and maximum number of random plies before the player takes over."""
     adjudication: Adjudication
 
     @property
     def series(self) -> str:
-        """Where the run counts the games."""
+        """The series in the store."""
         return series_of_iteration(self.iteration)
 
     def opening(self, game: Game, index: int) -> Opening:
-        """The random opening of game ``index`` (from 0 on); the game is not over after it."""
+        """The random opening of game ``index`` (from 0); it does not end the game."""
         chance = random.Random(f"opening {self.seed} {self.iteration} {index}")
         position = game.position()
         for _ in range(chance.randint(*self.opening_plies)):
             position.push(chance.choice(position.legal_moves()))
-            if not position.legal_moves():  # over before its time: from the start with other moves
+            if not position.legal_moves():  # the game ended early: start again with other moves
                 position = game.position()
         return Opening(position.start, tuple(position.moves))
 
     def job(self, game: Game, index: int) -> GameJob:
-        """Game ``index``."""
+        """The job of game ``index``."""
         pairing = Pairing(index, index, 0, 0, index, self.iteration, self.series)
         conditions = GameConditions(self.game, Rules(), self.adjudication, self.seed)
         return conditions.job(pairing, self.player, self.player, self.opening(game, index))
 
 
 def play_games(plan: SelfPlay, game: Game, run: Run) -> bool:
-    """Play the games that the run lacks; False if some are left unplayed."""
+    """Play the games that the run lacks; False if some remain unplayed."""
     stored = stored_games(plan, run.store)
     return run.play(plan.job(game, index) for index in range(plan.games) if index not in stored)
 
 
 def stored_games(plan: SelfPlay, store: Store) -> set[int]:
-    """Which of the games (from 0 on) are in the store.
+    """Indices (from 0) of the games in the store.
 
-    Those of another player there are not: of weights that more games of an iteration before have changed since.
+    Games of other players are left out: their weights changed when an earlier iteration got more games.
     """
     return store.numbers_of(plan.series, plan.player.name) & set(range(plan.games))
 
