@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 WAKE_SECONDS = 0.05
-"""How often whoever waits for a search that ponders polls the stop flag of the run."""
+"""Poll interval of the run's stop flag while waiting for a ponder search."""
 
 
 class BuiltinPlayer:
-    """``engine.engine.Engine`` behind ``arena.players.contract.Player``; it has no process and no dialogue.
+    """The built-in engine (``engine.engine.Engine``) as a ``Player``, without process or dialogue.
 
     On the wall clock it ponders in a thread of its own. On the CPU and the node clock nothing is searched before the
-    opponent has moved: the ponder search is then granted what the opponent's move took, in its own CPU time or nodes,
-    and so a game comes out the same at any load.
+    opponent has moved: the ponder search then gets as much CPU time or as many nodes as the opponent used, so games are
+    reproducible at any load.
     """
 
     def __init__(self, spec: PlayerSpec, game: str, search_statistics: SearchStatisticsSettings | None = None) -> None:
@@ -44,17 +44,17 @@ class BuiltinPlayer:
         self._counted: dict[str, Any] = {}
         self._engine: Engine | None = None
         self._expected: tuple[Position, PlayerClock | None] | None = None
-        """What is to be pondered on once the time is known."""
+        """Position and clock to ponder on, once the opponent's time is known."""
         self._search: PonderSearch | None = None
         self._processors: Processors = frozenset()
-        """On which it thinks; empty if that is left to the system."""
+        """Processors to think on; empty leaves them to the system."""
 
     async def pin(self, processors: Processors) -> None:
-        """From the next search on."""
+        """Takes effect with the next search."""
         self._processors = processors
 
     async def start(self) -> None:
-        """Set the engine up, if it is not."""
+        """Create the engine, unless it exists."""
         if self._engine is None:
             self._engine = await in_thread(self._make_engine)
 
@@ -70,7 +70,7 @@ class BuiltinPlayer:
         self._counted = {}
 
     async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
-        """Search; a move costs the time that the kernel itself measured on the limits' clock."""
+        """Search; charges the time that the kernel measured on the limits' clock."""
         engine = await self._running()
         search = functools.partial(engine.search, position, self.spec.limits, self._clock(clock), stop)
         result = await in_thread(self._pinned, search)
@@ -78,10 +78,10 @@ class BuiltinPlayer:
         return self._reply(result, _nanoseconds(result))
 
     def hear_draw_offer(self) -> None:
-        """Nothing: its score says whether it agrees, see ``arena.play.game``."""
+        """Does nothing: a built-in player agrees by its score, see ``arena.play.game``."""
 
     async def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
-        """Begin to search, or remember on what."""
+        """Begin a ponder search, or remember its position for later."""
         if self.spec.limits.clock_kind == "wall":
             search = functools.partial(PonderSearch, await self._running(), position, self.spec, self._clock(clock))
             self._search = await in_thread(self._pinned, search)
@@ -91,7 +91,9 @@ class BuiltinPlayer:
     async def move_after_pondering(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
     ) -> Reply:
-        """Search on, charged from the opponent's move on; after a miss, search anew with what the tables keep."""
+        """Continue a hit's search, charged from the opponent's move on; after a miss, search anew with the filled
+        tables.
+        """
         from elolab.engine.engine import PonderGrant
 
         if self._expected is not None:
@@ -113,7 +115,7 @@ class BuiltinPlayer:
         return await self.move(position, moves, clock, stop)
 
     async def stop_pondering(self) -> None:
-        """End the search of the thread, if there is one."""
+        """End the ponder search, if there is one."""
         self._expected = None
         if self._search is not None:
             search, self._search = self._search, None
@@ -124,16 +126,16 @@ class BuiltinPlayer:
         return self._counted if self._settings is not None else None
 
     def dialogue(self) -> list[str]:
-        """Nothing: nobody talks."""
+        """Always empty."""
         return []
 
     async def close(self) -> None:
-        """Give the engine's tables back."""
+        """Free the engine's tables."""
         await self.stop_pondering()
         self._engine = None
 
     def _pinned(self, search: Callable[[], Result]) -> Result:
-        """What ``search`` returns; called in a thread that served others before."""
+        """Run ``search`` on the player's processors; the calling thread may have served others before."""
         if self._processors:
             pin_thread(self._processors)
         return search()
@@ -160,7 +162,7 @@ class BuiltinPlayer:
     async def move_afresh(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int
     ) -> Reply:
-        """A search like any other; the built-in engine never answers without a move."""
+        """An ordinary search; the built-in engine always answers with a move."""
         return await self.move(position, moves, clock, stop)
 
     async def _granted(
@@ -204,7 +206,7 @@ class PonderSearch:
             self._outcome = error
 
     def hit(self, stop: StopFlag) -> tuple[SearchResult, int]:
-        """The clock runs from now: the result, and the nanoseconds it took from here."""
+        """Continue after a hit; returns the result and the nanoseconds from this call on."""
         hit_ns = time.monotonic_ns()
         self._ponder.clear()
         while self._thread.is_alive():
@@ -218,7 +220,7 @@ class PonderSearch:
         return self._outcome, max(0, ended_ns - hit_ns)
 
     def abandon(self) -> SearchResult | None:
-        """Stop it, whatever it has found; ``None`` if it failed."""
+        """Stop the search and discard its result; ``None`` if it failed."""
         self._stop.set()
         self._ponder.clear()
         self._thread.join()

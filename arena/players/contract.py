@@ -1,4 +1,4 @@
-"""What a game asks of a player, whoever the player is, and how a player can fail."""
+"""The interface of a player, as the game loop sees it, and the ways a player can fail."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:  # both import compiled code, which a tournament of external e
 
 
 MAX_DEPTH = 10**6
-"""Plies; what an engine says beyond is taken for this."""
+"""Largest depth in plies; larger reported values are clipped to it."""
 
 
 MAX_VARIATION = 20
-"""Plies of a principal variation that are kept."""
+"""Most plies of a principal variation to keep."""
 VARIATION_LENGTH = 20 * MAX_VARIATION
-"""Characters of an engine's words that are read for it: more than these moves take."""
+"""Most characters of an engine's text to read for it: longer than these moves."""
 
 
 def variation_of(moves: Iterable[str | None]) -> str:
-    """A principal variation as ``Reply`` has it, up to the first ``None``: a word that is no move."""
+    """Format a principal variation for ``Reply``, up to the first ``None`` (a word that is no move)."""
     read = list(islice(moves, MAX_VARIATION))
     return " ".join(read[: read.index(None)] if None in read else read)  # type: ignore[arg-type]
 
@@ -52,20 +52,20 @@ def first_word(line: str) -> str:
 
 
 def number_of(digits: str, most: int = 10**15) -> int:
-    """The whole number that an engine wrote, within ``most`` either way: what it says must not be able to do harm."""
+    """Parse a whole number from an engine and clip it to ``most`` either way, so that no value can do harm."""
     return max(-most, min(most, int(digits[:20])))
 
 
 WORDS = "words"
-"""The kind of a fault of which only an English text is known."""
+"""Kind of a fault known only by its English text."""
 
 
 @dataclass(frozen=True, init=False)
 class Fault:
-    """What a player did wrong, without its name: a kind with its figures, and from these a sentence in any language.
+    """A player's fault, without its name: a kind with values, from which a sentence in any language is made.
 
     Kinds are messages of the table ``did`` in arena's catalogue. A value is a text, a number, or another ``Fault``,
-    which becomes a part of the sentence. A stored game keeps all of it: a report may be written in any language later.
+    which becomes a part of the sentence. Stored games keep kind and values, so a later report can use any language.
     """
 
     kind: str
@@ -77,7 +77,7 @@ class Fault:
 
     @classmethod
     def of(cls, what: Fault | str) -> Fault:
-        """The fault itself, or one of which only the English text is known."""
+        """The fault itself, or a fault of kind ``WORDS`` for an English text."""
         return what if isinstance(what, Fault) else cls(WORDS, text=what)
 
     def text(self, language: str = DEFAULT_LANGUAGE) -> str:
@@ -89,7 +89,7 @@ class Fault:
 
     @property
     def data(self) -> dict[str, Any]:
-        """Plain data, from which ``read`` makes it again."""
+        """Plain data; ``read`` is the inverse."""
         values = {name: value.data if isinstance(value, Fault) else value for name, value in self.values.items()}
         return {"kind": self.kind, "values": values}
 
@@ -108,7 +108,7 @@ def seconds_text(milliseconds: float) -> str:
 
 
 def stored_fault(detail: Mapping[str, Any]) -> tuple[str, Fault] | None:
-    """The player whose fault a stored game's ``detail`` holds, and the fault; ``None`` if there is none.
+    """The player and fault in a stored game's ``detail``; ``None`` if there is none.
 
     Games stored by earlier versions hold the English text alone, with the player's name before it.
     """
@@ -133,21 +133,21 @@ class PlayerFault(Exception):
     """A player failed: its game is lost, or cannot start, for the ``reason`` (one of ``engine.rules.REASONS``)."""
 
     def __init__(self, reason: str, what: Fault | str, player: str = "") -> None:
-        """``what`` the player did, or an English sentence about its settings; ``player`` is its name."""
+        """``what`` is the fault, or an English sentence about the settings; ``player`` is the player's name."""
         assert reason in REASONS, reason
         self.fault = Fault.of(what)
         self.text = f"{player}: {self.fault.text()}" if player else self.fault.text()
-        """One line in English: the player, what it did, and what would have been right."""
+        """One English line: the player, the fault, and the remedy."""
         super().__init__(self.text)
         self.reason = reason
 
 
 class GameStopped(Exception):
-    """The stop flag was set while a player was thinking; the game is not over and will be played again."""
+    """The stop flag was set while a player was thinking; the unfinished game will be played again."""
 
 
 class PlayerResigned(Exception):
-    """A player gave up the game instead of moving, which is its right and no fault."""
+    """A player resigned instead of moving; no fault."""
 
 
 LEVEL_SCORE = 100
@@ -155,9 +155,9 @@ LEVEL_SCORE = 100
 
 
 class NoMove(Exception):
-    """A player answered a position with legal moves without making one; it may be asked once more, afresh.
+    """A player answered without a move although legal moves exist; it may be asked once more, afresh.
 
-    It claims a result, passes, resigns without being lost, or says that it has no move.
+    It claims a result, passes, resigns in a position that is not lost, or says that it has no move.
     """
 
     def __init__(
@@ -166,10 +166,10 @@ class NoMove(Exception):
         super().__init__(what)
         self.is_resignation = is_resignation
         self.what = what
-        """What the player did instead."""
+        """The player's answer in place of a move."""
         self.elapsed_ns = elapsed_ns
         self.score = score
-        """Of the search that ended so, as in ``Reply``."""
+        """Score of that search, as in ``Reply``."""
 
 
 class PlayerClock(NamedTuple):
@@ -185,7 +185,7 @@ class PlayerClock(NamedTuple):
     moves_to_go: int
     """Own moves to the next control; 0 is sudden death."""
     opponent_moves_to_go: int = 0
-    """The same of the opponent; 0 also without a clock."""
+    """The opponent's moves to the next control; 0 also without a clock."""
 
     @property
     def remaining_ms(self) -> int:
@@ -199,55 +199,56 @@ class Reply(NamedTuple):
     move: str
     """ICCS, ranks 0-9; not yet known to be legal."""
     score: int | None
-    """Centipawns from the mover's side, mates as ``engine.values.MATE`` less the plies; ``None`` if it did not say."""
+    """Centipawns from the mover's side, mates as ``engine.values.MATE`` less the plies; ``None`` if not reported."""
     depth: int | None
     nodes: int | None
     elapsed_ns: int
     """What the move costs on the player's clock."""
     said: str = ""
-    """The answer in the player's own words, for messages about it."""
+    """The answer in the player's own words, for messages."""
     expected: str | None = None
     """The reply it expects, in the same notation; not yet known to be legal."""
     reading: Fault | None = None
-    """How the words were read, where there is more than one way."""
+    """Note on how ambiguous words were read."""
     offers_draw: bool = False
-    """Whether a draw is offered with the move, or accepted that the opponent offered."""
+    """Whether the move offers a draw, or accepts the opponent's offer."""
     principal_variation: str = ""
-    """The line it expects, from ``move`` on as a rule: at most ``MAX_VARIATION`` moves in the same notation, separated
-    by spaces; not yet known to be legal. Empty if it did not say."""
+    """The expected line, usually from ``move`` on: at most ``MAX_VARIATION`` moves in the same notation, separated by
+    spaces; not yet known to be legal. Empty if not reported.
+    """
 
 
 @dataclass(frozen=True)
 class Pondered:
-    """What a player that pondered learns when the opponent has moved."""
+    """The outcome of pondering, once the opponent has moved."""
 
     is_hit: bool
     """Whether the opponent made the expected move."""
     opponent_ns: int
-    """What the opponent's move took on its clock."""
+    """Time of the opponent's move on its clock."""
 
 
 class Player(Protocol):
-    """One player, used by one game at a time and kept from game to game; on ``arena.players.event_loop``.
+    """A player, used by one game at a time and kept between games; runs on ``arena.players.event_loop``.
 
     Every method but ``close`` and ``dialogue`` may raise ``PlayerFault``; ``move`` and ``new_game`` may also raise
-    ``GameStopped``, and methods that return a ``Reply`` ``PlayerResigned`` and ``NoMove``. After a fault the player can
-    be used again: its next ``start`` begins afresh.
+    ``GameStopped``, and methods that return a ``Reply`` also ``PlayerResigned`` and ``NoMove``. A player is usable
+    after a fault: its next ``start`` begins afresh.
     """
 
     @property
     def spec(self) -> PlayerSpec:
-        """What the player was made from."""
+        """Specification of the player."""
 
     @property
     def name(self) -> str:
         """The name in the tournament."""
 
     async def pin(self, processors: Processors) -> None:
-        """Think on these processors only from now on, before a game begins."""
+        """Restrict thinking to these processors from now on; called before a game begins."""
 
     async def start(self) -> None:
-        """Get ready to play; does nothing if it is. Faults: ``startup_failure``."""
+        """Get ready to play; does nothing if ready. Faults: ``startup_failure``."""
 
     async def new_game(self, opening: Opening, stop: StopFlag) -> None:
         """Get ready, as by ``start``, and forget the last game. Faults: ``startup_failure``."""
@@ -262,57 +263,57 @@ class Player(Protocol):
     async def move_afresh(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int
     ) -> Reply:
-        """``move``, after ``NoMove``: the position is told as that of a new game, its counters at zero.
+        """Choose a move after ``NoMove``, presenting the position as a new game's, its counters at zero.
 
-        ``spent_ns`` is what the answer without a move took; it counts as a part of this one.
+        ``spent_ns``, the time of the answer without a move, counts as a part of this one.
         """
 
     def hear_draw_offer(self) -> None:
-        """The opponent's last move came with the offer of a draw; told before the move that may accept it."""
+        """Note that the opponent offers a draw; called before the move that may accept it."""
 
     async def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
         """Begin to think about the position after the expected reply, the last of ``moves``, while the clock stands.
 
-        Only asked of players whose ``spec`` says ``ponder``; the next call is ``move_after_pondering`` or
-        ``stop_pondering``. ``position`` is the player's to keep. No faults: what goes wrong shows in the next call.
+        Only called if ``spec.ponder`` is set; the next call is ``move_after_pondering`` or ``stop_pondering``.
+        ``position`` is the player's to keep. No faults: errors surface in the next call.
         """
 
     async def move_after_pondering(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
     ) -> Reply:
-        """``move``, now that the opponent has moved: goes on with the search after a hit, abandons it otherwise."""
+        """Choose a move now that the opponent has moved: continue the search after a hit, abandon it otherwise."""
 
     async def stop_pondering(self) -> None:
-        """Abandon the search, for the game is over; does nothing if there is none. No faults."""
+        """Abandon the ponder search when the game is over; does nothing if there is none. No faults."""
 
     def search_statistics(self) -> dict[str, Any] | None:
-        """What was counted since ``new_game`` (see ``engine.search_statistics``); ``None`` if nothing is."""
+        """Search events counted since ``new_game`` (see ``engine.search_statistics``); ``None`` if not counted."""
 
     def dialogue(self) -> list[str]:
-        """The end of what was said between harness and player since it started, oldest first; empty if nothing."""
+        """The last lines exchanged with the player since it started, oldest first; empty if there are none."""
 
     async def close(self) -> None:
-        """End whatever the player runs, within two seconds; safe to call at any time and more than once."""
+        """End the player's process or threads within two seconds; safe to call at any time and repeatedly."""
 
 
 class ProgramLender(ABC):
-    """A player whose program compiled code may ask for moves itself, as long as nothing unusual happens."""
+    """A player whose process compiled code may drive directly as long as nothing unusual happens."""
 
     @abstractmethod
     def lend_program(self, moves: Sequence[str]) -> Program | None:
-        """The program, and what it is asked after these moves; ``None`` if that is not possible now, or never.
+        """Lend the process, with the question it is asked after these moves; ``None`` if not possible.
 
-        Until ``take_program_back`` nobody else may talk to it.
+        Nobody else may talk to it until ``take_program_back``.
         """
 
     @abstractmethod
     def take_program_back(self, moves: Sequence[ExchangedMove], unfinished: Exchanged | None) -> None:
-        """Go on after the moves that the program has made, and what it has been asked and has said beyond these."""
+        """Resume control after the moves made so far; ``unfinished`` is the exchange under way, if any."""
 
     @abstractmethod
     def variation_in(self, scored: bytes) -> str:
-        """The principal variation in the line that told a move's score, as ``Reply`` has it."""
+        """The principal variation in the line that reported a move's score, as ``Reply`` has it."""
 
     @abstractmethod
     async def finish_move(self, unsent: bytes, began_ns: int, stop: StopFlag) -> Reply:
-        """As ``Player.move``, of a program that has been asked at ``began_ns``, but for what is ``unsent``."""
+        """Finish a move like ``Player.move``, for a question asked at ``began_ns`` whose rest is ``unsent``."""

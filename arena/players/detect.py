@@ -1,9 +1,8 @@
-"""Finding out which protocol a program speaks, by greeting it in all of them.
+"""Protocol detection: greet a program in each protocol until one is answered.
 
-Every protocol has a process of its own, for a program may be in any state once it has been told what it does not
-understand. They are started one after another, and the first that answers decides: most programs say nothing to what
-they do not understand, so that there is nothing else to wait for. What is said and which answer counts is the
-protocol's own ``greeting``.
+Each protocol gets its own process, because unknown input can leave a program in any state. They are started in turn,
+and the first answer decides: most programs ignore what they do not understand. Each protocol defines its own
+``greeting``.
 """
 
 from __future__ import annotations
@@ -22,33 +21,33 @@ if TYPE_CHECKING:
     from elolab.arena.records import PlayerSpec
 
 MAX_LINES = 10_000
-"""Lines of a program that greets without end before it is taken to speak another protocol."""
+"""Most lines of a greeting before the program is taken to speak another protocol."""
 HEAD_START_SECONDS = 1.0
-"""How long a program may take to answer before it is greeted in the next protocol too, in another process."""
+"""Time for an answer before the next protocol is tried in another process."""
 QUOTED = 80
 """Characters of a program's words in messages."""
 FAREWELL = "quit"
 HINT_SECONDS = 2.0
-"""How long each protocol is tried to say what a program speaks that did not answer in its own."""
+"""Time per protocol for naming the one that a silent program does speak."""
 
 Program = tuple[tuple[str, ...], str | None]
 """A command and its working directory."""
 
 
 class DetectionError(UserError):
-    """A program whose protocol cannot be found; the message says what it answered, and the remedy."""
+    """A program whose protocol cannot be found; the message quotes its answer and gives the remedy."""
 
 
 @dataclass
 class ProtocolFinder:
-    """Asks programs which protocol they speak, each once."""
+    """Detects the protocol of programs, asking each only once."""
 
     known: Iterable[PlayerSpec] = ()
-    """Players of an earlier run: what they spoke is not asked again."""
+    """Players of an earlier run; their protocols are reused."""
     tell: Callable[[str, Protocol], None] = lambda program, protocol: None
-    """Called with a program and the protocol that was found."""
+    """Called with a program and its detected protocol."""
     tell_slow: Callable[[str, float], None] = lambda program, seconds: None
-    """Called with a program that does not answer at once, and how many seconds it is given."""
+    """Called with a program that is slow to answer, and the seconds it may take."""
     _found: dict[tuple[Program, str | None], Protocol] = field(default_factory=dict)
 
     def protocol_of(self, command: Sequence[str], directory: str | None, game: str | None, seconds: float) -> Protocol:
@@ -78,13 +77,13 @@ class ProtocolFinder:
 
 
 def other_protocol(player: PlayerSpec) -> str:
-    """In words, which protocol a program speaks that does not answer in the one it is said to; empty if it does."""
+    """Name the protocol that a player's program speaks if it is not the specified one; empty if it is."""
     found = spoken_instead((player.command, player.directory), player.protocol)
     return "" if found is None else f'it answers over {found.title}: give protocol = "{found.name}"'
 
 
 def spoken_instead(program: Program, name: str) -> Protocol | None:
-    """The protocol in which a program answers, if it is another than the one of that name."""
+    """The protocol in which a program answers, if it differs from the named one."""
     tried = sorted((one for one in protocols() if one.greeting is not None), key=lambda one: one.name != name)
     try:
         found, _ = greet(program, tried, HINT_SECONDS)
@@ -101,10 +100,10 @@ def plays(protocol: Protocol, game: str) -> bool:
 def greet(
     program: Program, protocols: Sequence[Protocol], seconds: float, waiting: Callable[[], None] = lambda: None
 ) -> tuple[Protocol | None, str]:
-    """The first of the protocols in which a program answers, and what it says to the first of all.
+    """Find the first protocol that a program answers in; also returns its words to the first greeting.
 
-    ``seconds`` is what each is given; ``waiting`` is called once all have been tried in vain but time is left. No
-    process is left behind. Raises ``DetectionError`` if the program cannot be started.
+    ``seconds`` limits each; ``waiting`` is called when all have been greeted and none has answered yet. No process is
+    left behind. Raises ``DetectionError`` if the program cannot be started.
     """
     from elolab.arena.players.event_loop import EventLoop
 
@@ -133,7 +132,7 @@ def greet(
 
 
 class _Attempt:
-    """A process that is greeted over one protocol."""
+    """A process being greeted in one protocol."""
 
     def __init__(self, loop: EventLoop, program: Program, protocol: Protocol, seconds: float) -> None:
         from elolab.arena.players.contract import PlayerFault
@@ -143,7 +142,7 @@ class _Attempt:
         self.protocol = protocol
         self.is_understood = False
         self.has_ended = False
-        """Whether the program has answered, or will not."""
+        """Whether the program has answered, or never will."""
         self._words = ""
         self._began = time.monotonic()
         try:
@@ -154,7 +153,7 @@ class _Attempt:
 
     @property
     def age(self) -> float:
-        """Seconds since it was started."""
+        """Seconds since the start."""
         return time.monotonic() - self._began
 
     async def _greet(self, deadline_ns: int) -> None:
@@ -182,7 +181,7 @@ class _Attempt:
 
     @property
     def description(self) -> str:
-        """What the program said, and how it ended if it did so by itself; after ``close``."""
+        """The program's words, and how it ended if by itself; call after ``close``."""
         said = f"said {self._words[:QUOTED]!r}" if self._words else ""
         return _printable(" and ".join(part for part in (said, self._end) if part))
 
@@ -214,5 +213,5 @@ def _shown(program: Program) -> str:
 
 
 def _printable(text: str) -> str:
-    """The text in one line that no terminal takes for anything else."""
+    """The text as one line, safe for a terminal."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)

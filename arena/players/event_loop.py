@@ -1,8 +1,8 @@
 """One thread that talks to any number of programs: coroutines that wait for pipes, deadlines and worker threads.
 
-Games between programs are coroutines on one loop with one poll over all pipes. The loop is as small as it is because
-its cost comes with every move of every game: a general one (asyncio) takes longer for a single event than a whole move
-may cost here. ``run`` is for those who wait for one thing only; ``LoopThread`` serves other threads.
+Games between programs are coroutines on one loop with one poll over all pipes. The loop is minimal because every move
+pays for it: asyncio needs more time for one event than a whole move may cost here. ``run`` runs a single coroutine;
+``LoopThread`` serves other threads.
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ from typing import Any, Protocol, TypeVar
 Result = TypeVar("Result")
 
 WAKE_NS = 100_000_000
-"""How often everything that is waited for is looked at, for stop flags and processes that ended without a word."""
+"""Interval for checking all waiting tasks for stop flags and silently ended processes."""
 WORKERS = 1024
-"""Most threads for what cannot be awaited. They are started when they are needed, and searches of built-in players
-must not queue behind each other."""
+"""Most threads for blocking work; started on demand. Searches of built-in players must not queue."""
 
 _FOR_EVER = 1 << 62
 
@@ -32,10 +31,10 @@ class Waitable(Protocol):
     """Something that a coroutine can wait for by ``suspend``."""
 
     deadline_ns: int
-    """When to stop waiting, by ``time.monotonic_ns``; kept while a task waits."""
+    """Deadline of the wait, by ``time.monotonic_ns``; constant while a task waits."""
 
     def begin(self, loop: EventLoop, task: Task) -> None:
-        """A task waits from now on; ``loop.resume`` wakes it. May be called on any loop, one after another."""
+        """Start waiting on behalf of a task, which ``loop.resume`` wakes. The loop may differ from call to call."""
 
     def check(self, now_ns: int) -> None:
         """Called every ``WAKE_NS`` and after the deadline: wakes the task if it should wait no longer."""
@@ -50,12 +49,12 @@ class Source(Protocol):
 
 @types.coroutine
 def suspend(source: Waitable) -> Generator[Waitable, Any, Any]:
-    """Wait for ``source``; what it resumes the task with."""
+    """Wait for ``source``; returns the value that it resumes the task with."""
     return (yield source)
 
 
 class Task:
-    """A coroutine on its way."""
+    """A running coroutine."""
 
     __slots__ = ("coroutine", "done", "error", "result")
 
@@ -76,7 +75,7 @@ class EventLoop:
         self._waiting: dict[Task, Waitable] = {}
         self._check_ns = 0
         self._calls: deque[Callable[[], None]] = deque()
-        """What other threads asked for."""
+        """Calls requested by other threads."""
         self._closing = threading.Lock()
         self._is_closed = False
         self._wake_output, self._wake_input = os.pipe()
@@ -85,7 +84,7 @@ class EventLoop:
         self.watch(self._wake_output, select.POLLIN, self)
 
     def close(self) -> None:
-        """Give the loop's own pipe back. Threads that end later, for tasks nobody waits for any more, are not heard."""
+        """Close the loop's own pipe; threads of abandoned tasks that end later are ignored."""
         with self._closing:
             self._is_closed = True
             os.close(self._wake_output)
@@ -94,17 +93,17 @@ class EventLoop:
     # What those who wait use.
 
     def watch(self, descriptor: int, events: int, source: Source) -> None:
-        """Tell ``source`` of events (a mask of ``select.POLL...``) from now on."""
+        """Report a descriptor's events (a mask of ``select.POLL...``) to ``source`` from now on."""
         self._sources[descriptor] = source
         self._poll.register(descriptor, events)
 
     def unwatch(self, descriptor: int) -> None:
-        """No longer; does nothing if there was no watch."""
+        """Stop watching a descriptor; does nothing if it is not watched."""
         if self._sources.pop(descriptor, None) is not None:
             self._poll.unregister(descriptor)
 
     def resume(self, task: Task, value: Any = None, error: BaseException | None = None) -> None:
-        """Go on with a task, up to where it waits again."""
+        """Continue a task until it waits again."""
         self._waiting.pop(task, None)
         try:
             source = task.coroutine.send(value) if error is None else task.coroutine.throw(error)
@@ -122,7 +121,7 @@ class EventLoop:
             task.done(task)
 
     def call(self, function: Callable[[], None]) -> None:
-        """Have ``function`` called on the loop's thread, from whatever thread; nothing once the loop is closed."""
+        """Call ``function`` on the loop's thread; usable from any thread, ignored once the loop is closed."""
         with self._closing:
             if self._is_closed:
                 return
@@ -135,7 +134,7 @@ class EventLoop:
     # What runs it.
 
     def run_until_done(self, coroutine: Coroutine[Waitable, Any, Result]) -> Result:
-        """The coroutine's result, or its exception; other tasks go on meanwhile."""
+        """Run a coroutine to its end, and other tasks meanwhile; returns its result or raises its exception."""
         ended: list[Task] = []
         task = Task(coroutine, ended.append)
         self.resume(task)
@@ -147,7 +146,7 @@ class EventLoop:
         return result
 
     def turn(self) -> None:
-        """Wait for the next events and deal with them."""
+        """Wait for the next events and handle them."""
         left_ns = self._check_ns - time.monotonic_ns()
         for descriptor, event in self._poll.poll(left_ns / 1e6 if left_ns > 0 else 0):
             source = self._sources.get(descriptor)
@@ -158,7 +157,7 @@ class EventLoop:
             self._check(now_ns)
 
     def ready(self, descriptor: int, event: int) -> None:
-        """Other threads have asked for something."""
+        """Run the calls that other threads requested."""
         try:
             os.read(descriptor, 4096)
         except BlockingIOError:
@@ -175,7 +174,7 @@ class EventLoop:
 
 
 class _Work:
-    """A function in a thread of its own, as something to wait for."""
+    """A function running in its own thread, as a ``Waitable``."""
 
     deadline_ns = _FOR_EVER
 
@@ -189,7 +188,7 @@ class _Work:
         future.add_done_callback(lambda ended: loop.call(lambda: _resume_with(loop, task, ended)))
 
     def check(self, now_ns: int) -> None:
-        """It ends when it ends."""
+        """Does nothing: a function cannot be interrupted."""
 
 
 def _resume_with(loop: EventLoop, task: Task, future: Future[Any]) -> None:
@@ -209,7 +208,7 @@ def _workers() -> ThreadPoolExecutor:
 
 
 async def in_thread(function: Callable[..., Result], *arguments: Any) -> Result:
-    """The result of a function that blocks or computes for long, called in another thread meanwhile."""
+    """Run a blocking or long function in another thread, and wait for its result."""
     result: Result = await suspend(_Work(function, arguments))
     return result
 
@@ -218,7 +217,7 @@ _OF_THREAD = threading.local()
 
 
 def run(coroutine: Coroutine[Waitable, Any, Result]) -> Result:
-    """The coroutine's result, for callers that are none; the thread waits. Not to be called on a loop's thread."""
+    """Run a coroutine from ordinary code, blocking the thread; not on a loop's thread."""
     loop = getattr(_OF_THREAD, "loop", None)
     if loop is None:
         loop = _OF_THREAD.loop = EventLoop()
@@ -235,7 +234,7 @@ class LoopThread:
         self._thread.start()
 
     def submit(self, coroutine: Coroutine[Waitable, Any, Result]) -> Future[Result]:
-        """Begin the coroutine; its result, or its exception, when it is done."""
+        """Start the coroutine; the future holds its result or exception."""
         future: Future[Result] = Future()
 
         def done(task: Task) -> None:
@@ -248,7 +247,7 @@ class LoopThread:
         return future
 
     def close(self) -> None:
-        """End the thread; nothing must be running on the loop any more."""
+        """End the thread; no coroutine may be running."""
         self._is_closing = True
         self._loop.call(lambda: None)
         self._thread.join()

@@ -1,8 +1,8 @@
-"""What all players have in common that are programs of other people, whatever protocol they speak.
+"""The common part of players that are external programs, in any protocol.
 
-The process lives from game to game, and is replaced after a fault (or for every game, where the player's ``restart``
-says so). A protocol is a *session*, which reads lines and knows which replies are due, and a subclass of
-``ExternalPlayer``, which knows what to say when.
+The process lives from game to game, and is replaced after a fault (or for every game, with ``restart = "always"``). A
+protocol consists of a *session*, which parses lines and tracks the replies that are due, and a subclass of
+``ExternalPlayer``, which decides what to send.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from elolab.engine.games.contract import Position
 
 LogDialogue = Callable[[str, Sequence[str], int], DialogueSink | None]
-"""From a player's name, its command and the number of its process."""
+"""Opens the sink of a dialogue, from a player's name, its command and its process number."""
 QUOTED = 80
 """Characters of an engine's line that the text of a fault repeats."""
 LATE_ANSWER_MS = 250
-"""How long after its deadline a thinking engine is given to obey a stop, before it is taken to hang."""
+"""Time after its deadline for a thinking engine to obey a stop, before it counts as hanging."""
 
 
 @functools.lru_cache(maxsize=1000)  # a match plays its openings again and again, and reading one takes milliseconds
@@ -52,22 +52,22 @@ def canonical_position(game: str, text: str) -> str:
 
 
 def without_history(position: Position) -> str:
-    """The text of a position as that of a game that has just begun: its counters are at zero."""
+    """The position's text as of a new game, its counters at zero."""
     board, side, *counters = position.text.split()
     return " ".join([board, side, *(("-", "-", "0", "1") if counters else ())])
 
 
 class ExternalSession(Protocol):
-    """Which replies are due, and what the engine said. Pure: text in."""
+    """Tracks the replies that are due and the engine's output. Pure: text in."""
 
     @property
     def is_idle(self) -> bool:
         """Whether no reply is due."""
 
     def receive(self, text: str) -> str:
-        """Take a line of the engine; the reply that it is or completes, empty if it is none.
+        """Process a line of the engine; returns the reply that it is or completes, else empty.
 
-        Where the player says ``search_replies``, the line may come with those before it, which are no replies.
+        With ``search_replies``, the text may include preceding lines that are no replies.
         """
 
 
@@ -78,10 +78,11 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
     """An external engine; see ``arena.players.contract.Player``."""
 
     protocol_name: ClassVar[str]
-    """The protocol, for messages."""
+    """Name of the protocol, for messages."""
     search_replies: ClassVar[tuple[bytes, ...]] = ()
-    """The first words of lines that end a search. What comes before is handed over with them, which is much faster than
-    line by line, for searches say a lot. Empty if every line has to be seen as it comes."""
+    """First words of lines that end a search; the lines before are handed over together, much faster than one by one.
+    Empty if every line must be processed on arrival.
+    """
 
     def __init__(self, spec: PlayerSpec, game: str, make_session: Callable[[], SessionKind]) -> None:
         self.spec = spec
@@ -92,27 +93,27 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
         self._session = make_session()
         self._games = 0
         self._processors: Processors = frozenset()
-        """On which the engine runs; empty if that is left to the system."""
+        """Processors of the engine; empty leaves them to the system."""
         self.log_dialogue: LogDialogue = lambda player, command, process_id: None
-        """Asked, for every process that starts, where its whole dialogue is kept."""
+        """Called for every new process; returns the sink of its whole dialogue, if it is kept."""
         self._starting: StopFlag | None = None
-        """What is watched while the engine starts."""
+        """The stop flag to watch while the engine starts."""
 
     @property
     def process_id(self) -> int | None:
-        """Of the engine, while it runs."""
+        """Process number of the running engine."""
         return self._process.process_id if self._process is not None and not self._process.has_ended else None
 
     @property
     def announced_options(self) -> Mapping[str, Option] | None:
-        """Of the engine that was started last, by name in lower case; ``None`` where the protocol has no such thing."""
+        """Options announced by the engine started last, by name in lower case; ``None`` if the protocol has none."""
         return None
 
     # What a protocol says.
 
     @abstractmethod
     async def _handshake(self, deadline_ns: int) -> None:
-        """Everything that is said once, after the process has started."""
+        """Perform the exchange after the start of the process."""
 
     @abstractmethod
     async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
@@ -130,27 +131,27 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
 
     @abstractmethod
     async def _halt(self) -> bool:
-        """Stop the search and wait for the engine to be idle; whether it moved. One that is not idle is ended."""
+        """Stop the search, or end an engine that does not obey; returns whether it moved. The engine is then idle."""
 
     def hear_draw_offer(self) -> None:
-        """Nothing, where the protocol has no draws by agreement."""
+        """Does nothing in protocols without draw offers."""
 
     async def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
-        """Nothing, where the protocol has no pondering; such players are not specified to ponder."""
+        """Does nothing in protocols without pondering; their players are never specified to ponder."""
 
     async def move_after_pondering(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
     ) -> Reply:
-        """A search like any other, where the protocol has no pondering."""
+        """An ordinary search in protocols without pondering."""
         return await self.move(position, moves, clock, stop)
 
     async def stop_pondering(self) -> None:
-        """Nothing, where the protocol has no pondering."""
+        """Does nothing in protocols without pondering."""
 
     # The player's life.
 
     async def pin(self, processors: Processors) -> None:
-        """At once, if the engine runs, and whenever it starts."""
+        """Takes effect at once if the engine runs, and at every start."""
         if processors != self._processors:
             self._processors = processors
             if self.process_id is not None:

@@ -1,8 +1,8 @@
-"""Ctrl-C and other requests to end: a first one stops the work cleanly, a second one ends the process, whatever hangs.
+"""Ctrl-C and termination signals: the first stops the work cleanly, the second ends the process even if it hangs.
 
 Within a run (``stopping_on_signals``) the first one sets the run's stop flag. Elsewhere it raises ``KeyboardInterrupt``
-in the main thread, but not while that imports modules or loads compiled code: an exception there may be swallowed, come
-out as another one, or leave a lock that nobody gives back. There the process ends at once, because nothing was begun.
+in the main thread, except during imports and loading of compiled code, where an exception may be swallowed, change its
+type, or leave a lock held. There the process ends at once, because nothing has begun.
 
 A thread of a command's process hears signals beside the main thread, which may hang. It ends the process
 ``SECOND_SECONDS`` after a second request, ``FIRST_SECONDS`` after a first one outside a run, and ``COMPILING_SECONDS``
@@ -26,29 +26,29 @@ from typing import Protocol
 EXIT_INTERRUPTED = 130
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 FIRST_SECONDS = 3.0
-"""Time that a command which is no run has to end by itself after a first request."""
+"""Time for a command outside a run to end by itself after a first request."""
 SECOND_SECONDS = 0.5
-"""Time that anything has after a second request."""
+"""Time to end after a second request."""
 COMPILING_SECONDS = 6.0
-"""Time after which a run that was asked to end waits no longer for a thread that compiles or imports."""
+"""Time after a first request before a run stops waiting for a thread that compiles or imports."""
 FLUSH_SECONDS = 0.2
-"""Time for what was printed to be written: whoever reads it may have stopped reading."""
+"""Time to flush output, whose reader may have stopped reading."""
 TOGETHER_SECONDS = 0.2
-"""Requests closer together count as one: wrappers and ``timeout`` pass on what the terminal has sent already."""
+"""Requests closer together count as one: ``timeout`` and wrappers repeat what the terminal sent."""
 UNSAFE_PACKAGES = ("_frozen_importlib", "_frozen_importlib_external", "importlib", "llvmlite", "numba")
-"""Packages whose functions must not be left by an exception that they know nothing of."""
+"""Packages whose functions an unexpected exception must not interrupt."""
 
 
 class Stoppable(Protocol):
-    """What a request to end stops, such as a ``StopFlag``."""
+    """Anything that a request to end can stop, such as a ``StopFlag``."""
 
     def set(self) -> None:
-        """Stop; called in the midst of whatever the main thread is doing."""
+        """Stop; called from a signal handler at any point of the main thread."""
 
 
 @dataclass
 class Pauses:
-    """How often the process has been stopped and continued, as by Ctrl-Z and ``fg``; see ``stopping_on_signals``."""
+    """Counts how often the process was stopped and continued, as by Ctrl-Z and ``fg``; see ``stopping_on_signals``."""
 
     count: int = 0
 
@@ -61,7 +61,7 @@ class _Requests:
         self._last = -TOGETHER_SECONDS
 
     def add(self) -> bool:
-        """Count one; whether it is another one than the last."""
+        """Count one; returns whether it is distinct from the last."""
         before, self._last = self._last, time.monotonic()
         is_new = self._last - before >= TOGETHER_SECONDS
         self.count += is_new
@@ -69,17 +69,17 @@ class _Requests:
 
 
 class _Listener:
-    """Hears the signals of a command's process in a thread, and ends the process if nothing else does."""
+    """Thread that receives the signals of a command's process, and ends the process if nothing else does."""
 
     def __init__(self) -> None:
         self.requests = _Requests()
         self.runs = 0
-        """Runs under way that a first request stops."""
+        """Number of active runs that a first request stops."""
         self._reader, self._writer = os.pipe()
         os.set_blocking(self._writer, False)
 
     def start(self) -> None:
-        """Listen from now on; for the main thread."""
+        """Start listening; call on the main thread."""
         signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
         threading.Thread(target=self._listen, daemon=True, name="signals").start()
 
@@ -98,7 +98,7 @@ class _Listener:
             end_process(EXIT_INTERRUPTED, after=FIRST_SECONDS, word="interrupted")
 
     def _end_if_compiling(self) -> None:
-        """End the process once a run has had time to end and a thread compiles, which takes up to a minute."""
+        """End the process once a run has had time to end while a thread is still compiling (up to a minute)."""
         time.sleep(COMPILING_SECONDS)
         while self.runs:
             if any(map(_is_unsafe, sys._current_frames().values())):
@@ -107,13 +107,13 @@ class _Listener:
 
 
 _LISTENER: list[_Listener] = []
-"""That of this process, if it is a command's."""
+"""The listener of this process, if it is a command's."""
 
 
 def take_over_signals() -> None:
     """Let Ctrl-C end this process as described above, from now on; for the main thread of a command.
 
-    What the process was told to ignore, as a job in the background is, stays ignored.
+    Signals already ignored, as in a background job, stay ignored.
     """
     _LISTENER.append(_Listener())
     _LISTENER[0].start()
@@ -122,7 +122,7 @@ def take_over_signals() -> None:
 
 
 def give_back_signals(code: int) -> None:
-    """Let the process come to its end: Ctrl-C ends it at once, and after a request to end nothing holds it up."""
+    """Restore the default: Ctrl-C ends the process at once; after a request to end, nothing delays the exit."""
     if signal.getsignal(signal.SIGINT) is _interrupt_once:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     if requests_to_end():  # a thread that compiles would be waited for
@@ -130,12 +130,12 @@ def give_back_signals(code: int) -> None:
 
 
 def requests_to_end() -> int:
-    """How often a command's process was asked to end; 0 in any other."""
+    """Number of requests to end a command's process; 0 in other processes."""
     return sum(listener.requests.count for listener in _LISTENER)
 
 
 def interrupt(number: int, frame: FrameType | None) -> None:
-    """Raise ``KeyboardInterrupt``, or end a command's process where that would not be safe; a handler of signals."""
+    """Signal handler: raise ``KeyboardInterrupt``, or end a command's process if raising is unsafe."""
     if _LISTENER and _is_unsafe(frame):
         end_process(EXIT_INTERRUPTED, after=0.0, word="interrupted")
         while True:  # the main thread goes no further
@@ -160,7 +160,7 @@ def _is_unsafe(frame: FrameType | None) -> bool:
 
 
 def end_process(code: int, *, after: float, word: str = "") -> None:
-    """End the process so many seconds from now, if it is still there then; ``word`` is what it says."""
+    """End the process after so many seconds if it still runs; ``word`` is printed."""
     threading.Thread(target=_end, args=(code, after, word), daemon=True, name="end").start()
 
 
@@ -186,8 +186,8 @@ def _say(word: str) -> None:
 def stopping_on_signals(stop: Stoppable, pauses: Pauses | None = None) -> Iterator[None]:
     """Within it, Ctrl-C, a request to end and the end of the terminal set the stop flag; a second one interrupts.
 
-    That the process goes on after it was stopped is counted in ``pauses``. What the process was told to ignore, as a
-    job in the background is, stays ignored. Does nothing outside the main thread, where Python handles no signals.
+    ``pauses`` counts how often the process was continued after a stop. Signals already ignored, as in a background job,
+    stay ignored. Does nothing outside the main thread, where Python handles no signals.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -1,4 +1,4 @@
-"""Options that engines announce, whatever the protocol, and the values that they take."""
+"""Options announced by engines, in any protocol, and their valid values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Option:
     choices: tuple[str, ...] = ()
 
     def check(self, value: str) -> str:
-        """``value`` as the engine wants to read it; raises ``PlayerFault`` (``startup_failure``) if it cannot be."""
+        """Convert ``value`` to the engine's spelling; raises ``PlayerFault`` (``startup_failure``) if it is invalid."""
         if self.kind == "check":
             words = {"true": "true", "on": "true", "1": "true", "false": "false", "off": "false", "0": "false"}
             if value.lower() not in words:
@@ -48,7 +48,7 @@ class Option:
         return value
 
     def is_told(self, value: str) -> bool:
-        """Whether the engine is told of the value: a button that is off is one that nobody presses."""
+        """Whether the value must be sent: a button that is off is simply not pressed."""
         return self.kind != "button" or self.check(value) == "true"
 
     def command(self, value: str) -> str:
@@ -62,7 +62,7 @@ class Option:
 
 
 def unknown_option(name: str, announced: Mapping[str, Option]) -> PlayerFault:
-    """The fault of an option that the engine did not announce, with the nearest that it did."""
+    """The fault of an option that was not announced, with the nearest one that was."""
     near = difflib.get_close_matches(name.lower(), list(announced), 1, 0.4)
     names = ", ".join(option.name for option in announced.values())
     hint = f"did you mean {announced[near[0]].name!r}?" if near else f"it has {names or 'no options'}"

@@ -1,4 +1,4 @@
-"""The one boundary to other people's programs: an engine as a process that cannot hold the harness up.
+"""An external engine's process, which cannot hold up the harness.
 
 Whatever the program does (hangs, floods its output or its error stream, never ends a line, ignores ``quit``, leaves
 children behind), every wait here ends by its deadline, memory stays bounded, and ``end`` is done within two seconds
@@ -33,30 +33,30 @@ if TYPE_CHECKING:
     from elolab.engine.engine import StopFlag
 
 LINE_BYTES = 65_536
-"""Longest line an engine may write; what is beyond is thrown away."""
+"""Longest line of an engine; the excess is discarded."""
 READ_BYTES = 65_536
 UNASKED_BYTES = 1_048_576
-"""Most that is read of what an engine says while nobody waits for it."""
+"""Most unread output accepted while nobody waits."""
 ERROR_TAIL_BYTES = 4_096
 PIPE_BYTES = 1_048_576
-"""What a pipe may hold without a privilege (``fs.pipe-max-size``)."""
+"""Pipe capacity available without privileges (``fs.pipe-max-size``)."""
 FAREWELL_MS = 500
-"""Time an engine has to end by itself after ``quit`` and the end of its input."""
+"""Time to end after ``quit`` and the end of input."""
 TERMINATE_MS = 300
-"""Time it has after SIGTERM, before the whole group is killed."""
+"""Time after SIGTERM before the whole group is killed."""
 
 GATE = 'read -r go && exec "$@"'
 """The engine's program starts only after a first line on its input, sent once the supervisor knows its group. Should
 the harness die before that, the gate meets the end of the input, and the program never starts."""
 
 SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
-"""Errors for which no player is to blame: files, processes or memory are used up."""
+"""System errors for which no player is to blame: no files, processes or memory left."""
 
 FIRST_LINE_BYTES = 256
-"""So much of a script's first line the system reads (``BINPRM_BUF_SIZE``)."""
+"""Length up to which the system reads a script's first line (``BINPRM_BUF_SIZE``)."""
 
 GAMES_DIRECTORIES = ("/usr/games", "/usr/local/games")
-"""Where Debian puts engines, though root's PATH lacks it."""
+"""Debian's folders of engines, missing from root's PATH."""
 
 _LINE_FEED = ord("\n")
 _BLANKS = b" \t\r"
@@ -64,7 +64,7 @@ _NO_LINES: tuple[str, ...] = ()
 
 
 class DeadlinePassed(Exception):
-    """The engine did not say what was waited for in time."""
+    """The engine did not answer in time."""
 
 
 class ProcessEnded(Exception):
@@ -72,13 +72,15 @@ class ProcessEnded(Exception):
 
 
 class DialogueSink(Protocol):
-    """Where a whole dialogue is kept."""
+    """Stores a whole dialogue."""
 
     def write(self, who: str, said: bytes) -> None:
-        """``said`` may begin and end within a line; ``who`` is ``>``, ``<``, ``!`` (the error stream) or ``*``."""
+        """Append text, which may begin and end within a line; ``who`` is ``>``, ``<``, ``!`` (the error stream) or
+        ``*``.
+        """
 
     def close(self) -> None:
-        """The process is gone."""
+        """Finish: the process has ended."""
 
 
 class Dialogue:
@@ -101,16 +103,16 @@ class Dialogue:
         self._received_bytes = 0
         self._sent: deque[tuple[int, str, str]] = deque(maxlen=self.SENT_LINES)
         self.sink: DialogueSink | None = None
-        """What is given everything as it comes."""
+        """Receives everything as it arrives."""
 
     def sent(self, text: str, at_ns: int | None = None) -> None:
-        """The harness says ``text``, one line or several, now or at some time before."""
+        """Record text of the harness, one line or several, sent now or at an earlier time."""
         self._sent.append((time.monotonic_ns() if at_ns is None else at_ns, ">", text))
         if self.sink is not None:
             self.sink.write(">", text.encode() + b"\n")
 
     def received(self, output: bytes, at_ns: int) -> None:
-        """The engine said ``output``, which may begin and end within a line."""
+        """Record output of the engine, which may begin and end within a line."""
         output = output[-self.RECEIVED_BYTES :]
         self._received.append((at_ns, output))
         self._received_bytes += len(output)
@@ -178,30 +180,30 @@ class EngineProcess:
     def __init__(
         self, command: Sequence[str], directory: str | None = None, processors: Processors = frozenset()
     ) -> None:
-        """With ``processors`` the program and whatever it starts run on these only."""
+        """``processors`` restricts the program and its children to these."""
         self.command = (find_program(command, directory), *command[1:])
         self.dialogue = Dialogue()
         self.arrived_ns = 0
-        """When the last output arrived that was waited for (``time.monotonic_ns``)."""
+        """Arrival of the last awaited output (``time.monotonic_ns``)."""
         self._late_read_ns = 0
-        """The last deadline after which the pipe was looked at once more."""
+        """The last deadline after which the pipe was read once more."""
         self.error_bytes = 0
-        """How much the engine wrote to its error stream; only the end is kept."""
+        """Bytes written to the error stream; only the end is kept."""
         self.deadline_ns = 0
-        """Of who waits."""
+        """Deadline of the current wait."""
         self._data = b""
-        """Output that nobody has taken yet."""
+        """Output not yet taken."""
         self._scanned = 0
-        """Up to where it holds no reply of the kind that is waited for."""
+        """Offset up to which it holds no awaited reply."""
         self._end = 0
-        """Where it has been found to hold one."""
+        """Offset at which an awaited reply ends."""
         self._skipping = False
         self._errors = b""
         self._ended = False
         self._gone = False
         self._exit: Fault | None = None
         self.exit_signal: int | None = None
-        """After ``end``: what killed it, unless it was the harness."""
+        """After ``end``: the signal that killed it, unless the harness sent it."""
         self._loop: EventLoop | None = None
         self._task: Task | None = None
         self._words: tuple[bytes, ...] = ()
@@ -249,41 +251,41 @@ class EngineProcess:
             raise _cannot_start(program, f"no supervisor ({error.strerror})") from None
 
     def _widen_output(self) -> None:
-        """Let the pipe hold more: nobody reads it while the engine ponders, and a full one would stop its search."""
+        """Enlarge the pipe: it is not read while the engine ponders, and a full one would block the search."""
         if hasattr(fcntl, "F_SETPIPE_SZ"):  # Linux
             with contextlib.suppress(OSError):
                 fcntl.fcntl(self._output, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
 
     @property
     def process_id(self) -> int:
-        """Of the engine; also the number of its process group."""
+        """Process number of the engine, also its process group."""
         return self._process.pid
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more can come from this process."""
+        """Whether no more output can come."""
         return self._ended or self._gone
 
     @property
     def is_in_overlong_line(self) -> bool:
-        """Whether the line that it has begun is longer than ``LINE_BYTES``, and thrown away."""
+        """Whether the current line exceeds ``LINE_BYTES`` and is being discarded."""
         return self._skipping
 
     @property
     def has_died(self) -> bool:
-        """Whether it ended other than by ``end``."""
+        """Whether it ended without ``end``."""
         return self._ended and not self._gone
 
     # Talking.
 
     async def send(self, lines: Sequence[str], deadline_ns: int) -> None:
-        """Write whole lines. Raises ``ProcessEnded``; ``DeadlinePassed`` if the engine does not read them."""
+        """Write whole lines. Raises ``ProcessEnded``, or ``DeadlinePassed`` if the engine does not read them."""
         unsent = self.begin_to_send(lines)
         if unsent:
             await self.send_rest(unsent, deadline_ns)
 
     def begin_to_send(self, lines: Sequence[str]) -> bytes:
-        """Write of whole lines what there is room for; the rest, for ``send_rest``. Raises ``ProcessEnded``."""
+        """Write as much of whole lines as fits; returns the rest, for ``send_rest``. Raises ``ProcessEnded``."""
         if self._ended or self._gone:
             raise ProcessEnded
         text = "\n".join(lines)
@@ -292,14 +294,14 @@ class EngineProcess:
         return data[self._write(data) :]
 
     async def send_rest(self, unsent: bytes, deadline_ns: int) -> None:
-        """Write what ``begin_to_send`` has left; errors as those of ``send``."""
+        """Write the rest from ``begin_to_send``; errors as for ``send``."""
         while unsent:
             self.deadline_ns = deadline_ns
             await suspend(_Room(self, self._input))
             unsent = unsent[self._write(unsent) :]
 
     def _write(self, data: bytes) -> int:
-        """How many bytes there was room for."""
+        """Write what fits; returns the number of bytes."""
         try:
             return os.write(self._input, data)
         except BlockingIOError:
@@ -310,7 +312,7 @@ class EngineProcess:
             raise ProcessEnded from None
 
     async def read_line(self, deadline_ns: int, stop: StopFlag | None = None) -> str:
-        """The next line; errors as those of ``read_reply``."""
+        """Read the next line; errors as for ``read_reply``."""
         return await self.read_reply((), deadline_ns, stop)
 
     async def read_reply(self, words: tuple[bytes, ...], deadline_ns: int, stop: StopFlag | None = None) -> str:
@@ -342,7 +344,7 @@ class EngineProcess:
         return f"{(before + feed).decode(errors='replace')}{plain_line(line.decode(errors='replace'))}"
 
     def _reply_end(self) -> int:
-        """Where the reply that is waited for ends in the output, 0 if it has not come."""
+        """Offset at which the awaited reply ends in the output; 0 if it has not come."""
         data = self._data
         if not self._words:
             return data.find(b"\n") + 1
@@ -360,7 +362,7 @@ class EngineProcess:
         return first_end
 
     def _is_first_word(self, begin: int, end: int) -> bool:
-        """Whether these bytes of the output are the first word of a line, and a whole one."""
+        """Whether these bytes of the output form the complete first word of a line."""
         data = self._data
         if not data[end : end + 1].isspace():
             return False
@@ -369,7 +371,7 @@ class EngineProcess:
         return begin == 0 or data[begin - 1] == _LINE_FEED
 
     def take_unasked(self) -> Sequence[str]:
-        """Whole lines, as ``read_reply`` gives them, that the engine has said by now and nobody has waited for."""
+        """Take the complete lines that arrived unasked, in the form of ``read_reply``."""
         if not (self._ended or self._gone) and self._read_output() == READ_BYTES:
             self._read_rest()
         if not self._data:
@@ -378,9 +380,9 @@ class EngineProcess:
         return [plain_line(line.decode(errors="replace")) for line in lines]
 
     def lend(self) -> tuple[int, int, int] | None:
-        """Descriptors of input, output and error (-1 if closed) for another thread, until ``take_back``.
+        """Lend input, output and error descriptors (-1 if closed) to another thread, until ``take_back``.
 
-        ``None`` if something has to be read, or nothing more can be, or the whole dialogue is kept as it is held.
+        ``None`` if output is pending or has ended, or if the whole dialogue is logged.
         """
         if self._ended or self._gone or self._data or self._skipping or self.dialogue.sink is not None:
             return None
@@ -388,20 +390,20 @@ class EngineProcess:
         return self._input, self._output, self._error if self._error_is_open else -1
 
     def take_back(self, output: bytes, arrived_ns: int) -> None:
-        """Go on with ``output`` that the other thread has read at that time and that nobody has taken yet."""
+        """Resume with ``output`` that the other thread read at that time but did not use."""
         for start in range(0, len(output), READ_BYTES):
             self.arrived_ns = arrived_ns
             self._take(output[start : start + READ_BYTES], arrived_ns)
 
     def pause(self) -> None:
-        """Leave output in the pipe until somebody waits again: an engine that ponders says more than anybody needs."""
+        """Leave output in the pipe until the next wait: a pondering engine writes more than is needed."""
         if not self._is_paused and self._loop is not None:
             self._is_paused = True
             self._loop.unwatch(self._output)
             self._loop.unwatch(self._error)
 
     def _attend(self, loop: EventLoop) -> None:
-        """Have ``loop`` read what comes."""
+        """Let ``loop`` read the output as it comes."""
         if self._loop is not loop:
             self.pause()
             self._loop = loop
@@ -413,7 +415,7 @@ class EngineProcess:
                 loop.watch(self._error, select.POLLIN, self)
 
     async def leave(self, farewell: str | None, max_ms: int) -> bool:
-        """Say farewell, or without one close its input; whether the process ends by itself within that time."""
+        """Send the farewell, or close the input without one; returns whether the process ends by itself in time."""
         self.pause()
         if farewell is not None:
             await self.send([farewell], time.monotonic_ns() + max_ms * 1_000_000)
@@ -424,14 +426,14 @@ class EngineProcess:
     # What the loop calls.
 
     def begin(self, loop: EventLoop, task: Task) -> None:
-        """A coroutine waits for output; see ``arena.players.event_loop.Waitable``."""
+        """Start a coroutine's wait for output; see ``arena.players.event_loop.Waitable``."""
         self._task = task
         self._unasked_bytes = 0
         if self._is_paused or self._loop is not loop:
             self._attend(loop)
 
     def check(self, now_ns: int) -> None:
-        """End the wait at the deadline, when the run is stopped, and when the process is dead but its pipes are not."""
+        """End the wait at the deadline, when the run is stopped, or when the process is dead but its pipes are open."""
         if now_ns >= self.deadline_ns:
             self._wake(DeadlinePassed())
         elif self._stop is not None and self._stop.is_set():
@@ -442,7 +444,7 @@ class EngineProcess:
             self._wake()
 
     def ready(self, descriptor: int, event: int) -> None:
-        """Read once, and wake the coroutine if what it waits for is there."""
+        """Read once, and wake the coroutine if the awaited output has come."""
         taken = self._read_output() if descriptor == self._output else self._read_errors()
         if self._task is None:
             self._unasked_bytes += taken
@@ -462,7 +464,7 @@ class EngineProcess:
     # Reading.
 
     def _read_rest(self) -> None:
-        """Take what is in the pipes now, up to a bound."""
+        """Read what is in the pipes now, up to a bound."""
         taken = 1
         total = 0
         while taken and total < UNASKED_BYTES:
@@ -471,7 +473,7 @@ class EngineProcess:
             total += taken
 
     def _read_output(self) -> int:
-        """Read once; the number of bytes."""
+        """Read once; returns the number of bytes."""
         try:
             chunk = os.read(self._output, READ_BYTES)
         except BlockingIOError:
@@ -491,7 +493,7 @@ class EngineProcess:
         return size
 
     def _take(self, chunk: bytes, at_ns: int) -> None:
-        """Keep of what was read what does not belong to a line that is thrown away."""
+        """Keep the new output, except for parts of a discarded line."""
         if self._skipping:
             chunk = self._skipped(chunk)
         if chunk:
@@ -501,13 +503,13 @@ class EngineProcess:
                 self._shorten(at_ns)
 
     def _skipped(self, chunk: bytes) -> bytes:
-        """What follows the end of the line that is thrown away."""
+        """The part after the end of a discarded line."""
         _, end, rest = chunk.partition(b"\n")
         self._skipping = not end
         return rest
 
     def _shorten(self, now_ns: int) -> None:
-        """Throw away a line without an end, and of lines nobody will read all but the last."""
+        """Discard a line without end, and all but the last of lines that nobody will read."""
         begun = self._data.rfind(b"\n") + 1
         if len(self._data) - begun > LINE_BYTES:
             self._data, self._skipping = self._data[:begun], True
@@ -538,14 +540,14 @@ class EngineProcess:
     # The end.
 
     async def end(self, farewell: str | None = None) -> None:
-        """End the process and its group; with ``farewell`` (``quit``) it is given the chance to leave by itself."""
+        """End the process and its group; ``farewell`` (``quit``) lets it leave by itself first."""
         if self._gone:
             return
         self.pause()
         await in_thread(self.end_now, farewell)
 
     def end_now(self, farewell: str | None = None) -> None:
-        """The same for those who may block, and whose event loop, if they have one, does not run."""
+        """End it like ``end``, blocking; the process's event loop, if any, must not be running."""
         if self._gone:
             return
         self.pause()  # a loop that knew the descriptors would read from whatever gets their numbers next
@@ -611,7 +613,7 @@ class EngineProcess:
             return True
 
     def _wait_for_exit(self, max_ms: int) -> bool:
-        """Wait for the process to die, its output read and thrown away so that it is not stuck in writing."""
+        """Wait for the process to die, discarding its output so that it cannot block on writing."""
         deadline_ns = time.monotonic_ns() + max_ms * 1_000_000
         pause_ms = 1.0
         while not self._has_exited():
@@ -627,9 +629,9 @@ class EngineProcess:
 
 
 class _Room:
-    """Room in the input of a process, as something to wait for.
+    """Waits for room in the input of a process.
 
-    Output is left in the pipe meanwhile: an engine that floods and does not read must not fill memory.
+    Output stays in the pipe meanwhile: an engine that floods and does not read must not fill memory.
     """
 
     def __init__(self, process: EngineProcess, descriptor: int) -> None:
@@ -651,7 +653,7 @@ class _Room:
             self._wake(DeadlinePassed())
 
     def ready(self, descriptor: int, event: int) -> None:
-        """There is room, or nobody will ever read: the next attempt to write says which."""
+        """Wake the task: there is room, or no reader is left; the next write tells which."""
         self._wake()
 
     def _wake(self, error: BaseException | None = None) -> None:
@@ -663,7 +665,7 @@ class _Room:
 
 
 def find_program(command: Sequence[str], directory: str | None) -> str:
-    """The program's path; raises ``PlayerFault`` (``startup_failure``) that says what is missing."""
+    """Find the program's path; raises ``PlayerFault`` (``startup_failure``) naming the missing part."""
     if not command:
         raise PlayerFault("startup_failure", Fault("no_command"))
     program = command[0]
@@ -690,7 +692,7 @@ def find_program(command: Sequence[str], directory: str | None) -> str:
 
 
 def _check_first_line(program: str, path: str) -> None:
-    """Raise ``PlayerFault`` for a script whose interpreter is not there, of which the system says: no such file."""
+    """Raise ``PlayerFault`` for a script whose interpreter is missing; the system would only say "no such file"."""
     try:
         with open(path, "rb") as file:
             first = file.readline(FIRST_LINE_BYTES).decode(errors="replace").rstrip("\n")
@@ -709,7 +711,7 @@ def _check_first_line(program: str, path: str) -> None:
 
 
 def _missing(program: str, directory: str, why: Fault) -> Fault:
-    """``why`` there is no such program, or what was probably meant."""
+    """The fault of a missing program: the reason ``why``, or a likely correction."""
     if WINDOWS_PATH.match(program):
         return Fault("windows_path")
     alone = program.split()[0] if program.split() else program

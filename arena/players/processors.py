@@ -1,4 +1,4 @@
-"""Processors for games: each game at a time has some of its own, so that engines do not push each other about.
+"""Processor affinity: each concurrent game gets processors of its own, so that engines do not disturb each other.
 
 ``off`` leaves it to the system. ``auto`` shares out the processors this process may use, one of each core first, so
 that two games share a core only where there are more games than cores. A list such as ``0-3,8`` shares out these, in
@@ -24,26 +24,26 @@ if TYPE_CHECKING:
 
 OFF, AUTO = "off", "auto"
 THREAD_OPTIONS = ("threads", "cores", "numthreads")
-"""What engines call the number of their threads, in lower case."""
+"""Options for the number of threads, in lower case."""
 
 _QUOTAS = (
     ("/sys/fs/cgroup/cpu.max", None),
     ("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu/cpu.cfs_period_us"),
 )
-"""Where a container finds how much of its processors it may use, in versions 2 and 1 of cgroups."""
+"""Files with a container's CPU limit, in versions 2 and 1 of cgroups."""
 _TOPOLOGY = Path("/sys/devices/system/cpu")
 _MAX_PROCESSOR = 65_535
 
 Processors = frozenset[int]
-"""Numbers of processors; where none are given, that is left to the system."""
+"""Processor numbers; an empty set leaves them to the system."""
 
 
 class AffinityError(ValueError):
-    """The processors cannot be shared out as asked; says why and what to do."""
+    """A request for processors that cannot be met; the message gives reason and remedy."""
 
 
 def parse_affinity(text: str) -> str | tuple[int, ...]:
-    """``off``, ``auto``, or the processors of a list such as ``0-3,8``; raises ``AffinityError``."""
+    """Parse ``off``, ``auto``, or a list such as ``0-3,8``; raises ``AffinityError``."""
     if text in (OFF, AUTO):
         return text
     processors: list[int] = []
@@ -57,14 +57,14 @@ def parse_affinity(text: str) -> str | tuple[int, ...]:
 
 
 def usable_processors() -> list[int]:
-    """The numbers of the processors this process may use, one of each core first; empty where nobody can say."""
+    """Numbers of the processors usable by this process, one of each core first; empty if unknown."""
     if not hasattr(os, "sched_getaffinity"):
         return []
     return sorted(os.sched_getaffinity(0), key=lambda number: (_place_in_core(number), number))
 
 
 def _place_in_core(processor: int) -> int:
-    """Which of its core's hardware threads a processor is; 0 where nobody can say."""
+    """Index of a processor among its core's hardware threads; 0 if unknown."""
     try:
         text = (_TOPOLOGY / f"cpu{processor}" / "topology" / "thread_siblings_list").read_text("ascii")
         siblings = parse_affinity(text.strip())
@@ -74,14 +74,14 @@ def _place_in_core(processor: int) -> int:
 
 
 def processor_count() -> int:
-    """How many processors this process may keep busy at a time; 0 where nobody can say."""
+    """Number of processors that this process may keep busy; 0 if unknown."""
     count = len(usable_processors())
     quota = _quota()
     return count if quota is None else min(count, max(1, int(quota)))
 
 
 def _quota() -> float | None:
-    """Processors' worth of time that a container gives; ``None`` without a bound."""
+    """A container's CPU limit in processors; ``None`` if unlimited."""
     for quota, period in _QUOTAS:
         try:
             words = Path(quota).read_text("ascii").split()
@@ -94,7 +94,7 @@ def _quota() -> float | None:
 
 
 def thread_count(player: PlayerSpec) -> int:
-    """How many threads an engine uses by its options or arguments such as ``--threads 4``; 1 if they name none."""
+    """Number of an engine's threads by its options or arguments such as ``--threads 4``; 1 if unspecified."""
     given = [(name, value) for name, value in player.options if name.lower() in THREAD_OPTIONS]
     for word, following in zip(player.command[1:], [*player.command[2:], ""], strict=False):
         name, sign, value = word.lstrip("-").partition("=")
@@ -105,46 +105,46 @@ def thread_count(player: PlayerSpec) -> int:
 
 
 class Side(NamedTuple):
-    """One of those who may play the games of a run."""
+    """A player of a run with the place of its definition."""
 
     place: str
-    """Where it is given, for messages."""
+    """Place of its definition, for messages."""
     limits: Limits
     threads: int = 1
     ponders: bool = False
 
     @classmethod
     def of(cls, place: str, player: PlayerSpec) -> Side:
-        """A player's."""
+        """The side of a player."""
         return cls(place, player.limits, thread_count(player), player.ponder)
 
     @property
     def is_on_wall_clock(self) -> bool:
-        """Whether its time goes on while it waits for a processor."""
+        """Whether its clock runs while it waits for a processor."""
         return self.limits.is_timed and self.limits.clock_kind == "wall"
 
 
 class Load(NamedTuple):
-    """The games at a time that ask most of the processors."""
+    """The heaviest load of concurrent games on the processors."""
 
     games: int
     threads: int
-    """Of the engine that has most."""
+    """Threads of the engine with the most."""
     ponders: bool
     needed: int
-    """Processors."""
+    """Processors needed."""
     processors: int
-    """Those that there are."""
+    """Processors available."""
     concurrency: int
-    """The greatest that there are enough processors for; 0 if one game asks too much."""
+    """Largest concurrency with enough processors; 0 if a single game needs too many."""
     is_on_wall_clock: bool
 
 
 def overload(sides: Sequence[Side], concurrency: int, processors: int, pondering_slots: int = 2) -> Load | None:
-    """What such games at a time ask for, if that is more than the processors that there are.
+    """The load of concurrent games if it exceeds the processors, else ``None``.
 
-    A game in which a player ponders takes the place of ``pondering_slots`` games. ``None`` also where it does no harm:
-    no clock runs meanwhile, and no engine has several threads.
+    A game with pondering counts as ``pondering_slots`` games. Also ``None`` if an overload is harmless: no wall clock,
+    and no engine with several threads.
     """
     on_clock = any(side.is_on_wall_clock for side in sides)
     threads = sorted((side.threads for side in sides), reverse=True)
@@ -166,14 +166,14 @@ def overload(sides: Sequence[Side], concurrency: int, processors: int, pondering
 
 
 def _load(concurrency: int, slots: int, each: int, threads: int, processors: int, on_clock: bool) -> Load:
-    """Of games that take so many places of the concurrency, and keep so many threads busy each."""
+    """The load of games that each take ``slots`` places of the concurrency and keep ``each`` threads busy."""
     games = max(1, concurrency // slots)
     most = processors // each * slots
     return Load(games, threads, each > threads, games * each, processors, most, on_clock)
 
 
 def overload_text(load: Load | None, where: str = "here") -> str:
-    """A warning, in the console's language, of games ``here`` or on a ``worker``; empty for ``None``."""
+    """A warning in the console's language, for games ``here`` or on a ``worker``; empty for ``None``."""
     if load is None:
         return ""
     say = console("elolab.arena")
@@ -187,7 +187,7 @@ def overload_text(load: Load | None, where: str = "here") -> str:
 
 
 def shares(affinity: str, games: int) -> list[Processors] | None:
-    """For each of so many games at a time its processors; ``None`` if ``affinity`` is off.
+    """Divide the processors among concurrent games; ``None`` if ``affinity`` is off.
 
     Raises ``AffinityError`` if there are too few, or this process may not use one of them.
     """
@@ -213,7 +213,7 @@ def shares(affinity: str, games: int) -> list[Processors] | None:
 
 
 def shown(processors: Iterable[int]) -> str:
-    """Numbers as a list such as ``0-3,8``."""
+    """Format numbers as a list such as ``0-3,8``."""
     spans: list[list[int]] = []
     for number in sorted(processors):
         if spans and number == spans[-1][1] + 1:
@@ -224,7 +224,7 @@ def shown(processors: Iterable[int]) -> str:
 
 
 class ProcessorPool:
-    """Hands out the shares to the games that begin. Safe to use from several threads."""
+    """Assigns shares of processors to games as they begin; thread-safe."""
 
     def __init__(self, free: Sequence[Processors] | None) -> None:
         """``free`` are the shares, or ``None`` if processors are left to the system."""
@@ -233,9 +233,9 @@ class ProcessorPool:
 
     @contextmanager
     def taken(self, count: int, before: Processors) -> Iterator[Processors]:
-        """The processors of so many shares, of those in ``before`` first, for processes are there already.
+        """Take the processors of ``count`` shares, preferring those in ``before``, where the processes already run.
 
-        So many must be free: who asks has waited for a place to play. None if processors are left to the system.
+        Enough shares must be free. Yields an empty set if processors are left to the system.
         """
         if self._free is None:
             yield frozenset()
@@ -251,12 +251,12 @@ class ProcessorPool:
 
 
 def pin_thread(processors: Processors) -> None:
-    """Have the calling thread run on these only; the threads and processes it starts do so too."""
+    """Restrict the calling thread, and threads and processes that it starts, to these processors."""
     os.sched_setaffinity(0, processors)
 
 
 def pin_process(process_id: int, processors: Processors) -> None:
-    """Have all threads of a process and of its children run on these only; nothing of what has ended meanwhile."""
+    """Restrict all threads of a process and its children to these processors; ended ones are ignored."""
     tasks = Path(f"/proc/{process_id}/task")
     with contextlib.suppress(OSError):
         for task in tasks.iterdir():

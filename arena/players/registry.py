@@ -1,4 +1,4 @@
-"""The protocols that players speak, and the one place that knows which there are.
+"""The registry of protocols that players speak.
 
 Adding a protocol is a module that exports its one ``PROTOCOL``, and a line in ``_MODULES``.
 """
@@ -33,18 +33,18 @@ _MODULES = {
 }
 
 PROTOCOLS = tuple(_MODULES)
-"""What ``PlayerSpec.protocol`` may be."""
+"""Valid values of ``PlayerSpec.protocol``."""
 EXPECTED_PROTOCOLS = f"{', '.join(PROTOCOLS[:-1])} or {PROTOCOLS[-1]}"
-"""The same in words."""
+"""The protocols in words, for messages."""
 DEFAULT_PROTOCOL = PROTOCOLS[0]
-"""That of a player that names none."""
+"""Protocol of a player that names none."""
 
 
 NO_KEYS = Section("no keys")
 
 
 class PlayerError(UserError):
-    """A player that no harness could run as specified; the message names the player, the key and the remedy."""
+    """An invalid specification of a player; the message names the player, the key and the remedy."""
 
 
 def _no_mistake(spec: PlayerSpec) -> str:
@@ -57,48 +57,48 @@ def _nothing_of_its_own(table: Table) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Greeting:
-    """How a program that speaks a protocol is recognised: what it is told first, and what it then says."""
+    """The greeting that detects a protocol, and its answer."""
 
     lines: tuple[str, ...]
-    """They must harm no program that speaks another protocol."""
+    """Lines to send; they must not harm programs of other protocols."""
     is_answer: Callable[[str], bool]
-    """Whether a line is what only programs that speak the protocol say, and none that repeats what it is told."""
+    """Whether only programs of this protocol send the line; an echo of the greeting must not count."""
     is_refusal: Callable[[str], bool] = lambda line: False
-    """Whether a line says that the program knows another protocol, even if its answer would be the same."""
+    """Whether a line shows that the program speaks another protocol, though its answer would look the same."""
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """One way to talk to players; all that the arena has to know of it."""
+    """A way to talk to players, with everything the arena has to know about it."""
 
     name: str
     """The value of ``protocol`` under ``[[players]]``."""
     title: str
-    """How people write it."""
+    """Name of the protocol for people."""
     player: Callable[[PlayerSpec, str, SearchStatisticsSettings | None], Player]
-    """A player of a game, not yet started; the settings are for players that can count what they do."""
+    """Makes a player, not yet started; the settings are for players that can count search events."""
     games: tuple[str, ...] | None = None
-    """The games that can be played over it; ``None`` is all of them."""
+    """Games that the protocol supports; ``None`` for all."""
     is_external: bool = True
-    """Whether its players are programs: with a command, a process, a deadline for moves, and wall clocks only."""
+    """Whether its players are programs, with a command, a process, a move deadline, and wall clocks only."""
     keys: Section = NO_KEYS
-    """Keys under ``[[players]]`` beside those that all external engines have."""
+    """Keys under ``[[players]]`` beyond those of all external engines."""
     read: Callable[[Table], Mapping[str, Any]] = _nothing_of_its_own
     """Reads ``keys`` into fields of ``PlayerSpec``, checked; raises ``ConfigurationError``."""
     check: Callable[[PlayerSpec], str] = _no_mistake
-    """What the protocol cannot express in a player's specification, and what would be right; empty if nothing."""
+    """Finds the error in a specification that the protocol cannot express, with the remedy; empty if none."""
     remedy: str = ""
-    """How an engine is set up over it, in the words of the file: after "take", instead of a key that it lacks."""
+    """Advice for setting up an engine, in terms of the file, for a key that the protocol lacks."""
     can_ponder: bool = False
-    """Whether its players can think on the opponent's time."""
+    """Whether its players can ponder."""
     has_own_level: bool = False
-    """Whether its players may play without a limit, at a level of their own."""
+    """Whether its players may play without a limit, at their own level."""
     knows_nodes: bool = True
-    """Whether all its engines can be told of nodes: otherwise a limit that nobody asked for has none."""
+    """Whether all its engines support node limits; otherwise default limits have none."""
     unreachable: Callable[[str], str] | None = None
-    """Of a protocol that tells openings as moves from the start: what is wrong with one that no moves lead to."""
+    """For a protocol that sends openings as moves from the start: explains why an opening cannot be reached."""
     greeting: Greeting | None = None
-    """How programs that speak it are recognised; ``None`` where the protocol always has to be named."""
+    """How its programs are detected; ``None`` if the protocol must always be named."""
 
     @property
     def has_options(self) -> bool:
@@ -119,7 +119,7 @@ def protocols() -> list[Protocol]:
 
 
 def check_player(spec: PlayerSpec, game: str, where: str = "") -> None:
-    """Raise ``PlayerError`` if the specification itself is at fault; starts nothing and looks for no program.
+    """Raise ``PlayerError`` if the specification itself is invalid; does not look for or start the program.
 
     ``where`` names the file in errors.
     """
@@ -168,7 +168,7 @@ def _check_external(spec: PlayerSpec, place: str) -> None:
 def make_player(spec: PlayerSpec, game: str, search_statistics: SearchStatisticsSettings | None = None) -> Player:
     """A player for one thread, not yet started. Raises ``PlayerError`` as ``check_player`` does.
 
-    ``search_statistics`` is what a built-in player counts beside playing; others count nothing.
+    ``search_statistics`` selects the events that a built-in player counts; other players ignore it.
     """
     check_player(spec, game)
     return protocol_named(spec.protocol).player(spec, game, search_statistics)

@@ -1,7 +1,7 @@
 """A tiny process that outlives the harness by a moment and ends the engines it left behind.
 
-It holds the reading end of a pipe whose only writer is the harness. When the harness dies, however it dies, the
-kernel closes the pipe; the supervisor then kills every process group it was told of and exits. This needs neither
+It holds the reading end of a pipe whose only writer is the harness. When the harness dies, however it dies, the kernel
+closes the pipe; the supervisor then kills every process group registered with it and exits. This needs neither
 ``prctl`` nor ``pidfd`` and works on every POSIX system. The file is also the supervisor's program, run by path in an
 isolated interpreter; so it imports nothing but the standard library.
 """
@@ -25,13 +25,13 @@ class Supervisor:
         self._process: subprocess.Popen[bytes] | None = None
 
     def watch(self, group: int) -> None:
-        """From the return of this call on, ``group`` ends with the harness."""
+        """Register ``group``: from the return of this call on, it ends with the harness."""
         with self._lock:
             self._groups.add(group)
             self._tell(f"+{group}\n")
 
     def release(self, group: int) -> None:
-        """The group has ended; its number may be used by others."""
+        """Unregister an ended ``group``, whose number may be reused."""
         with self._lock:
             if group in self._groups:
                 self._groups.discard(group)
@@ -39,11 +39,11 @@ class Supervisor:
 
     @property
     def process_id(self) -> int | None:
-        """Of the supervising process, once there is one."""
+        """Process number of the supervisor, once it runs."""
         return self._process.pid if self._process else None
 
     def forget(self) -> None:
-        """Give up everything in a forked child: it has engines of its own, and must not hold its parent's pipe open."""
+        """Detach in a forked child: it starts engines of its own, and must not hold its parent's pipe open."""
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.close()
             self._process.returncode = 0  # another process's child, not to be waited for
@@ -76,7 +76,7 @@ os.register_at_fork(after_in_child=SUPERVISOR.forget)
 
 
 def kill_group(group: int, number: int = signal.SIGKILL) -> None:
-    """Send a signal to a whole process group, which may be gone already."""
+    """Send a signal to a process group, which may have ended."""
     # macOS answers "not permitted" for a group of which only zombies are left.
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
