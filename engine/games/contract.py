@@ -1,4 +1,4 @@
-"""What every game gives to the search, the arena and the command line.
+"""The interface that every game implements for the search, the arena and the command line.
 
 Two halves. The *compiled contract* is the list of stubs below: each game registers functions of the same names under
 the marker of its state record, and the search calls them without knowing the game. The *Python contract* is ``Game``
@@ -27,10 +27,10 @@ MOVE_LISTS_DTYPE = np.dtype(
         ("order", np.int32, (MAX_PLY + 2, MAX_MOVES)),  # their ordering scores
     ]
 )
-"""Room for the move lists of a whole tree; one record serves one search."""
+"""Move lists of all plies of a search tree, one row a ply; one record serves one search."""
 
 ENDLESS = 1 << 20
-"""What ``plies_left`` returns in games that may go on."""
+"""Value of ``plies_left`` in games without a bounded length."""
 
 # Codes of ``path_verdict``, the view of the side to move.
 PATH_OPEN, PATH_DRAW, PATH_LOSS, PATH_WIN = range(4)
@@ -53,12 +53,12 @@ def make(state, move):  # type: ignore[no-untyped-def]
 
 @game_stub
 def key_after(state, move):  # type: ignore[no-untyped-def]
-    """The hash the position will have after a move."""
+    """The hash of the position after a move, computed before the move is made."""
 
 
 @game_stub
 def key_is_quick(state):  # type: ignore[no-untyped-def]
-    """Whether ``key_after`` takes far less than making the move: a constant of the game, for compiled code too."""
+    """Whether ``key_after`` is much cheaper than making the move: a constant of each game."""
 
 
 @game_stub
@@ -68,7 +68,7 @@ def unmake(state):  # type: ignore[no-untyped-def]
 
 @game_stub
 def make_null(state):  # type: ignore[no-untyped-def]
-    """Skip the turn (never asked for in check)."""
+    """Skip the turn; the side to move must not be in check."""
 
 
 @game_stub
@@ -93,20 +93,20 @@ def final_score(state):  # type: ignore[no-untyped-def]
 
 @game_stub
 def plies_left(state):  # type: ignore[no-untyped-def]
-    """Depth at which a search has seen every game end, for it goes no deeper; ``ENDLESS`` where nothing bounds it."""
+    """Most plies until the game ends, which bounds the search's depth; ``ENDLESS`` if there is no such bound."""
 
 
 @game_stub
 def solvable(state, parameters, depth):  # type: ignore[no-untyped-def]
-    """Whether ``solve`` should value a node to be searched to ``depth``."""
+    """Whether ``solve`` should replace the search of a node of this ``depth``."""
 
 
 @game_stub
 def solve(state, search, lists, parameters, alpha, beta, ply):  # type: ignore[no-untyped-def]
-    """Exact value of a position for the side to move, within or beyond (alpha, beta).
+    """Exact value of a position for the side to move; a bound outside (alpha, beta).
 
-    It may use the rows of ``lists`` from ``ply`` on and the table, accounts for its nodes by
-    ``engine.search.clock.spend_nodes``, and means nothing once ``search.stopped`` is set.
+    It may use the table and the rows of ``lists`` from ``ply`` on, and counts its nodes with
+    ``engine.search.clock.spend_nodes``. The value is meaningless once ``search.stopped`` is set.
     """
 
 
@@ -124,7 +124,7 @@ def evaluate(state, cache, alpha, beta):  # type: ignore[no-untyped-def]
 
 @game_stub
 def prepare(state, parameters):  # type: ignore[no-untyped-def]
-    """Set what the evaluation keeps incrementally to the parameters' values."""
+    """Load the evaluation's settings from ``parameters`` into the state and recompute its incremental sums."""
 
 
 @game_stub
@@ -134,7 +134,7 @@ def is_quiet(state, move):  # type: ignore[no-untyped-def]
 
 @game_stub
 def is_pass(state, move):  # type: ignore[no-untyped-def]
-    """Whether a legal move only gives the turn away, so that it need not cost depth."""
+    """Whether a legal move is a pass, which may be searched without losing depth."""
 
 
 @game_stub
@@ -144,7 +144,7 @@ def capture_order(state, move):  # type: ignore[no-untyped-def]
 
 @game_stub
 def capture_gain(state, move):  # type: ignore[no-untyped-def]
-    """The most centipawns a move that is not quiet wins at once."""
+    """Upper bound of the centipawns that a move that is not quiet wins immediately."""
 
 
 @game_stub
@@ -159,16 +159,16 @@ def history_piece(state, move):  # type: ignore[no-untyped-def]
 
 @game_stub
 def path_verdict(state, root):  # type: ignore[no-untyped-def]
-    """What the path to this position decides (repetition, move limit, material): a ``PATH_`` code.
+    """Verdict of the path to this position (repetition, move limit, material): a ``PATH_`` code.
 
-    ``root`` is the ply of the search's root: a repetition within the tree counts at once, one of the game's history by
-    the arbiter's rule.
+    ``root`` is the ply of the search's root. A position from within the tree is judged at its first repetition, one
+    from the game's history by the arbiter's rule.
     """
 
 
 @game_stub
 def repetition_key(state):  # type: ignore[no-untyped-def]
-    """A hash (uint64) of those positions of the game so far whose next occurrence the arbiter judges; 0 without any."""
+    """Hash (uint64) of the game's positions that the arbiter judges if they occur once more; 0 if there are none."""
 
 
 @game_stub
@@ -178,12 +178,12 @@ def judge(state, lists):  # type: ignore[no-untyped-def]
 
 @game_stub
 def best_line(state, search, lists, parameters, score):  # type: ignore[no-untyped-def]
-    """Write a best line of a position, of which ``solve`` found the exact score, as line 0 of the search's results."""
+    """Write a best line of the position into line 0 of the search's results; ``score`` is its exact score."""
 
 
 @game_stub
 def null_move_allowed(state):  # type: ignore[no-untyped-def]
-    """Whether the side to move has attacking pieces, without which skipping a turn proves nothing."""
+    """Whether the side to move has attacking pieces; without them a null move proves nothing."""
 
 
 @game_stub
@@ -193,7 +193,7 @@ def material(state):  # type: ignore[no-untyped-def]
 
 @game_stub
 def position_key(state):  # type: ignore[no-untyped-def]
-    """The hash of the position (uint64) computed anew: what ``state.key`` must be."""
+    """The hash of the position (uint64), computed from scratch; ``state.key`` must equal it."""
 
 
 @game_stub
@@ -239,7 +239,7 @@ class Position:
         self.game = game
         self.state = state
         self.start = start
-        """Text of the position the moves began from."""
+        """Text of the position before the first of ``moves``."""
         self.moves: list[str] = []
         """Moves pushed so far."""
         self.lists = new_record(MOVE_LISTS_DTYPE)
@@ -275,7 +275,7 @@ class Position:
 
     @property
     def after_moves(self) -> str:
-        """Where the game is, in words for messages: ``after 3 moves``."""
+        """Words for error messages, such as ``after 3 moves``."""
         return f"after {self.ply} move{'' if self.ply == 1 else 's'}"
 
     def code_of(self, move: str) -> int:
@@ -286,15 +286,15 @@ class Position:
         return codes[move]
 
     def check_room(self) -> None:
-        """Raise ``MoveError`` if the game is too long to remember another move."""
+        """Raise ``MoveError`` if the state has no room for another move."""
         if self.ply >= self.game.max_game_plies:
             raise MoveError(f"the game is longer than {self.game.max_game_plies} plies")
 
     def push(self, move: str) -> None:
-        """Play a move; raises ``MoveError`` if it is not legal or the game is too long to remember."""
+        """Play a move; raises ``MoveError`` if it is not legal or the state has no room for it."""
         code = self.code_of(move)
         self.check_room()
-        # The move limit needs to know of every check on the way.
+        # Records whether this position is a check, for the move limit.
         self.game.kernels.in_check(self.state)
         self.game.kernels.make(self.state, code)
         self.game.kernels.in_check(self.state)
@@ -315,28 +315,28 @@ class Position:
 
 
 def decode_verdict(verdict: int) -> Ending:
-    """The ending a ``judge`` kernel's code stands for."""
+    """The ending for a code returned by ``judge``."""
     return Ending(RESULTS[verdict & 3], REASONS[verdict >> 2])
 
 
 def encode_verdict(result: str, reason: str) -> int:
-    """The code of an ending, for the kernels' named constants."""
+    """The ``judge`` code of an ending, for constants of compiled code."""
     return RESULTS.index(result) + 4 * REASONS.index(reason)
 
 
 @dataclass(frozen=True)
 class BenchPosition:
-    """A position of the benchmark with the depth it is searched to."""
+    """A position of the benchmark and its search depth in plies."""
 
     text: str
     depth: int
 
 
 class EvaluationFitting(ABC):
-    """What ``elolab fit-evaluation`` needs to know of a game whose evaluation is a sum of weighted features.
+    """The interface of ``elolab fit-evaluation`` to a game whose evaluation is a weighted sum of features.
 
-    Positions are rows of ``words`` uint64, always seen by the side to move. The regression is *linear* where the
-    evaluation predicts the game's own score, solved exactly near the end, and *logistic* where it predicts who wins.
+    A position is a row of ``words`` uint64, from the side to move's view. A *linear* regression predicts the game's own
+    score, exact near the end of the game; a *logistic* one predicts the winner.
     """
 
     parameter: str
@@ -346,25 +346,25 @@ class EvaluationFitting(ABC):
     regression: str
     """``linear`` or ``logistic``."""
     phases: int
-    """Rows of weights: in a linear regression the usual number, in a logistic one the only possible."""
+    """Rows of weights: the default for a linear regression, fixed for a logistic one."""
     self_play: Mapping[str, Value]
-    """Settings of the games to fit to that differ from the default: what only costs time there."""
+    """Settings of the self-play games that differ from the defaults, to save time."""
     self_play_limit: str
-    """What a player usually spends on a move of these games."""
+    """Default limit of a move in the self-play games."""
     opening_plies: tuple[int, int]
-    """Fewest and most random plies of these games, so that they are all different and not only even."""
+    """Fewest and most random plies that open a self-play game, for variety and unequal positions."""
     adjudication: Adjudication
-    """When these games end early."""
-    # Of a linear regression.
+    """Adjudication of the self-play games."""
+    # Linear regression only.
     unit: int = 1
-    """Points of an evaluation in one point of the game's own score."""
+    """Evaluation points per point of the game's own score."""
     solved_steps: int = 0
-    """From this step (of ``engine.settings.weights.STEPS``) on, results are exact: positions are solved."""
-    # Of a logistic one.
+    """First step (of ``engine.settings.weights.STEPS``) whose positions are solved for exact results."""
+    # Logistic regression only.
     odds_scale: float = 1.0
-    """Points of the evaluation by which the odds of winning grow e-fold: what keeps the scale of the weights."""
+    """Evaluation points that multiply the odds of winning by e; sets the scale of the weights."""
     groups: tuple[tuple[int, ...], ...] = ()
-    """Features whose weights rather change together: the squares of one type of piece."""
+    """Groups of features whose weights should move together, such as one piece type's squares."""
 
     @abstractmethod
     def rows_of_game(self, start: str, moves: Sequence[str]) -> np.ndarray:
@@ -372,31 +372,31 @@ class EvaluationFitting(ABC):
 
     @abstractmethod
     def usable(self, rows: np.ndarray) -> np.ndarray:
-        """Which of the rows of a game are worth fitting to: a mask of shape (n,)."""
+        """Mask (n,) of a game's rows that are fit for regression."""
 
     @abstractmethod
     def survey(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The steps (n,) and the features (n, features) of n rows, by the same counting as in the evaluation.
+        """The steps (n,) and features (n, features) of n rows, counted by the evaluation's own code.
 
-        The evaluation is the features times the weights of the step and the sum of the patterns' weights, within
-        limits.
+        The evaluation is the product of the features and the weights of the step, plus the sum of the patterns'
+        weights, clamped to a range.
         """
 
     def row_shares(self, steps: np.ndarray) -> np.ndarray:
-        """How much each row of weights counts at each of n steps, shape (n, phases); for a logistic regression."""
+        """Share of each row of weights at each of n steps, shape (n, phases); for a logistic regression."""
         return np.ones((len(steps), 1))
 
     @abstractmethod
     def rows_in_words(self, phases: int) -> str:
-        """What the values in a file of weights are, and its so many rows: a sentence for the file."""
+        """A sentence for the file of weights that explains its values and its ``phases`` rows."""
 
     @property
     def pattern_weights(self) -> int:
-        """Weights of patterns in each phase, beside those of the features; 0 if there are no patterns."""
+        """Number of pattern weights in each phase; 0 without patterns."""
         return 0
 
     def patterns(self, rows: np.ndarray) -> np.ndarray:
-        """Numbers of the patterns' weights that count in each of n rows: int32 of shape (n, instances)."""
+        """Indices of the pattern weights that apply to each of n rows: int32 of shape (n, instances)."""
         return np.zeros((len(rows), 0), np.int32)
 
     @abstractmethod
@@ -405,7 +405,7 @@ class EvaluationFitting(ABC):
 
 
 class Game:
-    """A game as everything outside its folder sees it; one instance each, found by ``engine.games.game_named``."""
+    """A game's public interface; ``engine.games.game_named`` returns its only instance."""
 
     name: str
     title: str
@@ -415,27 +415,27 @@ class Game:
     start: str
     """Text of the start position."""
     side_letters: tuple[str, str] = ("wr", "b")
-    """What may stand for the side to move, the second word of a position's text: the first mover's and the second's."""
+    """Letters for the side to move, the second word of a position's text: first mover's, second mover's."""
     empty_square: str = ""
-    """What stands for an empty square in a position's text; where there is no such character, digits count them."""
+    """Character for an empty square in a position's text; empty if digits count empty squares."""
     default_suite: str
-    """Name of the opening suite used where none is given."""
+    """Name of the default opening suite."""
     max_game_plies: int
     score_name: str = "pawns"
-    """What a hundred points of a search's score are called."""
+    """Plural name of a hundred points of a search's score."""
     score_unit: int = 0
     """Points of a search's score in one point of the game's own score (a disc); 0 in games that are won or lost."""
     odds_scale: float = 1.0
-    """Points of a search's score by which the odds of winning grow e-fold, draws being half a win.
+    """Points of a search's score that multiply the odds of winning by e, with draws as half a win.
 
     Fitted to games by ``benchmarks/win_probability.py``.
     """
     adjudication: Adjudication = Adjudication()
-    """When its tournaments end games early, unless they say otherwise."""
+    """Default adjudication of its tournaments."""
     position_option: str = "fen"
-    """The option of the command line that describes a position: ``fen`` or ``board``."""
+    """Command line option for a position: ``fen`` or ``board``."""
     move_notations: tuple[str, ...] = ()
-    """Notations in which people write its moves, besides the protocol's own; see ``arena.notation.pgn``."""
+    """Notations for people, besides the protocol's own; see ``arena.notation.pgn``."""
     state_dtype: np.dtype[Any]
     kernels: SimpleNamespace
     """Its compiled functions by the names of the compiled contract."""
@@ -443,13 +443,13 @@ class Game:
 
     @property
     def fitting(self) -> EvaluationFitting | None:
-        """How its evaluation is fitted to games; ``None`` where the weights do not come from a file."""
+        """The game's interface to ``elolab fit-evaluation``; ``None`` if its weights do not come from a file."""
         return None
 
     def position(self, text: str | None = None, moves: Sequence[str] = (), ranks: str = "0") -> Position:
         """A position from its text (the start if ``None``) and moves played from it.
 
-        ``ranks`` is the base in which the moves count ranks: ``0``, ``1`` or ``auto``. Raises ``PositionError`` or
+        ``ranks`` is the number of the first rank in ``moves``: ``0``, ``1`` or ``auto``. Raises ``PositionError`` or
         ``MoveError``.
         """
         announce_compilation()
@@ -477,7 +477,7 @@ class Game:
         return int(len(words) > 1 and words[1].lower() in self.side_letters[1].lower())
 
     def empty_squares(self, text: str) -> int:
-        """How many squares are empty in a legal position's text."""
+        """Number of empty squares in a legal position's text."""
         board = text.split()[0]
         if self.empty_square:
             return board.count(self.empty_square)
@@ -488,25 +488,25 @@ class Game:
         raise MoveError(f"{self.name} has no text for move {code}")
 
     def apply_rules(self, state: Any, rules: Rules) -> None:
-        """Put the rules in force into a state."""
+        """Write the rules into a state, in place."""
 
     def rule_messages(self, rules: Rules) -> tuple[tuple[str, dict[str, Any]], ...]:
-        """Those options of the rules that mean something in this game: keys of its ``messages``, and their fields."""
+        """The rules that apply to this game, as keys of its ``messages`` with their fields."""
         return ()
 
     def supports_draw_claim(self, position: Position, rules: Rules) -> bool:
-        """Whether a usual variant of the game's rules would call the position drawn, though ``rules`` do not."""
+        """Whether a common variant of the rules would call the position drawn; ``rules`` do not."""
         return False
 
     def moves_to(self, text: str) -> tuple[str, ...] | None:
-        """Moves that lead from the start of the game to a position, for programs that can be told nothing else.
+        """Moves from the start of the game to a position, for programs that accept no position.
 
         ``None`` if none were found. Raises ``PositionError``.
         """
         return () if text == self.start else None
 
     def perft(self, position: Position, depth: int, passes: str = "ply") -> int:
-        """Leaves ``depth`` plies deep; ``passes`` is ``free`` if a forced pass is to cost no ply."""
+        """Number of leaves ``depth`` plies deep; with ``passes`` "free", a forced pass is not a ply."""
         return int(self.kernels.perft(position.state, position.lists, depth))
 
     def describe(self, position: Position) -> str:
@@ -515,7 +515,7 @@ class Game:
 
 
 def check_contract(kernels: Mapping[str, Any], name: str) -> None:
-    """Refuse a game that lacks a function of the compiled contract."""
+    """Raise an error if a game lacks a function of the compiled contract."""
     missing = [function for function in COMPILED_CONTRACT if function not in kernels]
     if missing:
         raise TypeError(f"game {name} lacks {', '.join(missing)}")

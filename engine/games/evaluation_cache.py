@@ -1,8 +1,8 @@
-"""Evaluations that a search remembers, since it meets many positions again, above all at the next depth.
+"""Cache of static evaluations: searches meet many positions again, above all at the next depth.
 
-A flat uint64 array, one word an entry: a position's key, but in place of its lowest bits, which are those of the
-entry's place in the array, the value. What is kept depends on nothing but the position and the weights: an array serves
-one set of parameters, through any number of games.
+A flat uint64 array, one word an entry. The lowest bits of a position's key are the index; the word holds the other bits
+of the key, and the value in place of the lowest. Entries depend only on the position and the weights, so an array
+serves one set of parameters through any number of games.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from elolab.engine.compiled.kernel import jit, load_word, prefetch, store_word
 
 PLACE_BITS = 15
 WORDS = 1 << PLACE_BITS
-"""256 KiB; with more of them more is found, and no search was faster."""
+"""Number of entries: 256 KiB. Larger caches had more hits, but made no search faster."""
 MAX_VALUE = (1 << (PLACE_BITS - 1)) - 1
-"""Values are from ``-MAX_VALUE`` to this."""
+"""Largest absolute value that an entry can hold."""
 NOT_CACHED = 1 << PLACE_BITS
 _PLACE_MASK = WORDS - 1
 
 
 @jit
 def cached_value(cache, key):
-    """The value that was kept last for a position's key, or ``NOT_CACHED``; ``cache`` is the array's address or 0."""
+    """The value stored for a position's key, or ``NOT_CACHED``; ``cache`` is the array's address, or 0 for none."""
     if cache == 0:
         return np.int64(NOT_CACHED)
     word = np.int64(load_word(cache, np.int64(key) & _PLACE_MASK))
@@ -34,7 +34,7 @@ def cached_value(cache, key):
 
 @jit
 def keep_value(cache, key, value):
-    """Remember a value for a position's key."""
+    """Store the value for a position's key, replacing the entry there."""
     if cache != 0:
         check_cached_value(value, MAX_VALUE)
         word = (np.int64(key) & ~_PLACE_MASK) | (value & _PLACE_MASK)
@@ -43,5 +43,5 @@ def keep_value(cache, key, value):
 
 @jit
 def prefetch_value(cache, key):
-    """Let an entry's memory be fetched while something else is computed."""
+    """Prefetch the entry of a position's key."""
     prefetch(cache + 8 * (np.int64(key) & _PLACE_MASK))

@@ -73,7 +73,7 @@ class Othello(Game):
     bench_positions = (
         BenchPosition(notation.START, 10),
         BenchPosition("------------------XX------OOOOO---OOOO----X-OXX----O------------ X", 10),
-        # Fourteen empty squares: solved by all variants.
+        # Fourteen empty squares: all variants of the benchmark solve it.
         BenchPosition("--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X", 20),
         BenchPosition("------O-XXX--O---XXXXXXX--XXOX---OXXOXX-O-O-O----O-O--------O--- X", 10),
         BenchPosition("---O-O-----OO--X--OOO-XX--OOOOOO--OOXXOO---OXOOOXXXXXO-X---OXOO- X", 10),

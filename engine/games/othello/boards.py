@@ -56,7 +56,7 @@ RAYS = np.array(
 
 @jit_inlined
 def _runs(start, between, shift, double):
-    """Runs of ``between`` (up to six squares) from beside ``start``, along one line upwards and downwards."""
+    """Contiguous squares of ``between`` (up to six) beside ``start`` on one line: (upward, downward)."""
     up = between & (start << shift)
     down = between & (start >> shift)
     up |= between & (up << shift)
@@ -72,7 +72,7 @@ def _runs(start, between, shift, double):
 
 @jit_inlined
 def _reached(own, between, shift, double):
-    """Squares next to runs of ``between`` that begin beside ``own`` discs, along one line in both directions."""
+    """Squares just beyond runs of ``between`` that begin beside ``own`` discs, in both directions of one line."""
     up, down = _runs(own, between, shift, double)
     return (up << shift) | (down >> shift)
 
@@ -88,15 +88,14 @@ def legal_squares(own, other):
 
 @jit
 def _flips_upward(own, other, ray):
-    # A carry runs from below through everything but the ray and through the other's discs on it; where it stops must
-    # stand an own disc.
+    # The addition's carry passes squares off the ray and the other side's discs on it; it must stop at an own disc.
     end = add_words(other | ~ray, ONE) & own & ray
     return (end - np.uint64(end != NONE)) & ray
 
 
 @jit
 def _flips_downward(own, other, ray):
-    # The highest square of the ray without a disc of the other; of an empty remainder any square off the ray will do.
+    # The ray's highest square without a disc of the other side; if there is none, any square off the ray will do.
     end = (_HIGHEST_BIT >> np.uint64(leading_zeros(ray & ~other) & 63)) & own & ray
     return add_words(~(end << ONE), ONE) & ray
 
@@ -118,7 +117,7 @@ def flips(own, other, square):
 
 @jit_inlined
 def _flips_along_line(own, between, placed, shift, double):
-    """Runs of ``between`` from beside ``placed`` to an own disc, along one line in both directions."""
+    """Runs of ``between`` that connect ``placed`` to an own disc, in both directions of one line."""
     up, down = _runs(placed, between, shift, double)
     closed_up = up if own & (up << shift) != NONE else NONE
     closed_down = down if own & (down >> shift) != NONE else NONE
@@ -127,9 +126,9 @@ def _flips_along_line(own, between, placed, shift, double):
 
 @jit_inlined
 def flips_of_bit(own, other, placed):
-    """As ``flips``, of a square given as a bit: without a table, so that a loop over many boards becomes vector code.
+    """Like ``flips``, but ``placed`` is a bit and no table is read, so that loops over many boards are vectorized.
 
-    For a single board ``flips`` is the faster.
+    For a single board ``flips`` is faster.
     """
     inner = other & _INNER_FILES
     turned = _flips_along_line(own, inner, placed, _ACROSS, _ACROSS_2)
@@ -140,14 +139,14 @@ def flips_of_bit(own, other, placed):
 
 @jit
 def neighbours(discs):
-    """Squares beside ``discs`` in any direction, and those among them."""
+    """``discs`` and all squares adjacent to them."""
     wide = discs | ((discs << _ACROSS) & _NOT_FILE_A) | ((discs >> _ACROSS) & _NOT_FILE_H)
     return wide | (wide << _ALONG) | (wide >> _ALONG)
 
 
 @jit
 def _full_lines(discs, shift, border_low, border_high):
-    """Squares of which the whole line through them is occupied; a line ends at the borders given."""
+    """Squares whose line in one direction is fully occupied; ``border_low`` and ``border_high`` end the lines."""
     up = discs
     down = discs
     for _ in range(7):
@@ -164,7 +163,7 @@ _HIGH_FALLING = _RANK_8 | _FILE_A
 
 @jit
 def stable_discs(own, other):
-    """Discs of ``own`` that can never turn again: not all of them, but surely these.
+    """Discs of ``own`` that can never be flipped: a subset, by a sufficient condition.
 
     A disc is stable if along each of the four lines the line is full, it stands at the border, or its neighbour on one
     side is stable.
@@ -177,7 +176,7 @@ def stable_discs(own, other):
     stable = own & across & along & rising & falling
     while True:
         before = stable
-        # Along a border the neighbour in the next rank is not a neighbour: those squares are stable anyway.
+        # Shifts wrap at the border, but border squares are stable in these directions anyway.
         wide = across | (stable << _ACROSS) | (stable >> _ACROSS)
         high = along | (stable << _ALONG) | (stable >> _ALONG)
         up = rising | (stable << _RISING) | (stable >> _RISING)
@@ -189,7 +188,7 @@ def stable_discs(own, other):
 
 @jit
 def edge_stable_discs(own, other):
-    """Discs of ``own`` on the edges in runs from a corner of their own, or on full edges; corners included."""
+    """Discs of ``own`` on the border that are connected to an own corner, or on a full edge; includes corners."""
     run = own & CORNERS
     for _ in range(6):
         across = ((run << _ACROSS) & _NOT_FILE_A) | ((run >> _ACROSS) & _NOT_FILE_H)

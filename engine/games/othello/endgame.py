@@ -1,9 +1,8 @@
 """Exact solving of Othello endgames, from any position the search reaches with enough depth.
 
-Alpha-beta on bitboards alone, in discs and not in hundredths of them. Three kinds of nodes by the number of empty
-squares: from ``endgame_sort_empties`` on moves are sorted and the table is used (under keys of its own, since here
-every entry is exact); below, regions with an odd number of empty squares come first; the last four squares have
-functions of their own.
+Alpha-beta on bitboards, in whole discs. Nodes with at least ``endgame_sort_empties`` empty squares sort their moves and
+use the transposition table, under separate keys because these entries are exact. Nodes with fewer try regions with an
+odd number of empty squares first. The last four empty squares have specialized functions.
 """
 
 from __future__ import annotations
@@ -38,15 +37,15 @@ from elolab.engine.search.table import (
 )
 
 WORST = -65
-"""Below every result."""
+"""A value below every result, in discs."""
 _SOLVED = np.uint64(0x6F74_6865_6C6C_6F21)
-"""Tells the solver's entries in the table from those of the search, which are estimates."""
+"""Xored into keys: separates the solver's exact table entries from the search's estimates."""
 _LAST = 4
-"""Empty squares that have a function of their own."""
+"""Most empty squares that a specialized function solves."""
 _ACCOUNTED_TOGETHER = 8
-"""Most empty squares of a subtree whose nodes are accounted for at once: no limit is looked at for a millisecond."""
+"""Most empty squares of a subtree whose nodes are counted together; limits are then checked once a millisecond."""
 _STABILITY_FROM = 20
-"""Least alpha, in discs, at which stable discs are counted: below, they decide too rarely to pay."""
+"""Lowest alpha, in discs, at which counting stable discs pays; below, it rarely cuts off."""
 
 QUADRANT = np.array([square // 32 * 2 + square % 8 // 4 for square in range(SQUARES)], np.int64)
 _QUADRANTS = [sum(1 << square for square in range(SQUARES) if QUADRANT[square] == number) for number in range(4)]
@@ -63,9 +62,9 @@ BESIDE = np.array(
     ],
     np.uint64,
 )
-"""The neighbours of each square: without a disc of the other side on one of them no move turns anything."""
+"""Neighbours of each square, as bits: a move is legal only next to a disc of the other side."""
 
-# What a move's order is made of.
+# Terms of a move's ordering score.
 _TABLE_MOVE = 1 << 24
 _HINT = 1 << 23
 _REPLY = 64
@@ -77,7 +76,7 @@ _ODD_REGION = 32
 
 @jit
 def _turned(own, other, square):
-    """Discs that a move on an empty square turns; none if it is not legal."""
+    """Discs that a move to an empty square flips; none if it is not legal."""
     if other & BESIDE[np.uint64(square)] == NONE:
         return NONE
     return flips(own, other, square)
@@ -85,7 +84,7 @@ def _turned(own, other, square):
 
 @jit
 def _last_square(search, own, other, square):
-    """Result with one empty square."""
+    """Exact result with one empty square, in discs for the side to move."""
     difference = 2 * popcount(own) - 63
     turned = popcount(_turned(own, other, square))
     if turned != 0:
@@ -100,7 +99,7 @@ def _last_square(search, own, other, square):
 
 @jit
 def _last_two(search, own, other, alpha, beta, one, two):
-    """Result with two empty squares, within or beyond (alpha, beta)."""
+    """Exact result with two empty squares, ``one`` and ``two``; a bound outside (alpha, beta)."""
     best = np.int64(WORST)
     turned = _turned(own, other, one)
     if turned != NONE:
@@ -114,7 +113,7 @@ def _last_two(search, own, other, alpha, beta, one, two):
         return max(best, -_last_square(search, other ^ turned, own ^ turned ^ (ONE << np.uint64(two)), one))
     if best > WORST:
         return best
-    # A pass: the other side chooses, to the least.
+    # A pass: the other side chooses the move with the lowest result.
     worst = np.int64(-WORST)
     turned = _turned(other, own, one)
     if turned != NONE:
@@ -131,9 +130,9 @@ def _last_two(search, own, other, alpha, beta, one, two):
 
 @jit
 def _last_three(search, parameters, own, other, alpha, beta, one, two, three, passed):
-    """Result with three empty squares."""
+    """Exact result with three empty squares; ``passed`` is 1 after a pass. A bound outside (alpha, beta)."""
     if parameters.endgame_parity != 0:
-        # Of two squares in one region and one in another the single one first.
+        # Two squares in one quadrant: play the third, the odd one, first.
         if QUADRANT[np.uint64(one)] == QUADRANT[np.uint64(two)]:
             one, three = three, one
         elif QUADRANT[np.uint64(one)] == QUADRANT[np.uint64(three)]:
@@ -181,14 +180,14 @@ def _after_four(search, parameters, own, other, alpha, beta, played, one, two, t
 
 @jit
 def _last_four(search, parameters, own, other, alpha, beta, passed):
-    """Result with four empty squares."""
+    """Exact result with four empty squares; ``passed`` is 1 after a pass. A bound outside (alpha, beta)."""
     empty = ~(own | other)
     if parameters.endgame_parity != 0:
         odd = empty & _odd_regions(empty)
         even = empty & ~odd
     else:
         odd, even = empty, NONE
-    # The squares in the order of trial: those in odd regions first.
+    # Order the squares: odd regions first.
     if odd == NONE:
         odd, even = even, NONE
     one = lowest_bit(odd)
@@ -239,7 +238,7 @@ def _odd_regions(empty):
 
 @jit
 def _most_discs(parameters, own, other, alpha):
-    """The most the side to move can still reach, since the other's stable discs stay; ``-WORST`` if not looked into."""
+    """Upper bound of the result from the other side's stable discs; ``-WORST`` if they are not counted."""
     if parameters.endgame_stability == 0 or alpha < _STABILITY_FROM:
         return np.int64(-WORST)
     return np.int64(64 - 2 * popcount(stable_discs(other, own)))
@@ -247,9 +246,9 @@ def _most_discs(parameters, own, other, alpha):
 
 @jit
 def _solve_unsorted(search, parameters, own, other, alpha, beta, empties):
-    """Result with few empty squares: no sorting, no table; nodes are counted in ``search.leaf_nodes``.
+    """Exact result with few empty squares, without sorting or table; counts nodes in ``search.leaf_nodes``.
 
-    Means nothing if ``search.stopped`` is set.
+    Meaningless if ``search.stopped`` is set.
     """
     check_solver_node(own, other, alpha, beta, empties)
     most = _most_discs(parameters, own, other, alpha)
@@ -297,7 +296,7 @@ def _solve_unsorted(search, parameters, own, other, alpha, beta, empties):
 
 @jit
 def _account(search, parameters):
-    """Account for the nodes in ``search.leaf_nodes``; sets ``search.stopped`` if the search must stop."""
+    """Pass the nodes in ``search.leaf_nodes`` to ``spend_nodes``, which may set ``search.stopped``."""
     nodes = np.int64(search.leaf_nodes)
     search.leaf_nodes = 0
     spend_nodes(search, parameters, nodes)
@@ -305,8 +304,9 @@ def _account(search, parameters):
 
 @jit
 def _order_moves(search, lists, parameters, own, other, squares, beta, empties, row, table_move, hint):
-    """Write the moves and their order into ``lists``; a value of at least ``beta`` that a child's entry proves, or
-    ``WORST``.
+    """Write the moves and their ordering scores into ``lists``.
+
+    Returns a value of at least ``beta`` if a child's table entry proves one, else ``WORST``.
     """
     index = np.uint64(row)
     count = np.uint64(0)
@@ -346,7 +346,7 @@ def _order_moves(search, lists, parameters, own, other, squares, beta, empties, 
 
 @jit
 def _best_first(lists, row, start, count):
-    """Bring the best of the moves from ``start`` on to ``start`` and return it."""
+    """Swap the highest scored move from ``start`` on to ``start``, and return its square."""
     best = start
     for place in range(start + 1, count):
         if lists.order[row, place] > lists.order[row, best]:
@@ -360,7 +360,7 @@ def _best_first(lists, row, start, count):
 
 @jit
 def _solve_few(search, parameters, own, other, alpha, beta, empties):
-    """Result below the level of sorted nodes, its nodes accounted for; means nothing if the search was stopped."""
+    """Exact result of an unsorted node; passes its nodes to ``spend_nodes``. Meaningless if the search is stopped."""
     search.leaf_nodes = 0
     if empties == _LAST:
         value = _last_four(search, parameters, own, other, alpha, beta, np.int64(0))
@@ -372,7 +372,7 @@ def _solve_few(search, parameters, own, other, alpha, beta, empties):
 
 @jit
 def _solve_sorted(search, lists, parameters, own, other, alpha, beta, empties, row):
-    """Result with many empty squares, in discs; means nothing if ``search.stopped`` is set."""
+    """Exact result in discs, with sorted moves and the table; meaningless if ``search.stopped`` is set."""
     check_solver_node(own, other, alpha, beta, empties)
     most = _most_discs(parameters, own, other, alpha)
     if most <= alpha:
@@ -450,11 +450,11 @@ def solvable(state, parameters, depth):
 
 @jit
 def solve(state, search, lists, parameters, alpha, beta, ply):
-    """Exact result in hundredths of a disc, within or beyond (alpha, beta); means nothing if the search was stopped."""
+    """Exact result in hundredths of a disc; a bound outside (alpha, beta). Meaningless if the search is stopped."""
     own = own_discs(state)
     other = other_discs(state)
     empties = popcount(~(own | other))
-    # Rounded outwards to whole discs: a result is at most alpha exactly if it is at most the next disc below.
+    # Round the window outwards to whole discs.
     low = np.int64(max(alpha // A_DISC, WORST))
     high = np.int64(min(-(-beta // A_DISC), -WORST))
     if empties >= parameters.endgame_sort_empties:
@@ -466,7 +466,7 @@ def solve(state, search, lists, parameters, alpha, beta, ply):
 
 @jit
 def _line_move(state, search, lists, parameters, score):
-    """A move that keeps ``score``: the solver's own from the table, if it does, else the first that does."""
+    """A move that reaches ``score``: the table's move if it does, else the first that does."""
     count = generate(state, lists, np.int64(0))
     entry = probe(search, state.key ^ _SOLVED)
     known = entry_move(entry) if entry != 0 else np.int64(0)

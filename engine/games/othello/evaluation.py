@@ -1,10 +1,9 @@
-"""Evaluation of Othello positions: a few features and, if the file of weights has them, patterns, by the phase.
+"""Evaluation of Othello positions: weighted features and, if the file of weights has them, patterns.
 
-Each feature but the last two is a difference, the side to move's count less the other's. The weights are hundredths of
-a disc and come from a file (``engine.settings.weights``), one set for each number of discs placed since the start.
-What a pattern is, ``engine.games.othello.patterns`` says. A finished game is worth exactly its result. Counting and
-weighing are apart, so that weights can be fitted to games (``elolab fit-evaluation``) with the very counts they will
-be used with.
+Each feature but the last two is a difference: the side to move's count minus the other side's. The weights are in
+hundredths of a disc and come from a file (``engine.settings.weights``), one set for each number of discs placed since
+the start. Patterns are defined in ``engine.games.othello.patterns``. A finished game evaluates to its exact result.
+Counting is separate from weighing, so that ``elolab fit-evaluation`` uses the same counts.
 """
 
 from __future__ import annotations
@@ -41,13 +40,13 @@ _RANK_2, _RANK_3, _RANK_4, _RANK_5, _RANK_6, _RANK_7, _RANK_8 = (np.uint64(8 * r
 _TABLE_2, _TABLE_3, _TABLE_4, _TABLE_5, _TABLE_6, _TABLE_7, _TABLE_8 = (np.uint64(BYTES * rank) for rank in range(1, 8))
 _TWO, _THREE, _FOUR, _TOP = np.uint64(2), np.uint64(3), np.uint64(4), np.uint64(48)
 _MAX_ESTIMATE = 6300
-"""An estimate stays within what a finished game can be worth."""
+"""Largest estimate in hundredths of a disc, below the value of a won game with 64 discs."""
 
 _X_OF_CORNERS = np.uint64(0x0042_0000_0000_4200)
 _EDGE_SQUARES = np.uint64(0x7E81_8181_8181_817E)
 """The border without its corners."""
 _A_SQUARES = np.uint64(0x2400_8100_0081_0024)
-"""The squares of the border two from a corner."""
+"""The A squares: border squares two steps from a corner."""
 _CENTRE_SQUARES = np.uint64(0x0000_3C3C_3C3C_0000)
 
 
@@ -76,7 +75,7 @@ def count_features(own, other, own_moves, other_moves):
     loose = _EDGE_SQUARES & ~(own_stable | other_stable | danger)
     return (
         popcount(own_moves) - popcount(other_moves),
-        # A side may hope to play beside the other's discs.
+        # Potential mobility: empty squares beside the other side's discs.
         popcount(neighbours(other) & empty) - popcount(neighbours(own) & empty),
         _difference(own, other, beside_empty),
         _difference(own, other, CORNERS),
@@ -90,7 +89,7 @@ def count_features(own, other, own_moves, other_moves):
         _difference(own, other, _CENTRE_SQUARES),
         popcount(own) - popcount(other),
         np.int64(1),
-        # With an odd number of empty squares the side to move also makes the last move, unless somebody passes.
+        # Parity: with an odd number of empty squares the side to move also moves last, if nobody passes.
         np.int64(1) if popcount(empty) & 1 != 0 else np.int64(-1),
     )
 
@@ -98,7 +97,7 @@ def count_features(own, other, own_moves, other_moves):
 @jit
 def read_patterns(own, other, occupations):
     """Write the occupation of each pattern's instances into ``occupations``, uint16 of shape (LANES,)."""
-    # A rank's byte says at once what its discs add to all instances: this is a loop over whole vectors.
+    # A table maps a rank's byte to its contribution to all instances, so that each step adds whole vectors.
     own_0 = (own & _BYTE) * _LANES
     own_1 = ((own >> _RANK_2) & _BYTE | _TABLE_2) * _LANES
     own_2 = ((own >> _RANK_3) & _BYTE | _TABLE_3) * _LANES
@@ -136,7 +135,7 @@ def _pattern_value(state, own, other, step):
     for place in range(_INSTANCES):
         lane = np.uint64(place)
         index = first + INSTANCE_STARTS[lane] + np.uint64(state.occupations[lane])
-        # Four weights a word, the lowest first: brought to its top and down again, with its sign.
+        # Four int16 weights a word, the lowest first: shift up, then down with the sign.
         word = load_word(state.pattern_address, index >> _TWO)
         value += np.int64(word << (_TOP - ((index & _THREE) << _FOUR))) >> np.int64(48)
     return value
@@ -144,7 +143,7 @@ def _pattern_value(state, own, other, step):
 
 @jit
 def step_of(own, other):
-    """The row of the weights that applies: the number of discs placed since the start."""
+    """Row of weights for the position: the number of discs placed since the start."""
     return min(popcount(own | other) - _DISCS_AT_START, STEPS - 1)
 
 
@@ -168,7 +167,7 @@ def evaluate_boards(state, own, other):
 
 @jit
 def evaluate(state, cache, alpha, beta):
-    """Static evaluation in hundredths of a disc, the side to move's view; never a mere bound."""
+    """Static evaluation in hundredths of a disc, the side to move's view; always exact, never a bound."""
     value = cached_value(cache, state.key)
     if value == NOT_CACHED:
         value = evaluate_boards(state, own_discs(state), other_discs(state))
@@ -178,7 +177,7 @@ def evaluate(state, cache, alpha, beta):
 
 @jit
 def prepare(state, parameters):
-    """Take the weights of ``parameters.evaluation_weights``; see ``engine.games.othello.weight_layout``."""
+    """Copy the weights at ``parameters.evaluation_weights`` into the state; see ``weight_layout``."""
     address = parameters.evaluation_weights
     if address == 0 or state.weights_address == address or load_word(address, 0) != MARK:
         return
@@ -192,7 +191,7 @@ def prepare(state, parameters):
 
 @jit
 def material(state):
-    """Hundredths of a disc that the side to move has on the board."""
+    """Discs of the side to move, in hundredths of a disc."""
     return A_DISC * popcount(own_discs(state))
 
 
@@ -216,11 +215,11 @@ def capture_gain(state, move):
 
 @jit
 def loses_material(state, move):
-    """Discs are not material to be lost."""
+    """False: discs are not material."""
     return False
 
 
 @jit
 def history_piece(state, move):
-    """The side to move: discs are all alike."""
+    """The side to move, since all discs are alike."""
     return np.int64(state.side)

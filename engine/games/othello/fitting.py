@@ -1,6 +1,6 @@
-"""Othello for ``elolab fit-evaluation``: positions as rows of numbers, and what the evaluation counts in them.
+"""Othello's interface to ``elolab fit-evaluation``: positions as rows of numbers, and their features.
 
-A row is two uint64, the discs of the side to move and those of the other.
+A row is two uint64: the discs of the side to move, and the discs of the other side.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from elolab.engine.settings.features import OTHELLO
 from elolab.engine.settings.weights import STEPS
 
 _CODES = {notation.format_move(code): code for code in (STOCK + (square << 7) for square in range(PASS_SQUARE + 1))}
-"""Every move by its notation."""
+"""Code of every move, by notation."""
 
 
 @jit
@@ -59,7 +59,7 @@ def _read_rows(rows, occupations):
 
 
 class OthelloFitting(EvaluationFitting):
-    """What fitting needs to know of Othello."""
+    """Othello's implementation of ``EvaluationFitting``."""
 
     parameter = "evaluation_weights"
     features = OTHELLO
@@ -68,15 +68,15 @@ class OthelloFitting(EvaluationFitting):
     regression = "linear"
     phases = 6
     self_play_limit = "depth=3"
-    # Long ones show what good moves avoid.
+    # Long random openings reach positions that good moves avoid.
     opening_plies = (8, 28)
     adjudication = Adjudication(draw_moves=0, resign_moves=0, maximum_plies=0)
-    # The fit solves the ends of the games itself, and nearer to the end.
+    # The fit solves the last positions of the games itself.
     self_play = MappingProxyType({"endgame_empties": 0})
     solved_steps = 48
 
     def rows_in_words(self, phases: int) -> str:
-        """The unit, and the steps that a row stands for."""
+        """A sentence with the unit and the steps that a row covers."""
         return f"Hundredths of a point; a row for each {STEPS // phases} of {STEPS} steps of a game."
 
     def rows_of_game(self, start: str, moves: Sequence[str]) -> np.ndarray:
@@ -87,7 +87,7 @@ class OthelloFitting(EvaluationFitting):
         return rows
 
     def usable(self, rows: np.ndarray) -> np.ndarray:
-        """Where the side to move can move; see ``EvaluationFitting``."""
+        """Mask of the positions in which the side to move can move; see ``EvaluationFitting``."""
         return self._survey(rows)[1] != 0
 
     def survey(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -103,18 +103,18 @@ class OthelloFitting(EvaluationFitting):
 
     @property
     def pattern_weights(self) -> int:
-        """Weights of all patterns."""
+        """Number of pattern weights in a phase."""
         return weight_count()
 
     def patterns(self, rows: np.ndarray) -> np.ndarray:
-        """The patterns' weights in positions; see ``EvaluationFitting``."""
+        """Indices of the pattern weights in positions; see ``EvaluationFitting``."""
         occupations = np.zeros((len(rows), LANES), np.uint16)
         _read_rows(np.ascontiguousarray(rows), occupations)
         places = occupations[:, : len(INSTANCES)] + INSTANCE_STARTS[: len(INSTANCES)].astype(np.int32)
         return weight_numbers()[places]
 
     def text_of(self, row: Any) -> str:
-        """The position as text, with the side to move as Black: colours do not matter."""
+        """The position as text, with the side to move as Black."""
         state = new_record(STATE_DTYPE)
         state.discs[0], state.discs[1] = row
         return notation.format_position(state)

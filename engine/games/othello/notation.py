@@ -16,7 +16,7 @@ PASS_WORDS = ("pass", "pa", "ps", "--")
 _OCCUPANTS = "XO"
 _EMPTY = "-."
 _DIGITS = [str.maketrans(_OCCUPANTS + _EMPTY, digits) for digits in ("1000", "0100")]
-"""Binary digits in the place of letters: the discs of each side."""
+"""Translation of a board's letters into binary digits, one table for each side's discs."""
 
 
 def square_name(square: int) -> str:
@@ -30,7 +30,7 @@ def format_move(code: int) -> str:
 
 
 def read_move(word: str) -> str:
-    """A move's usual spelling; raises ``MoveError``."""
+    """A move in standard spelling (``d3``, ``pass``); raises ``MoveError``."""
     move = word.lower()
     if move in PASS_WORDS:
         return "pass"
@@ -40,15 +40,14 @@ def read_move(word: str) -> str:
 
 
 def read_moves(words: Sequence[str]) -> list[str]:
-    """Moves in their usual spelling; raises ``MoveError``."""
+    """Moves in standard spelling; raises ``MoveError``."""
     return [read_move(word) for word in words]
 
 
 def parse_position(text: str) -> Any:
-    """The state of a board and a side to move; raises ``PositionError``, naming what is wrong.
+    """The state for a text of 64 squares and a side to move; raises ``PositionError``.
 
-    Letters may be of either case and ``.`` may stand for an empty square; the four squares in the middle must be
-    occupied, as they are from the start on.
+    Letters may have either case, and ``.`` may stand for an empty square. The four central squares must be occupied.
     """
     fields = text.split()
     if "/" in text and fields[1:] and fields[1] in ("w", "b", "r"):

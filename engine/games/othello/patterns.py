@@ -1,9 +1,9 @@
-"""Patterns of Othello's evaluation: small sets of squares whose every occupation has a weight of its own.
+"""Patterns of Othello's evaluation: small sets of squares with a weight for each occupation.
 
-An occupation is a number in base three, digit 0 for an empty square, 1 for a disc of the side to move, 2 for one of the
-other. A pattern stands on the board in all its turns and reflections, which share one table; where a reflection maps a
-pattern onto itself, occupations that are each other's image share one weight. So the evaluation is the same for all
-images of a position. The edges, corners, lines and diagonals are those customary since Buro's Logistello.
+An occupation is a number in base three: digit 0 for an empty square, 1 for a disc of the side to move, 2 for a disc of
+the other side. A pattern applies in all rotations and reflections, which share one table. If a reflection maps a
+pattern onto itself, mirrored occupations share one weight. The evaluation is therefore the same for all images of a
+position. The choice of edges, corners, lines and diagonals follows Buro's Logistello.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ PATTERNS: dict[str, tuple[int, ...]] = {
     "diagonal of 5": _squares("d1 e2 f3 g4 h5"),
     "diagonal of 4": _squares("e1 f2 g3 h4"),
 }
-"""The squares of each pattern where it stands first, in the order of its digits, the lowest first."""
+"""Squares of each pattern in its first orientation, by digit, the lowest digit first."""
 
 RANKS = 8
 BYTES = 256
 LANES = 48
-"""Room for the instances: whole vectors of a processor."""
+"""Number of instances rounded up to whole processor vectors."""
 
 
 def _images(squares: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """The eight turns and reflections of squares, the first unchanged."""
+    """The eight rotations and reflections of ``squares``, the identity first."""
     places = [(square % 8, square // 8) for square in squares]
     found = []
     for swapped in (False, True):
@@ -52,7 +52,7 @@ def _images(squares: tuple[int, ...]) -> list[tuple[int, ...]]:
 
 
 def _instances() -> tuple[tuple[int, tuple[int, ...]], ...]:
-    """Every place of every pattern: the pattern's number and the squares in the order of its digits."""
+    """All distinct placements of all patterns: the pattern's number and its squares by digit."""
     found = []
     for number, squares in enumerate(PATTERNS.values()):
         seen = set()
@@ -66,15 +66,15 @@ def _instances() -> tuple[tuple[int, tuple[int, ...]], ...]:
 INSTANCES = _instances()
 SIZES = tuple(3 ** len(squares) for squares in PATTERNS.values())
 STARTS = tuple(int(start) for start in np.cumsum((0, *SIZES[:-1])))
-"""Where each pattern's table begins in the table of all occupations."""
+"""Offset of each pattern's table in the table of all occupations."""
 OCCUPATIONS = sum(SIZES)
 STRIDE = (OCCUPATIONS + 3) // 4 * 4
-"""Weights of a phase as the kernels have them: four a word, the last word filled up."""
+"""Weights of a phase in compiled code, padded to a multiple of four, since a word holds four."""
 INSTANCE_STARTS = np.array([STARTS[number] for number, _ in INSTANCES] + [0] * (LANES - len(INSTANCES)), np.uint64)
 
 
 def _digit_values() -> np.ndarray:
-    """What a byte of a rank adds to each instance's number if its squares hold the side to move's discs.
+    """Contribution of each byte of a rank to each instance's occupation, for discs of the side to move.
 
     uint16 of shape (RANKS * BYTES * LANES,).
     """
@@ -91,7 +91,7 @@ DIGIT_VALUES = _digit_values()
 
 @functools.cache
 def weight_numbers() -> np.ndarray:
-    """The number of each occupation's weight: int32 of shape (OCCUPATIONS,); weights are numbered from 0 on."""
+    """Index of the weight of each occupation, from 0: int32 of shape (OCCUPATIONS,)."""
     numbers = np.empty(OCCUPATIONS, np.int32)
     used = 0
     for start, size, squares in zip(STARTS, SIZES, PATTERNS.values(), strict=True):
@@ -111,12 +111,12 @@ def weight_numbers() -> np.ndarray:
 
 @functools.cache
 def weight_count() -> int:
-    """Different weights of all patterns in one phase."""
+    """Number of distinct pattern weights in one phase."""
     return int(weight_numbers().max()) + 1
 
 
 def packed(weights: np.ndarray) -> np.ndarray:
-    """Weights by phase (int16 of shape (phases, weight_count())) as the kernels read them: uint64, four each."""
+    """Pack weights (int16 of shape (phases, weight_count())) for compiled code: uint64 words of four weights each."""
     table = np.zeros((len(weights), STRIDE), "<i2")
     table[:, :OCCUPATIONS] = weights[:, weight_numbers()]
     return np.ascontiguousarray(table).view("<u8").astype(np.uint64).reshape(-1)

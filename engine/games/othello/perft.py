@@ -1,8 +1,8 @@
-"""Counts of move sequences of Othello, in both conventions of what a pass is.
+"""Perft of Othello, with passes that count as a ply and with free passes.
 
-The last move need not be played: where a pass is a ply, a position one ply from the end has as many leaves as legal
-moves, or one if it has none (a pass or a finished game). So the moves two plies from the end are gathered, and a whole
-batch of them is played and counted in one loop without branches, which the compiler turns into vector code.
+The last move need not be played: if a pass is a ply, a position one ply above the leaves has as many leaves as legal
+moves, or one if it has none (a pass or a finished game). Moves two plies above the leaves are therefore collected in
+batches; one loop without branches, which the compiler vectorizes, plays and counts a batch.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from elolab.engine.games.othello.boards import NONE, ONE, SQUARES, flips, flips_
 from elolab.engine.games.othello.position import other_discs, own_discs
 
 _BATCH = 512
-"""Moves counted at a time: enough to fill vectors, few enough for the first cache."""
+"""Moves in a batch: enough to fill vectors, few enough for the first-level cache."""
 _ROOM = _BATCH + SQUARES
-"""The moves of the position that completes a batch go with it."""
+"""Capacity of a batch: the position that completes it adds all its moves."""
 
-# Layout of a batch, an array of uint64 passed by address: how many moves wait, then, for each, the discs before it and
-# its square as a bit.
+# Layout of a batch, a uint64 array passed by address: number of moves, then for each move the own discs, the other
+# side's discs and the square as a bit.
 _WAITING = 0
 _OWN = 1
 _OTHER = _OWN + _ROOM
@@ -29,7 +29,7 @@ _WORDS = _PLACED + _ROOM
 
 @jit
 def _count_batch(batch):
-    """Leaves one ply behind the moves of a batch, which is empty then."""
+    """Number of leaves one ply below the moves of a batch; empties the batch."""
     leaves = np.int64(0)
     for index in range(np.int64(load_word(batch, _WAITING))):
         own = load_word(batch, _OWN + index)
@@ -43,7 +43,7 @@ def _count_batch(batch):
 
 @jit
 def _gather(batch, own, other, squares):
-    """Add a position's moves to a batch; the leaves behind the batch if that completes it, else 0."""
+    """Add a position's moves to a batch; if the batch is then full, empty it and return its leaves, else 0."""
     place = np.int64(load_word(batch, _WAITING))
     while squares != NONE:
         rest = squares & (squares - ONE)
@@ -58,7 +58,7 @@ def _gather(batch, own, other, squares):
 
 @jit
 def _count_in_batches(batch, own, other, depth):
-    """Leaves ``depth`` (at least 2) plies deep, without those behind the moves that still wait. A pass is a ply."""
+    """Leaves ``depth`` (at least 2) plies deep, without those below moves still in the batch; a pass is a ply."""
     squares = legal_squares(own, other)
     if squares == NONE:
         replies = legal_squares(other, own)
@@ -93,7 +93,7 @@ def perft(state, lists, depth):
     batch = np.int64(words.ctypes.data)
     leaves = _count_in_batches(batch, own, other, np.int64(depth))
     leaves += _count_batch(batch)
-    words[0] = NONE  # the array must live until here: nothing else tells that its address was in use
+    words[0] = NONE  # keeps the array alive until here, since only its address was passed
     return leaves
 
 

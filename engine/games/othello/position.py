@@ -29,9 +29,9 @@ STATE_DTYPE = np.dtype(
         ("othello", np.int64),  # the marker that chooses the game's functions; must come first
         ("side", np.uint8),  # side to move: 0 Black, 1 White
         ("ply", np.uint16),  # moves made since the state was set up; index into the undo arrays
-        ("key", np.uint64),  # hash of own and other discs: the same for a position with colours exchanged
+        ("key", np.uint64),  # hash of own and other discs; colours do not matter
         ("discs", np.uint64, (2,)),  # by colour
-        ("weights_address", np.int64),  # where ``weights`` were copied from
+        ("weights_address", np.int64),  # address that ``weights`` were copied from
         ("weights", np.int32, (STEPS, FEATURES)),  # of the evaluation by discs placed, hundredths of a disc
         ("pattern_address", np.int64),  # of the patterns' weights, int16 by phase and occupation; 0 for none
         ("pattern_phases", np.int64),
@@ -74,13 +74,13 @@ def other_discs(state):
 
 @jit
 def position_key(state):
-    """The hash computed anew."""
+    """The hash computed from scratch."""
     return board_key(own_discs(state), other_discs(state))
 
 
 @jit
 def refresh_key(state):
-    """Compute the hash anew."""
+    """Recompute ``state.key`` from scratch."""
     state.key = position_key(state)
 
 
@@ -97,7 +97,7 @@ def key_after(state, move):
 
 @jit
 def key_is_quick(state):
-    """It is not: what takes time in making a move is to find the discs it turns."""
+    """False: finding the flipped discs is most of the cost of a move."""
     return False
 
 
@@ -139,7 +139,7 @@ def unmake(state):
 
 @jit
 def make_null(state):
-    """Skip the turn though there may be moves."""
+    """Skip the turn, whether or not there are legal moves."""
     make(state, np.int64(PASS))
     state.undo_move[np.uint64(state.ply) - ONE] = 0
 

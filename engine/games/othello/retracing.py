@@ -1,7 +1,7 @@
-"""How a position can have come about: moves that lead to it from the start of the game.
+"""Search for moves that lead from the start of the game to a given position.
 
-A forward search that plays only on squares the position has occupied, and comes to no position twice. Which moves fill
-a few squares is quickly found; with many discs on the board the ways are too many, and the search gives up.
+A forward search that plays only on squares occupied in the target and visits no position twice. It succeeds quickly
+with few discs; with many it gives up.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import functools
 from elolab.engine.games.othello.notation import START, parse_position, square_name
 
 MAX_POSITIONS = 200_000
-"""Positions looked at before the search gives up: a few seconds."""
+"""Positions visited before the search gives up, after a few seconds."""
 
 _FULL = (1 << 64) - 1
 _NOT_FIRST_FILE = 0xFEFE_FEFE_FEFE_FEFE
@@ -28,9 +28,9 @@ Position = tuple[int, int, int]
 
 @functools.lru_cache(maxsize=4096)
 def moves_to(text: str) -> tuple[str, ...] | None:
-    """Moves from the start of the game, passes among them, to a position; ``None`` if none were found.
+    """Moves, passes included, from the start of the game to a position; ``None`` if none were found.
 
-    Raises ``PositionError`` if the text is no position.
+    Raises ``PositionError`` for an invalid text.
     """
     target = _read(text)
     path: list[str] = []
@@ -45,7 +45,7 @@ def _read(text: str) -> Position:
 
 
 def _reach(position: Position, target: Position, seen: set[Position], path: list[str]) -> bool:
-    """Whether the target can be reached; the moves are then in ``path``."""
+    """Whether the target was reached; appends the moves to ``path``, and adds visited positions to ``seen``."""
     if position == target:
         return True
     if position in seen or len(seen) >= MAX_POSITIONS:
@@ -82,7 +82,7 @@ def _can_move(own: int, other: int) -> bool:
 
 
 def _turned(own: int, other: int, bit: int) -> int:
-    """The discs that a disc of one's own on an empty square turns."""
+    """Discs that an own disc placed on an empty square flips."""
     turned = 0
     for shift, allowed in _DIRECTIONS:
         line, disc = 0, _step(bit, shift) & allowed

@@ -1,7 +1,4 @@
-"""The legal moves of Othello, how a game ends, and what it is worth.
-
-That is the difference of discs, with empty squares for the winner.
-"""
+"""Legal moves of Othello, endings, and the final score: the difference of discs, with empty squares for the winner."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from elolab.engine.games.othello.boards import NONE, ONE, legal_squares
 from elolab.engine.games.othello.position import PASS, STOCK, other_discs, own_discs
 
 A_DISC = 100
-"""Units of a score in a disc."""
+"""Score units per disc."""
 
 _OPEN = encode_verdict("*", "unfinished")
 _FIRST_WINS = encode_verdict("1-0", "final_score")
@@ -46,25 +43,25 @@ def generate(state, lists, row):
 
 @jit
 def generate_noisy(state, lists, row):
-    """There are no captures to be searched out: every move is quiet."""
+    """0: every move is quiet."""
     return np.int64(0)
 
 
 @jit
 def in_check(state):
-    """There is no check."""
+    """False: Othello has no check."""
     return False
 
 
 @jit
 def gives_check(state, move):
-    """There is no check."""
+    """False: Othello has no check."""
     return False
 
 
 @jit
 def is_quiet(state, move):
-    """Every move is."""
+    """True: every move is quiet."""
     return True
 
 
@@ -79,7 +76,7 @@ def is_pass(state, move):
 
 @jit
 def final_difference(own, other):
-    """Discs of the side to move less those of the other in a finished game, empty squares to the winner."""
+    """Final difference in discs for the side to move, with empty squares for the winner."""
     difference = popcount(own) - popcount(other)
     empties = popcount(~(own | other))
     if difference > 0:
@@ -101,7 +98,7 @@ def final_score(state):
 
 @jit
 def judge(state, lists):
-    """The arbiter's verdict: open until neither side can move, then by the discs."""
+    """The arbiter's verdict code: open until neither side can move, then by the number of discs."""
     if not is_over(own_discs(state), other_discs(state)):
         return _OPEN
     difference = final_difference(state.discs[0], state.discs[1])
@@ -112,23 +109,23 @@ def judge(state, lists):
 
 @jit
 def path_verdict(state, root):
-    """Positions never repeat."""
+    """Always open: positions never repeat."""
     return PATH_OPEN
 
 
 @jit
 def repetition_key(state):
-    """Positions never repeat."""
+    """0: positions never repeat."""
     return np.uint64(0)
 
 
 @jit
 def null_move_allowed(state):
-    """Nothing speaks against it but that having to move is often a burden here."""
+    """Always true, although zugzwang is common in Othello."""
     return True
 
 
 @jit
 def plies_left(state):
-    """Empty squares: each move but a pass fills one, and the evaluation knows a finished game."""
+    """Number of empty squares: each move but a pass fills one."""
     return popcount(~(state.discs[0] | state.discs[1]))

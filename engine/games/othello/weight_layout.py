@@ -1,4 +1,4 @@
-"""How the kernels of Othello read the weights of their evaluation."""
+"""Memory layout of Othello's evaluation weights for compiled code."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from elolab.engine.settings.configuration import ConfigurationError
 from elolab.engine.settings.weights import Weights, pattern_rows, steps_of
 
 MARK = np.uint64(0x4F74_6865_6C6C_6F31)
-"""The first word: weights of another game are left alone."""
+"""First word of the array: identifies the game; other games' weights are ignored."""
 FIRST_WEIGHT = 3
-"""Behind the mark, the address of the patterns' weights, and the number of their phases (both 0 without patterns)."""
+"""Index of the first weight, after the mark, the pattern weights' address and their phases (both 0 if none)."""
 
 _PATTERNS: dict[str, np.ndarray] = {}
-"""Every array of patterns whose address stands in words, by digest; they live with the process."""
+"""Pattern arrays whose addresses were handed out, by digest; kept alive for the whole process."""
 
 
 def kernel_words(weights: Weights, where: str) -> np.ndarray:
     """The mark, the patterns' address and phases, and the weights of each step in turn, as two's complement uint64.
 
-    Raises ``ConfigurationError`` if the patterns are not of the size that the kernels know.
+    Raises ``ConfigurationError`` if the number of pattern weights does not match the compiled code.
     """
     address = 0
     if weights.pattern_phases:
@@ -29,7 +29,7 @@ def kernel_words(weights: Weights, where: str) -> np.ndarray:
             raise ConfigurationError(
                 f"{where}: patterns: {rows.shape[1]} weights in a phase, expected {weight_count()}; fit them again"
             )
-        # Never replaced: other words may hold the address of what is there.
+        # Never replaced: other word arrays may hold the address of the existing array.
         if weights.digest not in _PATTERNS:
             _PATTERNS[weights.digest] = packed(rows)
         address = _PATTERNS[weights.digest].ctypes.data

@@ -13,7 +13,7 @@ from elolab.engine.rules import REPETITION_RULES, Rules
 from elolab.engine.values import MAX_GAME_PLIES, MAX_PLY
 
 USUAL_MOVE_LIMIT = 100
-"""Plies without a capture, checks counted, after which many programs take a game for drawn, ElephantEye among them."""
+"""Plies without a capture, checks included, after which many programs (such as ElephantEye) call a game drawn."""
 
 KERNELS: dict[str, Any] = {
     "generate": moves.generate,
@@ -74,7 +74,7 @@ class Xiangqi(Game):
         BenchPosition("1r2kab1r/2c1a4/n1c1b1n2/4p2N1/p1p6/1C4P2/P1P1P4/2N1B3C/4A4/1RBAK2R1 w - - 0 1", 9),
         BenchPosition("3ak4/4a4/4P4/2P3P2/9/9/2p3p2/4p4/4A4/3AK4 w - - 0 1", 12),
         BenchPosition("2bakab2/9/c7c/1C5C1/p1p1p1p1p/P1P1P1P1P/9/9/9/2BAKAB2 b - - 0 1", 10),
-        # Threats of mate, a mate to find, mates to avert, and a side without attackers.
+        # Positions with mate threats, a mate to find, mates to avert, and a side without attackers.
         BenchPosition("4ka3/4a4/bC7/p3n3p/6R2/P3p3P/9/2r1B4/4A4/3AK1B2 w - - 0 1", 10),
         BenchPosition("4k4/9/9/9/9/9/9/R8/1R7/3K5 w - - 0 1", 9),
         BenchPosition("1r3k3/9/2N6/9/2r6/9/9/2n5R/9/3K5 w - - 0 1", 9),
@@ -107,14 +107,14 @@ class Xiangqi(Game):
         return notation.read_moves(position, moves, ranks)
 
     def apply_rules(self, state: Any, rules: Rules) -> None:
-        """Put the rules in force into a state."""
+        """Write the rules into a state, in place."""
         state.repetition = REPETITION_RULES.index(rules.repetition)
         state.fold = rules.fold
         state.move_limit = rules.move_limit
         state.insufficient = int(rules.insufficient)
 
     def rule_messages(self, rules: Rules) -> tuple[tuple[str, dict[str, Any]], ...]:
-        """Repetition, the limit of moves, and what becomes of bare defenders."""
+        """Messages for the rules of repetition, move limit and insufficient material; see ``Game.rule_messages``."""
         return (
             ("rules.repetition", {"repetition": rules.repetition, "fold": rules.fold}),
             ("rules.move_limit" if rules.move_limit else "rules.no_move_limit", {"plies": rules.move_limit}),
@@ -122,9 +122,9 @@ class Xiangqi(Game):
         )
 
     def supports_draw_claim(self, position: Position, rules: Rules) -> bool:
-        """After ``USUAL_MOVE_LIMIT`` plies without a capture, checks counted, or drawn by the rules' defaults.
+        """Whether ``USUAL_MOVE_LIMIT`` plies without a capture have passed, or a default rule would call a draw.
 
-        That is a third occurrence, whoever is at fault, or no attacking pieces.
+        The default rules are a third occurrence, whoever caused it, and no attacking pieces.
         """
         if position.state.quiet >= min(USUAL_MOVE_LIMIT, rules.move_limit or USUAL_MOVE_LIMIT):
             return True

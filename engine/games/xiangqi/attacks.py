@@ -1,6 +1,6 @@
-"""Whether a given piece could capture on a given square: for exchanges and for the chase rule.
+"""Tests of whether a piece could capture on a square, for static exchange evaluation and the chase rule.
 
-A piece's own general's safety is not looked at here (see ``moves.is_safe``), nor what stands on the target.
+They ignore the safety of the own general (see ``moves.is_safe``) and the piece on the target.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _steps_to(state, slot, at, target):
 
 @jit
 def reaches(state, slot, at, target):
-    """Whether any piece, in its own way of moving, could capture on ``target``."""
+    """Whether the piece in ``slot`` on ``at``, of any type, could capture on ``target``."""
     kind = SLOT_TYPE[slot]
     if kind == HORSE or kind == ROOK or kind == CANNON:
         return major_attacks(state, slot, target)
@@ -98,7 +98,10 @@ def reaches(state, slot, at, target):
 
 @jit
 def _slider_on(state, line, start, step, base, kind):
-    """Slot of a rook (first piece met) or cannon (second piece met) of one side on a line; 0 if there is none."""
+    """Slot of one side's rook or cannon (``kind``) that attacks along a line; 0 if there is none.
+
+    A rook attacks as the first piece on the line, a cannon as the second.
+    """
     place = 0 if kind == ROOK else 4
     for shift in (UPWARD_SHIFT, DOWNWARD_SHIFT):
         met = (line >> (shift + place)) & 15
@@ -135,7 +138,7 @@ def _pawn_attacker(state, side, base, target):
 def cheapest_attacker(state, side, target):
     """Slot of ``side``'s least valuable piece that could capture on ``target``; 0 if there is none.
 
-    In the order pawn, advisor, elephant, horse, cannon, rook, general, which every table of values shares.
+    The order is pawn, advisor, elephant, horse, cannon, rook, general, as in every table of values.
     """
     side &= 1
     target &= SQUARE_BITS
@@ -179,7 +182,7 @@ def cheapest_attacker(state, side, target):
 
 @jit
 def lift(state, slot):
-    """Take a piece off the board for an exchange; ``drop`` puts it back. Sums and hash are not touched."""
+    """Remove a piece for an exchange; ``drop`` puts it back. Does not update sums and hash."""
     slot &= SLOT_BITS
     at = np.int64(state.square[slot])
     side = ((slot >> 4) - 1) & 1

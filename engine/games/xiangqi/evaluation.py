@@ -1,10 +1,9 @@
-"""Evaluation of Xiangqi positions: the values of pieces on squares, kept incrementally, and in the full one terms too.
+"""Evaluation of Xiangqi positions: incremental piece-square values; the full evaluation adds terms.
 
-The full evaluation's numbers come from a file of weights. The tables of the others are our own, set by hand from common
-opening and endgame knowledge: rooks, horses and cannons gain by activity and lose on their first squares and on the
-rim, a pawn doubles in worth across the river and near the palace approaches a horse or cannon, the general prefers to
-stay at home. Rows are ranks from Red's first (0) to Black's first (9), columns files a to e; files f to i mirror them.
-Units are centipawns.
+The full evaluation's numbers come from a file of weights. The tables of the other evaluations are our own, set by hand
+from common knowledge. Rooks, horses and cannons gain by activity and lose on their first squares and on the rim. A pawn
+doubles its value across the river and approaches a horse or cannon near the palace. The general stays at home. Rows are
+ranks from Red's first (0) to Black's first (9), columns files a to e; files f to i mirror them. Units are centipawns.
 """
 
 from __future__ import annotations
@@ -40,11 +39,11 @@ from elolab.engine.settings.parameters import choice_code
 from elolab.engine.values import BAN_BOUND
 
 MATERIAL = {GENERAL: 0, ADVISOR: 200, ELEPHANT: 200, HORSE: 400, ROOK: 900, CANNON: 450, PAWN: 100}
-"""Our values, in centipawns."""
+"""Material values of the project's own tables, in centipawns."""
 
 MATERIAL_CHESS = {GENERAL: 0, ADVISOR: 100, ELEPHANT: 100, HORSE: 300, ROOK: 500, CANNON: 300, PAWN: 100}
-"""International chess's values carried over [XQ 3.1]: rook 5, horse and cannon as bishop and knight 3, pawn 1; the text
-has no counterpart for advisors and elephants, which count as pawns."""
+"""Material values of international chess [XQ 3.1]: rook 5, horse and cannon 3 as knight and bishop, pawn 1. Advisors
+and elephants, for which the text has no counterpart, count as pawns."""
 
 # fmt: off
 _ABOVE_MATERIAL: dict[int, tuple[tuple[int, ...], ...]] = {
@@ -116,7 +115,7 @@ def _mirrored(rows: tuple[tuple[int, ...], ...]) -> list[int]:
 
 
 def _table(material: dict[int, int], squares: dict[int, tuple[tuple[int, ...], ...]] | None) -> np.ndarray:
-    """Values by slot and square, Red's view; Black's are Red's turned round the board's middle."""
+    """Values by slot and square, Red's view; Black's squares are Red's, mirrored across the river."""
     table = np.zeros((SLOTS, SQUARES), np.int32)
     for slot in range(16, SLOTS):
         kind = int(SLOT_TYPE[slot])
@@ -137,22 +136,22 @@ _TABLES[choice_code("evaluation", "material")] = _table(MATERIAL, None)
 _TABLES[choice_code("evaluation", "piece_square")] = _table(MATERIAL, _ABOVE_MATERIAL)
 
 MAX_OF_PLACES = 300
-"""Centipawns that the terms of the squares together may add or take at most: a score this far outside a window needs
-none of them."""
+"""Bound, in centipawns, of the sum of the terms that depend on squares. A score further outside the window is returned
+without computing them."""
 
 _MAX_SCORE = BAN_BOUND - 1 - MAX_OF_PLACES - 1000
-"""Whatever the weights, an evaluation with its bonus for the side to move is no decided game."""
+"""Bound of an evaluation without square terms and tempo: with both, it stays below the scores of decided games."""
 
 _PIECE_VALUES = np.array([0] * 16 + [MATERIAL[int(SLOT_TYPE[slot])] for slot in range(16, SLOTS)], np.int16)
 
 MAX_EXCHANGED = 31
 _GENERAL_IN_EXCHANGE = 10_000
-"""A general may only take where nothing takes back."""
+"""Value of a general in an exchange: it captures only if nothing recaptures."""
 
 
 @jit
 def full_score(state):
-    """The incremental score by a full scan of the board, Red's view: the oracle of the tests."""
+    """The incremental score, computed by a full scan of the board, Red's view; tests compare the two."""
     score = np.int64(0)
     for square in range(SQUARES):
         slot = np.int64(state.board[square])
@@ -163,7 +162,7 @@ def full_score(state):
 
 @jit
 def prepare(state, parameters):
-    """Take the values of ``parameters.evaluation`` and recount what depends on them."""
+    """Load the values of ``parameters.evaluation`` into the state and recompute score and material."""
     evaluation = parameters.evaluation
     address = parameters.evaluation_weights
     if evaluation != _FULL or address == 0 or load_word(address, 0) != MARK:
@@ -179,7 +178,7 @@ def prepare(state, parameters):
         for place in range((PHASES + 1) * TERM_COUNT):
             state.term_weights[place] = np.int64(load_word(address, FIRST_TERM + place))
     else:
-        # Without a file the full evaluation has nothing to weigh.
+        # Without a file the full evaluation falls back to the last table, without terms.
         table = min(evaluation, _FULL - 1)
         for slot in range(16, SLOTS):
             for square in range(SQUARES):
@@ -200,26 +199,26 @@ def prepare(state, parameters):
 
 @jit
 def at_start(pair):
-    """The first of two numbers in one."""
+    """First number of a pair: the value with all material of the start."""
     return (np.int64(pair) << 48) >> 48
 
 
 @jit
 def at_end(pair):
-    """The second of two numbers in one."""
+    """Second number of a pair: the value with no material."""
     return (np.int64(pair) - at_start(pair)) >> 16
 
 
 @jit
 def mixed(pair, now):
-    """The two numbers mixed by the phase, rounded towards zero so that both sides' views agree."""
+    """Interpolation of a pair at phase ``now``, rounded towards zero so that both sides' views agree."""
     sum_of_both = at_start(pair) * now + at_end(pair) * (PHASES - now)
     return (sum_of_both + ((sum_of_both >> 63) & (PHASES - 1))) >> PHASE_BITS
 
 
 @jit
 def _weigh_places(state, now):
-    """The terms of the squares times the weights of phase ``now``, centipawns, Red's view."""
+    """Weighted sum of the square terms at phase ``now``, in centipawns, Red's view."""
     row = now * TERM_COUNT
     red = sum_of_products(state.place_terms, 0, state.term_weights, row, PLACE_TERMS)
     return red - sum_of_products(state.place_terms, PLACE_TERMS, state.term_weights, row, PLACE_TERMS)
@@ -227,7 +226,7 @@ def _weigh_places(state, now):
 
 @jit
 def _weigh_pieces(state, now):
-    """The terms of the pieces times the weights of phase ``now``, centipawns, Red's view."""
+    """Weighted sum of the piece-count terms at phase ``now``, in centipawns, Red's view."""
     row = now * TERM_COUNT + FIRST_OF_PIECES
     return sum_of_products(state.terms, FIRST_OF_PIECES, state.term_weights, row, PIECE_TERMS)
 
@@ -264,7 +263,7 @@ def evaluate(state, cache, alpha, beta):
 
 @jit
 def material(state):
-    """Material of the side to move in centipawns, the general not counted (always by our values)."""
+    """Material of the side to move in centipawns (values of ``MATERIAL``), without the general."""
     return state.material[state.side]
 
 
@@ -297,7 +296,7 @@ def capture_order(state, move):
 
 @jit
 def capture_gain(state, move):
-    """The captured piece's value on its square, in the phase in which it is worth more."""
+    """Value of the captured piece on its square, in centipawns, in the phase where it is higher."""
     target = (move >> 7) & 127
     pair = state.values[state.board[target], target]
     return max(abs(at_start(pair)), abs(at_end(pair)))
@@ -307,14 +306,14 @@ def capture_gain(state, move):
 def loses_material(state, move):
     """Whether a capture loses material when both sides go on capturing on its target square.
 
-    Each side captures with its least valuable piece and may stop when going on would lose. Pieces that have captured
-    are lifted off the board, so that screens and legs are those of the moment; pins are ignored, and a general takes
-    last. It ends as soon as the side to take wins whatever comes.
+    Each side captures with its least valuable piece and may stop when going on would lose; a general captures last.
+    Pieces that have captured are lifted off the board, so that cannon screens and horse legs are up to date. Pins are
+    ignored. The exchange ends early once the side to capture cannot lose.
     """
     origin = move & 127
     target = (move >> 7) & 127
     slot = np.int64(state.board[origin])
-    # What the side to take wins by taking, and in the loop what it is left with if it then loses its piece.
+    # Balance of the side to capture, if the piece that captured last is lost.
     won = np.int64(state.piece_values[slot]) - np.int64(state.piece_values[state.board[target]])
     if won <= 0:
         return False
@@ -332,7 +331,7 @@ def loses_material(state, move):
             break
         loses = not loses
         won = (_GENERAL_IN_EXCHANGE if SLOT_TYPE[slot] == GENERAL else np.int64(state.piece_values[slot])) - won
-        # A capture that comes out even loses nothing.
+        # An even exchange loses nothing.
         if won < 0 or (won == 0 and not loses):
             break
     for index in range(lifted - 1, -1, -1):

@@ -1,8 +1,8 @@
-"""Xiangqi for ``elolab fit-evaluation``: positions as rows of numbers, and what the evaluation counts in them.
+"""Xiangqi's interface to ``elolab fit-evaluation``: positions as rows of numbers, and their features.
 
 A row is six uint64, fifteen squares in each from the lowest four bits on: 0 for an empty square, else the piece's type
 + 1, and 8 more for the side not to move. The side to move plays from below, as Red does. The highest bit of the first
-word tells quiet positions: nobody is in check, and the next move of the game captures nothing.
+word marks quiet positions: nobody is in check, and the next move of the game captures nothing.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ _CODES = {
     for one in range(SQUARES)
     for other in range(SQUARES)
 }
-"""Every move by its notation."""
+"""Code of every move, by notation."""
 
 
 @jit
 def _write_row(state, row):
-    """Write the position as the side to move sees it."""
+    """Write the position into ``row``, from the side to move's view."""
     for word in range(WORDS):
         row[word] = 0
     for square in range(SQUARES):
@@ -79,7 +79,7 @@ def _replay(state, codes, rows):
 
 @jit
 def _set_up(state, row):
-    """Put the pieces of a row on an empty board, the side to move's as Red's."""
+    """Set up the pieces of a row on an empty board, with the side to move as Red."""
     used = np.zeros(SLOTS, np.int64)
     for square in range(SQUARES):
         word = row[square // _SQUARES_PER_WORD]
@@ -97,7 +97,7 @@ def _set_up(state, row):
 
 @jit
 def _survey(state, rows, phases, counts):
-    """Write the phase and the features of each of ``rows``; ``state`` is an empty board and is one again afterwards."""
+    """Write the phase and the features of each row; ``state`` must be an empty board, and is one on return."""
     for index in range(rows.shape[0]):
         _set_up(state, rows[index])
         count_terms(state)
@@ -117,7 +117,7 @@ def _survey(state, rows, phases, counts):
 
 @jit
 def _clear(state):
-    """Take every piece off the board."""
+    """Remove all pieces from the board."""
     for slot in range(16, SLOTS):
         square = np.int64(state.square[slot])
         if square != NOWHERE:
@@ -136,7 +136,7 @@ def _clear(state):
 
 
 class XiangqiFitting(EvaluationFitting):
-    """What fitting needs to know of Xiangqi."""
+    """Xiangqi's implementation of ``EvaluationFitting``."""
 
     parameter = "evaluation_weights"
     features = XIANGQI
@@ -152,11 +152,11 @@ class XiangqiFitting(EvaluationFitting):
     self_play = MappingProxyType({})
     self_play_limit = "nodes=800"
     opening_plies = (4, 14)
-    # What is decided is not played out: the last moves of a won game say little of any square.
+    # Resign early: the last moves of a won game say little about the value of squares.
     adjudication = Adjudication(resign_score=1200, resign_moves=5, draw_moves=0, maximum_plies=300)
 
     def rows_in_words(self, phases: int) -> str:
-        """The unit, and what the two rows are for."""
+        """A sentence with the unit and the meaning of the two rows."""
         return "Centipawns: with all the material of the start, and with none."
 
     def rows_of_game(self, start: str, moves: Sequence[str]) -> np.ndarray:
@@ -167,14 +167,14 @@ class XiangqiFitting(EvaluationFitting):
         return rows
 
     def usable(self, rows: np.ndarray) -> np.ndarray:
-        """Which positions are quiet; see ``_replay``."""
+        """Mask of the quiet positions; see ``_replay``."""
         return (rows[:, 0] & _QUIET) != 0
 
     def survey(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The material left, from 0 to ``PHASES``, and the features; see ``EvaluationFitting``."""
         state = new_record(STATE_DTYPE)
         state.square[:] = NOWHERE
-        # For the values of the pieces, by which the material is counted.
+        # Loads the piece values that count the material.
         prepare(state, to_record(resolve({}, game="xiangqi")))
         phases = np.zeros(len(rows), np.int64)
         counts = np.zeros((len(rows), len(self.features)), np.int8)
@@ -182,7 +182,7 @@ class XiangqiFitting(EvaluationFitting):
         return phases, counts
 
     def row_shares(self, steps: np.ndarray) -> np.ndarray:
-        """The shares of the weights with all material and with none; see ``EvaluationFitting``."""
+        """Shares of the two rows of weights (all material, no material); see ``EvaluationFitting``."""
         return np.stack([steps, PHASES - steps], axis=1) / PHASES
 
     def text_of(self, row: Any) -> str:

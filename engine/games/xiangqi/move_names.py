@@ -55,7 +55,7 @@ _FRONT_TO_REAR = {"chinese": "前中后", "traditional": "前中後"}
 _NUMERALS = "一二三四五六七八九"
 _ONLY_TRADITIONAL = set("帥將馬傌車俥硨砲進後")
 
-# What is read is brought into one alphabet first: WXF letters, digits, + for 前 and 进, - for 后 and 退, M for 中.
+# Input is translated into one alphabet first: WXF letters, digits, + for 前 and 进, - for 后 and 退, M for 中.
 _READ_AS = {
     "帅": "K", "帥": "K", "将": "K", "將": "K", "仕": "A", "士": "A", "相": "E", "象": "E", "马": "H", "馬": "H",
     "傌": "H", "车": "R", "車": "R", "俥": "R", "砗": "R", "硨": "R", "炮": "C", "砲": "C", "包": "C", "兵": "P",
@@ -77,7 +77,7 @@ _SHAPE = re.compile(r"([-+M1-9A-Z=]{2,3})([-+=][1-9])")
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a piece stands among its side's pieces of the same kind."""
+    """A piece's place among its side's pieces of the same kind."""
 
     file: int
     """Number of its file, from its own side's right."""
@@ -88,7 +88,7 @@ class _Place:
     tandem_files: int
     """Files with several pieces of the kind."""
     overall: int
-    """Place among the pieces of all those files, from the right and front to rear; meaningless outside of them."""
+    """Place among all pieces on tandem files, by file from the right, front to rear; 0 for pieces on other files."""
 
     @property
     def middle(self) -> bool:
@@ -97,7 +97,7 @@ class _Place:
 
     @property
     def end(self) -> int:
-        """0 for the foremost, 2 for the last, 1 for one between."""
+        """0 for the foremost piece on the file, 2 for the last, 1 for a piece in between."""
         return 0 if self.rank == 0 else 2 if self.rank == self.count - 1 else 1
 
 
@@ -117,12 +117,12 @@ def format_move_name(position: Position, move: str, notation: str) -> str:
 
 
 def format_coordinates(move: str) -> str:
-    """A move with capital letters and a dash (``H2-E2``), as records of games have it; it need not be legal."""
+    """A move with capital letters and a dash (``H2-E2``), as in game records; it need not be legal."""
     return f"{move[:2]}-{move[2:]}".upper()
 
 
 def parse_move_name(position: Position, text: str, first_rank: int = 0) -> str:
-    """The legal move (ICCS, such as ``h2e2``) that a text names in any notation, which its form tells.
+    """The legal move (ICCS, such as ``h2e2``) that a text names; the notation is detected from its form.
 
     ``first_rank`` is the number of Red's home rank in coordinates, 0 or 1. Raises ``MoveError`` if it cannot be read,
     or names no legal move or several.
@@ -157,7 +157,7 @@ def looks_like_a_move(text: str) -> bool:
 
 
 def notation_of(text: str) -> str:
-    """In which of ``NOTATIONS`` a move is written; characters common to both Chinese ones count as ``chinese``."""
+    """The one of ``NOTATIONS`` that a move is written in; ``chinese`` if its characters are common to both scripts."""
     if is_coordinates(text):
         return "iccs"
     if text.isascii():
@@ -168,7 +168,7 @@ def notation_of(text: str) -> str:
 
 
 def _stripped(text: str) -> str:
-    """Without spaces, marks of value (``!?``) and of check, full-width characters as plain ones."""
+    """The text without spaces and marks (``!?``, check); full-width characters become plain ones."""
     return re.sub(r"\s+", "", unicodedata.normalize("NFKC", text)).rstrip("!?+#")
 
 
@@ -183,7 +183,7 @@ def _from_coordinates(position: Position, text: str, first_rank: int) -> str:
 
 
 def _parts(text: str) -> tuple[str, str]:
-    """Which piece moves, and how, in the alphabet of ``_READ_AS``. Raises ``MoveError`` if it is no move's form."""
+    """The parts of a move's text in the alphabet of ``_READ_AS``: piece, and how it moves. Raises ``MoveError``."""
     read = _stripped(text).upper().translate(_READING)
     at = 0 if read[:1].isalpha() and read[:1] != "M" else 1
     letter = read[at : at + 1]
@@ -209,7 +209,7 @@ def _file_number(square: int, side: int) -> int:
 
 
 def _advance(square: int, side: int) -> int:
-    """Ranks from the side's own back rank."""
+    """Rank of a square, counted from the side's own back rank (0)."""
     return square // 9 if side == RED else 9 - square // 9
 
 
@@ -245,7 +245,7 @@ def _numeral(number: int, side: int) -> str:
 
 
 def _named_by_file(kind: int, place: _Place) -> bool:
-    """Advisors and elephants need no more than their file: of two on it, one can only advance and one only retreat."""
+    """Whether the file alone names the piece; always for advisors and elephants, as only one of two can advance."""
     return place.count == 1 or kind in (ADVISOR, ELEPHANT)
 
 
@@ -268,13 +268,13 @@ def _chinese_origin(kind: int, place: _Place, side: int, notation: str) -> str:
 
 
 def _written_origins(kind: int, place: _Place) -> set[str]:
-    """The forms that ``format_move_name`` writes; within one position no two pieces share one."""
+    """Names of the piece as ``format_move_name`` writes them; unique within a position."""
     chinese = _chinese_origin(kind, place, RED, "chinese").translate(_READING)
     return {_wxf_origin(kind, place), chinese}
 
 
 def _accepted_origins(kind: int, place: _Place) -> set[str]:
-    """The other established forms."""
+    """Other established names of a piece, for input."""
     return set(_tandem_origins(kind, place)) if place.count > 1 else set()
 
 
@@ -309,5 +309,5 @@ def _tandem_pawn_origins(place: _Place, end: str) -> Iterator[str]:
 
 
 def _lenient_origins(kind: int, place: _Place) -> set[str]:
-    """Of two tandem pieces, the file alone."""
+    """The file alone as the name of one of two tandem pieces, for input."""
     return {f"{_LETTERS[kind]}{place.file}"} if place.count == 2 else set()

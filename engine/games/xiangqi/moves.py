@@ -1,10 +1,10 @@
 """Legal move generation for Xiangqi.
 
-Only legal moves are produced. Out of check nearly every move is legal without a test: only the general's own moves and
-those of *suspects* (pieces whose leaving a square might uncover an attack: pinned pieces, cannon screens, horse legs)
-are tried exactly. In check, and while an enemy cannon faces the general with nothing between, other pieces' moves are
-too, if they go to a *critical* square, where a piece would block, capture or make a screen; the rest are all illegal in
-check, and all legal out of it.
+Only legal moves are generated. Out of check, most moves are legal without a test. Tested exactly are the general's
+moves and the moves of *suspects*: pieces that may uncover an attack by leaving their square (pinned pieces, cannon
+screens, horse legs). Moves of other pieces are tested if the side is in check, or an enemy cannon faces the general
+with nothing in between, and they go to a *critical* square, where a piece would block, capture or become a screen. The
+remaining moves are all illegal in check and all legal out of it.
 """
 
 from __future__ import annotations
@@ -65,12 +65,12 @@ ALL, CAPTURES, COUNT = 0, 1, 2
 """Modes of generation: every legal move, captures only, or only the number of legal moves."""
 
 _CRITICAL_POSITION = 1 << 16
-"""Beside the bits of suspects: it matters where any piece goes."""
+"""Flag beside the bits of suspects: the position has critical squares."""
 
 NO_TEST, EXACT_TEST, TEST_IF_CRITICAL = 0, 1, 2
-"""Which of a piece's moves are tried: none, all, those to critical squares."""
+"""Which moves of a piece are tested for legality: none, all, or those to critical squares."""
 
-# Typed, so that only the mode chooses what code ``_take`` becomes.
+# Typed integers instead of literals, so that ``_take`` is compiled only once for each mode.
 _ONE, _RANK, _FIRST_HALF, _SECOND_HALF = np.int64(1), np.int64(9), np.int64(0), np.int64(HALF_SQUARES)
 
 
@@ -82,19 +82,19 @@ def rank_bits(state, side, rank):
 
 @jit
 def rank_index(state, rank, file):
-    """Index into the tables of ranks for a place, as the board stands."""
+    """Index into the rank tables for a square and the current occupancy."""
     return (file << 9) + (rank_bits(state, 0, rank) | rank_bits(state, 1, rank))
 
 
 @jit
 def file_index(state, rank, file):
-    """Index into the tables of files for a place, as the board stands."""
+    """Index into the file tables for a square and the current occupancy."""
     return (rank << 10) + (np.int64(state.file_bits[0, file]) | np.int64(state.file_bits[1, file]))
 
 
 @jit
 def _aligned(state, enemy, square):
-    """Which of a square's lines hold an enemy slider or general: bit 0 its rank, bit 1 its file."""
+    """Lines of a square that hold an enemy slider or general: bit 0 the rank, bit 1 the file."""
     first = enemy + FIRST_ROOK
     lines = ALIGNED[square, state.square[first]] | ALIGNED[square, state.square[first + 1]]
     lines |= ALIGNED[square, state.square[first + 2]] | ALIGNED[square, state.square[first + 3]]
@@ -103,7 +103,10 @@ def _aligned(state, enemy, square):
 
 @jit
 def _slider_attacks(state, enemy, line, start, step, target, moved):
-    """Whether an enemy rook, general or cannon on one line attacks its place, with slot ``moved`` on ``target``."""
+    """Whether an enemy rook, general or cannon attacks the place that ``line`` describes, with ``moved`` on ``target``.
+
+    ``line`` is an entry of the met tables after the move; squares of the line are ``start`` + place * ``step``.
+    """
     for shift in (UPWARD_SHIFT, DOWNWARD_SHIFT):
         first = (line >> shift) & 15
         if first == NONE:
@@ -126,9 +129,9 @@ def _slider_attacks(state, enemy, line, start, step, target, moved):
 
 @jit_for_constants
 def is_safe(state, side, origin, target):
-    """Whether ``side``'s general is not attacked once its piece on ``origin`` stands on ``target``.
+    """Whether ``side``'s general is safe after its piece on ``origin`` moves to ``target``.
 
-    ``NOWHERE`` for both tests the position as it is. Facing generals count as an attack.
+    With ``NOWHERE`` for both, tests the current position. Facing generals count as an attack.
     """
     side &= 1
     general = np.int64(state.square[(side + 1) << 4])
@@ -139,9 +142,9 @@ def is_safe(state, side, origin, target):
 
 @jit_for_constants
 def _attacked_once_moved(state, side, general, moved, origin, target):
-    """Whether ``side``'s general, on ``general``, is attacked once the piece on ``origin`` stands on ``target``.
+    """Whether ``side``'s general on ``general`` is attacked after the piece on ``origin`` moves to ``target``.
 
-    ``moved`` is that piece's slot if it is the other side's, 0 if it is an own one.
+    ``moved`` is the slot of the moving piece if it belongs to the other side, else 0.
     """
     side &= 1
     origin &= SQUARE_BITS
@@ -184,17 +187,17 @@ def _attacked_once_moved(state, side, general, moved, origin, target):
 
 @jit
 def _touches_zone(general, move):
-    """Whether a move of another piece may change whether a general is attacked."""
+    """Whether a move of a piece other than this general may start or end an attack on it."""
     return CHECK_ZONE[general, move & 127] | CHECK_ZONE[general, (move >> 7) & 127] != 0
 
 
 @jit
 def in_check(state):
-    """Whether the side to move is in check; remembered until the position changes."""
+    """Whether the side to move is in check; cached in the state until the position changes."""
     if state.in_check < 0:
         side = np.int64(state.side) & 1
         ply = np.int64(state.ply)
-        # The general was not attacked before the last move: it could have been taken.
+        # The last move's side was legal, so the general was not attacked before: only the move's squares matter.
         if ply > 0 and not _touches_zone(state.square[(side + 1) << 4], np.int64(state.undo_move[ply - 1])):
             state.in_check = 0
         else:
@@ -215,7 +218,7 @@ def gives_check(state, move):
 
 @jit
 def _is_legal(state, move, test):
-    """Whether a move of another piece leaves the own general safe; by ``test`` it is tried or known."""
+    """Whether a move of a piece other than the general is legal; ``test`` selects how exactly to test it."""
     side = np.int64(state.side) & 1
     if test == TEST_IF_CRITICAL:
         target = (move >> 7) & SQUARE_BITS
@@ -228,7 +231,7 @@ def _is_legal(state, move, test):
 
 @jit
 def _add_critical(state, square):
-    """Note a critical square, and return the mark of a critical position."""
+    """Add a critical square to the state, and return ``_CRITICAL_POSITION``."""
     square &= SQUARE_BITS
     state.critical[HALF_OF[square]] |= BIT_OF[square]
     return _CRITICAL_POSITION
@@ -236,7 +239,7 @@ def _add_critical(state, square):
 
 @jit
 def _add_critical_line(state, start, step, one, other):
-    """Note a line's squares between two places and at both, and return the mark of a critical position."""
+    """Add the squares of a line from place ``one`` to ``other`` as critical, and return ``_CRITICAL_POSITION``."""
     for place in range(min(one, other), max(one, other) + 1):
         _add_critical(state, start + place * step)
     return _CRITICAL_POSITION
@@ -244,7 +247,7 @@ def _add_critical_line(state, start, step, one, other):
 
 @jit
 def _suspects_on_line(state, base, line, start, step, place):
-    """As ``_suspects``, of one line of the general, which stands at ``place`` of it."""
+    """The suspects on one line through the general, which stands at ``place``; see ``_suspects``."""
     enemy = 48 - base
     suspects = 0
     for shift in (UPWARD_SHIFT, DOWNWARD_SHIFT):
@@ -254,7 +257,7 @@ def _suspects_on_line(state, base, line, start, step, place):
         one = np.int64(state.board[(start + first * step) & SQUARE_BITS])
         if one & enemy:
             kind = SLOT_TYPE[one]
-            # A cannon with nothing between is no check, but any piece put between becomes its screen.
+            # A cannon with nothing in between gives no check, but any piece in between becomes its screen.
             if kind == ROOK or kind == CANNON or kind == GENERAL:
                 suspects |= _add_critical_line(state, start, step, place, first)
         second = (line >> (shift + 4)) & 15
@@ -281,9 +284,9 @@ def _suspects_on_line(state, base, line, start, step, place):
 
 @jit
 def _suspects(state, base, general):
-    """Bits (by offset of the slot) of own pieces whose moves must be tried, with ``_CRITICAL_POSITION`` in one.
+    """Own pieces whose moves must be tested, as bits by slot offset, and the flag ``_CRITICAL_POSITION``.
 
-    The critical squares go into ``state.critical``; more than there are would do no harm, for they are tried exactly.
+    Writes the critical squares into ``state.critical``. Surplus squares are harmless: moves to them are tested exactly.
     """
     base &= SLOT_BITS
     general &= SQUARE_BITS
@@ -319,7 +322,7 @@ def _suspects(state, base, general):
 
 @jit_for_constants
 def _take(state, lists, row, count, mode, test, origin, mask, start, step):
-    """Append (or count) the moves to the squares start + bit * step of ``mask``, tried by ``test``; the new count."""
+    """Append (or count) the legal moves from ``origin`` to squares start + bit * step of ``mask``; return the count."""
     if mode == COUNT and test == NO_TEST:
         return count + popcount(mask)
     while mask != 0:
@@ -347,7 +350,7 @@ def _elephant_mask(state, origin):
 
 @jit_for_constants
 def _take_sliders(state, lists, row, count, mode, suspects, others, base):
-    """Append (or count) the moves of rooks and cannons; ``others`` is the test of those that are no suspects."""
+    """Append (or count) the moves of rooks and cannons; ``others`` is the test for pieces that are not suspects."""
     base &= SLOT_BITS
     side = (base >> 4) - 1
     for offset in range(FIRST_ROOK, FIRST_CANNON + 2):
@@ -375,7 +378,7 @@ def _take_sliders(state, lists, row, count, mode, suspects, others, base):
 
 @jit
 def blocked_legs(state, origin):
-    """Which of a horse's legs are blocked: bit 0 left, 1 below, 2 right, 3 above."""
+    """Blocked legs of a horse on ``origin``: bit 0 left, 1 below, 2 right, 3 above."""
     rank = np.int64(RANK_OF[origin])
     file = np.int64(FILE_OF[origin])
     along_rank = rank_bits(state, 0, rank) | rank_bits(state, 1, rank)
@@ -384,15 +387,15 @@ def blocked_legs(state, origin):
 
 
 JUMPER_OFFSETS = np.array([5, 6, 11, 12, 13, 14, 15, 3, 4, 1, 2], np.uint8)
-"""Slots' offsets of horses, pawns, elephants and advisors, in the order their moves are generated."""
+"""Slot offsets of horses, pawns, elephants and advisors, in the order of move generation."""
 JUMPERS = len(JUMPER_OFFSETS)
 _FIRST_GUARD = 7
-"""Place of the first elephant in them; advisors follow."""
+"""Index of the first elephant in ``JUMPER_OFFSETS``; advisors follow."""
 
 
 @jit
 def pawn_bits(state, side, half):
-    """Where a side's pawns stand in a half."""
+    """A side's pawns as bits of a half."""
     first = ((side + 1) << 4) + FIRST_PAWN
     bits = BITS_IN_HALF[half, state.square[first]] | BITS_IN_HALF[half, state.square[first + 1]]
     bits |= BITS_IN_HALF[half, state.square[first + 2]] | BITS_IN_HALF[half, state.square[first + 3]]
@@ -413,10 +416,10 @@ def _pawns_reach(state, side, low, high):
 
 @jit_for_constants
 def _take_jumpers(state, lists, row, count, mode, suspects, others, base):
-    """Append (or count) the moves of horses, pawns, elephants and advisors, as ``_take_sliders``."""
+    """Append (or count) the moves of horses, pawns, elephants and advisors; parameters as in ``_take_sliders``."""
     base &= SLOT_BITS
     side = (base >> 4) - 1
-    # Squares that may be moved to: enemies, and unless only captures are wanted everything not own.
+    # Allowed targets: enemy pieces, and empty squares unless only captures are wanted.
     if mode == CAPTURES:
         low, high = state.occupied[1 - side, 0], state.occupied[1 - side, 1]
     else:
@@ -456,7 +459,7 @@ def _generate(state, lists, row, mode):
     general = np.int64(state.square[base])
     suspects = np.int64(_suspects(state, base, general))
     others = np.int64(TEST_IF_CRITICAL if suspects & _CRITICAL_POSITION else NO_TEST)
-    # Sliders first: their captures matter most where ordering is off.
+    # Sliders first: their captures matter most when move ordering is off.
     count = _take_sliders(state, lists, np.int64(row), np.int64(0), mode, suspects, others, base)
     count = _take_jumpers(state, lists, np.int64(row), count, mode, suspects, others, base)
     index = 0
@@ -487,13 +490,13 @@ def generate_noisy(state, lists, row):
 
 @jit
 def count_moves(state, lists):
-    """The number of legal moves; ``lists`` is not written."""
+    """Number of legal moves; does not write to ``lists``."""
     return _generate(state, lists, np.int64(0), COUNT)
 
 
 @jit
 def perft(state, lists, depth):
-    """Leaves of the tree of legal moves; uses a row of ``lists`` for each ply."""
+    """Number of leaves ``depth`` plies deep; uses a row of ``lists`` for each ply."""
     if depth <= 1:
         return count_moves(state, lists) if depth == 1 else 1
     count = generate(state, lists, depth)

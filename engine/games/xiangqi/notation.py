@@ -39,7 +39,7 @@ from elolab.engine.settings.whole_numbers import natural_number
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
 
 _FIELDS = 6
-"""Of a FEN: board, side to move, two that Xiangqi has no use for, plies since the last capture, move number."""
+"""Fields of a FEN: board, side to move, two unused ones, plies since the last capture, move number."""
 
 _LETTERS = "kabnrcp"
 _TYPE_OF_LETTER = {letter: kind for kind, letter in enumerate(_LETTERS)} | {"e": ELEPHANT, "h": HORSE}
@@ -64,8 +64,8 @@ def format_move(code: int) -> str:
 def parse_position(text: str) -> Any:
     """The state of a FEN: at least the board and the side to move.
 
-    Accepts ``w`` or ``r`` for Red, N or H for horses, B or E for elephants. Raises ``PositionError``, naming the
-    square, for anything that cannot stand on a board in play, and for words after the last field.
+    Accepts ``w`` or ``r`` for Red, N or H for horses, B or E for elephants. Raises ``PositionError`` for an impossible
+    position, naming the square, and for words after the last field.
     """
     fields = text.split()
     if re.fullmatch(r"[XO*.\-]{64}.*", text.strip(), re.I):
@@ -75,7 +75,7 @@ def parse_position(text: str) -> Any:
     board = _read_board(text, fields[0])
     if fields[1] not in ("w", "r", "b"):
         raise PositionError(f"FEN {text!r}: side to move is {fields[1]!r}, expected w (or r) for Red, b for Black")
-    # Moves are told after a FEN, where other fields may have been left out.
+    # Protocols append moves to a FEN, which may lack its last fields.
     end = min(fields.index("moves") if "moves" in fields else _FIELDS, _FIELDS)
     if surplus := fields[end:]:
         raise PositionError(f"FEN {text!r}: {' '.join(surplus)!r} is not part of it, which ends with the move number")
@@ -101,7 +101,7 @@ def parse_position(text: str) -> Any:
 
 
 def _counter(text: str, fields: list[str], index: int, name: str, least: int) -> int:
-    """One of the two numbers at the end of a FEN; absent or ``-`` is the least."""
+    """Value of one of the two counters at the end of a FEN; ``least`` if it is absent or ``-``."""
     if len(fields) <= index or fields[index] == "-":
         return least
     number = natural_number(fields[index])
@@ -111,7 +111,7 @@ def _counter(text: str, fields: list[str], index: int, name: str, least: int) ->
 
 
 def _read_board(text: str, field: str) -> dict[int, tuple[int, int]]:
-    """(side, type) by square."""
+    """The pieces of a FEN's board field: (side, type) by square."""
     ranks = field.split("/")
     if len(ranks) != 10:
         raise PositionError(f"FEN {text!r}: {len(ranks)} ranks, expected 10 (rank 9 first)")
@@ -153,7 +153,7 @@ def _check_counts(text: str, board: dict[int, tuple[int, int]]) -> None:
 
 
 def _check_square(text: str, square: int, side: int, kind: int) -> None:
-    """Refuse a piece where it can never stand."""
+    """Raise ``PositionError`` if a piece can never stand on the square."""
     at = square if side == RED else (9 - square // 9) * 9 + square % 9
     legal = True
     if kind == GENERAL:
@@ -163,7 +163,7 @@ def _check_square(text: str, square: int, side: int, kind: int) -> None:
     elif kind == ELEPHANT:
         legal = at in _ELEPHANT_POINTS
     elif kind == PAWN:
-        # Uncrossed pawns stand on their own file, on their first rank or the one before the river.
+        # A pawn before the river stays on its starting file, on its first rank or the next.
         legal = at >= 45 or (at >= 27 and at % 9 % 2 == 0)
     if not legal:
         raise PositionError(
@@ -220,10 +220,10 @@ def parse_coordinates(move: str, first_rank: int) -> int | None:
 
 
 def read_moves(position: Any, moves: Sequence[str], ranks: str) -> list[str]:
-    """A move list in ranks 0-9, read in one base for all its moves.
+    """The moves with ranks 0-9, all read with the same first rank.
 
-    ``ranks`` is ``0``, ``1`` or ``auto``; auto takes the base in which the whole list is legal and refuses, showing
-    both readings, where both are. Raises ``MoveError``.
+    ``ranks`` is ``0``, ``1`` or ``auto``. ``auto`` selects the first rank with which all moves are legal; if both fit,
+    it raises an error that shows both readings. Raises ``MoveError``.
     """
     if ranks in ("0", "1"):
         return _in_base(moves, int(ranks))

@@ -5,9 +5,9 @@ Pieces are *slots*, not only types: 16..31 are Red's sixteen pieces, 32..47 Blac
 elephants, horses, rooks, cannons, five pawns. A slot keeps its piece's identity, which the chase rule needs.
 A move is from + (to << 7).
 
-Occupancy is kept by side as two *halves* of 45 squares (so that a rank's nine bits lie together) and by file. A table
-indexed by place and a line's occupancy packs the squares a slider reaches and the first, second and third pieces it
-meets, which serves rooks, cannons, checks and pins.
+Occupancy is kept by side as two *halves* of 45 squares (so that a rank's nine bits lie together) and by file. Tables
+indexed by place and line occupancy hold the squares a slider reaches and the first, second and third pieces it meets;
+they serve rooks, cannons, checks and pins.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ SQUARES = 90
 NOWHERE = 90
 RED, BLACK = 0, 1
 SQUARE_BITS, SLOT_BITS = 127, 63
-"""A square or slot and these bits is itself, and to the compiler a number that is not negative: numba takes negative
-indices as counted from the end, and the test for them is a tenth of the work where tables are all there is."""
+"""Masks that leave every square and slot unchanged and show the compiler that they are not negative. Without them numba
+tests for negative indices, which count from the end; in code full of tables that test is a tenth of the work."""
 GENERAL, ADVISOR, ELEPHANT, HORSE, ROOK, CANNON, PAWN = range(7)
 SLOTS = 48
 FIRST_ADVISOR, FIRST_ELEPHANT, FIRST_HORSE, FIRST_ROOK, FIRST_CANNON, FIRST_PAWN = 1, 3, 5, 7, 9, 11
@@ -44,28 +44,28 @@ BITS_IN_HALF = np.array(
     [[int(BIT_OF[square]) if HALF_OF[square] == half else 0 for square in range(SQUARES + 1)] for half in range(2)],
     np.int64,
 )
-"""By half and square, the square's bit if it lies in that half, else 0; 0 for ``NOWHERE``."""
+"""By half and square: the square's bit if it lies in that half, else 0 (also for ``NOWHERE``)."""
 WHOLE_HALF = (1 << HALF_SQUARES) - 1
 FIRST_FILE = sum(1 << 9 * rank for rank in range(5))
 NOT_FIRST_FILE = WHOLE_HALF & ~FIRST_FILE
 NOT_LAST_FILE = WHOLE_HALF & ~(FIRST_FILE << 8)
-"""Squares of files, as bits of either half."""
+"""All files but the last, as bits of either half."""
 LAST_RANK_OF_HALF = 9 * 4
 """Shift from a half's first rank to its last one."""
 RANK_SHIFT = np.array([9 * (rank % 5) for rank in range(10)], np.uint8)
-"""Place of a rank's nine bits within its half."""
+"""Shift of a rank's nine bits within its half."""
 HALF_OF_RANK = np.array([rank // 5 for rank in range(10)], np.uint8)
 
 TERM_COUNT = len(XIANGQI_TERMS)
 FIRST_OF_PIECES = XIANGQI_TERMS.index("rook_on_bare_palace")
 PIECE_TERMS = TERM_COUNT - FIRST_OF_PIECES
 PLACE_TERMS = FIRST_OF_PIECES + 1
-"""Terms of the squares and one that stays 0: a multiple of eight, so that weighing them takes vectors alone."""
+"""Number of square terms plus one that stays 0: a multiple of eight, for vector instructions."""
 END = 1 << 16
-"""Unit of the second of two numbers in one: a sum of such pairs is the pair of the sums, while both fit 16 bits."""
+"""Factor of the second number of a pair, start + END * end. Pairs add componentwise while both sums fit 16 bits."""
 PHASE_BITS = 4
 PHASES = 1 << PHASE_BITS
-"""Phases of the full evaluation: 16 has all the material of the start, 0 none."""
+"""Highest phase of the full evaluation: all material of the start; phase 0 has none."""
 
 ASIAN, CHECK_ONLY, DRAW = 2, 1, 0
 """Codes of the repetition rules, as in ``engine.rules.REPETITION_RULES``."""
@@ -73,7 +73,7 @@ ASIAN, CHECK_ONLY, DRAW = 2, 1, 0
 STATE_DTYPE = np.dtype(
     [
         ("xiangqi", np.int64),  # the marker that chooses the game's functions; must come first
-        # Indices are unsigned, which spares the compiled code numba's test for negative ones.
+        # Indices are unsigned, which avoids numba's test for negative ones.
         ("side", np.uint8),  # side to move: 0 Red, 1 Black
         ("ply", np.uint16),  # moves made since the state was set up; index into the undo arrays
         ("key", np.uint64),  # hash of pieces, squares and side to move
@@ -83,7 +83,7 @@ STATE_DTYPE = np.dtype(
         ("reversible", np.int64),  # plies since the last capture or null move
         ("in_check", np.int64),  # whether the side to move is in check; -1 if not yet known
         ("evaluation", np.int64),  # code of the value tables in ``values`` + 1; 0 for none yet
-        ("weights_address", np.int64),  # where they were copied from, if they come from a file
+        ("weights_address", np.int64),  # address that the values were copied from; 0 if not from a file
         ("repetition", np.int64),  # rules in force, see engine.rules.Rules
         ("fold", np.int64),
         ("move_limit", np.int64),
@@ -100,16 +100,16 @@ STATE_DTYPE = np.dtype(
         # times the value with none.
         ("values", np.int32, (SLOTS, SQUARES)),
         ("piece_values", np.int16, (SLOTS,)),  # for material, positive
-        ("phase", np.int8),  # of the full evaluation; -1 if it and ``of_pieces`` are not yet known
-        ("places_known", np.int8),  # whether ``of_places`` is
-        ("of_pieces", np.int32),  # what the full evaluation adds for the numbers of pieces, Red's view
-        ("of_places", np.int32),  # what it adds for where they stand
-        # More scratch of it, by side and half: squares attacked, and those that rooks and horses reach.
+        ("phase", np.int8),  # phase of the full evaluation; -1 if it and ``of_pieces`` are not yet known
+        ("places_known", np.int8),  # whether ``of_places`` is known
+        ("of_pieces", np.int32),  # weighted sum of the piece-count terms, centipawns, Red's view
+        ("of_places", np.int32),  # weighted sum of the square terms, centipawns, Red's view
+        # Scratch of the full evaluation, by side and half: squares attacked, and squares that rooks and horses reach.
         ("attacks", np.int64, (2, 2)),
         ("rook_reach", np.int64, (2, 2)),
         ("horse_reach", np.int64, (2, 2)),
         ("place_terms", np.int16, (2 * PLACE_TERMS,)),  # and each side's terms of the squares
-        ("terms", np.int16, (TERM_COUNT,)),  # Red's less Black's; of the squares only after ``count_terms``
+        ("terms", np.int16, (TERM_COUNT,)),  # Red's minus Black's; square terms only after ``count_terms``
         ("term_weights", np.int16, ((PHASES + 1) * TERM_COUNT,)),  # centipawns, a row for each phase
         ("critical", np.int64, (2,)),  # scratch of the generation of moves: critical squares by half
         ("exchange_slot", np.uint8, (32,)),  # scratch of the static exchange evaluation: at most 31 captures
@@ -135,7 +135,7 @@ ALIGNED = np.array(
     ],
     np.uint8,
 )
-"""Which lines two squares share: bit 0 the rank, bit 1 the file; none with ``NOWHERE``."""
+"""Lines that two squares share: bit 0 the rank, bit 1 the file; 0 with ``NOWHERE``."""
 
 
 def _random_keys(count: int) -> np.ndarray:
@@ -161,7 +161,7 @@ def _slot_keys() -> np.ndarray:
 PIECE_KEYS = _slot_keys()
 SIDE_KEY = _random_keys(2 * 7 * SQUARES + 1)[-1]
 
-# Two tables for each kind of line, so that what is used together lies together. A reach entry:
+# Two tables for each kind of line, so that values used together lie together. A reach entry:
 SLIDE_MASK = 1023  # bits 0-9: empty squares reached
 ROOK_SHIFT = 10  # bits 10-19: first pieces met
 CANNON_SHIFT = 20  # bits 20-29: second pieces met
@@ -265,7 +265,7 @@ ELEPHANT_EYES = _padded([[eye for _, eye in row] for row in _elephant], 5)
 ELEPHANT_MASKS = np.array([_mask([t for t, _ in row]) for row in _elephant] + [(0, 0)], np.int64)
 """Squares an elephant reaches on an empty board, by square and half."""
 GUARD_SQUARES = np.bitwise_or.reduce(ADVISOR_MASKS | ELEPHANT_MASKS).copy()
-"""Squares that advisors and elephants can capture on, by half."""
+"""Squares that advisors and elephants of a side can reach, by half."""
 ELEPHANT_EYE_MASKS = np.array([_mask([eye for _, eye in row]) for row in _elephant] + [(0, 0)], np.int64)
 """Squares that block an elephant, by square and half."""
 
@@ -294,8 +294,8 @@ for _square, _row in enumerate(_horse):
         HORSE_LEG_BETWEEN[_square, _target] = _leg
 
 CHECK_ZONE = np.zeros((SQUARES, SQUARES + 1), np.uint8)
-"""By a general's square, 1 for those that a move of another piece has to leave or reach to change whether the general
-is attacked: its rank, its file, and where a horse that attacks it, or that horse's leg, may stand."""
+"""By a general's square: 1 for squares where another piece's move must start or end to affect attacks on the general.
+They are its rank, its file, and the squares of attacking horses and their legs."""
 for _general in range(SQUARES):
     for _square in range(SQUARES):
         CHECK_ZONE[_general, _square] = _general // 9 == _square // 9 or _general % 9 == _square % 9
@@ -318,7 +318,7 @@ PAWN_MASKS = np.array(
 
 @jit
 def put(state, slot, square):
-    """Place a captured or new piece on an empty square and update every incremental sum but the key's side."""
+    """Place a captured or new piece on an empty square; update all incremental sums, but not the side in the key."""
     side = (slot >> 4) - 1
     state.board[square] = slot
     state.square[slot] = square
@@ -337,14 +337,14 @@ def put(state, slot, square):
 
 @jit
 def set_up(states, slots, squares):
-    """Place the pieces of ``slots`` on ``squares`` (1-d int64 both) of the one state in an array."""
+    """Place the pieces of ``slots`` on ``squares`` (both 1-d int64) in the only state of the array ``states``."""
     for index in range(slots.size):
         put(states[0], slots[index], squares[index])
 
 
 @jit
 def position_key(state):
-    """The hash computed anew."""
+    """The hash computed from scratch."""
     key = np.uint64(0)
     for square in range(SQUARES):
         # The row of slot 0 is zero.
@@ -365,13 +365,13 @@ def key_after(state, move):
 
 @jit
 def key_is_quick(state):
-    """It is: two or three keys are exchanged."""
+    """True: a move changes only two or three keys."""
     return True
 
 
 @jit
 def make(state, move):
-    """Play a legal move (or one that is to be tested); ``unmake`` takes it back."""
+    """Play a move, which need not be legal; ``unmake`` takes it back."""
     origin = move & 127
     target = (move >> 7) & 127
     slot = np.int64(state.board[origin])
@@ -467,7 +467,7 @@ def past_move(state, ply):
 
 @jit
 def make_null(state):
-    """Skip the turn; the position before it can no longer be repeated."""
+    """Skip the turn; earlier positions no longer count for repetition."""
     ply = np.int64(state.ply)
     state.undo_key[ply] = state.key
     state.undo_move[ply] = 0

@@ -1,9 +1,8 @@
-"""How a position can have come about: moves that lead to it from the start of the game.
+"""Search for moves that lead from the start of the game to a given position.
 
-A forward search, deepened ply by ply, that gives up a line where one side needs more moves than it has left: each
-square that still lacks its piece takes at least as many as the nearest piece of the kind needs on an empty board, and
-each piece that has to go takes a capture. For openings of some plies that is quick; positions of the middle game are
-out of its reach.
+A forward search with iterative deepening. It cuts off when a side needs more moves than it has left: each square that
+lacks its piece needs at least the moves of the nearest such piece on an empty board, and each surplus piece needs a
+capture. It is quick for openings and does not reach middle games.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from collections.abc import Iterator
 from elolab.engine.games.xiangqi.notation import START, format_position, parse_position
 
 MAX_PLIES = 16
-"""Longest game looked for."""
+"""Longest game searched for, in plies."""
 MAX_POSITIONS = 60_000
-"""Positions looked at before the search gives up: a few seconds."""
+"""Positions visited before the search gives up, after a few seconds."""
 
 _FILES, _RANKS = 9, 10
 _STRAIGHT = ((0, 1), (1, 0), (0, -1), (-1, 0))
@@ -31,7 +30,7 @@ Board = tuple[str, ...]
 def moves_to(text: str) -> tuple[str, ...] | None:
     """Moves from the start of the game to a position; ``None`` if none were found.
 
-    Raises ``PositionError`` if the text is no position.
+    Raises ``PositionError`` for an invalid text.
     """
     target, side = _read(text)
     start, _ = _read(START)
@@ -54,7 +53,7 @@ def _read(text: str) -> tuple[Board, int]:
 
 
 class _Search:
-    """Games of a certain length that end in a position."""
+    """Search for a game of a given length that ends in the target position."""
 
     def __init__(self, target: Board) -> None:
         self.path: list[str] = []
@@ -64,7 +63,7 @@ class _Search:
         self._failed: set[tuple[Board, int]] = set()
 
     def reach(self, board: Board, side: int, plies: int) -> bool:
-        """Whether the target can be reached in just so many plies; the moves are then in ``path``."""
+        """Whether the target was reached in exactly ``plies`` plies; appends the moves to ``path``."""
         if board == self._target and plies == 0:
             return True
         if plies == 0 or (board, plies) in self._failed or self.positions >= MAX_POSITIONS:
@@ -84,7 +83,7 @@ class _Search:
         return False
 
     def _is_hopeless(self, board: Board, side: int, plies: int) -> bool:
-        """Whether a side has too few moves left to bring its pieces to their squares and take what has to go."""
+        """Whether a side has too few moves left to place its pieces and capture the other side's surplus ones."""
         fewest, captures = [0, 0], [0, 0]
         for piece, wanted in self._wanted.items():
             own = piece.islower()
@@ -115,7 +114,7 @@ def _step(square: int, files: int, ranks: int) -> int | None:
 
 
 def _moves(board: Board, side: int) -> Iterator[tuple[int, int]]:
-    """Origin and end of every move of a side, whether or not its general is left attacked."""
+    """Origin and target of every pseudo-legal move of a side; its general may be left attacked."""
     for square, piece in enumerate(board):
         if piece and piece.islower() == side:
             for end in _ends(board, square, piece):
@@ -124,7 +123,7 @@ def _moves(board: Board, side: int) -> Iterator[tuple[int, int]]:
 
 
 def _is_in_check(board: Board, side: int) -> bool:
-    """Whether a side's general could be taken, also by the other general."""
+    """Whether a side's general is attacked, by facing generals too."""
     own, other = board.index("Kk"[side]), board.index("kK"[side])
     if own % _FILES == other % _FILES and not any(board[min(own, other) + _FILES : max(own, other) : _FILES]):
         return True
@@ -132,7 +131,7 @@ def _is_in_check(board: Board, side: int) -> bool:
 
 
 def _ends(board: Board, square: int, piece: str) -> Iterator[int]:
-    """Where a piece may go, squares of its own side among them."""
+    """Target squares of a piece, including those occupied by its own side."""
     kind = piece.upper()
     if kind in "RC":
         yield from _sliding_ends(board, square, jumps=kind == "C")
@@ -189,7 +188,7 @@ def _advances(piece: str, square: int, files: int, ranks: int) -> bool:
 
 @functools.cache
 def _distance(piece: str, origin: int, end: int) -> int:
-    """Moves that a piece needs on an empty board, more than any game has if it cannot get there."""
+    """Moves that a piece needs on an empty board; a number above any game's length if it cannot get there."""
     return _distances(piece, origin).get(end, MAX_PLIES + 1)
 
 

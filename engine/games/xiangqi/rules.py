@@ -1,4 +1,4 @@
-"""How a game of Xiangqi ends: mates, repetition (Asian rule), move limit, insufficient material.
+"""Endings of Xiangqi: mate, stalemate, repetition (Asian rule), move limit, insufficient material.
 
 One implementation serves the arbiter (``judge``) and the search (``path_verdict``). The rule for repetition, judged at
 the ``fold``-th occurrence of a position over the moves since its first counted one:
@@ -44,7 +44,7 @@ from elolab.engine.games.xiangqi.position import (
 from elolab.engine.values import MATE
 
 FREE_CHECKS = 10
-"""Checks of each side since the last capture that count towards the move limit; further ones do not."""
+"""Checks by each side since the last capture that count towards the move limit; later checks do not count."""
 
 _OPEN = encode_verdict("*", "unfinished")
 _CHECKMATE = (encode_verdict("0-1", "checkmate"), encode_verdict("1-0", "checkmate"))
@@ -61,7 +61,7 @@ _NOBODY, _BOTH = -1, 2
 
 @jit
 def _can_recapture(state, attacker_side, origin, target):
-    """Whether, after ``origin`` captures on ``target``, the other side has a legal move that takes back."""
+    """Whether the other side has a legal recapture after the piece on ``origin`` captures on ``target``."""
     mover = state.side
     state.side = attacker_side
     make(state, origin | (target << 7))
@@ -79,7 +79,7 @@ def _can_recapture(state, attacker_side, origin, target):
 
 @jit
 def _may_be_chased(slot, at):
-    """Anything but generals and pawns on their own side of the river."""
+    """Whether a piece may be chased: all but generals, and pawns on their own side of the river."""
     kind = SLOT_TYPE[slot]
     if kind == GENERAL:
         return False
@@ -90,9 +90,10 @@ def _may_be_chased(slot, at):
 
 @jit
 def _attack_masks(state, side, masks, safe_already):
-    """For each attacker of ``side`` (index: offset of its slot from the first horse) the enemy pieces it attacks.
+    """Write the enemy pieces that each horse, rook and cannon of ``side`` attacks into ``masks``.
 
-    A bit is the victim's slot offset; unless ``safe_already``, only captures that leave the own general safe count.
+    The index is the attacker's slot offset from the first horse, a bit the victim's slot offset. Only captures that
+    leave the own general safe count, unless ``safe_already`` skips that test.
     """
     base = (side + 1) << 4
     enemy = 48 - base
@@ -111,7 +112,10 @@ def _attack_masks(state, side, masks, safe_already):
 
 @jit
 def _is_chase(state, side, attacker, victim):
-    """Whether an existing attack on ``victim`` threatens it: unprotected, or a rook attacked by a horse or cannon."""
+    """Whether an attack is a chase: the victim is unprotected, or a rook attacked by a horse or cannon.
+
+    An offer to exchange pieces of one type is no chase.
+    """
     origin = np.int64(state.square[attacker])
     at = np.int64(state.square[victim])
     kind = SLOT_TYPE[attacker]
@@ -124,13 +128,13 @@ def _is_chase(state, side, attacker, victim):
 
 @jit
 def _chased_by_move(state, move):
-    """Victims (bits by slot offset) that the next move, ``move``, chases; the move is played and stays played."""
+    """Play ``move`` and return the pieces that it chases, as bits by slot offset; does not take the move back."""
     side = np.int64(state.side)
     base = (side + 1) << 4
     enemy = 48 - base
     before = np.zeros(6, np.int64)
     after = np.zeros(6, np.int64)
-    # A side in check can hardly capture anything; that its attacks are free again afterwards makes them no newer.
+    # In check, attacks count even if the capture is illegal: they are not new once the check is over.
     _attack_masks(state, side, before, in_check(state))
     moved = np.int64(state.board[move & 127])
     origin = move & 127
@@ -151,7 +155,7 @@ def _chased_by_move(state, move):
                 at = np.int64(state.square[victim])
                 along_file = FILE_OF[origin] == FILE_OF[target] and FILE_OF[target] == FILE_OF[at]
                 along_rank = RANK_OF[origin] == RANK_OF[target] and RANK_OF[target] == RANK_OF[at]
-                # A slider that only came nearer, or drew back, already attacked along this line.
+                # A slider that moved along the line of its attack already attacked before.
                 if (along_file or along_rank) and (before[index] >> offset) & 1:
                     continue
             if _is_chase(state, side, attacker, victim):
@@ -161,7 +165,7 @@ def _chased_by_move(state, move):
 
 @jit
 def _chaser(state, first):
-    """Which side chased one piece with every move since ply ``first``: 0, 1, ``_NOBODY`` or ``_BOTH``."""
+    """The side that chased one piece with every move since ply ``first``: 0, 1, ``_NOBODY`` or ``_BOTH``."""
     last = np.int64(state.ply)
     score = state.score
     moves = np.zeros(last - first, np.int64)
@@ -173,7 +177,7 @@ def _chaser(state, first):
         side = np.int64(state.side)
         chased[side] &= _chased_by_move(state, moves[index])
         in_check(state)
-    # Scores of plies before the search began may come from other evaluation tables: replaying carried their offset on.
+    # Moves before the search may have been scored with other evaluation tables; correct the offset that replay adds.
     offset = score - state.score
     state.score = score
     for ply in range(first, last):
@@ -187,7 +191,7 @@ def _chaser(state, first):
 
 @jit
 def _checker(state, first):
-    """Which side gave check with every move since ply ``first``: 0, 1, ``_NOBODY`` or ``_BOTH``."""
+    """The side that gave check with every move since ply ``first``: 0, 1, ``_NOBODY`` or ``_BOTH``."""
     last = np.int64(state.ply)
     mover = 1 - np.int64(state.side)
     every = 3 if in_check(state) else 3 & ~(1 << mover)
@@ -202,7 +206,7 @@ def _checker(state, first):
 
 @jit
 def _judge_repetition(state, first):
-    """Verdict on the cycle since ply ``first``."""
+    """Verdict code for the repetition of the position at ply ``first``."""
     if state.repetition == DRAW:
         return _REPETITION
     checker = _checker(state, first)
@@ -218,7 +222,7 @@ def _judge_repetition(state, first):
 
 @jit
 def _move_limit_reached(state):
-    """Whether the plies since the last capture, each side's checks beyond ``FREE_CHECKS`` not counted, are too many."""
+    """Whether the move limit is reached; each side's checks beyond ``FREE_CHECKS`` do not count."""
     if state.move_limit == 0 or state.quiet < state.move_limit:
         return False
     checks = np.zeros(2, np.int64)
@@ -236,7 +240,7 @@ def _move_limit_reached(state):
 
 @jit
 def _earlier_occurrence(state, wanted):
-    """Ply of the ``wanted``-th earlier occurrence of the position, counted backwards; -1 if there are not so many."""
+    """Ply of the ``wanted``-th earlier occurrence of the position, counted backwards; -1 if there are fewer."""
     last = np.int64(state.ply)
     seen = 0
     ply = last - 4
@@ -268,7 +272,7 @@ def judge(state, lists):
 
 @jit
 def path_verdict(state, root):
-    """What repetition, move limit and material decide inside the search, the side to move's view."""
+    """Verdict of repetition, move limit and material within the search, a ``PATH_`` code in the side to move's view."""
     side = np.int64(state.side)
     if state.insufficient != 0 and state.crossers[0] == 0 and state.crossers[1] == 0:
         return PATH_DRAW
@@ -279,8 +283,8 @@ def path_verdict(state, root):
         while ply >= last - state.reversible and ply >= 0:
             if state.undo_key[ply] == state.key:
                 seen += 1
-                # Within the tree one repetition shows what would go on for ever; the game's own history is judged
-                # by the arbiter's rule, at the full number of occurrences.
+                # Within the tree one repetition is enough, since the cycle could go on for ever. Positions of the game
+                # are judged by the arbiter's rule, at the full number of occurrences.
                 if ply > root:
                     if state.repetition == DRAW:
                         return PATH_DRAW
@@ -301,17 +305,16 @@ def path_verdict(state, root):
 
 @jit
 def _key_at(state, ply):
-    """The hash of the position before the move of a ply; at ``state.ply`` of the present one."""
+    """The hash of the position at a ply, up to the current one at ``state.ply``."""
     return state.key if ply == state.ply else state.undo_key[ply]
 
 
 @jit
 def repetition_key(state):
-    """The positions of the game so far that have come up so often that their next occurrence is judged, as one hash.
+    """Combined hash of the game's positions whose next occurrence would be judged; 0 if there are none.
 
-    Through them a position's value depends on the game that led to the search, so that entries of the table hold only
-    where these are the same. Each is counted once. The hashes of a cycle's positions cancel each other out, which the
-    products of their halves do not.
+    The values of positions depend on this set, so table entries are valid only for the same set. Each position counts
+    once. It contributes the product of its hash's halves, because plain hashes along a cycle would cancel out.
     """
     key = np.uint64(0)
     last = np.int64(state.ply)
@@ -333,37 +336,37 @@ def repetition_key(state):
 
 @jit
 def final_score(state):
-    """A side without a legal move loses, in check or not."""
+    """``-MATE``: a side without a legal move loses, in check or not."""
     return -MATE
 
 
 @jit
 def is_pass(state, move):
-    """There are no passes."""
+    """False: Xiangqi has no passes."""
     return False
 
 
 @jit
 def plies_left(state):
-    """A game may go on for long."""
+    """``ENDLESS``: the length of a game has no useful bound."""
     return np.int64(ENDLESS)
 
 
 @jit
 def solvable(state, parameters, depth):
-    """Nothing is solved."""
+    """False: Xiangqi positions are not solved."""
     return False
 
 
 @jit
 def solve(state, search, lists, parameters, alpha, beta, ply):
-    """Never called."""
+    """Never called, because ``solvable`` is false."""
     return np.int64(0)
 
 
 @jit
 def best_line(state, search, lists, parameters, score):
-    """Never called."""
+    """Never called, because nothing is solved."""
 
 
 @jit

@@ -1,9 +1,9 @@
-"""What the full evaluation sees beside pieces on squares: counted terms, each with a weight by phase.
+"""Terms of the full evaluation beside piece-square values: counts, each with a weight by phase.
 
-What each term is, ``engine.settings.features.XIANGQI_TERMS`` says.
-The kernels write into the state how much of each term of the squares each side has, and of each term of the pieces Red
-has more than Black; the evaluation is their product with the weights of the position's phase. Counting and weighing are
-apart, so that weights can be fitted to games.
+``engine.settings.features.XIANGQI_TERMS`` defines the terms. *Square terms* depend on where pieces stand; the state
+holds them for each side. *Piece-count terms* depend on the numbers of pieces alone; the state holds Red's minus
+Black's. The evaluation multiplies both by the weights of the position's phase. Counting is separate from weighing, so
+that weights can be fitted to games.
 """
 
 from __future__ import annotations
@@ -82,16 +82,16 @@ from elolab.engine.games.xiangqi.position import (
 assert ROOK_ON_BARE_PALACE == FIRST_OF_PIECES
 
 _TO_RANKS = sum(1 << 8 * rank for rank in range(5))
-"""Times five bits of a file, each is nine places above the one before; ``FIRST_FILE`` drops the rest."""
+"""Factor that spreads five bits of a file nine places apart, masked with ``FIRST_FILE``."""
 _PALACE_SQUARES = [
     sum(int(BIT_OF[square]) for square in range(SQUARES) if in_palace(square) and HALF_OF[square] == 1 - side)
     for side in range(2)
 ]
 FULL_MATERIAL = 9600
-"""Centipawns of both sides at the start, generals not counted."""
+"""Material of both sides at the start in centipawns, without the generals."""
 
 PALACE_MASKS = np.array(_PALACE_SQUARES, np.int64)
-"""The palace that a side attacks, as bits of the half it lies in (half 1 for Red)."""
+"""The enemy palace by attacking side, as bits of the half it lies in (half 1 for Red)."""
 
 PAWN_ZONES = np.array(
     [
@@ -104,12 +104,12 @@ PAWN_ZONES = np.array(
     ],
     np.int64,
 )
-"""Squares from which a side's pawn attacks the palace, as bits of the same half."""
+"""Squares from which a side's pawn attacks the enemy palace, as bits of the same half."""
 
 
 @jit
 def _count_lines(state, side):
-    """Write a side's rooks and cannons that look at the enemy's general, and the pieces they bind."""
+    """Write a side's terms of the lines to the enemy's general: open and bottom cannons, and bound pieces."""
     side &= 1
     open_cannons = 0
     bottom_cannons = 0
@@ -164,19 +164,19 @@ def _count_lines(state, side):
 
 @jit
 def _file_in_half(along_file, file, half):
-    """Squares of a file, as bits of it, as bits of a half."""
+    """Convert squares of a file from bits of the file to bits of a half."""
     return (((along_file >> (5 * half)) & 31) * _TO_RANKS & FIRST_FILE) << file
 
 
 @jit
 def _bits_of_two(state, half, first):
-    """Where the pieces of a slot and the next one stand, as bits of a half."""
+    """Squares of the pieces in slots ``first`` and ``first`` + 1, as bits of a half."""
     return BITS_IN_HALF[half, state.square[first]] | BITS_IN_HALF[half, state.square[first + 1]]
 
 
 @jit
 def _guards_attack(state, side):
-    """What a side's advisors, elephants and general attack, as bits of its own half."""
+    """Squares that a side's advisors, elephants and general attack, as bits of its own half."""
     side &= 1
     base = (side + 1) << 4
     found = GENERAL_MASKS[state.square[base], side]
@@ -198,10 +198,10 @@ def _guards_attack(state, side):
 
 @jit
 def _count_side(state, side):
-    """Write one side's terms but those that need both sides' attacks, and note what it attacks.
+    """Write one side's terms except those that need both sides' attacks, and its attacks, into the state.
 
-    The side's own half of the board is called near, the enemy's far. Whatever is counted is counted as bits of the
-    halves: branches by where a piece stands would mostly be guessed wrong.
+    *Near* is the side's own half of the board, *far* the enemy's. Everything is counted as bits of the halves, because
+    branches by a piece's square would mostly be mispredicted.
     """
     side &= 1
     base = (side + 1) << 4
@@ -330,7 +330,7 @@ def _count_side(state, side):
 
 @jit
 def _count_hanging(state, side):
-    """Write the enemy pieces that a side attacks and nothing defends; both sides' attacks must be known."""
+    """Write a side's terms of attacked, undefended enemy pieces; ``state.attacks`` must hold both sides' attacks."""
     side &= 1
     enemy = 1 - side
     minors = 0
@@ -352,7 +352,10 @@ def _count_hanging(state, side):
 
 @jit
 def _count_checks(state, side):
-    """Write the checks a side may give, and less the enemy general's squares; both sides' attacks must be known."""
+    """Write a side's terms of safe checks and of the enemy general's free squares (negative).
+
+    ``state.attacks`` must hold both sides' attacks.
+    """
     side &= 1
     enemy = 1 - side  # also the half of the board that is the enemy's
     general = np.int64(state.square[(enemy + 1) << 4])
@@ -361,7 +364,7 @@ def _count_checks(state, side):
     free = GENERAL_MASKS[general, enemy] & ~(state.attacks[side, enemy] | state.occupied[enemy, enemy])
     rank = np.int64(RANK_OF[general])
     file = np.int64(FILE_OF[general])
-    # The general stands in the enemy's half, and with it all of its rank.
+    # The general and its whole rank lie in the enemy's half.
     along_rank = np.int64(RANK_REACH[rank_index(state, rank, file)]) & SLIDE_MASK
     along_file = np.int64(FILE_REACH[file_index(state, rank, file)]) & SLIDE_MASK
     near_line = _file_in_half(along_file, file, side)
@@ -377,7 +380,7 @@ def _count_checks(state, side):
 
 @jit
 def count_pieces(state):
-    """Write the terms from ``FIRST_OF_PIECES`` on, Red's less Black's, into ``state.terms``."""
+    """Write the piece-count terms (from ``FIRST_OF_PIECES`` on), Red's minus Black's, into ``state.terms``."""
     advisors, enemy_advisors = np.int64(state.counts[0, ADVISOR]), np.int64(state.counts[1, ADVISOR])
     elephants, enemy_elephants = np.int64(state.counts[0, ELEPHANT]), np.int64(state.counts[1, ELEPHANT])
     horses, enemy_horses = np.int64(state.counts[0, HORSE]), np.int64(state.counts[1, HORSE])
@@ -414,7 +417,7 @@ def count_pieces(state):
 
 @jit
 def count_places(state):
-    """Write each side's terms before ``FIRST_OF_PIECES`` into ``state.place_terms``."""
+    """Write each side's square terms (before ``FIRST_OF_PIECES``) into ``state.place_terms``."""
     for side in range(2):
         _count_side(state, np.int64(side))
     for side in range(2):
@@ -425,7 +428,7 @@ def count_places(state):
 
 @jit
 def count_terms(state):
-    """Write all terms, Red's less Black's, into ``state.terms``, for those who want to see them one by one."""
+    """Write all terms, Red's minus Black's, into ``state.terms``, for fitting and tests."""
     count_pieces(state)
     count_places(state)
     for term in range(FIRST_OF_PIECES):
@@ -434,5 +437,5 @@ def count_terms(state):
 
 @jit
 def phase(state):
-    """How much of the start's material is left, in sixteenths."""
+    """Share of the initial material that is left, in sixteenths."""
     return min((state.material[0] + state.material[1]) * PHASES // FULL_MATERIAL, PHASES)

@@ -1,4 +1,4 @@
-"""How the kernels of Xiangqi read the weights of the full evaluation."""
+"""Memory layout of the full evaluation's weights for compiled code."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from elolab.engine.settings.features import XIANGQI_PIECES, XIANGQI_SQUARES
 from elolab.engine.settings.weights import Weights, rows_of
 
 MARK = np.uint64(0x5869_616E_6771_6931)
-"""The first word: weights of another game are left alone."""
+"""First word of the array: identifies the game; other games' weights are ignored."""
 FIRST_VALUE = 1
 FIRST_TERM = FIRST_VALUE + SLOTS * SQUARES
 
 
 def _feature_of_squares() -> np.ndarray:
-    """The feature of each type on each square of Red's view, int64 of shape (types, SQUARES); -1 where none stands."""
+    """Feature index by piece type and square, Red's view: int64 of shape (types, SQUARES); -1 if impossible."""
     table = np.full((len(XIANGQI_PIECES), SQUARES), -1, np.int64)
     feature = TERM_COUNT
     for kind, piece in enumerate(XIANGQI_PIECES):
@@ -30,9 +30,9 @@ FEATURE_OF_SQUARES = _feature_of_squares()
 
 
 def kernel_words(weights: Weights, where: str) -> np.ndarray:
-    """The mark, values of shape (SLOTS, SQUARES) as the state's ``values`` has them, and terms' weights of each phase.
+    """The words for compiled code: the mark, values (SLOTS, SQUARES) as in the state, and term weights.
 
-    The words are two's complement uint64; the terms' weights have the shape (PHASES + 1, TERM_COUNT).
+    Term weights have the shape (PHASES + 1, TERM_COUNT); all words are two's complement uint64.
     """
     rows = rows_of(weights)
     start, end = rows[0], rows[-1]
