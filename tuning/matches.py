@@ -1,7 +1,7 @@
-"""Matches between two sets of parameters: lists of games that a run plays, and their counts.
+"""Matches between two sets of parameters: the games that a run plays, and their counts.
 
-Studies, ablations, claims and fits play everything through this. What is stored is never played again; every figure is
-counted from the store.
+Studies, ablations, claims and fits play everything through this module. Stored games are never played again; all
+numbers are counted from the store.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ class Match:
     variant: PlayerSpec
     reference: PlayerSpec
     openings: tuple[int, ...]
-    """Places in the suite, one a pair."""
+    """Places in the suite, one per pair."""
     numbers: tuple[int, ...]
-    """Place in the series of each pair's first game; the second one follows it."""
+    """Place in the series of each pair's first game; the second game follows it."""
     pair_numbers: tuple[int, ...]
-    """Number of each pair; a part of what decides its games, so that matches that share openings share them."""
+    """Number of each pair; part of a game's key, so that matches with common openings share games."""
     series: str = ""
     round: int = 0
-    """What the match belongs to: a round of a study, or 0."""
+    """The study's round that the match belongs to, or 0."""
     detail: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """What is kept with each game."""
+    """Data to store with each game."""
 
     @property
     def pairs(self) -> int:
-        """How many pairs are to be played."""
+        """Number of pairs."""
         return len(self.openings)
 
     @property
@@ -60,16 +60,17 @@ class Match:
 
 
 class MatchTable:
-    """The matches of a run at its store: plays what is missing, counts what is there."""
+    """The matches of a run and its store: plays missing games, counts stored ones."""
 
     def __init__(self, conditions: GameConditions, suite: Suite, run: Run) -> None:
         self._conditions, self._suite, self._run = conditions, suite, run
         self._jobs: dict[Match, tuple[tuple[GameJob, GameJob], ...]] = {}
 
     def play(self, matches: Sequence[Match], finished: Callable[[Outcome], None] = lambda outcome: None) -> bool:
-        """Play the games that the store lacks, pair by pair of all matches in turn; False if some are left unplayed.
+        """Play the games that the store lacks, pair by pair, alternating between matches; False if some remain
+        unplayed.
 
-        ``finished`` is told of each game that ends.
+        ``finished`` is called with each game's outcome.
         """
         return self.play_parts([matches], finished)
 
@@ -78,25 +79,25 @@ class MatchTable:
         parts: Iterable[Sequence[Match] | None],
         finished: Callable[[Outcome], None] = lambda outcome: None,
     ) -> bool:
-        """The same of some matches after others, without waiting for these to end.
+        """Play several lists of matches one after another, without waiting for one to end before the next.
 
-        In place of matches comes ``None`` while the next ones are not known, but will be when more games have ended.
+        ``parts`` gives ``None`` while the next list depends on games in progress.
         """
         games = (self.in_turn(part) if part is not None else (None,) for part in parts)
         return self._run.play(chain.from_iterable(games), finished)
 
     def in_turn(self, matches: Sequence[Match]) -> Iterator[GameJob]:
-        """The games of matches, pair by pair of all of them in turn."""
+        """The games of matches, pair by pair, alternating between matches."""
         for pairs in zip_longest(*map(self.jobs, matches), fillvalue=()):
             for pair in pairs:
                 yield from pair
 
     def missing_games(self, matches: Sequence[Match]) -> int:
-        """How many different games are still to be played."""
+        """Number of distinct games still to be played."""
         return self._run.missing_games(self.in_turn(matches))
 
     def counted_games(self, matches: Sequence[Match]) -> int:
-        """How many different games there are of complete pairs."""
+        """Number of distinct games in complete pairs."""
         pairs = (pair for match in matches for pair in self.jobs(match))
         keys = ({job.key for job in pair} for pair in pairs)
         return len(set().union(*(pair for pair in keys if pair <= self._run.scores.keys())))
@@ -106,7 +107,7 @@ class MatchTable:
         return Pentanomial.from_pairs(pair for pair in self.results(match) if pair is not None)
 
     def results(self, match: Match) -> list[tuple[float, float] | None]:
-        """The variant's score in both games of each pair; ``None`` where the pair is not complete."""
+        """The variant's score in both games of each pair; ``None`` for an incomplete pair."""
         scores = self._run.scores
         pairs: list[tuple[float, float] | None] = []
         for as_first, as_second in self.jobs(match):
@@ -115,13 +116,13 @@ class MatchTable:
         return pairs
 
     def jobs(self, match: Match) -> tuple[tuple[GameJob, GameJob], ...]:
-        """Every pair's two games; the variant has the first move's colour in the first of them."""
+        """Both games of every pair; the variant moves first in the first one."""
         if match not in self._jobs:
             self._jobs[match] = tuple(self._pair(match, pair) for pair in range(match.pairs))
         return self._jobs[match]
 
     def forget(self, match: Match) -> None:
-        """Give up the memory that a match takes, which is not needed any more."""
+        """Release the memory of a match that is no longer needed."""
         self._jobs.pop(match, None)
 
     def _pair(self, match: Match, pair: int) -> tuple[GameJob, GameJob]:
@@ -145,9 +146,9 @@ class MatchTable:
 def read_openings(
     conditions: Conditions, part: str, pairs: int | None, key: str = "pairs"
 ) -> tuple[Suite, tuple[int, ...]]:
-    """The suite and the places in it of the openings of ``pairs`` pairs, all different; ``None`` for all there are.
+    """The suite, and places of distinct openings for ``pairs`` pairs; ``None`` for all openings.
 
-    ``part`` is the half to take them from; ``key`` is named in the error if it has too few.
+    ``part`` is the part of the suite to use; ``key`` is named in the error if it has too few.
     """
     suite = load_suite(conditions.openings, conditions.game)
     half = suite.part(part)

@@ -1,8 +1,7 @@
-"""Runs of tuning read again from their folders, for reports: finished, stopped, or while they go on.
+"""Runs of tuning, read again from their folders for reports: finished, stopped or in progress.
 
-What a run comes to is found by going through it, as resuming does, but with the stop flag set: what is stored is taken
-up, nothing is played. That happens in a copy of the folder, so that it changes nothing and needs no leave of a process
-that is adding games.
+The result is found by resuming with the stop flag set: stored games are read, nothing is played. This happens in a copy
+of the folder, so that the folder stays unchanged and a process that is adding games is not disturbed.
 """
 
 from __future__ import annotations
@@ -27,15 +26,15 @@ from elolab.engine.engine import StopFlag
 
 COPY_PREFIX = "elolab-report-"
 BEGINNING_SECONDS = 1.0
-"""A copy that is younger may not be claimed yet by who makes it."""
+"""Age below which a copy may still be unclaimed by its maker."""
 KEPT_FILES = ("weights-*.toml", "positions-*.npz")
-"""What a run has to find in its folder beside its games."""
+"""Files besides the games that a run needs in its folder."""
 
 
 def result_in(directory: Path) -> Any:
-    """What a folder's run comes to: a ``StudyResult``, ``AblationResult``, ``ClaimsResult`` or ``FitResult``.
+    """The result of a folder's run: a ``StudyResult``, ``AblationResult``, ``ClaimsResult`` or ``FitResult``.
 
-    ``None`` if its games are of something else. Raises ``UserError`` if it holds no games, or does not say enough.
+    ``None`` for other games. Raises ``UserError`` if the folder holds no games, or too little for a result.
     """
     if not (directory / STORE_NAME).is_file():
         raise RunError(f"{directory}: no run in it (there is no {STORE_NAME}); name the folder of a run")
@@ -63,7 +62,7 @@ def _options() -> RunOptions:
 
 @contextmanager
 def _copied(store: Store) -> Iterator[Path]:
-    """A copy of what a run needs of its folder."""
+    """A temporary copy of the files that a run needs."""
     from elolab.tuning.study.storage import STUDY_NAME
 
     _remove_abandoned_copies()
@@ -78,7 +77,7 @@ def _copied(store: Store) -> Iterator[Path]:
                     closing(sqlite3.connect(copy / STUDY_NAME)) as other,
                 ):
                     study.backup(other)
-            except sqlite3.Error:  # it is made again from the games
+            except sqlite3.Error:  # it is rebuilt from the games
                 (copy / STUDY_NAME).unlink(missing_ok=True)
         for pattern in KEPT_FILES:
             for path in directory.glob(pattern):
@@ -88,10 +87,11 @@ def _copied(store: Store) -> Iterator[Path]:
 
 @contextmanager
 def _claimed(folder: str | Path) -> Iterator[bool]:
-    """Within it, no other process has the folder; whether that is so. The system forgets it when the process ends."""
+    """Lock a folder against other processes; yields whether that succeeded. The system releases it when the process
+    ends."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)
-    except OSError:  # gone, or another user's
+    except OSError:  # deleted, or another user's
         yield False
         return
     try:
@@ -104,7 +104,7 @@ def _claimed(folder: str | Path) -> Iterator[bool]:
 
 
 def _remove_abandoned_copies() -> None:
-    """What processes have left behind that were killed."""
+    """Remove copies left behind by killed processes."""
     for folder in Path(tempfile.gettempdir()).glob(f"{COPY_PREFIX}*"):
         with contextlib.suppress(OSError):
             if time.time() - folder.stat().st_mtime > BEGINNING_SECONDS:
@@ -152,4 +152,4 @@ _READERS: Mapping[str, tuple[str, Callable[[Any, Path, Path], Any]]] = {
     "claims": ("claims file", _claims),
     "evaluation fit": ("evaluation fit, as asked for", _fit),
 }
-"""By the kind of run: under which name its store keeps what it was asked for, and how it is read."""
+"""For each kind of run, the metadata with its specification, and its reader."""

@@ -13,7 +13,7 @@ from elolab.tuning.keys.conditions import SETTINGS
 
 BUDGETS = ("quick", "full")
 BASES = {"c": "claimed", "i": "implied", "o": "own"}
-"""The text claims it, its design implies it, or no text says so and the question is our own."""
+"""The source states it, its design implies it, or the question is our own."""
 THEN, NOW = "then", "now"
 ENGINES = (THEN, NOW)
 """The engine of the text that makes the claim, and this program's own at its best."""
@@ -30,18 +30,18 @@ EXPECTED = {
     "mates": ("same",),
     "exact": ("same",),
 }
-"""By kind of measure what a part may expect; without ``expect`` it is only shown."""
+"""Expectations that each kind of measure allows; without ``expect`` a part is only shown."""
 MARGINS = {"elo": 5.0, "interaction": 5.0, "nodes": 5.0, "nodes_interaction": 5.0, "share": 0.0,
            "share_difference": 1.0, "differing": 0.0, "occurs": 0.0, "mates": 1.0, "exact": 1.0}  # fmt: skip
-"""By kind of measure the margin unless said otherwise: Elo; of nodes, percent; of shares, points; else percent."""
+"""Default margins by kind of measure: Elo for games, percent for nodes, points for shares, else percent."""
 LIMITS = {"elo": ("play", "long"), "interaction": ("play", "long"), "exact": ("depth=10",)}
-"""By kind of measure the limits unless said otherwise; of all others ``SEARCH_LIMITS``."""
+"""Default limits by kind of measure; ``SEARCH_LIMITS`` for all others."""
 SEARCH_LIMITS = ("shallow", "deep")
 TIME_LIMIT = "time"
 """The name of the budget's limit for equal processor time."""
 REFUTED_BY = ("margin", "opposite", "negligible")
 SUITES = ("games", "last", "passes")
-"""Positions from self-play: of whole games, of their last plies, or of those among these that a pass follows."""
+"""Sources of positions from self-play: whole games, their last plies, or last plies followed by a pass."""
 GAMES_WITH_PASSES = ("othello",)
 
 _claims = Topic("elolab.tuning.keys", "claims")

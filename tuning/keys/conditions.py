@@ -9,7 +9,7 @@ from elolab.engine.settings.keys import TABLE, TEXT, VALUE, Default, Key, Topic
 from elolab.engine.settings.presets import DEFAULT_PRESET, is_parameter
 
 ENGINE_TABLES = ("engine", "builds")
-"""The tables of a specification that say whose engine it is about; without them it is the built-in one."""
+"""The tables of a specification that describe an external engine; without them the engine is the built-in one."""
 DEFAULT_PROTOCOL = "uci"
 EXTERNAL_PROTOCOLS = tuple(name for name in PROTOCOLS if protocol_named(name).is_external)
 
@@ -18,7 +18,7 @@ _engine = Topic("elolab.tuning.keys", "engine")
 
 
 def _program_keys() -> tuple[Key, ...]:
-    """How a program is run and set up, over any protocol; ``read_player`` knows which are of which."""
+    """Keys for running and setting up a program over any protocol; ``read_player`` checks which apply to which."""
     own = [key for name in EXTERNAL_PROTOCOLS for key in protocol_named(name).keys.keys]
     return tuple({key.name: key for key in (*PROGRAM.keys, *own)}.values())
 

@@ -15,7 +15,7 @@ from elolab.tuning.keys.claims import CLAIMS
 from elolab.tuning.keys.study import STUDY
 
 NAME = "NAME"
-"""Stands for a name that is free."""
+"""Placeholder for a free name."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Kind:
     name: str
     section: Section
     folder: str = ""
-    """Where such files are among the shipped ones; empty where there are none."""
+    """The folder of such files among the shipped ones; empty if there are none."""
 
 
 KINDS = (
@@ -46,20 +46,20 @@ class Place:
     kind: Kind
     section: Section
     paths: tuple[str, ...]
-    """Its names, ``validation`` or ``builds.NAME``; one is empty for the file itself."""
+    """Its names, such as ``validation`` or ``builds.NAME``; an empty name is the file itself."""
     is_array: bool = False
-    """Whether there may be several of it."""
+    """Whether it may occur several times."""
 
     @property
     def heading(self) -> str:
-        """As it stands in the file: ``[sprt]``, ``[[players]]``; the kind's name for the file itself."""
+        """Its heading in the file: ``[sprt]``, ``[[players]]``; the kind's name for the file itself."""
         if not self.paths[0]:
             return self.kind.name
         return ", ".join(f"[[{path}]]" if self.is_array else f"[{path}]" for path in self.paths)
 
 
 def places_of(kind: Kind) -> list[Place]:
-    """The tables of a kind that have keys of their own, the file itself first; equal ones are one place."""
+    """The tables of a kind that have keys of their own, the file itself first; equal tables are one place."""
     found: dict[int, Place] = {}
     for place in (Place(kind, kind.section, ("",)), *_below(kind, kind.section, "")):
         same = found.get(id(place.section))
@@ -78,10 +78,10 @@ def _below(kind: Kind, section: Section, path: str) -> Iterator[Place]:
 
 
 def entries_of(section: Section) -> list[Key]:
-    """The keys of a section, and last what any other name may hold."""
+    """The keys of a section, and last the key for any other name."""
     return [*section.keys, *([] if section.others is None else [section[NAME]])]
 
 
 def _holds_tables(section: Section) -> bool:
-    """Whether tables are what its free names hold."""
+    """Whether its free names hold tables."""
     return section.others is not None and TABLE in section.others.kinds

@@ -22,28 +22,28 @@ INDENT, DEEPER = "  ", "      "
 
 
 class Wording:
-    """Keys in the words of a language."""
+    """Descriptions of keys in one language."""
 
     def __init__(self, language: str) -> None:
         self.say = Catalogue("elolab.tuning.keys", language)
         self._language = language
 
     def meaning(self, key: Key) -> str:
-        """What a key means."""
+        """The meaning of a key."""
         return Catalogue(key.catalogue, self._language)(f"{key.topic}.{key.message}")
 
     def of_section(self, section: Section) -> str:
-        """What a table is."""
+        """The description of a table."""
         return Catalogue(section.catalogue, self._language)(f"{section.topic}.{section.name}")
 
     def default(self, key: Key) -> str:
-        """What stands in for a key that is left out; empty for one whose absence means nothing of its own."""
+        """The default of a key as text; empty if leaving the key out has no meaning of its own."""
         if key.default is Default.COMPUTED:
             return Catalogue(key.catalogue, self._language)(f"{key.topic}_default.{key.message}")
         return "" if key.default is None or key.default == () else toml_value(key.default)
 
     def default_sentence(self, key: Key) -> str:
-        """The same as a part of a sentence."""
+        """The default of a key as part of a sentence."""
         if key.default is Default.REQUIRED:
             return self.say("reference.required")
         text = self.default(key)
@@ -53,7 +53,7 @@ class Wording:
         return self.say(message, default=text)
 
     def type(self, key: Key) -> str:
-        """What a key holds, with its range and unit."""
+        """The type of a key's value, with its range and unit."""
         return self.say("reference.or").join(self._kind(key, kind) for kind in key.kinds)
 
     def _kind(self, key: Key, kind: str) -> str:
@@ -71,7 +71,7 @@ class Wording:
 
 
 def toml_value(value: object) -> str:
-    """A plain value as it is written in TOML."""
+    """A plain value in TOML syntax."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return f'"{value}"' if isinstance(value, str) else f"{value:g}" if isinstance(value, float) else str(value)
@@ -85,7 +85,7 @@ def _number(value: float) -> str:
 
 
 def find_places(word: str) -> Sequence[tuple[Place, Key | None]]:
-    """What a word names: a kind of file with all its tables, one table (``sprt``, ``tuning.validation``), or a key.
+    """Find a kind of file with all its tables, one table (``sprt``, ``tuning.validation``), or a key.
 
     Raises ``UserError`` with the nearest name.
     """
@@ -105,14 +105,14 @@ def find_places(word: str) -> Sequence[tuple[Place, Key | None]]:
 
 
 def known_names() -> tuple[str, ...]:
-    """All that ``find_places`` finds: kinds of files, tables and keys."""
+    """All names that ``find_places`` accepts: kinds of files, tables and keys."""
     places = [place for kind in KINDS for place in places_of(kind)]
     names = [name for place in places for name in (*_names_of(place), *place.section)]
     return tuple(dict.fromkeys([*(kind.name for kind in KINDS), *names]))
 
 
 def _names_of(place: Place) -> list[str]:
-    """What a table may be called, with its kind where several have one of that name."""
+    """Names of a table, with and without its kind."""
     return [name for path in place.paths for name in (path, f"{place.kind.name}.{path}") if path]
 
 
@@ -131,7 +131,7 @@ def overview(language: str, columns: int) -> str:
 
 
 def explained(word: str, language: str, columns: int) -> str:
-    """All about what a word names, within so many columns."""
+    """The full explanation of a name, wrapped to ``columns``."""
     wording = Wording(language)
     blocks = []
     for place, key in find_places(word):
@@ -150,7 +150,7 @@ def _entry(wording: Wording, key: Key, columns: int) -> Iterator[str]:
 
 
 def example_of(key: Key) -> str:
-    """The key with a value, as it is written."""
+    """A line with the key and an example value."""
     name = key.name if key.name.replace("_", "").replace("-", "").isalnum() else f'"{key.name}"'
     if key.example:
         return f"{name} = {key.example}"
@@ -194,7 +194,7 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def write_reference(root: Path) -> list[Path]:
-    """Write the pages and schemas of a checkout; the files."""
+    """Write the pages and schemas of a checkout; returns the files."""
     written = {root / "docs" / name: page(language) for name, language in PAGES.items()}
     written |= {root / SCHEMAS / f"{kind.name}.json": schema_text(kind) for kind in KINDS}
     (root / SCHEMAS).mkdir(parents=True, exist_ok=True)

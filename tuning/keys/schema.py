@@ -1,6 +1,6 @@
-"""JSON schemas of TOML files, made from the declarations of their keys.
+"""JSON schemas of TOML files, generated from the declarations of their keys.
 
-They are of draft 7 with nothing that draft 4 lacks, which is what editors' TOML servers (taplo) understand.
+The schemas are draft 7 restricted to features of draft 4, because editors' TOML servers (taplo) understand those.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def schema_of(kind: Kind) -> dict[str, Any]:
 
 
 def schema_text(kind: Kind) -> str:
-    """The same as a file."""
+    """A kind's JSON schema as the text of a file."""
     return json.dumps(schema_of(kind), ensure_ascii=False, indent=1) + "\n"
 
 
@@ -58,7 +58,7 @@ def _object(section: Section) -> dict[str, Any]:
 
 
 def _value(key: Key) -> dict[str, Any]:
-    """The schema of a key's value, with what it means and stands for it."""
+    """The schema of a key's value, with its meaning and default."""
     say = Catalogue(key.catalogue, DEFAULT_LANGUAGE)
     own: dict[str, Any] = {"description": say(f"{key.topic}.{key.message}")}
     if key.has_constant_default and key.default is not None:
@@ -87,7 +87,7 @@ def _of_kind(key: Key, kind: str) -> dict[str, Any]:
 
 
 def _parameters() -> dict[str, Any]:
-    """The parameters of the built-in engine by their names; other spellings are known, but not looked into."""
+    """The parameters of the built-in engine by name; other spellings are accepted but not checked."""
     others = [name for row in PARAMETERS for name in (row.protocol_name, *row.aliases) if name != row.name]
     return {
         "type": "object",

@@ -9,7 +9,7 @@ from elolab.tuning.keys.conditions import CONDITION_KEYS
 
 SAMPLERS = ("duel", "tpe", "cmaes", "gp", "qmc", "random")
 MODELLING_SAMPLERS = ("tpe", "gp")
-"""Those that begin with random trials, ``startup_trials`` of them."""
+"""Samplers that begin with ``startup_trials`` random trials."""
 NON_REGRESSION = "non_regression"
 SLOW_KINDS = (NON_REGRESSION, "fixed", "sprt", "off")
 SCALES = ("linear", "log")
@@ -26,7 +26,7 @@ MIN_TRIALS, MAX_TRIALS = 2, 10_000
 STARTUP_TRIALS = 10
 MAX_OPTION = 10**9
 ERROR_PROBABILITIES = (0.0001, 0.49)
-"""Least and greatest probability of an error of the validation's test."""
+"""Minimum and maximum error probability of the validation's test."""
 
 _study = Topic("elolab.tuning.keys", "study")
 _budget = Topic("elolab.tuning.keys", "budget")
@@ -55,7 +55,7 @@ DIMENSION = _dimension.section(
     _dimension("default", VALUE, default=Default.COMPUTED, example="2"),
 )
 PARAMETER_DIMENSION = DIMENSION.only([name for name in DIMENSION if name != "default"])
-"""That of a parameter of the built-in engine, which the base has a value of."""
+"""The keys of a built-in parameter's dimension, whose default comes from the base."""
 DIMENSIONS = _dimension.section("dimensions", others=_dimension.table(DIMENSION, "dimension"))
 
 VALIDATION = _validation.section(
@@ -95,4 +95,4 @@ STUDY = _study.section(
 )
 
 OBJECTIVE = STUDY.only(("base", "set", "parameters", "dimensions", "sampler", "startup_trials", "seed"))
-"""What a search for the maximum of anybody's function takes of them."""
+"""The keys that also apply to maximising a function."""

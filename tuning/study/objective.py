@@ -1,7 +1,7 @@
-"""A search over the table of parameters for the maximum of anybody's function, by Optuna's samplers.
+"""Maximisation of any function over the table of parameters, by Optuna's samplers.
 
-What is tried next is a function of the specification and of the trials before it. These are kept in a file, so that a
-search that was stopped anywhere goes on as if it had not been.
+The next trial is a function of the specification and of the trials before it. A file keeps the trials, so that a
+stopped search resumes as if it had not been stopped.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ Objective = Callable[[dict[str, Value]], float]
 
 TRIALS_NAME = "trials.json"
 PAIRS_SAMPLER = "duel"
-"""The one that compares pairs of settings in games; all others need nothing but values."""
+"""The sampler that compares pairs of settings in games; all others only need values."""
 ANY_LIMITS = Limits(clock_ms=1000)
-"""A function may measure on a clock, so that no parameter is without effect for want of one."""
+"""Limits with a clock, so that parameters of the clock count as effective: a function may measure anything."""
 
 
 @dataclass(frozen=True)
 class ObjectiveSpec:
-    """Everything that decides which settings are tried, but for what the function says of them."""
+    """The specification of a search: everything that determines its trials except the function's values."""
 
     game: str
     space: Space
     fixed: tuple[tuple[str, Value], ...]
-    """In what the base differs from the defaults; what is searched may be among it."""
+    """Differences of the base from the defaults; tuned parameters may be among them."""
     sampler: str
     """One of ``tuning.keys.study.SAMPLERS``, but not ``PAIRS_SAMPLER``."""
     startup_trials: int
@@ -52,11 +52,11 @@ class ObjectiveSpec:
     seed: int
 
     def settings(self, values: Mapping[str, Value]) -> dict[str, Value]:
-        """What the function is told: the base's own settings and those searched, as far as they have an effect."""
+        """The settings for the function: the base's own, and the tuned ones that have an effect."""
         return {**dict(self.fixed), **self.space.effective(values)}
 
     def content(self) -> dict[str, Any]:
-        """What decides the trials, as plain data."""
+        """Everything that determines the trials, as plain data."""
         return {
             "game": self.game,
             "base": dict(self.space.base),
@@ -72,22 +72,22 @@ class Trial:
     """One evaluation of the function."""
 
     number: int
-    """From 0; trial 0 is the base itself wherever that lies in the space."""
+    """Number from 0; trial 0 is the base if it lies in the space."""
     suggested: Mapping[str, Value]
-    """By dimension, whether it has an effect beside the others or not."""
+    """Suggested values by dimension, including values without effect."""
     settings: Mapping[str, Value]
-    """What the function was told."""
+    """The settings passed to the function."""
     value: float
     attributes: Mapping[str, Any]
-    """What the sampler keeps with it."""
+    """Data that the sampler keeps with the trial."""
 
     def content(self) -> dict[str, Any]:
-        """As plain data, from which ``Trial(**content)`` makes it again."""
+        """Plain data from which ``Trial(**content)`` restores it."""
         return {name: plain(getattr(self, name)) for name in self.__dataclass_fields__}
 
 
 def read_objective(data: Mapping[str, Any], where: str, game: str) -> ObjectiveSpec:
-    """Check what is searched for a function's maximum; the keys are those of ``OBJECTIVE``, as in a study's file.
+    """Validate the specification of a search; its keys are those of ``OBJECTIVE``, as in a study's file.
 
     Raises ``UserError`` with one line for the first mistake.
     """
@@ -118,11 +118,10 @@ def search(
     directory: Path | None,
     finished: Callable[[Trial], None] = lambda trial: None,
 ) -> list[Trial]:
-    """Evaluate the function until there are so many trials, those kept in ``directory`` included; all of them.
+    """Evaluate the function until there are ``trials`` trials, including any in ``directory``; returns all of them.
 
-    ``finished`` is told of each new one. Raises ``UserError`` if the folder holds trials of something else or is in
-    use, or if the function's value is not finite; what the function itself raises goes through. The trials before
-    stay.
+    ``finished`` is called with each new trial. Raises ``UserError`` if the folder holds other trials or is in use, or
+    if the function's value is not finite. Exceptions of the function propagate; earlier trials stay.
     """
     if directory is None:
         return _searched(spec, objective, trials, [], None, finished)
@@ -167,7 +166,7 @@ def _searched(
 
 
 def _number(value: object, settings: Mapping[str, Value]) -> float:
-    """What the function said as a number. Raises ``UserError`` if it is none, or not finite."""
+    """The function's value as a number. Raises ``UserError`` if it is not a finite number."""
     number = math.nan
     if not isinstance(value, str | bytes):
         with contextlib.suppress(TypeError, ValueError, OverflowError):
@@ -178,7 +177,7 @@ def _number(value: object, settings: Mapping[str, Value]) -> float:
 
 
 def _study_of(spec: ObjectiveSpec, found: Sequence[Trial]) -> Study:
-    """Optuna's study of these trials, in memory; the first trial of all is the base."""
+    """An Optuna study with these trials, in memory; the base is queued as the first trial."""
     import optuna
 
     from elolab.tuning.study.sampler import ReproducibleSampler, distribution_of
@@ -206,7 +205,7 @@ def _study_of(spec: ObjectiveSpec, found: Sequence[Trial]) -> Study:
 
 
 def _kept(spec: ObjectiveSpec, file: Path) -> list[Trial]:
-    """The trials of a file; none if there is no such file. Raises ``UserError`` if they are of another search."""
+    """The trials of a file; empty without one. Raises ``UserError`` if they belong to another search."""
     try:
         content = json.loads(file.read_text("utf-8"))
         trials = [Trial(**trial) for trial in content["trials"]]

@@ -1,4 +1,4 @@
-"""What a run of a study consists of, and whether it can be played here."""
+"""The plan of a study's run, and the check that it can be played here."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from elolab.tuning.study.validation.match import VALIDATED_METADATA, VALIDATION,
 
 KIND = "tuning"
 FILE_METADATA = "tuning file"
-"""The specification as it was read, and where it lay, so that it can be validated again from the folder alone."""
+"""Metadata with the specification's text and path, so that a validation only needs the folder."""
 
 
 def stage_name(number: int) -> str:
-    """A validation's name in the plan of the run."""
+    """A validation's display name."""
     return console("elolab.tuning")("stage.slow_validation" if number else "stage.validation")
 
 
 def games_before_validation(store: Store) -> int:
-    """The stored games of rounds and playoffs."""
+    """Number of stored games of rounds and playoffs."""
     return sum(count for series, count in _stored_by_series(store).items() if not series.startswith(VALIDATION))
 
 
@@ -52,12 +52,12 @@ class TuningPlan:
     spec: TuningSpec
     suite: Suite
     openings: tuple[int, ...]
-    """Places in the suite of the tuning's openings, all of the tournament half."""
+    """Places in the suite of the tuning's openings: the tournament half."""
     reserved: tuple[int, ...]
-    """The same of the validations' openings, all of the half reserved for them."""
+    """Places in the suite of the validations' openings: the reserved half."""
 
     def stages(self, games: int, store: Store | None = None) -> tuple[GameStage, ...]:
-        """What is played at most: the tuning of so many games, then the matches that validate it."""
+        """Stages with their maximum games: the tuning with ``games`` games, then the validating matches."""
         spec, say = self.spec, console("elolab.tuning")
         stored = _stored_by_series(store) if store is not None else {}
         own = 0 if store is None else games_before_validation(store)
@@ -80,13 +80,13 @@ class TuningPlan:
 
 
 def length_of(kind: str, number: int) -> str:
-    """How a study's file gives the length of its validation of that kind and number, as ``Reach.length``."""
+    """The key of a validation's length in the study's file, for ``Reach.length``."""
     key = "slow_maximum_pairs" if number and kind == NON_REGRESSION else "maximum_pairs"
     return f"[validation] {key} = {{pairs}}"
 
 
 def reach_of_stage(plan: TuningPlan, stage: Stage, length: str) -> tuple[Reach, ...]:
-    """What a validation can show if it is a sequential test; ``length`` is how its length is given."""
+    """What a sequential validation can show; ``length`` is the key of its length."""
     if stage.kind == "fixed":
         return ()
     kind, easier = ("no_regression", "slow_elo_upper") if stage.kind == NON_REGRESSION else ("gain", "elo_upper")
@@ -114,7 +114,7 @@ def prepare_tuning(spec: TuningSpec) -> TuningPlan:
 
 
 def plan_of_run(plan: TuningPlan, directory: Path, concurrency: int) -> StagePlan:
-    """What a run in that folder would consist of, going by what it holds."""
+    """The stages of a run in that folder, given its stored games."""
     budget = plan.spec.budget
     rough = plan.spec.limit_shares.game_seconds
     with ExitStack() as resources:
@@ -133,9 +133,9 @@ def plan_of_run(plan: TuningPlan, directory: Path, concurrency: int) -> StagePla
 
 
 def check_engine(spec: TuningSpec, stream: TextIO) -> None:
-    """Start an external engine and ask whether it takes the ends of all ranges and every choice.
+    """Start an external engine and check that it accepts the ends of all ranges and every choice.
 
-    Raises ``UserError`` if it does not; remarks go to ``stream``.
+    Raises ``UserError`` otherwise; warnings go to ``stream``.
     """
     if spec.engine is None:
         return
@@ -149,12 +149,14 @@ def check_engine(spec: TuningSpec, stream: TextIO) -> None:
 
 
 def purpose_of(plan: TuningPlan) -> Purpose:
-    """The folder is for the same study; only what ``LENGTHS`` names may differ, and keys that have no effect in it."""
+    """The run's purpose: the same study; only ``LENGTHS`` and keys without effect may differ."""
     spec = plan.spec
     source = spec.conditions.source
     content = {**spec.content(), "openings_digest": plan.suite.digest}
-    lengths: tuple[str, ...] = LENGTHS if spec.storage is None else LENGTHS[1:]  # who share a study share its rounds
-    lengths += spec.keys_without_effect  # older versions took, and recorded, whatever stood there
+    lengths: tuple[str, ...] = (
+        LENGTHS if spec.storage is None else LENGTHS[1:]
+    )  # workers of a shared study share its rounds
+    lengths += spec.keys_without_effect  # older versions accepted and recorded any value
     return Purpose(
         KIND, content, source, lengths=lengths, more={FILE_METADATA: [spec.text, str(Path(source).resolve())]},
         sides=tuple(Side.of(place, spec.conditions.player({}, limits)) for place, limits in _limits_of(spec)),
@@ -162,7 +164,7 @@ def purpose_of(plan: TuningPlan) -> Purpose:
 
 
 def _limits_of(spec: TuningSpec) -> tuple[tuple[str, Limits], ...]:
-    """The limits of all games, each after where it is given."""
+    """The limits of all games, keyed by where they were set."""
     validation = spec.validation
     slow = () if validation.slow == "off" else (("[validation]: slow_limit", validation.slow_limits),)
     shared = (("limits", limits) for limits in spec.limit_shares.limits)

@@ -1,9 +1,8 @@
 """The playoff: the last tenth of a study's games decides between the model's maximum and the base.
 
-The response model alone can extrapolate badly where ranges are far too wide, and of many sets the one it likes best is
-partly the luckiest. So that set meets the base once more, and the decision weighs what the model believes of their
-difference by these games. How far the model may be wrong for its shape is in its draws, which are of hills with and
-without departures (``tuning.study.model``).
+The response model alone extrapolates badly if ranges are far too wide, and the set it rates highest is partly lucky. So
+that set plays the base once more, and these games update the model's belief about the difference. The model's draws
+include hills with and without departures (``tuning.study.model``), so they cover errors of its shape.
 """
 
 from __future__ import annotations
@@ -20,41 +19,41 @@ from elolab.tuning.study.model.response import Array, ResponseModel
 from elolab.tuning.study.space import Values
 
 SHARE = 0.1
-"""Of the budget."""
+"""The playoff's share of the budget."""
 INTERVAL_90 = NormalDist().inv_cdf(0.95)
 """Standard deviations on each side of a 90 % interval: 1.645."""
 MIN_DEVIATIONS = 0.5
-"""A gain smaller than so many of its standard deviations is none: the base is recommended. In simulations 0.3 to 1 keep
-a base that is the best already about as often; the more, the more often a real but uncertain gain is lost."""
+"""Minimum gain in its standard deviations; below it the base is recommended. In simulations 0.3 to 1 keep a base that
+is the best about equally well, but larger values lose more real, uncertain gains."""
 MIN_SLOPE = 1e-3
-"""Of the score by the difference in natural units: beyond, games say nothing of it."""
+"""Minimum slope of the score by the difference in natural units; below it games carry no information."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What the games of a study recommend."""
+    """The recommendation from a study's games."""
 
     values: Values
     """The model's maximum, or the base."""
     is_base: bool
     gain: float
-    """Expected Elo against the base; 0 of the base itself."""
+    """Expected Elo relative to the base; 0 for the base."""
     deviation: float
-    """Its standard deviation."""
+    """Standard deviation of ``gain``."""
     believed: float
-    """What the model alone expected of its maximum, in Elo against the base."""
+    """The model's expectation for its maximum before the playoff, in Elo relative to the base."""
     pairs: int
-    """Played in the playoff."""
+    """Pairs of the playoff."""
     score: float = 0.5
-    """Mean score of the model's maximum in them."""
+    """Mean score of the model's maximum in the playoff."""
     left: tuple[float, float, float] | None = None
-    """What may still be gained where the base is recommended: Elo expected of the best other set, 90 % interval.
+    """Possible remaining gain if the base is recommended: expected Elo of the best other set, and its 90 % interval.
 
-    ``None`` where another set is recommended.
+    ``None`` if another set is recommended.
     """
 
     def interval(self, deviations: float = INTERVAL_90) -> tuple[float, float]:
-        """Bounds of the gain, 90 % unless so many standard deviations are asked for."""
+        """Bounds of the gain; 90 % by default."""
         return self.gain - deviations * self.deviation, self.gain + deviations * self.deviation
 
 
@@ -62,12 +61,11 @@ def decide(
     model: ResponseModel, best: Values, pairs: int = 0, score: float = 0.5,
     region: tuple[Array, Array] | None = None,
 ) -> Decision:  # fmt: skip
-    """Choose between the model's maximum and the base, after so many pairs with that mean score of the maximum.
+    """Choose between the model's maximum and the base, given the maximum's mean score in the playoff.
 
-    A gain that may as well be luck does not move the base, which has proved itself otherwise.
-
-    The model's belief about the difference is a normal prior; the playoff's score updates it. Where the base is the
-    model's own maximum, what may be left to gain is sought in the ``region`` of coordinates.
+    The model's belief about the difference is a normal prior, which the playoff's score updates. The base stays
+    recommended unless the gain is clear. If the base is the model's maximum, the remaining gain is estimated within
+    ``region`` (coordinates).
     """
     base = model.space.default_values
     believed, deviation = model.difference(best, base)

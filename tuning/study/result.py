@@ -1,4 +1,4 @@
-"""What came of a study: its rounds one by one, and the whole of it."""
+"""The result of a study, and of each of its rounds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from elolab.tuning.study.spec import TuningSpec
 from elolab.tuning.study.validation.match import Verdict
 
 DEVIATION_ATTRIBUTE = "deviation"
-"""Under which a round's trial keeps ``RoundEnd.deviation``."""
+"""The trial attribute with ``RoundEnd.deviation``."""
 
 
 @dataclass(frozen=True)
@@ -27,16 +27,16 @@ class RoundResult:
 
     number: int
     values: Values
-    """The set at the centre when it began; of a sampler other than ``duel``, the trial's set."""
+    """The set at the centre at the round's start; for samplers other than ``duel``, the trial's set."""
     results: tuple[tuple[SettingsPair, Pentanomial], ...]
     elo: float | None = None
-    """``RoundEnd.elo`` as it was recorded when the round ended; ``None`` where it is ending now."""
+    """The recorded ``RoundEnd.elo``; ``None`` for a round that is ending now."""
     deviation: float | None = None
-    """``RoundEnd.deviation`` likewise."""
+    """The recorded ``RoundEnd.deviation``; ``None`` for a round that is ending now."""
 
     @property
     def counts(self) -> Pentanomial:
-        """The outcomes of all its pairs, from the view of each settings pair's first set."""
+        """Outcomes of all its pairs, from the view of each settings pair's first set."""
         total = Pentanomial((0, 0, 0, 0, 0))
         for _, counts in self.results:
             total += counts
@@ -45,30 +45,30 @@ class RoundResult:
 
 @dataclass(frozen=True)
 class RoundEnd:
-    """How things stood when a round had ended."""
+    """The state of a study at the end of a round."""
 
     number: int
     values: Values
-    """The set at the centre when it began, or the trial's."""
+    """The set at the centre at the round's start, or the trial's set."""
     counts: Pentanomial
-    """From the view of each settings pair's first set."""
+    """Outcomes from the view of each settings pair's first set."""
     elo: float
-    """What the model of the time made of ``values`` against the base; of a trial, its own observed Elo.
+    """Elo of ``values`` relative to the base, by the model at that time; for a trial, its observed Elo.
 
-    Infinite of a trial that won or lost every pair.
+    Infinite for a trial that won or lost every pair.
     """
     total_pairs: int
-    """Of the study so far."""
+    """Pairs of the study so far."""
     deviation: float | None = None
-    """Standard deviation of ``elo`` by the model of the time.
+    """Standard deviation of ``elo`` by the model at that time.
 
-    ``None`` of a trial, and of a round that another worker of a shared study played with an older version.
+    ``None`` for a trial, and for a round played by another worker with an older version.
     """
 
 
 @dataclass(frozen=True)
 class StudyResult:
-    """How a run of a study ended."""
+    """The result of a study's run."""
 
     spec: TuningSpec
     directory: Path
@@ -77,38 +77,38 @@ class StudyResult:
     games: int
     """Games in the store."""
     interrupted: bool = False
-    """Whether something was left to be played; ``decision`` is then the best that is known so far."""
+    """Whether games were left unplayed; ``decision`` is then the best known so far."""
     waiting_for: tuple[int, ...] = ()
-    """Rounds that other workers of a shared study are still playing."""
+    """Rounds in progress at other workers of a shared study."""
     stopped_early: bool = False
     """Whether the study ended before its budget because little was left to gain."""
     decision: Decision | None = None
     model: ResponseModel | None = None
     observations: Observations | None = None
     verdicts: tuple[Verdict, ...] = ()
-    """Of the validations in turn; none if the recommendation is the base itself."""
+    """Verdicts of the validations; empty if the base is recommended."""
     preset: Path | None = None
-    """Where a validated recommendation was written."""
+    """The preset file of a validated recommendation."""
     planned: int = 0
-    """Games of the rounds and the playoff, at most."""
+    """Maximum games of the rounds and the playoff."""
     study_games: int = 0
-    """How many of these are stored."""
+    """Stored games of the rounds and the playoff."""
     games_before_validation: int = 0
-    """Games in the store that no validation played, be it of an earlier recommendation."""
+    """Stored games that belong to no validation, including those of earlier recommendations."""
     further: tuple[Verdict, ...] = ()
-    """Of validations that were asked for apart from the study, as far as they came."""
+    """Verdicts so far of validations requested separately from the study."""
     digest: str = ""
     """Digest of all games."""
     engine: str = ""
     """Identity of the engine, or of several: ``arena.run.engines_of``."""
     faults: tuple[FaultCount, ...] = ()
-    """What players forfeited games by."""
+    """Faults by which players forfeited games."""
     caveats: Caveats = NO_CAVEATS
     own_seconds: float | None = None
-    """Processor time of this run outside the games: of the thread that decides what is played and keeps the books.
-    ``None`` where it was only read again."""
+    """Processor seconds of this run outside games: of the thread that schedules and records. ``None`` if only read
+    again."""
     games_seconds: float | None = None
-    """Processor time of all its other threads, which play the built-in engine's games."""
+    """Processor seconds of all other threads, which play the built-in engine's games."""
 
     @property
     def recommended(self) -> dict[str, Value]:
@@ -118,14 +118,14 @@ class StudyResult:
 
     @property
     def confirmed(self) -> bool:
-        """Whether every validation speaks for the recommendation."""
+        """Whether every validation passed."""
         return not self.interrupted and bool(self.verdicts) and all(verdict.passed for verdict in self.verdicts)
 
     @property
     def exit_code(self) -> int:
         """0 if a gain was confirmed, 3 if not, 130 after an interruption.
 
-        1 while other workers play, and if a gain was confirmed and players forfeited games by faults.
+        1 while other workers play, and if a gain was confirmed but players forfeited games by faults.
         """
         if self.interrupted:
             return 130

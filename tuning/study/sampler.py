@@ -1,8 +1,8 @@
-"""Optuna's samplers by name, each made to give the same suggestion for the same trial after any stop, and ours.
+"""Optuna's samplers by name, made reproducible after any interruption, and our own.
 
-``CentreSampler`` suggests the centre of the next settings pairs. What the others suggest is a function of the study's
-random seed, the trial's number and the trials before it: for every trial the sampler is made anew with a seed derived
-from the first two, so that nothing is lost with a process.
+``CentreSampler`` suggests the centre of the next settings pairs. The others' suggestions are a function of the seed,
+the trial's number and the earlier trials: each trial creates its sampler with a seed derived from the first two, so no
+state is lost with a process.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
 
 PACKAGES = {"cmaes": ("cmaes",), "qmc": ("scipy",), "gp": ("torch", "scipy")}
-"""Samplers that need packages which elolab does not bring along."""
+"""Samplers that need extra packages."""
 
 
 class SamplerError(UserError):
-    """A sampler that cannot be used here; names the remedy."""
+    """A sampler that is unavailable here; names the remedy."""
 
 
 def check_sampler(name: str, where: str, other: str = "duel") -> None:
-    """Raise ``SamplerError`` if the sampler needs a package that is not installed; ``other`` is one that needs none."""
+    """Raise ``SamplerError`` if the sampler needs a missing package; ``other`` is a sampler that needs none."""
     for package in PACKAGES.get(name, ()):
         if find_spec(package) is None:
             raise SamplerError(
@@ -46,7 +46,7 @@ def check_sampler(name: str, where: str, other: str = "duel") -> None:
 
 
 def distribution_of(dimension: Dimension) -> BaseDistribution:
-    """The dimension in Optuna's terms."""
+    """The dimension as an Optuna distribution."""
     if dimension.choices:
         return CategoricalDistribution(dimension.choices)
     log = dimension.scale == "log"
@@ -54,7 +54,7 @@ def distribution_of(dimension: Dimension) -> BaseDistribution:
 
 
 def suggest(trial: optuna.Trial, dimension: Dimension) -> Value:
-    """The trial's value of a dimension, asked from its sampler unless it is recorded."""
+    """The trial's value of a dimension: the recorded one, or a new suggestion."""
     if dimension.choices:
         choice = trial.suggest_categorical(dimension.name, dimension.choices)
         return dimension.choices[dimension.choices.index(choice)]
@@ -69,10 +69,10 @@ def trial_seed(seed: int, number: int) -> int:
 
 
 class ReproducibleSampler(BaseSampler):
-    """Suggests every dimension of a trial at once by one of Optuna's samplers, seeded for that trial.
+    """Suggests all dimensions of a trial at once with an Optuna sampler seeded for that trial.
 
-    Asking again for the same trial gives the same answer, so that a trial whose parameters were only partly recorded
-    when the process died is completed as it would have been.
+    The suggestion is repeatable, so a trial whose parameters were only partly recorded when the process died is
+    completed as it would have been.
     """
 
     def __init__(
@@ -84,13 +84,13 @@ class ReproducibleSampler(BaseSampler):
         self._startup_trials = startup_trials
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
-        """All dimensions, always."""
+        """All dimensions."""
         return {name: one for name, one in self._distributions.items() if not one.single()}
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """The suggestion; what the inner sampler leaves open it draws one by one, in a fixed order."""
+        """The suggestion; dimensions that the inner sampler leaves out are drawn one by one in a fixed order."""
         inner = self._sampler_for(trial.number)
         space = {name: one for name, one in search_space.items() if self._takes(one)}
         with warnings.catch_warnings():
@@ -106,7 +106,7 @@ class ReproducibleSampler(BaseSampler):
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
-        """Never asked for a dimension of the study: ``sample_relative`` covers them all."""
+        """Never called for a dimension of the study: ``sample_relative`` covers them all."""
         return self._sampler_for(trial.number).sample_independent(study, trial, param_name, param_distribution)
 
     def _takes(self, distribution: BaseDistribution) -> bool:
@@ -131,17 +131,17 @@ class ReproducibleSampler(BaseSampler):
 
 
 def _recorded_suggestion(trial: FrozenTrial, name: str) -> dict[str, Any]:
-    """What Optuna's TPE or GP has suggested for the trial already; empty if nothing, or not the whole of it.
+    """The suggestion that Optuna's TPE or GP has recorded for the trial; empty if missing or incomplete.
 
-    Both record a suggestion with the trial before its parameters are, for others who work on the study. GP counts
-    such a trial among the running ones and so, asked again after a stop, would keep away from its own suggestion.
+    Both record a suggestion before the trial's parameters, for other workers. After an interruption GP would count the
+    trial as running and avoid its own suggestion.
     """
     parts: list[str] = []
     while part := trial.system_attrs.get(f"{name}:relative_params:{len(parts)}"):
         parts.append(part)
     try:
         recorded: dict[str, Any] = json.loads("".join(parts))
-    except json.JSONDecodeError:  # nothing, or the process died between two parts
+    except json.JSONDecodeError:  # empty, or the process died between two parts
         return {}
     return recorded
 
@@ -154,26 +154,26 @@ class CentreSampler(BaseSampler):
         self._distributions = dict(distributions)
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
-        """All dimensions, always."""
+        """All dimensions."""
         return dict(self._distributions)
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """The centre as it is now."""
+        """The current centre."""
         return dict(zip(self._distributions, self.centre, strict=True))
 
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
-        """Never asked for a dimension of the study: ``sample_relative`` covers them all."""
+        """Never called for a dimension of the study: ``sample_relative`` covers them all."""
         return self.sample_relative(study, trial, {})[param_name]
 
 
 class _NumberedQuasiMonteCarlo(QMCSampler):
-    """A scrambled low-discrepancy sequence whose ``number``-th point belongs to the trial of that number.
+    """A scrambled low-discrepancy sequence whose point ``number`` belongs to the trial with that number.
 
-    Optuna counts points in the study, which moves on even when a process dies between the count and the trial.
+    Optuna's own counter advances even if a process dies between the count and the trial.
     """
 
     def __init__(self, number: int, scramble_seed: int, independent_seed: int) -> None:

@@ -1,4 +1,4 @@
-"""The space a tuner searches: dimensions over rows of the parameter table."""
+"""The space of a study: dimensions over rows of the parameter table."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from elolab.engine.settings.parameters import (
 from elolab.tuning.keys.study import DIMENSION, PARAMETER_DIMENSION, RANGE_KEYS
 
 Values = tuple[Value, ...]
-"""A set: a value for each dimension of a space, in its order."""
+"""A set of values, one per dimension of a space, in order."""
 
 
 @dataclass(frozen=True)
 class Dimension:
-    """One parameter and the values to try: a range of whole numbers, or a list of choices."""
+    """One parameter and its candidate values: a range of whole numbers, or a list of choices."""
 
     name: str
     low: int = 0
     high: int = 0
-    """The range, both ends included; unused with choices."""
+    """End of the range, inclusive; unused with choices."""
     step: int = 1
     scale: str = "linear"
-    """``linear`` or ``log``: what counts as an equal distance."""
+    """``linear`` or ``log``: the scale of distances."""
     choices: tuple[Value, ...] = ()
 
     def coordinate(self, value: Value) -> float:
-        """Where a value lies: 0 and 1 are the ends of the range; of a list, its place (places are not ordered)."""
+        """A value's coordinate: 0 and 1 are the ends of the range; for choices, the index (unordered)."""
         if self.choices:
             return float(self.choices.index(value)) if value in self.choices else -1.0
         number, low, high = float(value), float(self.low), float(self.high)
@@ -50,8 +50,8 @@ class Dimension:
     def value_at(self, coordinate: float, threshold: float = 0.5) -> int:
         """The value of a range at a coordinate, which may lie beyond the ends.
 
-        Between two values it is the upper one if the way to it is more than ``threshold`` done: with thresholds drawn
-        evenly from 0 to 1 the values come up in proportion.
+        Between two values, ``threshold`` is the fraction from which the upper one is taken. Uniformly drawn thresholds
+        round at random in proportion.
         """
         inside = min(max(coordinate, 0.0), 1.0)
         if self.scale == "log":
@@ -77,9 +77,9 @@ class Space:
 
     dimensions: tuple[Dimension, ...]
     base: tuple[tuple[str, Value], ...]
-    """Every parameter of the base; of an external engine, the options searched with their defaults."""
+    """Every parameter of the base; for an external engine, the tuned options with their defaults."""
     external: bool = False
-    """Whether the dimensions are options of an external engine, none of which depends on another."""
+    """Whether the dimensions are options of an external engine, which are independent."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -88,7 +88,7 @@ class Space:
 
     @property
     def default(self) -> dict[str, Value]:
-        """The base's values of the parameters searched."""
+        """The base's values of the tuned parameters."""
         base = dict(self.base)
         return {name: base[name] for name in self.names}
 
@@ -99,11 +99,11 @@ class Space:
 
     @cached_property
     def has_conditions(self) -> bool:
-        """Whether some dimension counts only beside certain values of others."""
+        """Whether some dimension only has an effect with certain values of others."""
         return not self.external and any(BY_NAME[name].depends_on is not None for name in self.names)
 
     def effective(self, suggested: Mapping[str, Value]) -> dict[str, Value]:
-        """What a suggestion amounts to: a parameter without effect beside the others has the base's value."""
+        """The suggestion, with the base's value for parameters that have no effect beside the others."""
         values = dict(self.base) | dict(suggested)
         default = self.default
         return {
@@ -111,13 +111,13 @@ class Space:
         }
 
     def effective_values(self, suggested: Sequence[Value]) -> tuple[Value, ...]:
-        """The same of values in the order of the dimensions."""
+        """Effective values, in the order of the dimensions."""
         if not self.has_conditions:
             return tuple(suggested)
         return tuple(self.effective(dict(zip(self.names, suggested, strict=True))).values())
 
     def coordinates(self, values: Sequence[Value]) -> tuple[float, ...]:
-        """Where a set lies, in the order of the dimensions; see ``Dimension.coordinate``."""
+        """Coordinates of a set, in the order of the dimensions; see ``Dimension.coordinate``."""
         return tuple(dimension.coordinate(value) for dimension, value in zip(self.dimensions, values, strict=True))
 
 
@@ -177,7 +177,7 @@ def read_options(table: Table) -> Space:
 
 
 MAX_VALUES = 1_000_000
-"""Values of the longest range."""
+"""Maximum number of values in a range."""
 
 
 def _option_range(name: str, table: Table) -> Dimension:
@@ -241,7 +241,7 @@ def _choice(row: Parameter, table: Table) -> Dimension:
 def _refuse_what_has_no_effect(
     where: str, dimensions: Sequence[Dimension], base: Mapping[str, Value], limits: Limits
 ) -> None:
-    """A dimension must matter under the base, unless what it depends on is searched too and may be right."""
+    """Refuse a dimension without effect under the base, unless it depends on another dimension that may enable it."""
     names = {dimension.name for dimension in dimensions}
     for dimension in dimensions:
         hopeful = dict(base)

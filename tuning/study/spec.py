@@ -26,22 +26,22 @@ from elolab.tuning.study.validation.limits import SLOW_FACTOR, on_processor_cloc
 
 MOST_PAIRS = 10_000
 MOST_SLOW_PAIRS = 500
-"""Pairs of a validation and of its slow match whose length follows from the budget, however large that is."""
+"""Maximum pairs of a validation, and of its slow match, if their length follows from the budget."""
 INTERIM_PAIRS = 25
-"""Pairs between two interim analyses of a validation's sequential test, whatever the number of processors."""
+"""Pairs between interim analyses of a validation's sequential test, at any concurrency."""
 DEFAULT_ROUND_PAIRS = 200
-"""Pairs of a round, at a thousand nodes a move a few seconds of games: a trial costs Optuna's storage tens of ms."""
+"""Default pairs per round; at a thousand nodes per move a few seconds, as a trial costs Optuna's storage tens of ms."""
 MIN_ROUNDS = 20
-"""Smaller budgets have shorter rounds, so that there are this many."""
+"""Minimum number of rounds; small budgets get shorter rounds."""
 MIN_PAIRS = 20
-"""The smallest budget: below it a study would be all luck."""
+"""Pairs of the smallest budget; a smaller study would be pure luck."""
 
 
 @dataclass(frozen=True)
 class Budget:
-    """What the tuning may cost, its playoff included and its validation not: games or time, the other is ``None``.
+    """The budget of the tuning with its playoff, without validation: games or time; the other is ``None``.
 
-    How long the validation may be follows from it: ``Validation.pairs``.
+    ``Validation.pairs`` derives the validation's length from it.
     """
 
     games: int | None
@@ -54,40 +54,39 @@ class Budget:
 
 @dataclass(frozen=True)
 class Validation:
-    """The matches on reserved openings that decide."""
+    """The deciding matches on reserved openings."""
 
     limits: Limits
-    """Of the sequential test."""
+    """Limits of the sequential test."""
     elo_lower: float
     elo_upper: float
-    """Its hypotheses; the gain is validated if the upper one is accepted."""
+    """Upper hypothesis; accepting it validates the gain."""
     model: str
-    """``normalized`` or ``logistic``: the Elo in which they are meant."""
+    """``normalized`` or ``logistic``: the Elo scale of the hypotheses."""
     alpha: float
     beta: float
-    """Its error probabilities."""
+    """Error probabilities of the test."""
     maximum_pairs: int | None
-    """Where it ends undecided; ``None`` for as many pairs as the tuning has: ``pairs``."""
+    """Maximum pairs; ``None`` for as many as the tuning has: ``pairs``."""
     slow: str
-    """The second match, at a larger limit: a test of ``non_regression``, ``fixed`` length, ``sprt`` or ``off``."""
+    """The second match, at a larger limit: ``non_regression``, ``fixed`` (length), ``sprt`` or ``off``."""
     slow_limits: Limits
     slow_elo_lower: float
     slow_elo_upper: float
-    """Hypotheses of the test of no regression, which is passed if the upper one is accepted."""
+    """Hypotheses of the non-regression test, which passes if the upper one is accepted."""
     slow_maximum_pairs: int | None
-    """Where that test ends undecided; ``None`` for as many pairs as the first one has at most."""
+    """Maximum pairs of the non-regression test; ``None`` for as many as the first match."""
     slow_pairs: int | None
-    """Pairs of the second match if it is of fixed length; ``None`` for so many that it takes as long as the tuning."""
+    """Pairs of a second match of fixed length; ``None`` to make it take as long as the tuning."""
     preset: str
-    """Name of the preset that a validated recommendation becomes."""
+    """Name of the preset for a validated recommendation."""
 
     def pairs(self, games: int) -> int:
-        """The most pairs of the sequential test after a tuning of so many games.
+        """Maximum pairs of the sequential test after a tuning of ``games`` games.
 
-        By default as many games as the tuning. From these the model knows the difference between its maximum and the
-        base about as precisely as a match of that length would: with fewer games of validation what the tuning can
-        see would often stay undecided, and more would cost more than finding it did. But never fewer pairs than
-        probably accept a large gain: otherwise no result of a short tuning could be confirmed.
+        By default as many games as the tuning: its model knows the difference between its maximum and the base about as
+        precisely as such a match. Fewer would often leave a visible gain undecided; more would cost more than finding
+        it. The minimum is the number that probably accepts a large gain, so that short tunings can be confirmed.
         """
         return self.maximum_pairs or min(MOST_PAIRS, max(self._enough_pairs("sprt"), games // 2))
 
@@ -96,9 +95,9 @@ class Validation:
         return pairs_to_accept(test, target_of(test))
 
     def pairs_of_slow_match(self, games: int) -> int:
-        """The same of the second match, whose games take ``SLOW_FACTOR`` times as long.
+        """Maximum pairs of the second match, whose games take ``SLOW_FACTOR`` times as long.
 
-        A test of no regression has as many pairs as the first: small differences take as many games at any limit.
+        A non-regression test has as many pairs as the first match: small differences need as many games at any limit.
         """
         if self.slow == NON_REGRESSION:
             return self.slow_maximum_pairs or max(self.pairs(games), self._enough_pairs(NON_REGRESSION))
@@ -107,7 +106,7 @@ class Validation:
         return self.maximum_pairs or max(self._enough_pairs("sprt"), self.pairs(games) // SLOW_FACTOR)
 
     def hypotheses(self, kind: str) -> tuple[float, float]:
-        """The lower and the upper hypothesis of a sequential test of that kind, in Elo of ``model``."""
+        """Lower and upper hypothesis of a kind of test, in Elo of ``model``."""
         if kind == NON_REGRESSION:
             return self.slow_elo_lower, self.slow_elo_upper
         return self.elo_lower, self.elo_upper
@@ -117,17 +116,17 @@ class Validation:
         return SequentialSettings(*self.hypotheses(kind), self.alpha, self.beta, self.model, INTERIM_PAIRS)
 
     def content(self) -> dict[str, Any]:
-        """What decides its games and the verdict, as plain data."""
+        """Everything that determines its games and the verdict, as plain data."""
         data = {"limit": str(self.limits), "slow_limit": str(self.slow_limits)}
         names = ["elo_lower", "elo_upper", "model", "alpha", "beta", "maximum_pairs", "slow", "slow_pairs"]
-        if self.slow == NON_REGRESSION:  # what was recorded before there was such a test lacks these
+        if self.slow == NON_REGRESSION:  # data from before this test existed lack these
             names += ["slow_elo_lower", "slow_elo_upper", "slow_maximum_pairs"]
         return data | {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True)
 class TuningSpec:
-    """Everything that decides a study: which games it plays, and how they are judged."""
+    """The specification of a study."""
 
     conditions: Conditions
     space: Space
@@ -135,41 +134,41 @@ class TuningSpec:
     """One of ``SAMPLERS``."""
     budget: Budget
     round_pairs: int | None
-    """Game pairs of a round of settings pairs, with a budget in time also of a trial; ``None`` for what suits."""
+    """Game pairs per round, with a budget in time also per trial; ``None`` for a suitable default."""
     overlap: int
-    """Rounds, or trials, that may be under way when another one is laid out, whose results it does not know."""
+    """Rounds or trials that may be in progress, with unknown results, when the next one is designed."""
     trials: int
-    """Trials of a sampler other than ``duel``: matches of equal length against the base."""
+    """Trials of samplers other than ``duel``: matches of equal length against the base."""
     startup_trials: int
     """Trials that TPE and GP draw at random before they start to model."""
     stop_below: float
-    """Elo: the study ends early if no more than this is expected to be gained; 0 for never."""
+    """Expected remaining gain in Elo below which the study ends early; 0 for never."""
     storage: str | None
     """URL of Optuna's storage; ``None`` for a file in the run's folder."""
     validation: Validation
     limit_shares: LimitShares
-    """The limits of the games before the playoff; its target is the limit of everything else."""
+    """Limits of the games before the playoff; the target is the limit of all others."""
     text: str = field(default="", compare=False, repr=False)
-    """The plain data that it was read from, as JSON."""
+    """The specification's plain data, as JSON."""
 
     @property
     def name(self) -> str:
-        """Names the study and the results' folder."""
+        """Name of the study and of its default folder."""
         return self.conditions.name
 
     @property
     def engine(self) -> ExternalEngine | None:
-        """The external engine whose settings are searched; ``None`` for the built-in one."""
+        """The external engine to tune; ``None`` for the built-in one."""
         return self.conditions.external
 
     @property
     def base_name(self) -> str:
-        """What the recommendation is compared with."""
+        """Name of the recommendation's opponent."""
         return self.conditions.base_name
 
     @property
     def keys_without_effect(self) -> tuple[str, ...]:
-        """Keys that say nothing with this sampler and budget; a budget in time leaves a trial's pairs to them."""
+        """Keys without effect under this sampler and budget; with a budget in time they set a trial's pairs."""
         idle = [] if self.sampler in MODELLING_SAMPLERS else ["startup_trials"]
         if self.sampler == "duel":
             idle.append("trials")
@@ -182,7 +181,7 @@ class TuningSpec:
         return self.conditions.player(values, limits)
 
     def content(self) -> dict[str, Any]:
-        """What decides the games, as plain data."""
+        """Everything that determines the games, as plain data."""
         return {
             "engine": None,
             **self.conditions.content(),
@@ -197,13 +196,13 @@ class TuningSpec:
                 for dimension in self.space.dimensions
             },
             "validation": self.validation.content(),
-            **({"overlap": self.overlap} if self.overlap else {}),  # what was recorded before there was any lacks it
+            **({"overlap": self.overlap} if self.overlap else {}),  # data from before overlap existed lack it
             **self.limit_shares.content(),
         }
 
 
 LENGTHS = ("budget", "validation.maximum_pairs", "validation.slow_maximum_pairs", "validation.slow_pairs")
-"""What of a study's content only bounds its length, by path."""
+"""Paths of the content's keys that only bound its length."""
 
 
 def load_tuning(path: Path) -> TuningSpec:
@@ -212,9 +211,9 @@ def load_tuning(path: Path) -> TuningSpec:
 
 
 def tuning_from_text(text: str, where: str) -> TuningSpec:
-    """The specification whose plain data was kept as JSON (``TuningSpec.text``).
+    """Read a specification from its plain data as JSON (``TuningSpec.text``).
 
-    One that names no kind of second match is from before there were tests of no regression: a match of fixed length.
+    Data that name no kind of second match come from before non-regression tests: the match has a fixed length.
     """
     data = json.loads(text)
     validation = data.setdefault("validation", {})
@@ -240,7 +239,7 @@ def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
 
 
 def _tuning_from(data: Mapping[str, Any], where: str) -> TuningSpec:
-    """The same, also of keys that have no effect, which older versions took."""
+    """Check a study's plain data, also with keys without effect, which older versions accepted."""
     table = Table(data, where, STUDY, kind="tuning")
     conditions = read_conditions(table, PurePath(where).stem)
     if conditions.external is None:
@@ -268,7 +267,7 @@ def _tuning_from(data: Mapping[str, Any], where: str) -> TuningSpec:
 
 
 def _with_dimensions(conditions: Conditions, space: Space, table: Table) -> Conditions:
-    """The base of an external engine with the values from which its dimensions begin."""
+    """The conditions of an external engine, with the dimensions' starting values in the base."""
     engine = conditions.external
     assert engine is not None
     where = f"{table.where}: [dimensions]"
@@ -288,7 +287,7 @@ def _with_dimensions(conditions: Conditions, space: Space, table: Table) -> Cond
 
 
 def _limit_shares(table: Table, conditions: Conditions) -> LimitShares:
-    """The keys ``limits`` and ``limit_shares``; ``limit`` is the target."""
+    """The limits and shares of ``limits`` and ``limit_shares``; ``limit`` is the target."""
     expected = 'a list of different limits, such as ["nodes=1250", "nodes=5000"]'
     texts = table.value("limits", [], expected)
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
@@ -402,12 +401,12 @@ def _validation(table: Table, conditions: Conditions) -> Validation:
 
 
 def _length(table: Table, key: str) -> int | None:
-    """A match's pairs; ``None`` where the key is missing, so that they follow from the budget."""
+    """A match's pairs; ``None`` to derive them from the budget."""
     return table.whole(key) if key in table else None
 
 
 def _kind_of_slow_match(table: Table, limits: Limits) -> str:
-    """The second match where the file names none: of fixed length if it is given one."""
+    """The kind of the second match if the file names none: fixed length if it gives a length."""
     if limits == Limits():
         return "off"
     return "fixed" if "slow_pairs" in table else NON_REGRESSION

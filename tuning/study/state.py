@@ -1,4 +1,4 @@
-"""What a study knows: the results of its rounds, and the model fitted to them."""
+"""A study's knowledge: the results of its rounds, and the model fitted to them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from elolab.tuning.study.rounds.schedule import Round
 from elolab.tuning.study.space import Values
 
 REFIT_GROWTH = 1.05
-"""The model is fitted again when there are so many times the results of the last fit."""
+"""Growth of the number of results after which the model is fitted again."""
 MAX_COMBINATIONS = 16
 
 
@@ -26,21 +26,21 @@ class StudyState:
 
     observations: Observations
     openings: int
-    """How many the suite has, after which they come again."""
+    """Number of openings in the suite, after which they repeat."""
     results: dict[int, RoundResult] = field(default_factory=dict)
-    """By number."""
+    """Results by the round's number."""
     model: ResponseModel | None = None
     best: Values | None = None
-    """The maximum of the model inside what was sampled when it was fitted."""
+    """The model's maximum inside the sampled region, at the last fit."""
     fitted_results: int = 0
-    """Results that the last fit was made of."""
+    """Number of results in the last fit."""
     limit_shares: LimitShares | None = None
-    """At which limit each settings pair played, where there are several."""
+    """Limits of the settings pairs, if there are several."""
     _seen: set[tuple[frozenset[Values], int, float]] = field(default_factory=set)
-    """Settings pairs, the opening they began with and their limit: a repeated one is the same games again."""
+    """Settings pairs, first opening and limit of known games: a repetition would be the same games."""
 
     def add(self, result: RoundResult, one: Round | None) -> None:
-        """Take up a finished round; ``one`` is its place in the schedule, ``None`` if it has none any more."""
+        """Add a finished round; ``one`` is its place in the schedule, or ``None``."""
         self.results[result.number] = result
         if one is None:
             return
@@ -48,8 +48,8 @@ class StudyState:
             self.observe(settings, one.first_pair + place * one.game_pairs, counts)
 
     def observe(self, settings: SettingsPair, first_pair: int, counts: Pentanomial) -> None:
-        """Take up what a settings pair played from so many game pairs on, unless the same games are known already."""
-        # Either way round the games are the same.
+        """Add a settings pair's result, unless the same games are known; ``first_pair`` is its first game pair."""
+        # Games are the same either way round.
         log_limit = self.log_limit(settings)
         meeting = (frozenset((settings.first, settings.second)), first_pair % self.openings, log_limit)
         if meeting not in self._seen:
@@ -57,19 +57,19 @@ class StudyState:
             self.observations.add(settings.first, settings.second, counts, log_limit)
 
     def log_limit(self, settings: SettingsPair) -> float:
-        """The logarithm of a settings pair's limit over the target."""
+        """Logarithm of a settings pair's limit relative to the target."""
         shares = self.limit_shares
         return 0.0 if shares is None else shares.log_limit(shares.of_settings_pair(settings.number))
 
     def without_results(self) -> StudyState:
-        """The same model, but no results."""
+        """A copy with the model but no results."""
         return StudyState(
             Observations(self.observations.space), self.openings, {}, self.model, self.best, self.fitted_results,
             self.limit_shares,
         )  # fmt: skip
 
     def refit(self, *, is_last: bool) -> None:
-        """Fit the model again if there is enough that is new; when depends on the number of results alone."""
+        """Refit the model if enough results are new; the moment depends only on their number."""
         if not len(self.observations):
             return
         if is_last or len(self.observations) >= REFIT_GROWTH * self.fitted_results:
@@ -81,13 +81,13 @@ class StudyState:
             self.best = maximum(self.model, self.observations.trust_region(), starts)
 
     def design(self) -> RoundDesign:
-        """The design of the settings pairs of a round that is laid out from what is known."""
+        """The design of the next round's settings pairs."""
         if self.model is None or self.best is None:
             return first_design(self.observations.space)
         return design_of(self.model, self.best)
 
     def is_left_to_gain(self, elo: float) -> bool:
-        """Whether so much is expected to remain to be gained, or too little is known to say."""
+        """Whether at least ``elo`` is expected to remain to be gained, or too little is known."""
         if self.model is None or self.best is None or len(self.results) <= 1:
             return True
         return expected_remaining_gain(self.model, self.observations.trust_region(), self.best) >= elo

@@ -1,8 +1,8 @@
 """Optuna's study of a run: a trial is a round, its parameters the centre at the round's start, its value the Elo there.
 
-The truth is the store of games; the study is made to agree with it. By default it is a SQLite file in the run's folder;
-with the URL of any storage of Optuna's several machines work on one study, each with a folder of its own, and learn
-from each other's rounds through the trials' attributes.
+The store of games is authoritative; the study is kept consistent with it. By default it is a SQLite file in the run's
+folder. With the URL of any Optuna storage, several machines work on one study, each with its own folder, and learn from
+each other's rounds through the trials' attributes.
 """
 
 from __future__ import annotations
@@ -40,24 +40,24 @@ WORKER_ATTRIBUTE = "worker"
 START_ATTRIBUTE = "start"
 SPEC_ATTRIBUTE = "decides the games"
 OLD_SPEC_ATTRIBUTE = "specification"
-"""What studies had before budgets could be changed."""
+"""Attribute of studies from before budgets could change."""
 LOCK_SECONDS = 60
 MOST_ATTEMPTS = 20
-"""To make the tables of a database while others make them too."""
+"""Attempts to create the tables of a database that other processes are creating too."""
 
 
 WORDS_OF_DAMAGE = ("malformed", "not a database")
-"""What SQLite says of a damaged file."""
+"""Phrases in SQLite's messages about a damaged file."""
 
 
 class StudyFailure(UserError):
-    """A study that cannot be used any more; the games are safe."""
+    """A study that has become unusable; the games are safe."""
 
     exit_code = 1
 
 
 class Study:
-    """One study of Optuna's, by rounds. Every failure of its storage is one line."""
+    """An Optuna study by rounds. Every failure of its storage is one line."""
 
     def __init__(self, spec: TuningSpec, directory: Path, worker: str) -> None:
         self.is_shared = spec.storage is not None
@@ -72,9 +72,9 @@ class Study:
 
     def _claim(self) -> None:
         """Raise ``RunError`` if the study belongs to another specification."""
-        lengths = LENGTHS if not self.is_shared else LENGTHS[1:]  # who share a study share its rounds
+        lengths = LENGTHS if not self.is_shared else LENGTHS[1:]  # workers of a shared study share its rounds
         digest = digest_of(without(self._spec.content(), lengths))
-        trials = self._study.get_trials(deepcopy=False)  # before the digest: somebody else may be writing both
+        trials = self._study.get_trials(deepcopy=False)  # before the digest: another process may be writing both
         before = self._study.user_attrs.get(SPEC_ATTRIBUTE)
         if before is None:
             if trials and OLD_SPEC_ATTRIBUTE not in self._study.user_attrs:
@@ -89,13 +89,13 @@ class Study:
             )
 
     def finished(self) -> dict[int, RoundResult]:
-        """The finished rounds by number, everybody's."""
+        """Finished rounds of all workers, by number."""
         with self._failures():
             trials = self._study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
         return {_round_of(trial): _result_of(trial, self._spec.space) for trial in trials}
 
     def trial_of(self, number: int) -> FrozenTrial | None:
-        """The trial of a round, whatever its state."""
+        """The trial of a round in any state."""
         with self._failures():
             for trial in self._study.get_trials(deepcopy=False):
                 if _round_of(trial) == number and trial.state != TrialState.FAIL:
@@ -103,7 +103,7 @@ class Study:
         return None
 
     def own_unfinished(self) -> list[int]:
-        """Rounds that this worker began and did not finish."""
+        """Unfinished rounds of this worker."""
         with self._failures():
             trials = self._study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
             return sorted(
@@ -113,7 +113,7 @@ class Study:
             )
 
     def others_unfinished(self) -> list[int]:
-        """Rounds that other workers are playing."""
+        """Unfinished rounds of other workers."""
         with self._failures():
             trials = self._study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
         return sorted(_round_of(trial) for trial in trials if trial.user_attrs.get(WORKER_ATTRIBUTE) != self._worker)
@@ -121,11 +121,11 @@ class Study:
     def ask(
         self, centre: Values, start: Any, number: int | None = None, played: Collection[int] = ()
     ) -> tuple[int, Values, Any]:
-        """Begin a round, or go on with one that was begun before; returns its number, set and start.
+        """Begin or resume a round; returns its number, set and start data.
 
-        ``centre`` is the set that the sampler ``duel`` suggests, ``start`` plain data from which the round's play
-        follows besides; of a round begun before, what was recorded then is returned. A new round in a shared study has
-        the next free number, and none of those ``played`` in a study that was lost, otherwise ``number``.
+        ``centre`` is the set that the sampler ``duel`` suggests; ``start`` is plain data that determines the round's
+        play. A resumed round returns the recorded values. A new round of a shared study gets the next free number
+        outside ``played`` (rounds of a lost study); otherwise it gets ``number``.
         """
         if isinstance(self._sampler, CentreSampler):
             self._sampler.centre = centre
@@ -150,15 +150,15 @@ class Study:
             return given, values, start if recorded is None else recorded
 
     def _free_number(self, number: int, played: Collection[int]) -> int:
-        """The trial's number, or where a round that was lost has it, the next that none has."""
+        """The trial's number, or the next free one if a lost round has it."""
         trials = self._study.get_trials(deepcopy=False)
         taken = {_round_of(trial) for trial in trials if trial.number != number} | set(played)
         return next(one for one in itertools.count(number) if one not in taken)
 
     def tell(self, result: RoundResult, value: float, more: dict[str, Any]) -> None:
-        """Record a round's raw counts and value, unless they are there.
+        """Record a round's counts and value, unless they are there.
 
-        Raises ``RunError`` if other counts are, which happens only if somebody changed one of the files.
+        Raises ``RunError`` if other counts are recorded, which only happens if one of the files was changed.
         """
         with self._failures():
             frozen = self.trial_of(result.number)
@@ -183,14 +183,14 @@ class Study:
             self._study.tell(frozen.number, value)
 
     def give_up(self, number: int) -> None:
-        """Drop a round that is not needed."""
+        """Drop an unneeded round."""
         with self._failures():
             frozen = self.trial_of(number)
             if frozen is not None:
                 self._study.tell(frozen.number, state=TrialState.FAIL)
 
     def add_lost(self, result: RoundResult, value: float, start: Any) -> None:
-        """Record a round that this worker's games tell of and a shared study has lost."""
+        """Record a round from this worker's games that a shared study has lost."""
         with self._failures():
             self._study.add_trial(
                 optuna.trial.create_trial(
@@ -216,7 +216,7 @@ class Study:
 
 @contextlib.contextmanager
 def storage_failures(where: str) -> Iterator[None]:
-    """Turn Optuna's and its database's failures into one line that names the storage."""
+    """Turn failures of Optuna and its database into one line that names the storage."""
     try:
         yield
     except (UserError, KeyboardInterrupt):
@@ -235,7 +235,7 @@ def storage_failures(where: str) -> Iterator[None]:
 
 
 def without_password(url: str) -> str:
-    """A storage's URL without what stands between the user's name and the host."""
+    """A storage's URL without the password."""
     scheme, mark, rest = url.partition("://")
     login, at, host = rest.rpartition("@")
     return f"{scheme}{mark}{login.partition(':')[0]}{at}{host}"
@@ -256,7 +256,7 @@ def _opened(spec: TuningSpec, directory: Path, sampler: BaseSampler) -> optuna.S
 def _storage(spec: TuningSpec, directory: Path) -> optuna.storages.BaseStorage:
     if spec.storage is None:
         path = (directory / STUDY_NAME).resolve()
-        # Not by a URL, in which some characters of a folder's name would mean something else.
+        # Not by a URL, because some characters of a folder's name have a meaning in URLs.
         connect = partial(sqlite3.connect, path, timeout=LOCK_SECONDS, check_same_thread=False)
         return _database(f"sqlite:///{STUDY_NAME}", creator=connect)
     if "://" not in spec.storage:
@@ -273,10 +273,9 @@ def _storage(spec: TuningSpec, directory: Path) -> optuna.storages.BaseStorage:
 
 
 def _database(url: str, **engine: Any) -> optuna.storages.RDBStorage:
-    """A storage in a database, whose tables are made if they are missing.
+    """A storage in a database; missing tables are created.
 
-    Of processes that start together on an empty database only one makes a table; the others fail, and find the table
-    when they try again.
+    If several processes start on an empty database, only one creates a table; the others fail and retry.
     """
     attempts = 0
     while True:
@@ -290,10 +289,10 @@ def _database(url: str, **engine: Any) -> optuna.storages.RDBStorage:
 
 
 def _is_made_by_another(error: BaseException) -> bool:
-    """Whether a table, or a row of it, may have been missing a moment ago and be there now."""
+    """Whether another process may have just created the table or row that was missing."""
     while isinstance(error, optuna.exceptions.StorageInternalError) and error.__cause__ is not None:
         error = error.__cause__
-    kind = type(error).__name__  # one of SQLAlchemy's, which only Optuna needs to know
+    kind = type(error).__name__  # a class of SQLAlchemy, which is only Optuna's dependency
     return kind in ("IntegrityError", "ProgrammingError") or "already exists" in str(error)
 
 

@@ -1,4 +1,4 @@
-"""The rounds of a run under the budgets that it has had, and the playoff after them."""
+"""The rounds of a run under its successive budgets, and the playoff after them."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from elolab.tuning.study.rounds.schedule import (
 from elolab.tuning.study.spec import TuningSpec, min_games
 
 LEGS_METADATA = "tuning budgets"
-"""The budgets that the run has had, and what those in time were taken to allow: ``schedule.Leg``."""
+"""Metadata with the run's budgets and the games estimated for budgets in time: ``schedule.Leg``."""
 ESTIMATES_METADATA = "tuning estimates"
-"""Of runs that were begun before budgets could be changed, instead: the games that a time was taken to allow."""
+"""Metadata of runs from before budgets could change: the games estimated for a budget in time."""
 SECONDS_METADATA = "tuning seconds"
 ENDED_METADATA = "tuning rounds ended"
-"""How many rounds have ended, be it without games of their own."""
+"""Metadata with the number of ended rounds, including rounds without games of their own."""
 PLAYOFF_METADATA = "tuning playoff"
-"""How many rounds were played when the playoff began, and its pairs."""
+"""Metadata with the number of rounds before the playoff, and the playoff's pairs."""
 
 
 class Schedule:
-    """What a run plays under its budget; whatever was begun under another one stays."""
+    """The schedule under the current budget; rounds begun under earlier ones stay."""
 
     def __init__(self, spec: TuningSpec, run: Run, games: SettingsPairGames) -> None:
         self._spec, self._run, self._store, self._games = spec, run, run.store, games
         self._seconds_before = float(run.store.metadata(SECONDS_METADATA) or 0.0)
         self._started = time.monotonic()
         self.legs = self._planned_legs()
-        """The budgets that the run has had, the last one being what it is asked for now."""
+        """The run's budgets; the last is the current one."""
         self.rounds = rounds_of_legs(spec, self.legs)
 
     def _planned_legs(self) -> tuple[Leg, ...]:
@@ -53,7 +53,7 @@ class Schedule:
         return legs
 
     def _with_other_budget(self, legs: tuple[Leg, ...]) -> tuple[Leg, ...]:
-        """Go on under another budget: the rounds that were begun stay, and a playoff if no round comes after it."""
+        """Continue under another budget: begun rounds stay, and a begun playoff if no round follows it."""
         before = rounds_of_legs(self._spec, legs)
         series = [outcome.pairing.series for outcome in self._store.outcomes()]
         games = self._games_allowed(sum(one == "" or one.startswith(PLAYOFF_SERIES) for one in series))
@@ -70,7 +70,7 @@ class Schedule:
         return legs
 
     def _games_allowed(self, played: int) -> int:
-        """The budget in games, or what its time is taken to allow: by the games that were played, or rough figures."""
+        """The budget in games; for a budget in time, an estimate from stored games or rough figures."""
         budget = self._spec.budget
         if budget.games is not None:
             return budget.games
@@ -81,9 +81,9 @@ class Schedule:
         return max(min_games(self._spec), estimated_games(budget.seconds, each, self._run.concurrency))
 
     def correct_estimate(self, seconds: float) -> bool:
-        """After the first round of a budget in time: plan the rest from the ``seconds`` that a game took.
+        """Replan a budget in time after its first round, given the ``seconds`` per game.
 
-        The rounds that may be under way by then stay. Returns whether the others are other ones now.
+        Rounds that may already be in progress stay. Returns whether the others changed.
         """
         budget = self._spec.budget.seconds
         if budget is None or len(self.legs) != 1:
@@ -109,15 +109,15 @@ class Schedule:
         return self._spent() >= budget * (1 - SHARE) and not self.has_games_from(number)
 
     def has_games_from(self, number: int) -> bool:
-        """Whether any games are stored of that round or of what comes after it."""
+        """Whether any games of that round or later ones are stored."""
         return bool(self._store.metadata(PLAYOFF_METADATA) or self._games.begun(self.rounds[number:]))
 
     def planned_games(self, finished: int) -> int:
-        """Games of the rounds, so many of which are ``finished``, and the playoff."""
+        """Games of the rounds and the playoff; ``finished`` is the number of finished rounds."""
         return 2 * (sum(one.pairs for one in self.rounds) + self.playoff_pairs(finished))
 
     def missing_games(self, finished: Collection[int]) -> int:
-        """Games that are still to be played when these rounds are ``finished``, validations not counted."""
+        """Games still to be played without validations, given the ``finished`` rounds."""
         rounds = (one for one in self.rounds if one.number not in finished)
         missing = sum(self._games.missing_games(one.first_pair, one.pairs) for one in rounds)
         playoff, pairs = self._store.metadata(PLAYOFF_METADATA), self.playoff_pairs(len(finished))
@@ -127,7 +127,7 @@ class Schedule:
         return missing + self._games.missing_games(before, pairs, self.legs[-1].playoff_series)
 
     def playoff_pairs(self, finished: int) -> int:
-        """Pairs of the playoff; of a budget in time by the rounds that are ``finished``."""
+        """Pairs of the playoff; for a budget in time, based on the ``finished`` rounds."""
         recorded = self._store.metadata(PLAYOFF_METADATA)
         if recorded is not None:
             return int(recorded[1])
@@ -140,7 +140,7 @@ class Schedule:
         return max(3, round(sum(one.pairs for one in rounds) * share / (1 - share)))
 
     def record_playoff(self, finished: int) -> int:
-        """Keep after how many rounds the playoff began; returns its pairs."""
+        """Record the number of rounds before the playoff; returns the playoff's pairs."""
         pairs = self.playoff_pairs(finished)
         self._store.record_metadata({PLAYOFF_METADATA: [finished, pairs]})
         return pairs
@@ -149,25 +149,26 @@ class Schedule:
         return pairs_before_playoff(games, self._spec.limit_shares.playoff_share(SHARE))
 
     def _spent(self) -> float:
-        """Seconds of this and of earlier runs."""
+        """Seconds spent by this and earlier runs."""
         return self._seconds_before + time.monotonic() - self._started
 
     def record_spent(self) -> None:
-        """Keep the time that the run has taken."""
+        """Record the time spent."""
         self._store.record_metadata({SECONDS_METADATA: self._spent()})
 
     def record_ended(self, rounds: int) -> None:
-        """Keep how many rounds have ended, which may be fewer now than when the run was stopped, and the time."""
+        """Record the number of ended rounds and the time spent; the number may be smaller than when the run was
+        stopped."""
         ended = max(rounds, int(self._store.metadata(ENDED_METADATA) or 0))
         self._store.record_metadata({ENDED_METADATA: ended, SECONDS_METADATA: self._spent()})
 
 
 def begun_before(rounds: Sequence[Round], games: SettingsPairGames, pairs: int, ended: int) -> tuple[int, int | None]:
-    """How many rounds a study keeps that is to have ``pairs`` before its playoff, and how much of the last of them.
+    """How many begun rounds a study with ``pairs`` pairs before its playoff keeps, and how much of the last one.
 
-    A round that was begun stays whole if there is room for it, or for a part of one after it. Otherwise it ends where
-    its games end, or the budget. The first rounds, which have ``ended``, stay in any case: by games alone it cannot be
-    told, for settings that meet themselves, or meet again, play none.
+    A begun round stays whole if there is room for it, or for part of a later one. Otherwise it ends with its games or
+    with the budget. The first ``ended`` rounds stay in any case: games alone cannot identify them, because settings
+    that meet themselves, or meet again, play none.
     """
     begun = max(games.begun(rounds), default=-1) + 1
     while begun > ended:
@@ -183,7 +184,7 @@ def begun_before(rounds: Sequence[Round], games: SettingsPairGames, pairs: int, 
 
 
 def legs_of(store: Store, budget: Mapping[str, Any] | None = None) -> tuple[Leg, ...]:
-    """The budgets that a run has had; of one that was begun before they could be changed, the one recorded then."""
+    """The budgets of a run; for a run from before budgets could change, its recorded one."""
     recorded = store.metadata(LEGS_METADATA)
     if recorded is not None:
         return tuple(Leg(**leg) for leg in recorded)

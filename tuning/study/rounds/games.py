@@ -1,6 +1,6 @@
 """Pairs of settings as games of a run.
 
-Everything is counted from the store: the settings that met are kept with every game.
+Everything is counted from the store, which keeps both settings with every game.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from elolab.tuning.study.space import Values
 from elolab.tuning.study.spec import TuningSpec
 
 LIMIT_DETAIL = "limit"
-"""Under this name it keeps the limit of both, in a study of several limits."""
+"""The detail with the limit of a game, in a study with several limits."""
 SETTINGS_DETAIL = "sets"
-"""Under this name a game keeps the values of the first and of the second settings of its pair."""
+"""The detail with the values of the first and the second settings of a game's pair."""
 MAX_PLAYERS = 4096
-"""Players kept ready at a time."""
+"""Maximum number of players kept ready."""
 
 
 @dataclass(frozen=True)
 class ScheduledSettingsPair:
-    """A pair of settings and which of the run's pairs of games it has."""
+    """A pair of settings and its place among the run's pairs of games."""
 
     settings: SettingsPair
     first_pair: int
@@ -40,7 +40,7 @@ class ScheduledSettingsPair:
 
 
 class SettingsPairGames:
-    """Pairs of settings as games: plays what the run lacks, counts what is there."""
+    """Pairs of settings as games: plays missing games, counts stored ones."""
 
     def __init__(self, spec: TuningSpec, suite: Suite, openings: Sequence[int], run: Run) -> None:
         self._spec, self._openings, self._run = spec, openings, run
@@ -50,10 +50,10 @@ class SettingsPairGames:
             pairing.place: (tuple(first), tuple(second))
             for pairing, (first, second) in run.store.details(SETTINGS_DETAIL)
         }
-        """By a game's place: the two settings of its pair."""
+        """Both settings by the game's place."""
 
     def play(self, pairs: Sequence[ScheduledSettingsPair]) -> bool:
-        """Play what the run lacks of some pairs; False if games are left unplayed."""
+        """Play the games that the run lacks; False if some remain unplayed."""
         return self.play_parts([pairs])
 
     def play_parts(
@@ -61,10 +61,10 @@ class SettingsPairGames:
         parts: Iterable[Sequence[ScheduledSettingsPair] | None],
         finished: Callable[[Outcome], None] = lambda outcome: None,
     ) -> bool:
-        """Play what the run lacks of some pairs, one part after the other; False if games are left unplayed.
+        """Play the games that the run lacks, part by part; False if some remain unplayed.
 
-        In place of a part comes ``None`` while the next one is not known, but will be when more games have ended.
-        ``finished`` is told of each game that ends.
+        ``parts`` gives ``None`` while the next part depends on games in progress. ``finished`` is called with each
+        game's outcome.
         """
         settings: dict[tuple[str, int], tuple[Values, Values]] = {}
 
@@ -83,7 +83,7 @@ class SettingsPairGames:
         return self._table.play_parts((None if part is None else matches(part) for part in parts), ended)
 
     def _match(self, scheduled: ScheduledSettingsPair) -> Match:
-        """The games of a pair of settings; none of one against itself, which is even by definition."""
+        """The games of a settings pair; none for settings against themselves, which count as equal."""
         first, second = scheduled.settings.first, scheduled.settings.second
         pairs = range(scheduled.first_pair, scheduled.first_pair + (scheduled.pairs if first != second else 0))
         numbers = tuple(pair % len(self._openings) for pair in pairs)
@@ -104,7 +104,7 @@ class SettingsPairGames:
         )
 
     def _checked(self, scheduled: ScheduledSettingsPair) -> Match:
-        """The same; raises ``RunError`` if the store holds games of other settings in its place."""
+        """The match of a settings pair; raises ``RunError`` if the store holds games of other settings in its place."""
         match, settings = self._match(scheduled), (scheduled.settings.first, scheduled.settings.second)
         for place in match.places:
             if self._settings.get(place, settings) != settings:
@@ -115,7 +115,7 @@ class SettingsPairGames:
         return match
 
     def missing_keys(self, pairs: Iterable[ScheduledSettingsPair]) -> set[str]:
-        """The keys of the games of some pairs that are still to be played.
+        """Keys of the games still to be played.
 
         Raises ``RunError`` if the store holds games of other settings in their places.
         """
@@ -123,11 +123,11 @@ class SettingsPairGames:
         return {job.key for job in jobs} - self._run.scores.keys()
 
     def begun(self, rounds: Sequence[Round]) -> set[int]:
-        """The rounds of which games are stored."""
+        """Numbers of the rounds with stored games."""
         return {one.number for one in rounds if self.missing_games(one.first_pair, one.pairs) < 2 * one.pairs}
 
     def missing_games(self, first_pair: int, pairs: int, series: str = "") -> int:
-        """How many games of a stretch of the schedule are not stored."""
+        """Number of games of a stretch of the schedule that are not stored."""
         return sum((series, number) not in self._settings for number in range(2 * first_pair, 2 * (first_pair + pairs)))
 
     def is_complete(self, scheduled: ScheduledSettingsPair) -> bool:
@@ -135,21 +135,21 @@ class SettingsPairGames:
         return not self._table.missing_games([self._match(scheduled)])
 
     def complete_settings_pairs(self, one: Round) -> int:
-        """How many pairs of settings of a round, from the first on, have their games."""
+        """Number of a round's settings pairs, from the first on, whose games are complete."""
         for place in range(one.settings_pairs):
             if self.missing_games(one.first_pair + place * one.game_pairs, one.game_pairs):
                 return place
         return one.settings_pairs
 
     def counts(self, scheduled: ScheduledSettingsPair) -> Pentanomial:
-        """The outcomes of its pairs, from the view of the first settings; none of settings against themselves."""
+        """Outcomes from the view of the first settings; empty for settings against themselves."""
         match = self._match(scheduled)
         counts = self._table.counts(match)
         self._table.forget(match)
         return counts
 
     def stored_pairs(self, one: Round) -> list[ScheduledSettingsPair]:
-        """The pairs of settings of a round as the games tell them, as far as their games are all there."""
+        """The settings pairs of a round, restored from its games, as far as they are complete."""
         found = []
         for place in range(one.settings_pairs):
             first_pair = one.first_pair + place * one.game_pairs

@@ -1,4 +1,4 @@
-"""Several limits in one study: which pair of settings plays at which, and how far each is from the one that counts."""
+"""Several limits in one study: the limit of each settings pair, and its distance from the target limit."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from elolab.arena.play.estimates import estimated_game_seconds, estimated_move_s
 from elolab.engine.settings.limits import Limits
 
 GOLDEN_RATIO = (math.sqrt(5) - 1) / 2
-"""Its multiples, without their whole parts, are spread evenly from 0 to 1 however many there are (Weyl)."""
+"""Fractional parts of its multiples are evenly spread from 0 to 1 (Weyl)."""
 
 
 @dataclass(frozen=True)
 class LimitShares:
-    """The limits that the games of a study are played at, the playoff and the validations apart."""
+    """The limits of a study's games before the playoff and the validations."""
 
     target: Limits
-    """Where the recommendation is to be good."""
+    """The limit for which the recommendation is made."""
     limits: tuple[Limits, ...]
     shares: tuple[float, ...]
-    """Of the games, which sum to 1."""
+    """Shares of the games by limit, with the sum 1."""
 
     def of_settings_pair(self, number: int) -> Limits:
-        """The limit of a settings pair; the shares are kept as well as they can be from any number to any other."""
+        """The limit of a settings pair; every stretch of numbers keeps the shares as well as possible."""
         drawn = (number * GOLDEN_RATIO) % 1.0
         for limits, share in zip(self.limits, self.shares, strict=True):
             drawn -= share
@@ -33,24 +33,24 @@ class LimitShares:
         return self.limits[-1]
 
     def log_limit(self, limits: Limits) -> float:
-        """Natural logarithm of what a move costs at a limit over what it costs at the target; 0 there."""
+        """Natural logarithm of a limit's cost per move relative to the target's; 0 for the target."""
         return 0.0 if limits == self.target else math.log(_cost(limits) / _cost(self.target))
 
     @property
     def game_seconds(self) -> float:
-        """Seconds of one processor for a game, roughly."""
+        """Approximate processor seconds of a game."""
         seconds = [estimated_game_seconds([limits]) for limits in self.limits]
         return sum(share * one for share, one in zip(self.shares, seconds, strict=True))
 
     def playoff_share(self, share: float) -> float:
-        """The share of the games at the target that takes this share of the processor time of all."""
+        """The share of games at the target that takes ``share`` of the total processor time."""
         if self.limits == (self.target,):
             return share
         odds = share / (1 - share) * self.game_seconds / estimated_game_seconds([self.target])
         return odds / (1 + odds)
 
     def content(self) -> dict[str, list[str] | list[float]]:
-        """What decides the games, as plain data; nothing where there is but the target."""
+        """Plain data that determines the games; empty if the target is the only limit."""
         if self.limits == (self.target,):
             return {}
         return {"limits": [str(limits) for limits in self.limits], "limit_shares": list(self.shares)}
@@ -62,12 +62,12 @@ def target_alone(target: Limits) -> LimitShares:
 
 
 def equal_cost(limits: Sequence[Limits]) -> tuple[float, ...]:
-    """Shares of the games that give each limit as much processor time."""
+    """Shares of the games that give each limit equal processor time."""
     return normalised([1 / _cost(one) for one in limits])
 
 
 def normalised(shares: Sequence[float]) -> tuple[float, ...]:
-    """The same in proportion, with the sum 1."""
+    """The shares scaled to the sum 1."""
     return tuple(share / sum(shares) for share in shares)
 
 

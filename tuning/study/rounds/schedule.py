@@ -1,4 +1,4 @@
-"""How the budget of a study is cut into rounds, and how the rounds go on when it is changed."""
+"""The division of a study's budget into rounds, also after a change of the budget."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from elolab.tuning.study.rounds.pairs_of_settings import game_pairs_per_settings
 from elolab.tuning.study.spec import DEFAULT_ROUND_PAIRS, MIN_ROUNDS, TuningSpec
 
 PLAYOFF_SERIES = "playoff"
-"""Where the playoff's games are counted."""
+"""The series of the playoff's games."""
 
 
 @dataclass(frozen=True)
 class Round:
-    """A piece of the schedule: one trial of Optuna's."""
+    """A part of the schedule: one Optuna trial."""
 
     number: int
     first_settings_pair: int
-    """Number of its first pair of settings."""
+    """Number of its first settings pair."""
     settings_pairs: int
-    """How many there are."""
+    """Number of settings pairs."""
     game_pairs: int
-    """Pairs of games of each of them."""
+    """Pairs of games per settings pair."""
     first_pair: int
-    """Place of its first pair in the schedule."""
+    """Place of its first pair of games in the schedule."""
 
     @property
     def pairs(self) -> int:
@@ -37,32 +37,32 @@ class Round:
 
 @dataclass(frozen=True)
 class Leg:
-    """A stretch of a study under one budget, or one estimate of what a time allows; the rounds before it stay."""
+    """A stretch of a study under one budget, or one estimate for a budget in time; earlier rounds stay."""
 
     games: int
-    """The budget, or what it is taken to allow."""
+    """The budget in games, or its estimate."""
     budget: Mapping[str, Any]
-    """As it was asked for: ``Budget.content``."""
+    """The budget as given: ``Budget.content``."""
     rounds: int = 0
-    """Rounds that were begun before."""
+    """Rounds begun earlier."""
     last_settings_pairs: int | None = None
-    """Pairs of settings of the last of them, if it was cut short."""
+    """Settings pairs of the last earlier round, if it was cut short."""
     playoffs: int = 0
-    """Playoffs of shorter budgets before, which decide nothing any more."""
+    """Earlier playoffs under smaller budgets, which no longer decide."""
 
     @property
     def playoff_series(self) -> str:
-        """Where the games of its playoff are counted."""
+        """The series of its playoff's games."""
         return f"{PLAYOFF_SERIES} {self.playoffs + 1}" if self.playoffs else PLAYOFF_SERIES
 
 
 def pairs_before_playoff(games: int, share: float = SHARE) -> int:
-    """Pairs of a budget that are left when the playoff has its share of the games."""
+    """Pairs of a budget that remain after the playoff's share."""
     return games // 2 - int(games // 2 * share)
 
 
 def rounds_of_legs(spec: TuningSpec, legs: Iterable[Leg]) -> tuple[Round, ...]:
-    """The rounds of a study whose budget was changed on the way."""
+    """The rounds of a study whose budget changed."""
     rounds: tuple[Round, ...] = ()
     for leg in legs:
         before = rounds[: leg.rounds]
@@ -73,9 +73,9 @@ def rounds_of_legs(spec: TuningSpec, legs: Iterable[Leg]) -> tuple[Round, ...]:
 
 
 def rounds_of(spec: TuningSpec, games: int, before: Sequence[Round] = ()) -> tuple[Round, ...]:
-    """The rounds of a budget in games; those in ``before`` were begun under another one and stay.
+    """The rounds of a budget in games; those in ``before`` were begun under another budget and stay.
 
-    Trials of other samplers than ``duel`` stay as long as the first ones; another budget has more or fewer of them.
+    For samplers other than ``duel``, trials keep the length of the first ones; only their number changes.
     """
     pairs = pairs_before_playoff(games, spec.limit_shares.playoff_share(SHARE))
     if spec.sampler != "duel":
@@ -97,12 +97,12 @@ def rounds_of(spec: TuningSpec, games: int, before: Sequence[Round] = ()) -> tup
 
 
 def trial_pairs(spec: TuningSpec, pairs: int) -> int:
-    """Pairs of each trial of a sampler other than ``duel``."""
+    """Pairs per trial for samplers other than ``duel``."""
     if spec.budget.games is None:
         return spec.round_pairs or max(1, DEFAULT_ROUND_PAIRS // 4)
     return max(1, pairs // spec.trials)
 
 
 def estimated_games(seconds: float, seconds_per_game: float, concurrency: int) -> int:
-    """Games that a time allows."""
+    """Number of games that fit in a time."""
     return max(2, math.floor(seconds * concurrency / max(seconds_per_game, 1e-6)))

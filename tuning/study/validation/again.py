@@ -1,4 +1,4 @@
-"""A further validation of a finished study's recommendation, asked for apart from the study."""
+"""A further validation of a finished study's recommendation, requested separately."""
 
 from __future__ import annotations
 
@@ -41,30 +41,30 @@ from elolab.tuning.study.validation.stages import (
 
 @dataclass(frozen=True)
 class ValidationResult:
-    """How a further validation of a study's recommendation ended."""
+    """The result of a further validation."""
 
     spec: TuningSpec
     directory: Path
     values: dict[str, Value]
     verdict: Verdict | None
-    """As far as it came after an interruption; ``None`` before its first complete pair."""
+    """The verdict so far; ``None`` before the first complete pair."""
     preset: Path | None = None
     failed: Verdict | None = None
-    """The match of the study itself that spoke against the recommendation, if one did."""
+    """The study's own match that rejected the recommendation, if any."""
     faults: tuple[FaultCount, ...] = ()
-    """What players forfeited games of this validation by."""
+    """Faults by which players forfeited games of this validation."""
     caveats: Caveats = NO_CAVEATS
 
     @property
     def interrupted(self) -> bool:
-        """Whether it was stopped before its end."""
+        """Whether it was stopped early."""
         return self.verdict is None or self.verdict.unfinished_of is not None
 
     @property
     def exit_code(self) -> int:
-        """0 if it was passed and nothing speaks against it, 1 if players also forfeited games of it by faults.
+        """0 if it passed and no match of the study failed; 1 if players also forfeited games of it by faults.
 
-        3 if it was not passed, 130 after an interruption.
+        3 if it did not pass, 130 after an interruption.
         """
         if self.interrupted:
             return 130
@@ -103,7 +103,7 @@ def validate_again(
         counted = games.keys(0 if verdict is None else verdict.counts.pairs)
         faults = faults_of(record for record in run.store.ended_by(FORFEITS) if record.key in counted)
         caveats = caveats_of(run.store, faults, len(counted))
-        # The study's own, as far as it came: a stage after a failed one was not played.
+        # The study's own match, so far; stages after a failed one were not played.
         own = [stored_verdict(games, run.store) for games in own_validations(plan, run.store, table, named, again)]
     if verdict is not None and verdict.unfinished_of is not None:
         return ValidationResult(spec, directory, named, verdict)
@@ -123,7 +123,7 @@ def validate_again(
 
 
 def _recommended(directory: Path, opened: Callable[[Path], Store]) -> tuple[TuningPlan, dict[str, Value]]:
-    """The study of a folder and what it recommends. Raises ``RunError`` if there is nothing to validate."""
+    """A folder's study and its recommendation. Raises ``RunError`` if there is nothing to validate."""
     from elolab.tuning.study.spec import tuning_from_text
 
     recorded = values = None
@@ -144,7 +144,7 @@ def plan_of_validation(
     directory: Path, limits: Limits | None, pairs: int | None, maximum_pairs: int | None, concurrency: int,
     *, accepts_changes: bool,
 ) -> tuple[StagePlan, Purpose]:  # fmt: skip
-    """What a further validation of a folder's study would consist of, and what its folder is for.
+    """The stages of a further validation of a folder's study, and its purpose.
 
     Raises ``UserError`` as ``validate_again``.
     """
@@ -161,13 +161,13 @@ def plan_of_validation(
 
 
 def _purpose_of_validation(plan: TuningPlan, limits: Limits | None) -> Purpose:
-    """That of the study, whose other games are not played by a further validation."""
+    """The study's purpose with only this validation's sides, because the other games are not played."""
     place = "limit" if limits is None else "--limit"
     return replace(purpose_of(plan), sides=(Side.of(place, plan.spec.conditions.player({}, limits)),))
 
 
 def _planned(plan: TuningPlan, directory: Path, concurrency: int, stage: Stage, pairs: int, stored: int) -> StagePlan:
-    """The plan of a further validation, whose time the games of the study foretell."""
+    """The plan of a further validation; the study's games predict its duration."""
     seconds = estimated_game_seconds([stage.limits])
     reach = reach_of_stage(plan, replace(stage, pairs=pairs), "--maximum-pairs {pairs}")
     games = GameStage(console("elolab.tuning")("stage.validation"), 2 * pairs, seconds, stored, reach=reach)
@@ -179,7 +179,7 @@ def further_stage(
     plan: TuningPlan, store: Store, limits: Limits | None, pairs: int | None, maximum_pairs: int | None,
     recommendation: int,
 ) -> Stage:  # fmt: skip
-    """The match of a further validation: a sequential test unless it is to have so many ``pairs``."""
+    """The match of a further validation: a sequential test, or a fixed length of ``pairs`` pairs."""
     spec = plan.spec
     for option, wanted in (("--pairs", pairs), ("--maximum-pairs", maximum_pairs)):
         if wanted is not None and wanted > len(plan.reserved):

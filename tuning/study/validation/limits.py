@@ -1,4 +1,4 @@
-"""The limit of a study's second validation, from that of the first."""
+"""The limit of a study's second validation, derived from the first one's."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from elolab.arena.play.estimates import NODES_PER_SECOND, estimated_move_seconds
 from elolab.engine.settings.limits import Limits
 
 SLOW_FACTOR = 4
-"""How many times the nodes, or the time, the slow validation gives."""
+"""Factor of nodes or time in the slow validation."""
 
 
 def slower(limits: Limits, factor: int = SLOW_FACTOR) -> Limits:
-    """The same limits with so many times the nodes and times; a depth alone becomes one ply deeper."""
+    """The limits with nodes and times multiplied by ``factor``; a depth alone becomes one ply deeper."""
     depth = limits.depth
     if depth is not None and limits.nodes is None and not limits.is_timed:
         depth += 1
@@ -27,10 +27,10 @@ def slower(limits: Limits, factor: int = SLOW_FACTOR) -> Limits:
 
 
 def on_processor_clock(limits: Limits, factor: int = SLOW_FACTOR) -> Limits:
-    """About so many times these limits as processor time, so that settings that make nodes dearer pay for it.
+    """About ``factor`` times these limits as processor time, so that settings with dearer nodes pay for them.
 
-    Clocks keep their form. Nodes and depths become a time for each move, by the speed that the built-in engine is taken
-    to have: a limit has to be known before anything was played, and to be the same whenever a run goes on.
+    Clocks keep their form. Nodes and depths become a time per move at the assumed speed of the built-in engine, because
+    a limit must be known before play and stay the same when a run resumes.
     """
     if not limits.is_timed:
         return Limits(move_time_ms=max(1, round(1000 * factor * estimated_move_seconds(limits))), clock_kind="cpu")

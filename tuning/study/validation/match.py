@@ -1,4 +1,4 @@
-"""Fresh matches on reserved openings decide whether a gain is real."""
+"""New matches on reserved openings, which decide whether a gain is real."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ from elolab.tuning.matches import Match, MatchTable
 from elolab.tuning.study.spec import INTERIM_PAIRS, TuningSpec, Validation
 
 MAX_STAGES = 2
-"""Validations that belong to a study itself; further ones come after them."""
+"""Maximum number of a study's own validations; further ones come after them."""
 VALIDATED_METADATA = "tuning validated"
-"""The recommendations that were validated, in turn; there is more than one after a larger budget."""
+"""Metadata with the validated recommendations in order; a larger budget may add one."""
 VALIDATION = "validation"
-"""How the names of series of validations begin."""
+"""Prefix of the names of validation series."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one validation match showed, from the recommendation's view."""
+    """The result of one validation match, from the recommendation's view."""
 
     counts: Pentanomial
     limits: Limits
     kind: str
     """``sprt``, ``non_regression`` or ``fixed``."""
     test: SequentialTest | None
-    """The sequential test where it ended; ``None`` of a match of fixed length."""
+    """The sequential test at its end; ``None`` for a fixed length."""
     after_test: SequentialEstimate | None = None
-    """Elo without the bias of having stopped at a bound; ``None`` of a match of fixed length."""
+    """Elo corrected for stopping at a bound; ``None`` for a fixed length."""
     unfinished_of: int | None = None
-    """Of a match that was stopped, the pairs that it has at most; whatever it shows, it has not been passed."""
+    """Maximum pairs of a match that was stopped; such a match never passes."""
     speed: SpeedRow | None = field(default=None, compare=False)
-    """What both sides spent on their moves, as their games say; times differ from one playing to the next."""
+    """Depth, nodes and time of both sides per move; times differ between runs."""
 
     @property
     def estimate(self) -> Estimate:
-        """Score, Elo, 95 % interval as of a match of fixed length."""
+        """Score, Elo and 95 % interval, computed as for a match of fixed length."""
         return self.counts.estimate()
 
     @property
@@ -62,16 +62,16 @@ class Verdict:
 
     @property
     def los(self) -> float:
-        """Likelihood of superiority, 0 to 1, that belongs to ``interval``."""
+        """Likelihood of superiority consistent with ``interval``, 0 to 1."""
         return self.estimate.los if self.after_test is None else self.after_test.los
 
     @property
     def passed(self) -> bool:
-        """Whether the match speaks for the recommendation.
+        """Whether the match supports the recommendation.
 
-        A sequential test must accept its upper hypothesis: that it is stronger, or of a test of no regression that it
-        is not weaker. Undecided after the pairs that it has at most, it is not passed. A match of fixed length, which
-        only accompanies such a test, must not speak against it: its 95 % interval must not lie below 0.
+        A sequential test must accept its upper hypothesis: stronger, or for a non-regression test not weaker. An
+        undecided test does not pass. A match of fixed length only accompanies such a test and must not contradict it:
+        its 95 % interval must not lie below 0.
         """
         if self.unfinished_of is not None:
             return False
@@ -82,18 +82,18 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Stage:
-    """A validation match to be played."""
+    """A planned validation match."""
 
     limits: Limits
     kind: str
     pairs: int
-    """Its length, or where a sequential test ends undecided."""
+    """Its length, or the maximum of a sequential test."""
 
 
 def stages_of(validation: Validation, games: int, openings: int) -> list[Stage]:
-    """The matches that the recommendation of a study of so many games must pass, in turn.
+    """The matches that a study's recommendation must pass, in order; ``games`` is the length of the study.
 
-    Each pair has an opening of its own, of which there are so many.
+    Each pair has its own opening; ``openings`` is the number available.
     """
     stages = [Stage(validation.limits, "sprt", min(openings, validation.pairs(games)))]
     if validation.slow != "off":
@@ -104,28 +104,28 @@ def stages_of(validation: Validation, games: int, openings: int) -> list[Stage]:
 
 @dataclass(frozen=True)
 class ValidationGames:
-    """The games of a validation: of which recommendation, under which limits, where in the run."""
+    """The games of a validation: its recommendation, limits and place in the run."""
 
     spec: TuningSpec
     table: MatchTable
     openings: tuple[int, ...]
-    """Places in the suite, one a pair."""
+    """Places in the suite, one per pair."""
     values: Mapping[str, Value]
     stage: Stage
     series: str
     chosen: tuple[int, ...] | None = None
-    """The numbers of the pairs it may have, in turn; each has the opening at its number modulo their count.
+    """Numbers of the pairs it may use, in order; each has the opening at its number modulo their count.
 
-    Unless given all from 0 on, which sequential tests at one limit share: each goes through them from the first.
+    By default all from 0, which sequential tests at one limit share.
     """
 
     @property
     def pair_numbers(self) -> Sequence[int]:
-        """The numbers of all pairs that it may have."""
+        """Numbers of all pairs that it may use."""
         return range(len(self.openings)) if self.chosen is None else self.chosen
 
     def match(self, pairs: range) -> Match:
-        """Some of its pairs."""
+        """A match of some of its pairs."""
         limits, numbers = self.stage.limits, self.pair_numbers[pairs.start : pairs.stop]
         return Match(
             variant=self.spec.player(self.values, limits),
@@ -137,12 +137,12 @@ class ValidationGames:
         )
 
     def keys(self, pairs: int) -> set[str]:
-        """The keys of the games of so many pairs from the first on."""
+        """Keys of the games of the first ``pairs`` pairs."""
         return {job.key for pair in self.table.jobs(self.match(range(pairs))) for job in pair}
 
     @functools.cached_property
     def stored_pairs(self) -> int:
-        """How many pairs from the first on were complete when it was asked first: they count, whatever the bound."""
+        """Number of leading pairs that were complete at the first access; they count whatever the maximum is."""
         possible = len(self.pair_numbers)
         for start in range(0, possible, INTERIM_PAIRS):
             part = range(start, min(start + INTERIM_PAIRS, possible))
@@ -153,21 +153,21 @@ class ValidationGames:
 
     @property
     def most_pairs(self) -> int:
-        """Where it ends: at its bound, or where a larger one that it had before let it come."""
+        """Its maximum pairs, or more if a larger maximum had applied before."""
         return max(min(self.stage.pairs, len(self.pair_numbers)), self.stored_pairs)
 
     @property
     def missing_games(self) -> int:
-        """How many of its games may still be played."""
+        """Number of games that may still be played."""
         return self.table.missing_games([self.match(range(self.most_pairs))])
 
 
 class Looks:
-    """A validation as far as it has come: a sequential test is looked at after every ``INTERIM_PAIRS`` pairs.
+    """The progress of a validation: a sequential test is analysed after every ``INTERIM_PAIRS`` pairs.
 
-    Looks come in turn, each once all games before it have ended. Up to ``overlap`` of the following ones may have begun
-    by then; those of the look that decides are played to their end too, so that the games do not depend on how many are
-    played at a time, but they do not count.
+    Looks are analysed in order, each once all earlier games have ended. Up to ``overlap`` later looks may have begun by
+    then. The deciding look's later games are played to their end, so that the games do not depend on the concurrency,
+    but they do not count.
     """
 
     def __init__(
@@ -176,7 +176,8 @@ class Looks:
         decided_after: int | None = None,
         show: Callable[[Verdict], None] = lambda verdict: None,
     ) -> None:
-        """A test that once had its verdict ``decided_after`` so many pairs keeps it. ``show`` is told of each look."""
+        """``decided_after`` preserves the verdict of a test that was decided after that many pairs; ``show`` gets each
+        verdict."""
         self._games, self._show = games, show
         self._longest = games.most_pairs
         end = self._longest if decided_after is None else min(self._longest, decided_after)
@@ -188,12 +189,12 @@ class Looks:
 
     @property
     def is_over(self) -> bool:
-        """Whether the match has been decided or has come to its end."""
+        """Whether the match is decided or complete."""
         test = None if self._verdict is None else self._verdict.test
         return self._taken == len(self._parts) or (test is not None and test.verdict != "undecided")
 
     def parts(self) -> Iterator[Match | None]:
-        """What is to be played, look by look; ``None`` while the one before must end first."""
+        """The matches to play, look by look; ``None`` while an earlier look must end first."""
         for number, match in enumerate(self._parts):
             while number > self._taken - self.is_over + self._games.spec.overlap:
                 if self.is_over:
@@ -202,7 +203,7 @@ class Looks:
             yield match
 
     def take_up(self) -> None:
-        """Go through the looks whose games are all there."""
+        """Analyse all looks whose games are complete."""
         table = self._games.table
         while not self.is_over and not table.missing_games([self._parts[self._taken]]):
             self._counts += table.counts(self._parts[self._taken])
@@ -211,7 +212,7 @@ class Looks:
             self._show(self._verdict)
 
     def verdict(self, *, is_complete: bool) -> Verdict | None:
-        """Of the last look or, unless the match ``is_complete``, of the pairs that are there; ``None`` without one."""
+        """The verdict of the last look, or of all complete pairs unless ``is_complete``; ``None`` without any."""
         if is_complete:
             return self._verdict
         counts = self._counts
@@ -231,5 +232,5 @@ def judge(validation: Validation, stage: Stage, counts: Pentanomial) -> Verdict:
 
 
 def validation_series(number: int, recommendation: int = 0) -> str:
-    """Where the games of a validation are counted: of which recommendation of the run, and which of its validations."""
+    """The series of a validation's games, by its number and its recommendation."""
     return f"{VALIDATION} {number:02d}" + (f" of {recommendation + 1}" if recommendation > 0 else "")

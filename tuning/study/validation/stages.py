@@ -1,4 +1,4 @@
-"""The validations of a run's recommendation: which there are, playing them, and reading what they have shown."""
+"""The validations of a run's recommendation: listing, playing and reading them."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from elolab.tuning.study.validation.match import (
 )
 
 VALIDATIONS_METADATA = "tuning validations"
-"""What the further validations of this folder were, in the order of their places in the schedule."""
+"""Metadata with the folder's further validations, in schedule order."""
 LENGTHS_METADATA = "tuning validation lengths"
-"""By the places of these in the schedule: the pairs that each was asked for, or has at most, last."""
+"""Metadata with the latest requested or maximum pairs of each further validation, by its place in the schedule."""
 DECIDED_METADATA = "tuning decided"
-"""By series: the pairs after which a sequential test had its verdict."""
+"""Metadata with the pairs after which a sequential test was decided, by series."""
 
 
 def own_validations(
     plan: TuningPlan, store: Store, table: MatchTable, values: Mapping[str, Value], recommendation: int
 ) -> list[ValidationGames]:
-    """The validations that belong to the study itself."""
+    """The study's own validations."""
     stages = stages_of(plan.spec.validation, games_to_validate(plan.spec, store), len(plan.reserved))
     return [
         ValidationGames(plan.spec, table, plan.reserved, values, stage, validation_series(number, recommendation))
@@ -50,7 +50,7 @@ def own_validations(
 def further_verdicts(
     plan: TuningPlan, store: Store, table: MatchTable, values: Mapping[str, Value], recommendation: int
 ) -> tuple[Verdict, ...]:
-    """What the validations have shown that were asked for apart from the study."""
+    """Verdicts of validations requested separately from the study."""
     verdicts = []
     lengths = store.metadata(LENGTHS_METADATA) or {}
     for number, (limits, kind) in enumerate(store.metadata(VALIDATIONS_METADATA) or (), start=MAX_STAGES):
@@ -66,18 +66,17 @@ def further_games(
     plan: TuningPlan, store: Store, table: MatchTable, values: Mapping[str, Value], stage: Stage, number: int,
     recommendation: int,
 ) -> ValidationGames:  # fmt: skip
-    """The games of a validation that was asked for apart from the study, by its number among the folder's."""
+    """The games of a separately requested validation; ``number`` is its number in the folder."""
     chosen = pairs_of_match(plan, store, stage.limits, recommendation) if stage.kind == "fixed" else None
     series = validation_series(number, recommendation)
     return ValidationGames(plan.spec, table, plan.reserved, values, stage, series, chosen)
 
 
 def pairs_of_match(plan: TuningPlan, store: Store, limits: Limits, recommendation: int) -> tuple[int, ...]:
-    """The numbers of the pairs that a further match of fixed length at a limit may have, as ``ValidationGames.chosen``.
+    """Numbers of pairs for a further match of fixed length at a limit, as ``ValidationGames.chosen``.
 
-    First those that such matches have begun, then pairs of its own, with openings from which no sequential test has
-    played there: when such a test ended depends on its games, so that they say too much or too little to be counted as
-    if their number had been fixed.
+    First the pairs that such matches have begun, then new ones whose openings no sequential test has used at this
+    limit. Games of a sequential test are excluded, because its stopping time depends on their results.
     """
     pairs: dict[str, set[int]] = {}
     for outcome in store.outcomes():
@@ -98,13 +97,13 @@ def pairs_of_match(plan: TuningPlan, store: Store, limits: Limits, recommendatio
 
 
 def games_to_validate(spec: TuningSpec, store: Store) -> int:
-    """The games of a tuning from which the length of its validation follows: of a budget in time, those it allowed."""
+    """The tuning's games that determine the length of its validation; for a budget in time, their estimate."""
     legs = legs_of(store)
     return spec.budget.games or (legs[-1].games if legs else min_games(spec))
 
 
 def recommendation_number(store: Store, values: Mapping[str, Value]) -> int:
-    """Which of the run's recommendations this is, from 0 on; a new one is recorded."""
+    """The number of this recommendation in the run, from 0; a new one is recorded."""
     known = store.metadata(VALIDATED_METADATA) or []
     number = known_recommendation(known, values)
     if number == len(known):
@@ -113,18 +112,18 @@ def recommendation_number(store: Store, values: Mapping[str, Value]) -> int:
 
 
 def known_recommendation(known: Sequence[list[Value]], values: Mapping[str, Value]) -> int:
-    """The place of a recommendation among those of a run, or where a new one would stand."""
+    """The index of a known recommendation, or the next free one."""
     wanted = list(values.values())
     return known.index(wanted) if wanted in known else len(known)
 
 
 def stored_of(games: ValidationGames) -> int:
-    """Games of a validation that are there."""
+    """Number of stored games of a validation."""
     return 2 * games.most_pairs - games.missing_games
 
 
 def stored_verdict(games: ValidationGames, store: Store) -> Verdict | None:
-    """What the stored games of a validation show; ``None`` without a complete pair."""
+    """The verdict of a validation's stored games; ``None`` without a complete pair."""
     decided = (store.metadata(DECIDED_METADATA) or {}).get(games.series)
     looks = Looks(games, decided)
     looks.take_up()
@@ -132,7 +131,8 @@ def stored_verdict(games: ValidationGames, store: Store) -> Verdict | None:
 
 
 def play_stage(run: Run, games: ValidationGames, name: str) -> Verdict | None:
-    """Play a validation and show how it goes; unfinished, or ``None`` without a complete pair, if it was stopped."""
+    """Play a validation and show its progress; if stopped, the verdict is unfinished, or ``None`` without a complete
+    pair."""
     progress, stage = run.progress, games.stage
     decided = run.store.metadata(DECIDED_METADATA) or {}
     words = console("elolab.tuning")("progress.validation", limit=stage.limits)
@@ -159,14 +159,14 @@ def play_stage(run: Run, games: ValidationGames, name: str) -> Verdict | None:
 
 
 def with_speed(verdict: Verdict, games: ValidationGames, store: Store) -> Verdict:
-    """The verdict with what both sides spent on the moves of the games that count."""
+    """The verdict with both sides' depth, nodes and time over the counted games."""
     match = games.match(range(verdict.counts.pairs))
     spent = spent_in(store.iterate(games.keys(verdict.counts.pairs)), games.spec.conditions.game)
     return replace(verdict, speed=speed_row(games.series, match, games.table, spent))
 
 
 def number_of(store: Store, stage: Stage) -> int:
-    """Which of the folder's validations a further one is; those of the study itself come first. Its length is kept."""
+    """The number of a further validation in the folder, after the study's own; its length is recorded."""
     number, known = known_number(store, stage), store.metadata(VALIDATIONS_METADATA) or []
     if number == MAX_STAGES + len(known):
         known.append([str(stage.limits), stage.kind])
@@ -176,13 +176,13 @@ def number_of(store: Store, stage: Stage) -> int:
 
 
 def known_number(store: Store, stage: Stage) -> int:
-    """The same, or what a new one would be; nothing is recorded."""
+    """The number of a further validation, or the next free one; records nothing."""
     wanted, known = [str(stage.limits), stage.kind], store.metadata(VALIDATIONS_METADATA) or []
     return MAX_STAGES + (int(known.index(wanted)) if wanted in known else len(known))
 
 
 def validation_words(verdict: Verdict, columns: int) -> str:
-    """A validation so far, for the live line."""
+    """A validation's state for the progress line."""
     message, elo, test = console("elolab.tuning"), signed(verdict.elo), verdict.test
     if test is None:
         return message("progress.validation_match", elo=elo, error=error_text(verdict.estimate.elo_error))
