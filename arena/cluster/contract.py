@@ -1,4 +1,4 @@
-"""What plays chunks of games for a run: a site with workers, each of them an executor as of ``concurrent.futures``."""
+"""The interface between a run and its workers: a site with workers, each a ``concurrent.futures`` executor."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from elolab.engine.settings.limits import Limits
 
 
 def clock_problem(limits: Limits) -> str:
-    """Why games at these limits do not belong on workers unless that is allowed; empty if they do."""
+    """The reason why games at these limits need permission to run on workers; empty if they do not."""
     if not limits.is_timed or limits.clock_kind != "wall":
         return ""
     return (
@@ -24,81 +24,81 @@ def clock_problem(limits: Limits) -> str:
 
 
 class ClusterError(UserError):
-    """Workers that cannot play the games; names the scheduler, worker or player and the remedy."""
+    """Workers that cannot play the games; the message names scheduler, worker or player and the remedy."""
 
     exit_code = 1
 
 
 @dataclass(frozen=True)
 class Worker:
-    """Something that plays chunks."""
+    """A worker that plays chunks of games."""
 
     address: str
-    """No other worker has it."""
+    """Unique address."""
     name: str
-    """As people know it."""
+    """Name for people."""
     threads: int
-    """Chunks it plays at a time."""
+    """Chunks played at a time."""
     executor: Executor
     play: Callable[[Chunk], PlayedChunk]
-    """What the executor is given."""
+    """Function to submit to the executor."""
     host: str = ""
-    """The machine on which it is."""
+    """Machine of the worker."""
     processors: int = 0
-    """Those that it may use there; 0 where nobody can say."""
+    """Processors that it may use there; 0 if unknown."""
 
 
 class RefusedWorker(NamedTuple):
     """A worker that gets no games."""
 
     name: str
-    """As people know it."""
+    """Name for people."""
     reason: str
 
 
 class Site(ABC):
-    """Where workers are. All methods return at once or within seconds."""
+    """A place with workers; all methods return at once or within seconds."""
 
     @abstractmethod
     def workers(self) -> Mapping[str, Worker]:
-        """Those that may play now, by their addresses. Raises ``ClusterError`` if there will not be any."""
+        """Workers that may play now, by address. Raises ``ClusterError`` if there will not be any."""
 
     @abstractmethod
     def refused(self) -> Mapping[str, RefusedWorker]:
-        """Those that may not play, by their addresses."""
+        """Workers that may not play, by address."""
 
     @abstractmethod
     def refuse(self, worker: Worker, reason: str) -> None:
-        """Give the worker no more games, and say why."""
+        """Give the worker no more games, and report the reason."""
 
     @property
     @abstractmethod
     def is_connected(self) -> bool:
-        """Whether ``workers`` is up to date; if not, nothing is known of a worker that it lacks."""
+        """Whether ``workers`` is up to date; if not, a worker missing from it may still exist."""
 
     @abstractmethod
     def given_up(self) -> str:
-        """Why the run had better end, if the connection was lost and has not come back for long; empty if not."""
+        """The reason to end the run after a long loss of connection; empty if there is none."""
 
     @abstractmethod
     def is_loss(self, error: BaseException) -> bool:
-        """Whether a chunk that ended with the error is lost with its worker or on the way, and can be played again."""
+        """Whether the error means that the chunk was lost with its worker or on the way, so that it can be replayed."""
 
     @abstractmethod
     def tell(self, order: Order) -> None:
-        """Have every worker heed it."""
+        """Send an order to every worker."""
 
     def running(self, run: str) -> Iterable[tuple[int, ChunkGame]]:
-        """What is known of a run's games being played, each with its chunk's number."""
+        """The known games in progress of a run, each with its chunk's number."""
         return ()
 
     @abstractmethod
     def close(self) -> None:
-        """No more chunks will be sent."""
+        """Stop sending chunks."""
 
 
 class ExecutorSite(Site):
-    """One worker: an executor that somebody else has made, and will shut down."""
+    """A single worker: an executor that the caller made and will shut down."""
 
     def __init__(self, executor: Executor, concurrency: int) -> None:
         """``concurrency`` is how many chunks the executor plays at a time."""
@@ -106,11 +106,11 @@ class ExecutorSite(Site):
         self._worker = Worker("executor", name, concurrency, executor, play_chunk)
 
     def workers(self) -> Mapping[str, Worker]:
-        """The one."""
+        """The single worker."""
         return {self._worker.address: self._worker}
 
     def refused(self) -> Mapping[str, RefusedWorker]:
-        """Nobody: without its executor a run ends."""
+        """Always empty: without its executor a run ends."""
         return {}
 
     def refuse(self, worker: Worker, reason: str) -> None:
@@ -122,20 +122,20 @@ class ExecutorSite(Site):
 
     @property
     def is_connected(self) -> bool:
-        """Always."""
+        """Always true."""
         return True
 
     def given_up(self) -> str:
-        """Never."""
+        """Always empty."""
         return ""
 
     def is_loss(self, error: BaseException) -> bool:
-        """Whether the chunk was cancelled by somebody else; after any other error the executor is of no use."""
+        """Whether somebody else cancelled the chunk; after any other error the executor is unusable."""
         return isinstance(error, CancelledError)
 
     def tell(self, order: Order) -> None:
-        """Tell this process, in which an executor of threads plays; others end their chunks, seconds later."""
+        """Pass the order to this process, for executors with threads; others end their chunks seconds later."""
         heed(order)
 
     def close(self) -> None:
-        """The executor stays as it is."""
+        """Does nothing: the executor belongs to the caller."""

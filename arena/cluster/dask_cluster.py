@@ -22,21 +22,21 @@ from elolab.engine.language import console
 
 CONNECT_SECONDS = 10.0
 LOOK_SECONDS = 1.0
-"""Between two looks at the cluster."""
+"""Interval between looks at the cluster."""
 ANSWER_SECONDS = 10.0
-"""After so long without an answer the scheduler counts as gone."""
+"""Time without an answer after which the scheduler counts as gone."""
 PATIENCE_SECONDS = 60.0
-"""How long a run waits for a scheduler that has gone, and for workers where there are none."""
+"""Longest wait for a lost scheduler, or for workers where there are none."""
 QUIET_LOGGERS = ("distributed", "distributed.client", "distributed.core", "concurrent.futures", "tornado.application")
-"""What they say of connections that end, elolab says in its own lines."""
+"""Loggers silenced because elolab reports broken connections itself."""
 FORGOTTEN_SECONDS = 5.0
-"""After which a game that its worker says nothing of any more is no longer shown."""
+"""Time after which a game no longer reported by its worker is not shown."""
 TOPIC = "elolab-games"
-"""Under which workers say what they play."""
+"""Topic of the workers' reports on their games."""
 
 
 def play_chunk_on_dask(chunk: Chunk) -> PlayedChunk:
-    """``play_chunk``, on a worker; it says through the scheduler how far it is."""
+    """``play_chunk`` on a worker; reports progress through the scheduler."""
     from distributed import get_worker
 
     worker = get_worker()
@@ -70,12 +70,12 @@ class DaskSite(Site):
         self._lock = threading.RLock()
         self._workers: dict[str, Worker] = {}
         self._refused: dict[str, RefusedWorker] = {}
-        """Those that may not play, by address."""
+        """Workers that may not play, by address."""
         self._known: set[str] = set()
-        """Addresses that were examined."""
+        """Addresses already examined."""
         self._scheduler = ""
         self._running: dict[tuple[str, int], tuple[float, list[ChunkGame]]] = {}
-        """By run and chunk: when its worker said so, and its games being played."""
+        """Keyed by run and chunk: time of the worker's report, and its games in progress."""
         self._away_since: float | None = None
         self._none_since = time.monotonic()
         self._had_workers = False
@@ -146,7 +146,7 @@ class DaskSite(Site):
         )
 
     def tell(self, order: Order) -> None:
-        """See ``Site.tell``; a worker that does not hear of it plays its chunks to their ends."""
+        """See ``Site.tell``; a worker that the order does not reach plays its chunks to their ends."""
         with self._lock:
             addresses = [*self._workers]
         if addresses and self.is_connected:
@@ -172,7 +172,7 @@ class DaskSite(Site):
     # The connection
 
     def _connected(self, seconds: float, is_stopped: Callable[[], bool]) -> Any:
-        """A client. Raises an ``Exception`` without one, ``KeyboardInterrupt`` once ``is_stopped``."""
+        """Connect a client. Raises an ``Exception`` on failure, ``KeyboardInterrupt`` once ``is_stopped``."""
         # Dask's client waits without limit for the first words of a program that is no scheduler. The question is put
         # on a thread of its own, as this one may have an event loop.
         with ThreadPoolExecutor(1) as pool:
@@ -185,14 +185,14 @@ class DaskSite(Site):
         return client
 
     def _hear(self, event: tuple[float, dict[str, Any]]) -> None:
-        """A worker says what it plays."""
+        """Handle a worker's report on its games."""
         said, now = event[1], time.monotonic()
         with self._lock:
             self._running[said["run"], said["chunk"]] = (now, [ChunkGame(*game) for game in said["games"]])
             self._running = {chunk: one for chunk, one in self._running.items() if now - one[0] < FORGOTTEN_SECONDS}
 
     def _asked(self, function: Callable[..., Any], argument: Any, addresses: list[str], seconds: float) -> Any:
-        """What workers answer, or with what error, by address; on their event loops, whatever they play."""
+        """Call a function on workers' event loops, whatever they play; returns answers or errors by address."""
         client = self._client
         arguments = () if argument is None else (argument,)
         return client.sync(
@@ -200,7 +200,7 @@ class DaskSite(Site):
         )
 
     def _follow(self) -> None:
-        """See the module."""
+        """Follow the cluster; see the module."""
         while not self._is_closing.wait(LOOK_SECONDS):
             try:
                 if self._client.status not in ("running", "connecting"):
@@ -223,7 +223,7 @@ class DaskSite(Site):
         )
 
     def _look(self) -> None:
-        """Ask which workers there are, and examine those that are new."""
+        """List the workers, and examine new ones."""
         client = self._client
         cluster = client.sync(client.scheduler.identity, n_workers=-1, callback_timeout=ANSWER_SECONDS)
         present: dict[str, dict[str, Any]] = cluster["workers"]
@@ -270,7 +270,7 @@ class DaskSite(Site):
                 self._had_workers = True
 
     def _difference_to(self, introduced: Mapping[str, Any]) -> str:
-        """Why a worker's elolab would play other games; empty if it would not."""
+        """The difference that would make a worker's elolab play other games; empty if there is none."""
         where = difference_in_sources(introduced.get("sources", {}))
         if introduced["identity"] != self._identity:
             return f"its engine is {introduced['identity']}, not {self._identity}" + (f" ({where})" if where else "")
@@ -298,7 +298,7 @@ class DaskSite(Site):
 
 
 async def _find_scheduler(address: str, seconds: float, is_stopped: Callable[[], bool]) -> None:
-    """Ask the scheduler who it is. Raises ``OSError`` with the reason, ``KeyboardInterrupt`` once ``is_stopped``."""
+    """Ask the scheduler's identity. Raises ``OSError`` with the reason, ``KeyboardInterrupt`` once ``is_stopped``."""
     from distributed import rpc
 
     scheduler = rpc(address, timeout=seconds, connection_args=_connection_settings(address))

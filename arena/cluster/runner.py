@@ -34,27 +34,27 @@ if TYPE_CHECKING:
     from elolab.engine.engine import StopFlag
 
 CHUNK_SECONDS = 4.0
-"""How long a chunk is meant to last: many times what sending it costs, and short enough to be lost."""
+"""Target duration of a chunk: many times its cost of transfer, and short enough to lose."""
 MOST_GAMES = 1000
-"""In a chunk."""
+"""Most games in a chunk."""
 GROWTH = 4
-"""A chunk has at most so many times the games of the worker's last one: the first tell little of what games take."""
+"""Largest growth of a worker's chunk from one to the next: the first games are a poor estimate."""
 FAREWELL_SECONDS = 3.0
-"""How long a stopped run waits for the games that have ended on workers."""
+"""Wait of a stopped run for games that have ended on workers."""
 LOSS_DIVISOR = 8
-"""The games of a chunk that was lost come in chunks so much smaller, until one that ends workers is alone."""
+"""Divisor of the size of chunks with lost games, until a game that crashes workers is alone."""
 MOST_LOSSES = 5
-"""Workers that may end over a single game."""
+"""Most workers that may end over a single game."""
 STRAGGLER_SECONDS = 12.0
-"""A chunk that is away for longer is played by an idle worker too, where no other games are left."""
+"""Age at which an outstanding chunk is also given to an idle worker, if no other games are left."""
 STRAGGLER_RATIO = 4
-"""But not before it is away for so many times as long as the slowest worker takes for what it has to play."""
+"""Least age for that, as a multiple of the slowest worker's time for its outstanding games."""
 SPEED_WINDOW_SECONDS = 60.0
 
 
 @dataclass
 class _Record:
-    """What a run knows of a worker."""
+    """Statistics of a worker."""
 
     name: str
     threads: int
@@ -63,13 +63,13 @@ class _Record:
     game_seconds: float = 0.0
     games: int = 0
     finishes: deque[tuple[float, int]] = field(default_factory=deque)
-    """When games came in, and how many."""
+    """Arrival times and numbers of games."""
     unavailable: dict[str, str] = field(default_factory=dict)
-    """Players that could not be started there, and why."""
+    """Players that could not be started there, with reasons."""
     began: float = field(default_factory=time.monotonic)
 
     def add(self, played: PlayedChunk) -> None:
-        """Count what came of a chunk."""
+        """Count the results of a chunk."""
         if not played.records:
             return
         each = played.seconds / len(played.records)
@@ -79,7 +79,7 @@ class _Record:
         self.finishes.append((time.monotonic(), self.size))
 
     def chunk_size(self) -> int:
-        """How many games its next chunk should have."""
+        """Number of games for its next chunk."""
         if not self.size:
             return 1
         return max(1, min(int(CHUNK_SECONDS / max(self.game_seconds, 1e-6)), GROWTH * self.size, MOST_GAMES))
@@ -95,7 +95,7 @@ class _Record:
 
 @dataclass(frozen=True)
 class _Sent:
-    """A chunk on its way."""
+    """An outstanding chunk."""
 
     chunk: Chunk
     worker: Worker
@@ -103,18 +103,18 @@ class _Sent:
 
 
 class _Queue:
-    """The games that wait, in schedule order; those that come back are the first."""
+    """Waiting games in schedule order; returned games come first."""
 
     def __init__(self, jobs: Iterator[GameJob | None]) -> None:
         self._source = jobs
         self._waiting: deque[GameJob] = deque()
         self._limits: dict[str, int] = {}
-        """By the keys of games that were lost with a worker: in how large a chunk they may be sent again."""
+        """Largest chunk for each game that was lost with a worker, by key."""
         self._losses: Counter[str] = Counter()
-        """By the keys of games: how many workers ended while they played that one alone."""
+        """Number of workers that ended while playing a game alone, by its key."""
 
     def known(self, most: int) -> int:
-        """How many there are, of which it looks at no more than ``most``."""
+        """Number of waiting games, looking ahead at most ``most``."""
         while len(self._waiting) < most:
             job = next(self._source, None)
             if job is None:  # the end, or as far as it is known by now
@@ -123,7 +123,7 @@ class _Queue:
         return len(self._waiting)
 
     def take(self, size: int, excluded: Collection[str] = ()) -> tuple[GameJob, ...]:
-        """The first games without players in ``excluded``, at most so many."""
+        """Take the first games without players in ``excluded``, at most ``size``."""
         taken: list[GameJob] = []
         left: list[GameJob] = []
         while len(taken) < size and self.known(1):
@@ -135,15 +135,15 @@ class _Queue:
         return tuple(taken)
 
     def drop(self, players: Collection[str]) -> None:
-        """Leave out the games of these players."""
+        """Remove the games of these players."""
         self._waiting = deque(job for job in self._waiting if not _has(job, players))
 
     def put_back(self, jobs: Iterable[GameJob]) -> None:
-        """Games that were not played."""
+        """Return games that were not played."""
         self._waiting.extendleft(reversed(tuple(jobs)))
 
     def put_back_lost(self, jobs: tuple[GameJob, ...]) -> GameJob | None:
-        """Games whose worker ended while it had them; one of them, if it has cost too many workers."""
+        """Return games whose worker ended; the result is a game that has ended too many workers, if any."""
         self.put_back(jobs)
         for job in jobs:
             self._limits[job.key] = max(1, len(jobs) // LOSS_DIVISOR)
@@ -187,11 +187,11 @@ class ClusterRunner(Runner):
         self._sent: dict[Future[PlayedChunk], _Sent] = {}
         self._records: dict[str, _Record] = {}
         self._told: set[str] = set()
-        """Remarks of workers that were passed on."""
+        """Remarks of workers already reported."""
         self._copied: set[str] = set()
-        """Keys of games that were sent to a second worker."""
+        """Keys of games sent to a second worker."""
         self._settled: set[str] = set()
-        """Those of them that came back from either."""
+        """Keys of those that have come back from either."""
 
     @property
     def concurrency(self) -> int:
@@ -199,7 +199,7 @@ class ClusterRunner(Runner):
         return max(1, sum(worker.threads for worker in self._site.workers().values()))
 
     def close(self) -> None:
-        """Have the workers give up what is left, and end the players."""
+        """Make the workers drop remaining games and end the players."""
         if self._sent:
             self._tell("stop")
         self._abandon()
@@ -290,7 +290,7 @@ class ClusterRunner(Runner):
     # Sending
 
     def _send_out(self, queue: _Queue) -> bool:
-        """Give every worker what it has room for; false if all games have come back."""
+        """Give every worker as much as it has room for; false if all games have come back."""
         workers = self._site.workers()
         if why := self._site.given_up():
             self._warn(why)
@@ -315,7 +315,7 @@ class ClusterRunner(Runner):
         return bool(self._sent) or queue.known(1) > 0
 
     def _send(self, worker: Worker, queue: _Queue, slots: int) -> bool:
-        """Send a chunk, if there is one for this worker."""
+        """Send a chunk to a worker, if there is one for it."""
         record = self._record_of(worker)
         size = record.chunk_size()
         # The last games are shared out, so that all workers end at about the same time.
@@ -329,7 +329,7 @@ class ClusterRunner(Runner):
         return True
 
     def _submit(self, worker: Worker, jobs: tuple[GameJob, ...]) -> bool:
-        """Send a chunk of these games; false if the worker does not take it."""
+        """Send a chunk of these games; false if the worker refuses it."""
         self._last = next(self._numbers)
         weights = travelling_weights(jobs)
         chunk = Chunk(self._run, self._last, jobs, self._identity, self._sources, weights, dict(self._files))
@@ -343,7 +343,7 @@ class ClusterRunner(Runner):
         return True
 
     def _send_copy(self, worker: Worker) -> None:
-        """Have an idle worker play, too, what another one has had for too long: it may be slow, or hang."""
+        """Let an idle worker also play a chunk outstanding for too long: its worker may be slow or hang."""
         now, unavailable = time.monotonic(), self._record_of(worker).unavailable
         slowest = max((record.game_seconds for record in self._records.values()), default=0.0)
         for sent in sorted(self._sent.values(), key=lambda one: one.at):
@@ -366,7 +366,7 @@ class ClusterRunner(Runner):
         return self._records[worker.address]
 
     def _warn_of_load(self, worker: Worker) -> None:
-        """Say that the worker's machine has too few processors for the games that all its workers play at a time."""
+        """Warn if the worker's machine has too few processors for all games played there."""
         together = [other for other in self._site.workers().values() if other.host == worker.host]
         load = overload(self._sides, sum(other.threads for other in together), worker.processors, pondering_slots=1)
         if load is not None:
@@ -375,7 +375,7 @@ class ClusterRunner(Runner):
     # What comes back
 
     def _collected(self, queue: _Queue, seconds: float) -> Iterator[list[GameRecord]]:
-        """The records of the chunks that come back next, after so many seconds at most."""
+        """The records of the chunks that come back within so many seconds."""
         if not self._sent:
             time.sleep(seconds)
             return
@@ -396,7 +396,7 @@ class ClusterRunner(Runner):
             self._find_lost(queue)
 
     def _find_lost(self, queue: _Queue) -> None:
-        """Take back the chunks of workers that have gone."""
+        """Take back the chunks of workers that are gone."""
         workers, refused = self._site.workers(), self._site.refused()
         lost = [one for one in self._sent.items() if workers.get(one[1].worker.address) is not one[1].worker]
         played = Counter(sent.worker.address for sent in self._sent.values())
@@ -441,7 +441,7 @@ class ClusterRunner(Runner):
             self._put_back_lost(worker, unplayed, queue)
 
     def _settle(self, records: Iterable[GameRecord]) -> None:
-        """Wait no longer for other chunks with these games, if they were sent twice."""
+        """Drop other outstanding copies of these games."""
         settled = {record.key for record in records} & self._copied
         if not settled:
             return
@@ -452,11 +452,11 @@ class ClusterRunner(Runner):
                 future.cancel()
 
     def _unsettled(self, jobs: Iterable[GameJob]) -> tuple[GameJob, ...]:
-        """Those that have not come back from another worker."""
+        """The games that have not come back from another worker."""
         return tuple(job for job in jobs if not self._settled or job.key not in self._settled)
 
     def _lose(self, sent: _Sent, error: BaseException, queue: _Queue) -> None:
-        """A chunk has not come back."""
+        """Handle a chunk that was lost."""
         jobs = self._unsettled(sent.chunk.jobs)
         if isinstance(error, CancelledError):  # with its scheduler, for which no game is to blame
             queue.put_back(jobs)
@@ -483,7 +483,7 @@ class ClusterRunner(Runner):
     # Players that are not everywhere
 
     def _take_out(self, queue: _Queue, workers: Mapping[str, Worker]) -> None:
-        """Note the players that no worker has."""
+        """Record the players that no worker can start."""
         records = [self._record_of(worker) for worker in workers.values()]
         for player, reason in records[0].unavailable.items() if records else ():
             if player not in self.unavailable and all(player in record.unavailable for record in records):
@@ -492,7 +492,7 @@ class ClusterRunner(Runner):
             queue.drop(self.unavailable)
 
     def _take_out_unmatched(self, queue: _Queue, workers: Mapping[str, Worker]) -> None:
-        """Note a player that shares no worker with its opponent, which is why the game was sent to nobody."""
+        """Record a player that shares no worker with its opponent, so that nobody can play the game."""
         (job,) = queue.take(1)
         queue.put_back([job])
         records = [self._record_of(worker) for worker in workers.values()]
@@ -504,7 +504,7 @@ class ClusterRunner(Runner):
     # The end
 
     def _farewell(self, queue: _Queue) -> Iterator[list[GameRecord]]:
-        """What has ended on workers by the time the run is stopped."""
+        """Collect games that ended on workers before the run was stopped."""
         until = time.monotonic() + FAREWELL_SECONDS
         while self._sent and time.monotonic() < until and self._site.is_connected:
             yield from self._collected(queue, 0.1)
@@ -529,7 +529,7 @@ def _described(error: BaseException) -> str:
 
 
 def travelling_weights(jobs: Iterable[GameJob]) -> tuple[Weights, ...]:
-    """The evaluation weights that the games' built-in players have from files that are not shipped."""
+    """Evaluation weights of built-in players that come from files not shipped with elolab."""
     values = {
         value
         for player in {id(player): player for job in jobs for player in (job.first, job.second)}.values()

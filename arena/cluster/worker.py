@@ -26,80 +26,80 @@ from elolab.engine.settings.parameters import BY_NAME
 from elolab.engine.settings.weights import Weights, find_weights, provide_weights
 
 IDLE_SECONDS = 60.0
-"""After so long without a chunk a seat's players end."""
+"""Idle time after which a seat's players end."""
 REPORT_SECONDS = 1.0
-"""Between two reports of the games being played."""
+"""Interval between reports on games in progress."""
 
 
 class ChunkGame(NamedTuple):
-    """A game of a chunk that is being played."""
+    """A game in progress within a chunk."""
 
     place: int
-    """In the chunk."""
+    """Index in the chunk."""
     seconds: float
     moves: list[str]
     scores: list[int | None]
-    """Both as ``MoveRecord`` has them."""
+    """Moves and scores as in ``MoveRecord``."""
 
     def moves_so_far(self) -> MovesSoFar:
-        """As of the report."""
+        """The moves as of the report."""
         return self.moves, self.scores
 
 
 Report = Callable[[list[ChunkGame]], None]
-"""Told of the games being played: their places in the chunk and for how many seconds."""
+"""Receives the games in progress."""
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Games for a worker, and all that they need."""
+    """Games for a worker, with everything they need."""
 
     run: str
-    """Whose games they are: the same for all chunks of a run, and for no other run."""
+    """Identity of the run, common to its chunks and unique to it."""
     number: int
-    """Chunks of a run are numbered in the order in which they are sent."""
+    """Number of the chunk in order of sending."""
     jobs: tuple[GameJob, ...]
     identity: str
-    """The engine that must play them."""
+    """Identity of the engine that must play them."""
     sources: str
-    """``arena.provenance.sources.sources_digest`` of the elolab that must play them."""
+    """Required ``arena.provenance.sources.sources_digest`` of the worker's elolab."""
     weights: tuple[Weights, ...] = ()
     """Evaluation weights that are not shipped with elolab."""
     files: Mapping[GameFile, str] = field(default_factory=dict)
-    """Digests of the files of external players that must play them, as far as they are known."""
+    """Required digests of external players' files, where known."""
 
 
 @dataclass(frozen=True)
 class PlayedChunk:
-    """What came of a chunk. Games that are missing from it were not played."""
+    """Results of a chunk; games missing from it were not played."""
 
     records: tuple[GameRecord, ...] = ()
     unavailable: Mapping[str, str] = field(default_factory=dict)
-    """Players that could not be started there, and why."""
+    """Players that could not be started there, with reasons."""
     remarks: tuple[str, ...] = ()
-    """What somebody should know."""
+    """Remarks to report to the user."""
     seconds: float = 0.0
     files: Mapping[GameFile, str] = field(default_factory=dict)
     """Digests of the files with which external players played."""
     refusal: str = ""
-    """Why this worker can play no games at all."""
+    """Reason why this worker can play no games at all."""
     error: str = ""
-    """What is wrong with the games, for a user."""
+    """Error in the games, for the user."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """What the workers are told of a run, beside its chunks."""
+    """An order to the workers of a run."""
 
     run: str
     number: int
-    """It is of all chunks up to this one."""
+    """Last chunk that the order applies to."""
     kind: str
     """``finish`` (no further game begins), ``stop`` (games are given up) or ``release`` (the players end)."""
 
 
 def introduction() -> dict[str, Any]:
-    """What a client has to know of a worker: its engine, its sources, and where it runs."""
+    """Data for a client's examination of this worker: its engine, its sources, and its host."""
     from elolab.engine.compiled.identity import engine_identity
 
     return {
@@ -127,7 +127,7 @@ def play_chunk(chunk: Chunk, report: Report = lambda running: None) -> PlayedChu
 
 
 def _refusal(chunk: Chunk) -> str:
-    """Why this elolab is not that of the chunk; empty if it is."""
+    """The difference between this elolab and the chunk's; empty if none."""
     from elolab.engine.compiled.identity import engine_identity
 
     for what, here, wanted in (
@@ -140,7 +140,7 @@ def _refusal(chunk: Chunk) -> str:
 
 
 def difference_in_files(wanted: Mapping[GameFile, str], there: Mapping[GameFile, str]) -> str:
-    """The first file that is another on a worker than for the run, for people; empty if there is none."""
+    """The first file that differs between a worker and the run, in words; empty if none."""
     for file, digest in there.items():
         if digest != (expected := wanted.get(file, digest)):
             return f"its {file} is {digest[:SHOWN_DIGITS]}, not {expected[:SHOWN_DIGITS]}"
@@ -148,13 +148,13 @@ def difference_in_files(wanted: Mapping[GameFile, str], there: Mapping[GameFile,
 
 
 def _missing_file(player: PlayerSpec, wanted: Iterable[GameFile]) -> str:
-    """Which file that a player names is not here, beside its program, which is looked for when it starts."""
+    """The missing file that a player names, apart from its program, which is checked on starting."""
     missing = (file for file in wanted if not file.is_program and file.is_of(player) and file.digest() is None)
     return next((f"its {file} is missing" for file in missing), "")
 
 
 def _difference_in_weights(players: Iterable[PlayerSpec]) -> str:
-    """What is wrong here with the evaluation weights of built-in players; empty if nothing is."""
+    """The error of built-in players' evaluation weights on this worker; empty if none."""
     values = {value for player in players for name, value in player.parameters if BY_NAME[name].kind == "weights"}
     try:
         for value in sorted(values):
@@ -165,17 +165,17 @@ def _difference_in_weights(players: Iterable[PlayerSpec]) -> str:
 
 
 def heed(order: Order) -> None:
-    """Do as told; returns at once."""
+    """Carry out an order; returns at once."""
     _SEATS.heed(order)
 
 
 class _Seat:
-    """Where one game at a time is played, for one run."""
+    """A seat plays one game at a time, for one run."""
 
     def __init__(self, run: str) -> None:
         self.run = run
         self.left_at = time.monotonic()
-        """When the last chunk ended."""
+        """End time of the last chunk."""
         self.chunk: Chunk | None = None
         self._stop = StopFlag()
         self._remarks: list[str] = []
@@ -184,7 +184,7 @@ class _Seat:
         self._runner = GameRunner(1, self._stop, tick=self._tick, warn=self._remarks.append)
 
     def play(self, chunk: Chunk, report: Report, missing: Mapping[str, str]) -> PlayedChunk:
-        """Play a chunk to its end, or until an order stops it, without the players that are ``missing`` here."""
+        """Play a chunk until it ends or an order stops it, without the players ``missing`` here."""
         self._stop.clear()
         self._runner.unavailable.clear()
         self._runner.unavailable.update(missing)
@@ -212,11 +212,11 @@ class _Seat:
         )  # fmt: skip
 
     def give_up(self) -> None:
-        """Let the game that is being played end without a result."""
+        """Abort the current game without a result."""
         self._stop.set()
 
     def close(self) -> None:
-        """End the players; nobody may be playing."""
+        """End the players; no game may be in progress."""
         self._runner.close()
 
     def _tick(self) -> None:
@@ -229,7 +229,7 @@ class _Seat:
 
 
 class _Seats:
-    """All seats of this process, and the orders that were given."""
+    """All seats of this process, and the orders received."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -274,11 +274,11 @@ class _Seats:
             threading.Thread(target=self._close, args=(lambda seat: seat.run == order.run,), daemon=True).start()
 
     def is_stopped(self, chunk: Chunk) -> bool:
-        """Whether its games are to be given up."""
+        """Whether its games must be abandoned."""
         return chunk.number <= self._stopped.get(chunk.run, -1)
 
     def is_finished(self, chunk: Chunk) -> bool:
-        """Whether no further game of it is to begin."""
+        """Whether none of its games may begin any more."""
         return chunk.number <= self._finished.get(chunk.run, -1)
 
     def _close(self, is_unneeded: Callable[[_Seat], bool]) -> None:
@@ -289,7 +289,7 @@ class _Seats:
             seat.close()
 
     def _clear(self) -> None:
-        """Again and again, close the seats that nobody has used for a while."""
+        """Periodically close seats unused for a while."""
         while True:
             time.sleep(IDLE_SECONDS / 4)
             self._close(lambda seat: time.monotonic() - seat.left_at > IDLE_SECONDS)

@@ -220,7 +220,7 @@ class PonderSearch:
         return self._outcome, max(0, ended_ns - hit_ns)
 
     def abandon(self) -> SearchResult | None:
-        """Stop the search and discard its result; ``None`` if it failed."""
+        """Stop the search and return its result so far; ``None`` if it failed."""
         self._stop.set()
         self._ponder.clear()
         self._thread.join()

@@ -51,9 +51,9 @@ class ProtocolFinder:
     _found: dict[tuple[Program, str | None], Protocol] = field(default_factory=dict)
 
     def protocol_of(self, command: Sequence[str], directory: str | None, game: str | None, seconds: float) -> Protocol:
-        """The protocol that a program speaks, of those that the game is played over, or of all.
+        """Detect a program's protocol, among those for the game or among all.
 
-        ``seconds`` is the most that each protocol is tried for. Raises ``DetectionError`` in one line.
+        ``seconds`` limits each protocol. Raises ``DetectionError`` in one line.
         """
         program = (tuple(command), directory)
         if (program, game) not in self._found:

@@ -202,10 +202,10 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
                     raise fault from None
 
     def search_statistics(self) -> None:
-        """Nothing: an external engine keeps its counts to itself."""
+        """Always ``None``: external engines do not report them."""
 
     def dialogue(self) -> list[str]:
-        """The end of the conversation with the process that runs or ran last."""
+        """The last lines exchanged with the current or latest process."""
         return self._process.dialogue.tail() if self._process is not None else []
 
     async def close(self) -> None:
@@ -224,7 +224,7 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
         return self._process
 
     def _drain_unsolicited_lines(self) -> None:
-        """Before a question: lines that have come already must not be taken for the answer."""
+        """Discard lines that have already arrived, so that they cannot be taken for the answer."""
         for line in self._running().take_unasked():
             self._session.receive(line)
 
@@ -235,9 +235,9 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
         stop: StopFlag | None = None,
         replies: tuple[bytes, ...] = (),
     ) -> None:
-        """Say the lines and listen until every reply that is due has come.
+        """Send lines and read until every due reply has come.
 
-        With ``replies`` the session hears of nothing before a line that begins with one of these.
+        With ``replies``, output reaches the session only with a line that begins with one of these words.
         """
         process, session = self._running(), self._session
         stop = stop or self._starting
@@ -248,9 +248,9 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
     async def _wait_for_move(
         self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, began_ns: int, unsent: bytes = b""
     ) -> int:
-        """Say the lines that ask for a move, and wait until it has come; the nanoseconds from ``began_ns`` on.
+        """Send the lines that ask for a move and wait for it; returns the nanoseconds since ``began_ns``.
 
-        Without lines it has been asked for, but for what is ``unsent``.
+        Without lines the question was already sent, except for ``unsent``.
         """
         process, session = self._running(), self._session
         deadline_ns = began_ns + self._allowance_ms(clock) * 1_000_000
@@ -282,7 +282,7 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
         return min(times) + self.spec.margin_ms
 
     async def _overdue(self, clock: PlayerClock | None, began_ns: int) -> Exception:
-        """The engine is stopped: late if it obeys, hanging if it does not."""
+        """Stop an overdue engine: it is late if it obeys, hanging if not."""
         heard, overdue = self._heard(began_ns), self._no_move_in_time(clock)
         answered = await self._halt()
         if not self.spec.limits.is_timed:
@@ -300,7 +300,7 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
         return Fault("no_move_in_time", waited=seconds_text(self._allowance_ms(clock)), allowed=allowed)
 
     def _heard(self, since_ns: int = 0) -> Fault:
-        """What the engine has said last, for the text of a fault: a word of it may be misspelt, or not flushed."""
+        """The engine's last words, for a fault's text: they may show a misspelt or unfinished answer."""
         if self._process is None:
             return Fault("said_nothing")
         last, before = ([*self._process.dialogue.last_two_received(since_ns), "", ""])[:2]
@@ -314,14 +314,14 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
         return Fault("endless_line_after", bytes=LINE_BYTES, line=line, before=before[:QUOTED])
 
     def _resignation(self, said: str, elapsed_ns: int, score: int | None) -> Exception:
-        """What an answer that resigns is: ``PlayerResigned``, but ``NoMove`` where the engine's score is not lost."""
+        """The exception for a resignation: ``PlayerResigned``, or ``NoMove`` if the engine's score is not lost."""
         if score is None or score < -LEVEL_SCORE:
             return PlayerResigned()
         what = Fault("resigned_unlost", said=said[:QUOTED], score=score)
         return NoMove(what, elapsed_ns, score, is_resignation=True)
 
     async def _failed(self, reason: str, what: Fault | str) -> PlayerFault:
-        """End the process; the fault, with how the process ended where it did so by itself."""
+        """End the process; returns the fault, with the process's own end if it ended by itself."""
         what = Fault.of(what)
         if self._process is not None:
             died = self._process.has_died

@@ -84,10 +84,10 @@ class DialogueSink(Protocol):
 
 
 class Dialogue:
-    """The end of what was said both ways, with time stamps, in bounded memory.
+    """The last lines in both directions with time stamps, in bounded memory.
 
-    What the harness said has its own allowance, so that a flood of output cannot wash away the question. Output is kept
-    as it came, for most of it nobody ever reads.
+    The harness's lines have their own allowance, so a flood of output cannot displace the question. Output is stored
+    raw, because most of it is never read.
     """
 
     RECEIVED_LINES = 180
@@ -316,11 +316,10 @@ class EngineProcess:
         return await self.read_reply((), deadline_ns, stop)
 
     async def read_reply(self, words: tuple[bytes, ...], deadline_ns: int, stop: StopFlag | None = None) -> str:
-        """The lines up to the first whose first word is one of ``words``; up to the next line if there are none.
+        """Read lines up to the first whose first word is in ``words``; without words, read one line.
 
-        The last line is as ``plain_line`` writes it; those before it are as they came, for most of them nobody reads.
-        Of what is said before the reply only the last ``LINE_BYTES`` are certain to be there. Raises
-        ``DeadlinePassed``, ``ProcessEnded``, and ``GameStopped`` once ``stop`` is set.
+        The last line is normalised by ``plain_line``, the others are raw. Only the last ``LINE_BYTES`` before the reply
+        are certain to be kept. Raises ``DeadlinePassed``, ``ProcessEnded``, and ``GameStopped`` once ``stop`` is set.
         """
         self._words, self._scanned = words, 0
         end = self._reply_end() if self._data else 0

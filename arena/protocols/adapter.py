@@ -1,4 +1,4 @@
-"""A UCCI engine behind Qianhong's protocol, as the program UCCI2QH (2007) put ElephantEye behind it.
+"""Adapter: a UCCI engine behind Qianhong's protocol, like the program UCCI2QH (2007) for ElephantEye.
 
 The conversation is that of the built-in engine (``engine.protocols.qianhong``); searches are made by a ``UcciPlayer``.
 Moves that Qianhong bans are banned by ``banmoves``, beside those that lose by the repetition rules. An engine that
@@ -30,9 +30,9 @@ from elolab.engine.settings.limits import Limits
 START_TIMEOUT_MS = 60_000
 """How long the engine may take to start."""
 MARGIN_MS = 30_000
-"""How late a move may come before the engine is taken to hang: a person waits, and no game is lost."""
+"""Tolerance for a late move before the engine counts as hanging: a person waits, and no game is lost."""
 POLL_S = 0.01
-"""How often a pondering search looks whether the expected move has been made."""
+"""Poll interval of a pondering search for the expected move."""
 
 Result = TypeVar("Result")
 
@@ -40,7 +40,7 @@ Result = TypeVar("Result")
 def adapted_spec(
     command: Sequence[str], options: Sequence[tuple[str, str]], directory: str | None, time_unit: str
 ) -> PlayerSpec:
-    """The engine as a player whose clock is told with each search."""
+    """The engine as a player whose clock is sent with each search."""
     return PlayerSpec(
         PurePath(command[0]).name, "ucci", Limits(clock_ms=1000), command=tuple(command), options=tuple(options),
         directory=directory, start_timeout_ms=START_TIMEOUT_MS, margin_ms=MARGIN_MS, ponder=True,
@@ -49,27 +49,27 @@ def adapted_spec(
 
 
 class AdaptedPlayer(UcciPlayer):
-    """An engine that is asked about any position, for people take moves back, and that always moves in the end."""
+    """An engine that accepts any position, because people take moves back, and always moves in the end."""
 
     def __init__(self, spec: PlayerSpec, game: str) -> None:
         super().__init__(spec, game)
         self._start = ""
-        """Where the game that the engine knows of began; empty before the first."""
+        """Start position of the game known to the engine; empty before the first."""
         self._told: list[str] = []
-        """The moves from there that it knows of."""
+        """The moves of that game known to the engine."""
         self._allowed: Sequence[str] = ()
 
     @property
     def engine_name(self) -> str:
-        """What the engine calls itself, or its program's name."""
+        """The engine's name, or its program's."""
         return self._session.engine_name or self.name
 
     def forget(self) -> None:
-        """The next search is that of a new game."""
+        """Make the next search start a new game."""
         self._start = ""
 
     async def take_up(self, position: Position, moves: Sequence[str], allowed: Sequence[str], stop: StopFlag) -> None:
-        """Get ready for a search after ``moves``, among the ``allowed`` moves if there are any."""
+        """Get ready for a search after ``moves``, restricted to the ``allowed`` moves if there are any."""
         if self._start != position.start or self.process_id is None:
             await self.new_game(Opening(position.start), stop)
         elif list(moves[: len(self._told)]) != self._told:
@@ -85,7 +85,7 @@ class AdaptedPlayer(UcciPlayer):
     async def _wait_for_move(
         self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, began_ns: int, unsent: bytes = b""
     ) -> int:
-        """An engine that is stopped moves now."""
+        """Wait for the move; an engine that is stopped moves at once."""
         try:
             return await super()._wait_for_move(lines, clock, stop, began_ns, unsent)
         except GameStopped:
@@ -108,12 +108,12 @@ class AdaptedEngine:
         self._loop = LoopThread()
 
     def start(self) -> str:
-        """Start the program; what it calls itself. Raises ``CommandError`` that says what went wrong."""
+        """Start the program; returns its name. Raises ``CommandError`` with the reason of a failure."""
         self._wait_for(self._player.start())
         return self._player.engine_name
 
     def new_game(self) -> None:
-        """The next search is that of a new game."""
+        """Make the next search start a new game."""
         self._player.forget()
 
     def close(self) -> None:
@@ -133,7 +133,7 @@ class AdaptedEngine:
         ponder: StopFlag | None = None,
         board: ReportBoard | None = None,
     ) -> SearchResult:
-        """A move, and the reply that is expected. Raises ``CommandError`` for what the program does amiss."""
+        """Search for a move and the expected reply. Raises ``CommandError`` for a fault of the program."""
         assert clock is not None, "a level is a clock"
         told = PlayerClock(int(clock.remaining_ms * 1_000_000), 0, None, 0, clock.moves_to_go)
         stop = stop or StopFlag()
@@ -172,7 +172,7 @@ class AdaptedEngine:
     async def _insist(
         self, search: Coroutine[Any, Any, Reply], position: Position, clock: PlayerClock, stop: StopFlag
     ) -> Reply:
-        """The search's move, or that of one more, afresh, if it ends without."""
+        """Finish the search; if it ends without a move, search once more afresh."""
         try:
             return await search
         except NoMove as declined:
@@ -187,7 +187,7 @@ class AdaptedEngine:
             raise self._failed(f"{self._player.name}: {declined.what.text()}") from None
 
     def _failed(self, text: str) -> CommandError:
-        """End the program, which starts afresh for the next search."""
+        """End the program, which is started afresh for the next search."""
         self._loop.submit(self._player.close()).result()
         return CommandError(text)
 
@@ -218,15 +218,15 @@ class AdaptedSession(QianhongSession):
         return self._adapted
 
     def new_game(self) -> None:
-        """The program is told with its next search."""
+        """Does nothing: the program learns it with its next search."""
         self._adapted.new_game()
 
     def warm_up(self) -> None:
-        """Start the program; raises ``CommandError`` that says what went wrong."""
+        """Start the program; raises ``CommandError`` with the reason of a failure."""
         self.title = self._adapted.start()
 
     def complain(self, message: str) -> None:
-        """On the error stream, for the protocol has no words for it."""
+        """Write to the error stream; the protocol has no error messages."""
         print(f"elolab: adapt: {message}", file=sys.stderr, flush=True)
 
     def close(self) -> None:

@@ -1,8 +1,8 @@
 """Players that speak GTP 2, the Go Text Protocol (Farnebäck, 2002), for Othello.
 
 GTP knows neither positions nor limits by depth or nodes. An opening is therefore told as moves from the start of the
-game, and an engine's level is set on its command line or by commands of its own (``commands``). Times are
-whole seconds; increments are not announced, but are in the time left that the engine is told before each move.
+game, and an engine's level is set on its command line or by its private commands (``commands``). Times are whole
+seconds; increments are not announced, but are in the time left that the engine is told before each move.
 
 Engines differ on passes: some are told of every pass (``play b pass``) and are asked for their own, others pass by
 themselves and understand no such command (``gtp_passes``).
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 PASS = "pass"
 PASS_WORDS = frozenset({PASS, "pa", "ps", "--", "@@"})
-"""What Othello programs write for a pass, in lower case."""
+"""Spellings of a pass among Othello programs, in lower case."""
 PASSES = ("send", "omit")
-"""What ``gtp_passes`` may be: ``play b pass`` is sent, and the engine's own are asked for, or it passes by itself."""
+"""Values of ``gtp_passes``: passes are sent and asked for, or the engine passes by itself."""
 BOARD_SIZE = 8
 MAX_ANSWER = 1000
 """Lines of an answer that are kept."""
@@ -42,7 +42,7 @@ QUOTED = 80
 
 
 def commands_of(spec: PlayerSpec) -> tuple[str, ...]:
-    """Commands of the engine's own, sent in this order after the handshake."""
+    """Private commands of the engine, sent in this order after the handshake."""
     commands: tuple[str, ...] = spec.protocol_key("commands", ())
     return commands
 
@@ -63,7 +63,7 @@ KEYS = Section(
 
 
 def read_keys(table: Table) -> dict[str, Any]:
-    """What a player's table says that is GTP's alone."""
+    """Read the keys of a player that only GTP has."""
     commands = table.value("commands", [])
     if not isinstance(commands, list) or not all(isinstance(command, str) for command in commands):
         raise table.error("commands", 'a list of texts such as ["level 3"]')
@@ -72,7 +72,7 @@ def read_keys(table: Table) -> dict[str, Any]:
 
 
 def mistake_in(spec: PlayerSpec) -> str:
-    """What GTP cannot express in a player's specification; empty if nothing."""
+    """The error in a specification that GTP cannot express; empty if none."""
     limits = spec.limits
     if limits.depth is not None or limits.nodes is not None:
         return (
@@ -98,7 +98,7 @@ def mistake_in(spec: PlayerSpec) -> str:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the engine said to one command."""
+    """The engine's answer to one command."""
 
     command: str
     is_success: bool
@@ -106,13 +106,13 @@ class Answer:
 
     @property
     def said(self) -> str:
-        """The answer as it was said, but for its number."""
+        """The answer without its number."""
         return f"{'=' if self.is_success else '?'} {self.text}"
 
 
 _ANSWER = re.compile(r"([=?])(\d*)\s*(.*)")
 _NUMBERED = re.compile(r"(\d+)(?:\s+(.*))?")
-"""An answer's text where its number stands after a blank."""
+"""Matches an answer's text with its number after a blank."""
 
 
 class GtpSession:
@@ -126,9 +126,9 @@ class GtpSession:
 
     def __init__(self) -> None:
         self.answers: list[Answer] = []
-        """To the commands of the last question."""
+        """Answers to the commands of the last question."""
         self.unexpected = 0
-        """Answers that nobody had asked for; they are ignored."""
+        """Number of unrequested answers, which are ignored."""
         self._number = 0
         self._due: deque[tuple[str, str]] = deque()
         self._lines: list[str] | None = None
@@ -175,7 +175,7 @@ class GtpSession:
         return ""
 
     def _number_after_blank(self, text: str) -> tuple[str, str]:
-        """The number with which the text of an answer begins, if the engine writes it there, and the rest."""
+        """Split off the number at the start of an answer's text, if the engine writes it there."""
         found = _NUMBERED.fullmatch(text)
         if self._numbers_after_blank is None and self._due:
             self._numbers_after_blank = found is not None and found[1] == self._due[0][0] and found[2] is not None
@@ -185,7 +185,7 @@ class GtpSession:
 
 
 def read_move(text: str) -> str | None:
-    """``d3``, ``pass`` or ``resign`` from an answer to ``genmove``; ``None`` if it is none of them."""
+    """Read ``d3``, ``pass`` or ``resign`` from an answer to ``genmove``; ``None`` if it is none of them."""
     word = text.strip().lower()
     if word in PASS_WORDS:
         return PASS
@@ -193,7 +193,7 @@ def read_move(text: str) -> str | None:
 
 
 def play_command(move: str, side: int) -> str:
-    """The line that tells of a move of Black (0) or White (1)."""
+    """The line that sends a move of Black (0) or White (1)."""
     return f"play {'bw'[side]} {move if move == PASS else move.upper()}"
 
 
@@ -210,7 +210,7 @@ def time_settings_command(limits: Limits) -> str | None:
 
 
 def time_left_command(limits: Limits, clock: PlayerClock | None, side: int) -> str | None:
-    """The line that tells of the time left, in whole seconds that are really there; ``None`` without a clock."""
+    """The line that sends the time left, rounded down to seconds; ``None`` without a clock."""
     if limits.move_time_ms is not None:
         return f"time_left {'bw'[side]} {limits.move_time_ms // 1000} 1"
     if clock is None:
@@ -234,10 +234,10 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
         self._refuses_time_left = False
         """Moves from the start of the game that the engine knows of."""
         self._commands: frozenset[str] = frozenset()
-        """The engine's own list; empty if it gave none."""
+        """Commands known to the engine by its own list; empty if it gave none."""
 
     async def _handshake(self, deadline_ns: int) -> None:
-        """Ask who it is and what it knows, then send the commands of the specification."""
+        """Ask for name and commands, then send the private commands of the specification."""
         await self._converse(self._session.ask("protocol_version", "name", "version", "list_commands"), deadline_ns)
         listed = self._session.answers[-1]
         self._commands = frozenset(listed.text.split()) if listed.is_success else frozenset()
@@ -273,7 +273,7 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
             raise await self._failed("startup_failure", refusal)
 
     def _told(self, begin: int) -> list[str]:
-        """The lines that tell of the moves that the engine knows of, from one of them on."""
+        """The lines that send the moves known to the engine, from index ``begin`` on."""
         return [
             play_command(move, ply % 2)
             for ply, move in enumerate(self._known)
@@ -281,7 +281,7 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
         ]
 
     async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
-        """Tell of the moves made since, then ``genmove``; the clock runs from before the first of these lines."""
+        """Send the new moves, then ``genmove``; the clock runs from before the first of these lines."""
         if passes_of(self.spec) == "omit" and position.legal_moves() == [PASS]:
             return Reply(PASS, None, None, None, 0)  # what led here is told before the next move
         told = len(self._known)
@@ -301,7 +301,7 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
     async def move_afresh(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int
     ) -> Reply:
-        """The whole game again from its start, for GTP has no positions, and ``genmove``."""
+        """Replay the whole game, because GTP has no positions, and send ``genmove``."""
         began_ns = time.monotonic_ns() - spent_ns
         self._known = [*self._path, *moves]
         genmove = f"genmove {'bw'[position.side_to_move]}"
@@ -324,7 +324,7 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
         return Reply(move, None, None, None, elapsed_ns, said=answer.said)
 
     def _refusal(self) -> Fault | None:
-        """The first command of the last question that was not obeyed, with the answer; ``None`` if all were."""
+        """The first refused command of the last question, with the answer; ``None`` if all succeeded."""
         for answer in self._session.answers:
             if not answer.is_success and answer.command.startswith("time_left"):
                 self._refuses_time_left = True  # it only informs
@@ -346,7 +346,7 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
 
 
 def unreachable(position: str) -> str:
-    """Why an opening cannot be played over GTP, and what to do about it."""
+    """Explain why an opening cannot be played over GTP, with the remedy."""
     return (
         f"the opening {position!r} was not reached by moves from the start of the game, and GTP can be told moves "
         "only; use openings of fewer discs, games in PGN from the start on, or another protocol"

@@ -40,7 +40,7 @@ QUOTED = 80
 
 
 def mistake_in(spec: PlayerSpec) -> str:
-    """What the NBoard protocol cannot express in a player's specification; empty if nothing."""
+    """The error in a specification that the NBoard protocol cannot express; empty if none."""
     if spec.limits != Limits(depth=spec.limits.depth) or spec.limits.depth is None:
         return f'limit = {str(spec.limits)!r}, but NBoard engines can only be told a depth; give limit = "depth=N"'
     if spec.options:
@@ -57,17 +57,17 @@ _NODES = re.compile(r"nodestats\s+(\d+)")
 
 
 class NBoardSession:
-    """Which replies are due, and what the last search said. Pure: lines in, events out."""
+    """Tracks due replies and the last search's output. Pure: lines in, events out."""
 
     def __init__(self) -> None:
         self.move_line = ""
         self.unexpected = 0
-        """Replies that nobody had asked for; they are ignored."""
+        """Number of unrequested replies, which are ignored."""
         self._pings = 0
         self._pong_due = ""
         self._move_due = False
         self._is_asking = False
-        """Whether what is said before ``pong`` belongs to an earlier search."""
+        """Whether output before ``pong`` belongs to an earlier search."""
         self._depth: int | None = None
         self._nodes: int | None = None
         self._searched = ""
@@ -93,7 +93,7 @@ class NBoardSession:
         return lines
 
     def receive(self, line: str) -> str:
-        """Take one line of the engine; the event it is: a reply that was due (its first word), or nothing."""
+        """Process one line of the engine; returns the first word of a due reply, else empty."""
         line = line.strip()
         if first_word(line) == "pong":
             if not self._pong_due or line.split() != self._pong_due.split():
@@ -118,7 +118,7 @@ class NBoardSession:
         return ""
 
     def reply(self, elapsed_ns: int) -> Reply | None:
-        """The move that was named with what was said of it; ``None`` if it is none."""
+        """The move with its reported figures; ``None`` if it is no move."""
         found = _MOVE.match(self.move_line)
         move = None if found is None else read_move(found.group(1))
         if found is None or move is None:
@@ -167,7 +167,7 @@ class NBoardPlayer(ExternalPlayer[NBoardSession]):
         await self._converse(self._session.synchronise(game_line), deadline_ns, stop)
 
     async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
-        """``set game`` and ``go``, unless a pass is all there is."""
+        """Send ``set game`` and ``go``, unless the only move is a pass."""
         if position.legal_moves() == [PASS]:
             return Reply(PASS, None, None, None, 0)
         self._drain_unsolicited_lines()
@@ -177,7 +177,7 @@ class NBoardPlayer(ExternalPlayer[NBoardSession]):
     async def move_afresh(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int
     ) -> Reply:
-        """The position as the beginning of a game, and ``go``."""
+        """Send the position as the start of a game, and ``go``."""
         game_line = _game_line(without_history(position), ())
         return await self._ask(game_line, position, clock, stop, time.monotonic_ns() - spent_ns)
 

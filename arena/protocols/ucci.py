@@ -42,17 +42,17 @@ if TYPE_CHECKING:
     from elolab.engine.settings.configuration import Table
 
 TIME_UNITS = ("auto", "milliseconds", "seconds")
-"""What ``time_unit`` may be."""
+"""Values of ``time_unit``."""
 STARTS = ("capture", "opening")
-"""What ``moves_since`` may be: where the position begins from which moves are told."""
+"""Values of ``moves_since``: the position from which moves are sent."""
 MILLISECONDS = "usemillisec"
 """The option by which an engine announces that it can count milliseconds."""
 COUNT_MILLISECONDS = ("fairy-stockfish",)
-"""Engines that count milliseconds though they announce nothing, by the beginning of their names."""
+"""Engines that count milliseconds without announcing it, by the beginning of their names."""
 NEW_GAME_BUTTONS = ("newgame", "clear_hash")
-"""What makes engines forget the last game, the first that there is."""
+"""Buttons that clear an engine's memory of the last game; the first available one is used."""
 READY_MS = 1_000
-"""How long the first ``isready`` waits for its answer, before the engine is taken not to know it."""
+"""Wait for the first ``isready`` before the engine is taken not to know it."""
 
 
 def time_unit_of(spec: PlayerSpec) -> str:
@@ -73,14 +73,14 @@ KEYS = uci.KEYS.with_keys(
 
 
 def read_keys(table: Table) -> dict[str, Any]:
-    """What a player's table says that is UCCI's alone."""
+    """Read the keys of a player that only UCCI has."""
     since = table.choice("moves_since")
     unit = table.choice("time_unit")
     return {**uci.read_keys(table), "protocol_keys": (("moves_since", since), ("time_unit", unit))}
 
 
 def mistake_in(spec: PlayerSpec) -> str:
-    """What UCCI cannot express in a player's specification; empty if nothing."""
+    """The error in a specification that UCCI cannot express; empty if none."""
     limits = spec.limits
     given = (limits.depth, limits.nodes, limits.move_time_ms, limits.clock_ms)
     if sum(limit is not None for limit in given) > 1:
@@ -122,7 +122,7 @@ def parse_information(line: str) -> Information:
 
 
 def option_command(option: Option, value: str) -> str:
-    """The line that sets an option; raises ``PlayerFault`` (``startup_failure``) for a value it would not take."""
+    """The line that sets an option; raises ``PlayerFault`` (``startup_failure``) for an invalid value."""
     return f"setoption {option.name}" if option.kind == "button" else f"setoption {option.name} {option.check(value)}"
 
 
@@ -196,7 +196,7 @@ class UcciGameLine(GameLine):
         return self._written
 
     def command_after(self, moves: Sequence[str], expected: str) -> str:
-        """The same with one move more, which may not come to be played."""
+        """The line with one more move, which may not be played after all."""
         line = self.command(moves)
         return f"{line}{'' if ' moves ' in line else ' moves'} {expected}"
 
@@ -216,9 +216,9 @@ def _square(name: str) -> int:
 
 
 def moves_that_lose(position: Position) -> list[str]:
-    """The legal moves after which the rules in force hold the game lost for the mover, as repetitions can.
+    """The legal moves that lose for the mover by the rules in force, such as repetitions.
 
-    Empty if all of them do, for then one has to be chosen.
+    Empty if all of them do, because one must be played.
     """
     from elolab.engine.games.contract import decode_verdict
 
@@ -241,7 +241,7 @@ def moves_that_lose(position: Position) -> list[str]:
 
 
 class UcciSession(UciSession):
-    """Which replies are due, and what the last search said. Pure: lines in, events out."""
+    """Tracks due replies and the last search's output. Pure: lines in, events out."""
 
     opening = ("ucci", "ucciok")
     answers = ("bestmove", "nobestmove")
@@ -253,16 +253,16 @@ class UcciSession(UciSession):
         self._is_stopping = self._may_stray = False
 
     def do_without_isready(self) -> None:
-        """The engine does not answer it; from now on nothing waits for that."""
+        """Stop using ``isready``, which the engine does not answer."""
         self.knows_isready = False
         self._due.discard("readyok")
 
     def synchronise(self, *before: str) -> list[str]:
-        """Send lines and, where the engine can say so, ask whether they have been dealt with."""
+        """Send lines and, if the engine supports it, ask whether it has processed them."""
         return super().synchronise(*before) if self.knows_isready else [*before]
 
     def stop(self) -> list[str]:
-        """End the search, whose answer is due, and wait until nothing more can come of it."""
+        """End the search, whose answer is due, and wait until no late answer can follow."""
         self._is_stopping = not self.knows_isready
         return super().stop()
 
@@ -323,7 +323,7 @@ class UcciPlayer(UciPlayer):
         await self._get_ready(option_commands(options, announced), deadline_ns)
 
     def _settle_unit(self, counts_milliseconds: bool) -> int:
-        """Milliseconds in the engine's unit; raises ``PlayerFault`` if the limit cannot be told in it."""
+        """Milliseconds in the engine's unit; raises ``PlayerFault`` if the limit cannot be expressed in it."""
         unit, limits = time_unit_of(self.spec), self.spec.limits
         if unit == "auto":
             unit = "milliseconds" if counts_milliseconds or self._counts_milliseconds_anyway() else "seconds"
@@ -341,7 +341,7 @@ class UcciPlayer(UciPlayer):
         return self._session.engine_name.lower().startswith(COUNT_MILLISECONDS)
 
     async def _get_ready(self, commands: Sequence[str], deadline_ns: int) -> None:
-        """Send lines and ask ``isready`` for the first time; old engines do not answer, and are not asked again."""
+        """Send lines and the first ``isready``; old engines do not answer and are never asked again."""
         session = self._session
         assert isinstance(session, UcciSession)
         ready_ns = min(deadline_ns, time.monotonic_ns() + READY_MS * 1_000_000)
@@ -363,13 +363,13 @@ class UcciPlayer(UciPlayer):
         return UcciGameLine(position) if start_of_moves(self.spec) == "capture" else GameLine(position, 0)
 
     def hear_draw_offer(self) -> None:
-        """The next search is asked with ``draw``."""
+        """Note the offer; the next search is asked with ``draw``."""
         self._draw_is_offered = True
 
     def _question(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, *, ponder: bool = False
     ) -> list[str]:
-        """The lines that ask for a move, none of those that lose by the rules."""
+        """The lines that ask for a move, excluding moves that lose by the rules."""
         self._drain_unsolicited_lines()
         lines = [self._line.command_after(moves[:-1], moves[-1]) if ponder else self._line.command(moves)]
         banned = self._banned(position)
@@ -385,7 +385,7 @@ class UcciPlayer(UciPlayer):
         return f"ponderhit {self._offer()}".rstrip()
 
     def _offer(self) -> str:
-        """``draw`` if the opponent has offered one since the last search; nothing otherwise."""
+        """``draw`` if the opponent has offered one since the last search; else empty."""
         offer, self._draw_is_offered = "draw" if self._draw_is_offered else "", False
         return offer
 

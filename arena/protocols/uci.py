@@ -48,23 +48,23 @@ if TYPE_CHECKING:
     from elolab.engine.settings.configuration import Table
 
 VARIANTS = {"xiangqi": "xiangqi"}
-"""The games that can be played over UCI, and what ``UCI_Variant`` calls them."""
+"""The games playable over UCI, and their names in ``UCI_Variant``."""
 
 RANKS_OPTION = "ranks"
-"""Not sent to the engine: 0 or 1 forces the number of the first rank; ``auto`` is the default."""
+"""Option of ours, never sent: 0 or 1 forces the number of the first rank; ``auto`` is the default."""
 
 OFF_WHERE_ABSENT = ("use nnue",)
-"""Switches that engines older than the thing they switch do not announce; setting them to false is then no error."""
+"""Switches that old engines lack together with the feature; setting them to false is no error."""
 
 PONDER_OPTION = "Ponder"
-"""An engine that can ponder announces it; it is set to say that the engine will be asked to."""
+"""Option announced by engines that can ponder; set to announce pondering."""
 
 
 # --- Reading lines ----------------------------------------------------------------------------------------------------
 
 
 _PARTS = ("default", "min", "max", "var")
-"""The words that begin the parts of an announced option, which stand in any order."""
+"""Words that begin the parts of an announced option, in any order."""
 
 
 def parse_option(line: str) -> Option | None:
@@ -90,7 +90,7 @@ _INTEGER = re.compile(r"-?\d+")
 
 
 def _parts(words: Sequence[str], keys: Collection[str]) -> dict[str, list[str]]:
-    """What follows each of some words up to the next of them; a choice may be called ``default`` itself."""
+    """The text after each keyword up to the next one; a combo value may itself be ``default``."""
     found: dict[str, list[list[str]]] = {}
     part: list[str] | None = None
     for word in words:
@@ -103,7 +103,7 @@ def _parts(words: Sequence[str], keys: Collection[str]) -> dict[str, list[str]]:
 
 
 class Information(NamedTuple):
-    """What one ``info`` line says; ``None`` for what it does not."""
+    """Contents of one ``info`` line; ``None`` for missing parts."""
 
     score: int | None = None
     """Centipawns, the mover's view; mates as ``MATE`` less the plies to it."""
@@ -112,7 +112,7 @@ class Information(NamedTuple):
 
 
 _USUAL = re.compile(r"info depth (\d{1,5}) .{0,60}?\bscore cp (-?\d{1,5}) .{0,60}?\bnodes (\d{1,15})\b")
-"""What nearly all engines say, in one search instead of three; bounded, or one long line could stop all games."""
+"""Matches the usual ``info`` line in one search instead of three; bounded, so that no long line stalls the games."""
 # Each begins with a literal, which is searched for many times faster than a word boundary.
 _SCORE = re.compile(r" score\s+(cp|mate)\s+([+-]?\d+)")
 _DEPTH = re.compile(r" depth\s+(\d+)")
@@ -120,7 +120,7 @@ _NODES = re.compile(r" nodes\s+(\d+)")
 
 
 def parse_information(line: str) -> Information:
-    """Read an ``info`` line; what cannot be read is left out."""
+    """Read an ``info`` line; unreadable parts are left out."""
     usual = _USUAL.match(line)
     if usual is not None and " string " not in line:
         return Information(_centipawns("cp", int(usual[2])), int(usual[1]), int(usual[3]))
@@ -142,13 +142,13 @@ def _centipawns(unit: str, number: int) -> int:
 
 
 NO_MOVES = ("(none)", "none", "0000", "null", "(null)", "nullmove", "nomove", "pass", "draw", "resign")
-"""What engines write where a move should be if they have none, in lower case."""
+"""Placeholders of engines without a move, in lower case."""
 _NULL_MOVE = re.compile(r"([a-i]\d{1,2})\1")
-"""From a square to itself."""
+"""Matches a move from a square to itself."""
 
 
 def parse_best_move(line: str) -> str | None:
-    """The move of a ``bestmove`` line as the engine wrote it; ``None`` where it has none to offer."""
+    """The move of a ``bestmove`` line as written; ``None`` if there is none."""
     words = line.split()
     if len(words) < 2 or words[1].lower() in NO_MOVES or _NULL_MOVE.fullmatch(words[1]):
         return None
@@ -156,7 +156,7 @@ def parse_best_move(line: str) -> str | None:
 
 
 def parse_ponder_move(line: str) -> str | None:
-    """The reply that a ``bestmove`` line expects, as the engine wrote it; ``None`` where it names none."""
+    """The expected reply of a ``bestmove`` line as written; ``None`` if there is none."""
     words = line.split()
     return words[3] if len(words) > 3 and words[2] == "ponder" else None
 
@@ -169,7 +169,7 @@ _ICCS_MOVES = re.compile(r"[a-i][0-9][a-i][0-9](?: [a-i][0-9][a-i][0-9])*")
 
 @functools.lru_cache(maxsize=10_000)
 def read_move(text: str, first_rank: int) -> str | None:
-    """A move in ICCS notation (ranks 0-9) from one whose lowest rank is called ``first_rank``, or ``None``."""
+    """Convert a move to ICCS notation (ranks 0-9), given the engine's first rank; ``None`` if it is no move."""
     match = _MOVE.fullmatch(text)
     if match is None:
         return None
@@ -182,7 +182,7 @@ def read_move(text: str, first_rank: int) -> str | None:
 
 @functools.cache  # the whole game is written again for every move
 def write_move(move: str, first_rank: int) -> str:
-    """A move of ICCS notation with its lowest rank called ``first_rank``."""
+    """Convert an ICCS move to the engine's first rank."""
     if first_rank == 0:
         return move
     return f"{move[0]}{int(move[1]) + first_rank}{move[2]}{int(move[3]) + first_rank}"
@@ -250,7 +250,7 @@ def forced_first_rank(options: Sequence[tuple[str, str]]) -> int | None:
 
 
 def mistake_in(spec: PlayerSpec) -> str:
-    """What is wrong with a player's options before any engine was asked; empty if nothing."""
+    """The error in a player's options, found without asking an engine; empty if none."""
     try:
         forced_first_rank(spec.options)
     except PlayerFault as fault:
@@ -261,11 +261,11 @@ def mistake_in(spec: PlayerSpec) -> str:
 _player = Topic("elolab.arena.keys", "player")
 _OPTIONS = _player.section("options", others=_player("option", VALUE, default=Default.COMPUTED, example="16"))
 KEYS = Section("uci", (_player.table(_OPTIONS, example="{ Hash = 16 }"),))
-"""What protocols with options have, by which engines are set up."""
+"""Keys of protocols whose engines have options."""
 
 
 def read_keys(table: Table) -> dict[str, Any]:
-    """What a player's table says that is UCI's alone."""
+    """Read the keys of a player that only UCI has."""
     options = table.mapping("options")
     seen: dict[str, str] = {}
     for name in options:
@@ -320,7 +320,7 @@ class GameLine:
         self._first_rank = first_rank
         self._written = ""
         self._moves = self._first = 0
-        """How many are written, and how many were made before the position that the line begins with."""
+        """Number of moves written, and number of moves before the line's position."""
         self.restart(position, 0)
 
     def restart(self, position: str, moves: int) -> None:
@@ -341,7 +341,7 @@ class GameLine:
         return self._written
 
     def command_after(self, moves: Sequence[str], expected: str) -> str:
-        """The same with one move more, which may not come to be played."""
+        """The line with one more move, which may not be played after all."""
         before = " moves " if len(moves) == self._first else " "
         return self.command(moves) + before + write_move(expected, self._first_rank)
 
@@ -350,17 +350,17 @@ class GameLine:
 
 
 class UciSession:
-    """Which replies are due, and what the last search said. Pure: lines in, events out.
+    """Tracks due replies and the last search's output. Pure: lines in, events out.
 
     The words are UCI's; protocols after its model have others.
     """
 
     opening: ClassVar[tuple[str, str]] = ("uci", "uciok")
-    """What opens the conversation, and the reply that is then due."""
+    """The first command, and its reply."""
     answers: ClassVar[tuple[str, ...]] = ("bestmove",)
-    """The first words of lines that end a search; the first of them stands for all as a reply that is due."""
+    """First words of lines that end a search; the first one stands for all as a due reply."""
     remarks: ClassVar[str] = " string "
-    """The word in ``info`` lines that are for people."""
+    """Marks ``info`` lines meant for people."""
 
     def __init__(self) -> None:
         self.engine_name = ""
@@ -368,7 +368,7 @@ class UciSession:
         """Keyed by name in lower case."""
         self.best_move_line = ""
         self.unexpected = 0
-        """Replies that nobody had asked for; they are ignored."""
+        """Number of unrequested replies, which are ignored."""
         self._due: set[str] = set()
         self._scored = ""
         self._counted = ""
@@ -383,15 +383,15 @@ class UciSession:
         return self._ask(*self.opening)
 
     def synchronise(self, *before: str) -> list[str]:
-        """Send lines and ask whether they have been dealt with; ``readyok`` is due."""
+        """Send lines and ask whether the engine has processed them; ``readyok`` is due."""
         return [*before, *self._ask("isready", "readyok")]
 
     def stop(self) -> list[str]:
-        """End the search, whose answer is due, and wait until nothing more can come of it."""
+        """End the search, whose answer is due, and wait until no late answer can follow."""
         return self.synchronise("stop")
 
     def think(self, *lines: str) -> list[str]:
-        """Send lines that set a position and, with the last of them, start a search; ``bestmove`` is due."""
+        """Send lines that set a position and start a search; ``bestmove`` is due."""
         self._scored = self._counted = self.best_move_line = ""
         self._due.add(self.answers[0])
         return list(lines)
@@ -459,7 +459,7 @@ class UciSession:
         return parse_information(line)
 
     def information(self) -> Information:
-        """The last search's final score and depth (bounds and side lines left out), with all the nodes it counted."""
+        """Final score and depth of the last search (without bounds and side lines), and its total nodes."""
         scored = self._parse(self._scored)
         if self._counted is self._scored:
             return scored
@@ -472,7 +472,7 @@ class UciSession:
 
     @property
     def variation(self) -> str:
-        """The principal variation that came with that score, in the engine's words."""
+        """The principal variation of that score, as the engine wrote it."""
         return variation_text(self._scored)
 
 
@@ -496,7 +496,7 @@ class UciPlayer(ExternalPlayer[UciSession], ProgramLender):
 
     @property
     def announced_options(self) -> Mapping[str, Option] | None:
-        """Of the engine that was started last, by name in lower case."""
+        """Options announced by the engine started last, by name in lower case."""
         return self._session.options
 
     async def _handshake(self, deadline_ns: int) -> None:
@@ -532,7 +532,7 @@ class UciPlayer(ExternalPlayer[UciSession], ProgramLender):
         return await self._reply(await self._wait_for_move(lines, clock, stop, began_ns))
 
     def lend_program(self, moves: Sequence[str]) -> Program | None:
-        """Without a clock each question is the last one with a move more."""
+        """Lend the process; without a clock, each question extends the last one by a move."""
         limits = self.spec.limits
         if self.spec.ponder or limits.clock_ms is not None or not self._session.is_idle:
             return None
@@ -545,7 +545,7 @@ class UciPlayer(ExternalPlayer[UciSession], ProgramLender):
         return Program(*descriptors, self._line.command(moves), self._go, self._first_rank or 0, allowed_ns)
 
     def take_program_back(self, moves: Sequence[ExchangedMove], unfinished: Exchanged | None) -> None:
-        """Note what has been said."""
+        """Record the exchange in the game's state."""
         process = self._running()
         earlier = [move for move in moves if not move.question]
         if earlier:
@@ -559,7 +559,7 @@ class UciPlayer(ExternalPlayer[UciSession], ProgramLender):
             process.take_back(unfinished.output, unfinished.arrived_ns)
 
     def variation_in(self, scored: bytes) -> str:
-        """What follows ``pv``."""
+        """The text after ``pv``."""
         return read_variation(variation_text(scored.decode("ascii")), self._first_rank or 0)
 
     async def finish_move(self, unsent: bytes, began_ns: int, stop: StopFlag) -> Reply:
@@ -568,7 +568,7 @@ class UciPlayer(ExternalPlayer[UciSession], ProgramLender):
         return await self._reply(await self._wait_for_move((), None, stop, began_ns, unsent))
 
     async def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
-        """``go ponder``; nobody reads what the engine says meanwhile, which waits in the pipe."""
+        """Send ``go ponder``; the output stays in the pipe meanwhile."""
         deadline_ns = time.monotonic_ns() + LATE_ANSWER_MS * 1_000_000
         try:
             await self._running().send(self._question(position, moves, clock, ponder=True), deadline_ns)
@@ -597,7 +597,7 @@ class UciPlayer(ExternalPlayer[UciSession], ProgramLender):
         return "ponderhit"
 
     async def stop_pondering(self) -> None:
-        """``stop``; what the engine answers is of no interest."""
+        """Send ``stop`` and discard the answer."""
         if self.process_id is not None and not self._session.is_idle:
             await self._halt()
 
