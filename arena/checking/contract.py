@@ -1,4 +1,4 @@
-"""What all of an examination share: what was asked for, how a check can end, and what a program's words say."""
+"""Values shared by an examination: its settings, the outcome of a check, and the parsed output of a program."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from elolab.engine.settings.limits import MARGIN_MS
 
 @dataclass(frozen=True)
 class CheckSettings:
-    """The program to be checked, and how patient its examiner is."""
+    """The program to check, and the examiner's tolerances."""
 
     game: str
     protocol: str
@@ -18,17 +18,17 @@ class CheckSettings:
     command: tuple[str, ...]
     directory: str | None = None
     options: tuple[tuple[str, str], ...] = ()
-    """Set after every start, as for a tournament."""
+    """Options set after every start, as in a tournament."""
     margin_ms: int = MARGIN_MS
-    """How much later than told an answer may come."""
+    """Tolerance for a late answer."""
     start_ms: int = 60_000
     """Longest wait for the handshake."""
     timeout_ms: int = 10_000
     """Longest wait for an answer that no clock bounds."""
     quiet_ms: int = 300
-    """How long the program is listened to where it has nothing to say."""
+    """Listening time where the program should stay silent."""
     ending_ms: int = 2_000
-    """Time to end after ``quit``, and after the end of the input."""
+    """Time to end after ``quit``, or after the end of input."""
     stop_ms: int = 1_000
     """Time to answer ``stop``."""
     move_time_ms: int = 300
@@ -39,11 +39,11 @@ class CheckSettings:
     depth: int = 4
     nodes: int = 20_000
     repetitions: int = 8
-    """Positions whose answers have to be legal, and games over which memory is watched."""
+    """Positions whose answers must be legal, and games over which memory is watched."""
 
 
 class Remark(NamedTuple):
-    """A sentence for people: a message of ``arena.checking`` with its fields."""
+    """A message of ``arena.checking`` with its fields."""
 
     key: str
     values: dict[str, Any]
@@ -71,7 +71,7 @@ class Skipped(Exception):
 
 
 class Information(NamedTuple):
-    """What one line says of a running search; ``None`` for what it does not say."""
+    """Contents of one line about a running search; ``None`` for missing parts."""
 
     depth: int | None = None
     nodes: int | None = None
@@ -81,17 +81,17 @@ class Information(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a search came to."""
+    """The answer to a search."""
 
     line: str
     """The answer in the program's words."""
     said: str | None
     """The move in the program's words; ``None`` if it has none."""
     move: str | None
-    """The move in the game's notation; ``None`` if it has none, or none that can be read."""
+    """The move in the game's notation; ``None`` if there is none or it is unreadable."""
     elapsed_ms: float
     lines: tuple[str, ...] = ()
-    """What was said before the answer."""
+    """Output before the answer."""
     expected: str | None = None
     """The reply it expects, in the game's notation."""
     has_resigned: bool = False

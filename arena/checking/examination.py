@@ -21,7 +21,7 @@ from elolab.engine.games.contract import Position
 from elolab.engine.settings.limits import Limits
 
 Test = Callable[["Examination"], Coroutine[Any, Any, Remark | None]]
-"""Returns, perhaps with a figure worth telling, if a demand is met; raises ``Failed`` or ``Skipped``."""
+"""Tests a demand: returns, perhaps with a figure to report, if it is met; raises ``Failed`` or ``Skipped``."""
 
 
 @dataclass(frozen=True)
@@ -31,41 +31,41 @@ class Check:
     name: str
     test: Test
     is_recommendation: bool = False
-    """Whether a failure is told but does not count."""
+    """Whether a failure is reported without counting."""
     needs: tuple[str, ...] = ("start_position",)
-    """Checks that must not have failed, or it is not tried."""
+    """Checks that must not have failed before this one is tried."""
     is_fresh: bool = False
-    """Whether it begins with a new process."""
+    """Whether it needs a new process."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a check."""
+    """The outcome of a check."""
 
     check: Check
     verdict: str
     """``passed``, ``failed`` or ``skipped``."""
     remark: Remark | None = None
     dialogue: tuple[str, ...] = ()
-    """Of a failed check, what was said meanwhile, as ``arena.players.process.Dialogue.tail`` writes it."""
+    """Dialogue of a failed check, as ``arena.players.process.Dialogue.tail`` formats it."""
     seconds: float = 0.0
 
 
 class Examination:
-    """One program, examined; close it when done.
+    """The examination of one program; close it when done.
 
     A check takes the process of the one before it, unless that failed or it wants a fresh one.
     """
 
     def __init__(self, settings: CheckSettings, checks: Sequence[Check], log: LogDialogue | None = None) -> None:
-        """``log`` is asked, for every process that starts, where its whole dialogue is kept."""
+        """``log`` is called for every new process; it returns the sink of the whole dialogue, if kept."""
         self.settings = settings
         self._log = log
         self.checks = tuple(checks)
         self.knowledge = Knowledge()
         self.positions: Positions = positions_of(settings.game)
         self.name = ""
-        """What the program calls itself."""
+        """The program's own name."""
         self._dialect_class = dialect_named(settings.protocol)
         self._dialect: Dialect | None = None
         self._blocked: set[str] = set()
@@ -73,13 +73,13 @@ class Examination:
 
     @property
     def dialect(self) -> Dialect:
-        """The conversation with the process that runs."""
+        """The conversation with the current process."""
         assert self._dialect is not None
         return self._dialect
 
     @property
     def wire(self) -> Wire:
-        """The line to that process."""
+        """The connection to that process."""
         return self.dialect.wire
 
     def run(self) -> Iterator[Outcome]:

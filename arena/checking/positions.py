@@ -1,6 +1,6 @@
-"""Positions to ask for moves in, found in games of random moves, so that every game has them and every run the same.
+"""Test positions from games of random moves: every game has some, and they are the same in every run.
 
-The arbiter has ended none of them. Each has its moves with it, for programs that can be told nothing else.
+The arbiter has ended none of them. Each has its moves with it, for programs that accept nothing else.
 """
 
 from __future__ import annotations
@@ -15,46 +15,46 @@ from elolab.engine.games.contract import Game, Position
 from elolab.engine.rules import Rules
 
 GAMES = 20
-"""Random games that are looked through."""
+"""Number of random games searched."""
 LONG_PLIES = 300
 ENDGAME_PLIES = 6
-"""How far from the end of a random game an endgame is."""
+"""Distance of an endgame position from the end of a random game, in plies."""
 SPACING = 4
-"""Plies by which each of the ordinary positions is later than the one before."""
+"""Plies between successive ordinary positions."""
 QUIET_PLIES = (99, 100, 119, 120)
-"""Plies without a capture, around the limits that engines count for themselves."""
+"""Plies without a capture, around the limits that engines count on their own."""
 MOVES_TRIED = 100
-"""So many moves are looked at for one that captures nothing."""
+"""Most moves examined in search of one that captures nothing."""
 STALEMATES = {"xiangqi": "3k5/4P4/9/9/9/9/9/9/9/4K4 b - - 0 1"}
-"""Positions without a legal move and without a check, which games of random moves hardly ever come to."""
+"""Positions without a legal move and without check; games of random moves hardly ever reach them."""
 
 
 @dataclass(frozen=True)
 class Positions:
-    """Of one game; ``None`` where the random games had none of the kind."""
+    """Test positions of one game; ``None`` where the random games had none of the kind."""
 
     ordinary: tuple[Position, ...]
-    """After few moves, then more; the first is the start."""
+    """After few moves, then more; the first is the start position."""
     long: Position
     """After ``LONG_PLIES``, or near the end where games are shorter."""
     in_check: Position | None
     only_move: Position | None
-    """One legal move, which is no pass."""
+    """With a single legal move that is no pass."""
     must_pass: Position | None
     endgame: Position | None
     quiet: tuple[Position, ...]
     """After ``QUIET_PLIES`` of the start, without a capture; empty in games without captures of single pieces."""
     repeated: Position | None
-    """For the second time, by two moves of each side there and back."""
+    """Repeated once, by two moves of each side there and back."""
     over: Position | None
-    """No legal move is left; in games with checks, by one."""
+    """Without a legal move; in games with checks, a checkmate."""
     stalemate: Position | None
-    """No legal move is left in a game with checks, without one; described, not reached by moves."""
+    """Without a legal move and without check, in a game with checks; described, not reached by moves."""
 
 
 @functools.cache
 def positions_of(name: str) -> Positions:
-    """The positions of a game; they are not to be changed."""
+    """The test positions of a game; do not modify them."""
     game = game_named(name)
     games = [_random_game(game, seed) for seed in range(GAMES)]
     ended = [positions for positions in games if not positions[-1].legal_moves()]

@@ -1,4 +1,4 @@
-"""What the system knows of a program's processes, read from ``/proc``; Linux only."""
+"""Status of a program's processes, read from ``/proc``; Linux only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ProcessStatus:
     parent: int
     group: int
     state: str
-    """``R`` runs or could, ``S`` sleeps, ``Z`` is dead but not cleared away, and others of ``ps``."""
+    """``R`` (running or runnable), ``S`` (sleeping), ``Z`` (dead but not reaped), or another state of ``ps``."""
     cpu_seconds: float
     started: int
     """Clock ticks since the system started; tells processes of one number apart."""
@@ -28,12 +28,12 @@ class ProcessStatus:
 
 
 def is_available() -> bool:
-    """Whether this system can be asked."""
+    """Whether this system has ``/proc``."""
     return sys.platform == "linux" and (_PROC / "self" / "stat").exists()
 
 
 def family_of(number: int) -> list[ProcessStatus]:
-    """A process with its descendants, and whoever else is in the group of its number."""
+    """A process with its descendants and all members of its process group."""
     statuses = _all()
     family = {number}
     while True:
@@ -44,7 +44,7 @@ def family_of(number: int) -> list[ProcessStatus]:
 
 
 def alive(processes: Iterable[ProcessStatus]) -> list[ProcessStatus]:
-    """Those of some processes that still run."""
+    """The processes that still run."""
     now = {one.number: one for one in _all()}
     return [
         one
@@ -54,16 +54,16 @@ def alive(processes: Iterable[ProcessStatus]) -> list[ProcessStatus]:
 
 
 def demanded_seconds(processes: Iterable[ProcessStatus]) -> float:
-    """Processor time that they have taken, and for how long their threads have waited for a processor to run on.
+    """Processor time used, plus the time that running threads have waited for a processor.
 
-    On a busy machine a program gets less than it would take. Waiting counts for threads that still run, and nothing
-    where the system does not tell.
+    On a busy machine a program gets less time than it would use. Waiting counts as 0 where the system does not report
+    it.
     """
     return sum(one.cpu_seconds + _waited_seconds(one.number) for one in processes)
 
 
 def _waited_seconds(number: int) -> float:
-    """From the second field of ``schedstat``, nanoseconds on the run queue."""
+    """Seconds that a process's threads have waited on the run queue, from the second field of ``schedstat``."""
     waited_ns = 0
     for path in (_PROC / str(number) / "task").glob("*/schedstat"):
         with contextlib.suppress(OSError, ValueError, IndexError):

@@ -1,4 +1,4 @@
-"""What an examination came to, line by line for people, and as data."""
+"""The result of an examination, line by line for people, and as data."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from elolab.arena.checking.examination import Outcome
 from elolab.engine.language import Catalogue, columns_of, padded, wrapped
 
 COLUMNS = 79
-"""Of a line, where the words can be broken."""
+"""Width to which text is wrapped."""
 INDENTATION = " " * 10
 QUOTED = 160
-"""Characters of a program's line."""
+"""Most characters quoted of a program's line."""
 DIALOGUE_SHOWN = 24
-"""The last lines of a dialogue."""
+"""Number of last lines of a dialogue to show."""
 RUN_SHOWN = 3
-"""Lines of a program in a row that are shown at either end of a longer run."""
+"""Lines shown at either end of a long run of the program's output."""
 MARKS = ("passed", "failed", "advised", "skipped")
 """How lines begin: ``mark.NAME``."""
 
@@ -31,7 +31,7 @@ def mark_of(outcome: Outcome) -> str:
 
 
 def lines_of(outcome: Outcome, dialect: type[Dialect], say: Catalogue) -> list[str]:
-    """The check's line, and of one that failed what the program did and the dialogue."""
+    """Format the check's line; for a failed check also the fault and the dialogue."""
     name = outcome.check.name
     demand = say(f"demand.{name}", question=dialect.synchronisation, farewell=dialect.farewell)
     note = _sentence(outcome.remark, say)
@@ -58,7 +58,7 @@ def _sentence(remark: Remark | None, say: Catalogue) -> str:
 
 
 def _quoted(value: Any) -> Any:
-    """What goes into a sentence: no line of a program can do harm to a terminal."""
+    """Make a value safe for a sentence on a terminal."""
     if not isinstance(value, str):
         return value
     printable = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in value)
@@ -66,7 +66,7 @@ def _quoted(value: Any) -> Any:
 
 
 def shortened(dialogue: Sequence[str], say: Catalogue) -> list[str]:
-    """The dialogue without the middle of what a program says in one go."""
+    """The dialogue without the middle of long runs of output."""
     shown: list[str] = []
     run: list[str] = []
     for line in dialogue:
@@ -89,7 +89,7 @@ def _ends(run: Sequence[str], say: Catalogue) -> list[str]:
 
 
 def summary(outcomes: Sequence[Outcome], say: Catalogue) -> str:
-    """One line on all of them."""
+    """Summarise all checks in one line."""
     marks = [mark_of(outcome) for outcome in outcomes]
     verdict = "report.keeps" if "failed" not in marks else "report.breaks"
     counts = say("report.counts", **{mark: marks.count(mark) for mark in MARKS})
@@ -97,7 +97,7 @@ def summary(outcomes: Sequence[Outcome], say: Catalogue) -> str:
 
 
 def data_of(outcome: Outcome) -> dict[str, Any]:
-    """A check as JSON has it; sentences are in English."""
+    """Format a check for JSON; sentences are in English."""
     return {
         "name": outcome.check.name,
         "is_recommendation": outcome.check.is_recommendation,

@@ -1,4 +1,4 @@
-"""The line to a program under examination: what is said and heard, with silence and sudden ends as failures."""
+"""The connection to a program under examination; silence and sudden ends count as failures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from elolab.arena.players.external import LogDialogue
 from elolab.arena.players.process import DeadlinePassed, EngineProcess, ProcessEnded
 
 MAX_LINES = 10_000
-"""Of what is heard before an answer, the last lines that are kept."""
+"""Most lines kept before an answer; older ones are dropped."""
 WRITE_MS = 2_000
 """How long a program may leave its input unread."""
 
@@ -27,11 +27,11 @@ class Wire:
             name = PurePath(command[0]).name
             self.process.dialogue.sink = log(name, self.process.command, self.process.process_id)
         self.line_end = ""
-        """Said before the end of every line."""
+        """Suffix of every line sent."""
 
     @property
     def arrived_ns(self) -> int:
-        """When the last line arrived that was waited for."""
+        """Arrival time of the last awaited line."""
         return self.process.arrived_ns
 
     async def say(self, *lines: str) -> None:
@@ -44,7 +44,7 @@ class Wire:
             raise await self.ended() from None
 
     async def hear(self, deadline_ns: int) -> str | None:
-        """The next line, ``None`` if none has come by then; raises ``Failed`` if the program has ended."""
+        """Read the next line, ``None`` on timeout; raises ``Failed`` if the program has ended."""
         try:
             return await self.process.read_line(deadline_ns)
         except DeadlinePassed:
@@ -53,7 +53,7 @@ class Wire:
             raise await self.ended() from None
 
     async def hear_until(self, is_answer: Callable[[str], bool], ms: float, awaited: str) -> list[str]:
-        """All lines up to the answer; raises ``Failed``, in which ``awaited`` stands for it, if it does not come."""
+        """Read lines up to the answer; raises ``Failed``, naming ``awaited``, if it does not come."""
         deadline_ns = _after(ms)
         lines: deque[str] = deque(maxlen=MAX_LINES)
         while not lines or not is_answer(lines[-1]):
@@ -65,7 +65,7 @@ class Wire:
         return list(lines)
 
     async def overhear(self, ms: float, is_answer: Callable[[str], bool] = lambda line: False) -> list[str]:
-        """What is said within that time, and up to an answer."""
+        """Read lines for that time, stopping at an answer."""
         deadline_ns = _after(ms)
         lines: deque[str] = deque(maxlen=MAX_LINES)
         while (line := await self.hear(deadline_ns)) is not None:
@@ -75,18 +75,18 @@ class Wire:
         return list(lines)
 
     async def leave(self, farewell: str | None, ms: int) -> bool:
-        """Say farewell, or without one close the input; whether the program ends by itself within that time."""
+        """Send the farewell, or close the input without one; returns whether the program ends by itself in time."""
         try:
             return await self.process.leave(farewell, ms)
         except (DeadlinePassed, ProcessEnded):
             return False
 
     def take_unasked(self) -> Sequence[str]:
-        """Lines that have come and nobody has waited for."""
+        """Take the lines that arrived without being awaited."""
         return self.process.take_unasked()
 
     async def ended(self) -> Failed:
-        """The failure of a program that has ended by itself; its process is cleared away."""
+        """The failure of a program that has ended by itself; reaps its process."""
         await self.process.end()
         return Failed("failure.ended", how=self.process.exit.text())
 

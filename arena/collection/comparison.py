@@ -1,4 +1,4 @@
-"""Two runs side by side: the settings in which they differ, and what came of each."""
+"""Comparison of two runs: their differing settings, and their results."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from elolab.arena.tournament_spec import TournamentSpec
 
 UNIMPORTANT = ("command", "name", "source")
-"""What says how a run was asked for, not what it is."""
+"""Settings that say how a run was requested, without changing it."""
 SETTINGS_BESIDE = {"tuning": ("tuning method",), "ablation": ("verdict plans",), "claims": ("claims registered",)}
-"""By the kind of a run that is no tournament: what its store keeps of its settings elsewhere than under the kind."""
+"""Further store entries with settings, by kind of run."""
 
 
 @dataclass(frozen=True)
@@ -30,39 +30,39 @@ class RatedPlayer:
     """A player's result in one run."""
 
     rating: float
-    """Elo: of a match above the opponent, otherwise above the mean of the field, or as anchors give it."""
+    """Elo: in a match relative to the opponent, otherwise to the mean of the field or to the anchors."""
     error: float
     """Half of the 95 % interval."""
     games: int
 
     @property
     def is_rated(self) -> bool:
-        """Whether anything is known of its strength: it has played, or its rating was given."""
+        """Whether its strength is known: it has played, or its rating was given."""
         return self.games > 0 or math.isfinite(self.error)
 
 
 @dataclass(frozen=True)
 class ComparedRun:
-    """What is compared of a run."""
+    """The data of one run for a comparison."""
 
     folder: Path
     settings: Mapping[str, Any]
     """Plain data."""
     players: Mapping[str, RatedPlayer]
     view: tuple[str, ...] = ()
-    """Of a match: from whose view against whom its Elo is; empty of others."""
+    """Match: the two players from the first one's view; empty for other formats."""
     anchors: tuple[tuple[str, float], ...] = ()
-    """The ratings that players were given, on which those of the others are."""
+    """Given ratings, to which the others are relative."""
     groups: tuple[tuple[str, ...], ...] = ()
-    """The players of each connected group, within which alone ratings compare; empty of a match."""
+    """Players of each connected group, within which ratings are comparable; empty for a match."""
 
     @property
     def is_anchored(self) -> bool:
-        """Whether ratings are relative to an anchor, which has games then."""
+        """Whether ratings are relative to an anchor that has games."""
         return any(len(group) > 1 and name in group for group in self.groups for name, _ in self.anchors)
 
     def scale(self, name: str) -> tuple[Any, ...]:
-        """What a player's rating is relative to: ratings of two runs compare only where this is equal.
+        """The reference of a player's rating; ratings of two runs are comparable only if it is equal.
 
         Without an anchor in the player's group that is the mean of the group, so who is in it, with which settings.
         """
@@ -104,7 +104,7 @@ def _without_dates(told: Any) -> Any:
 
 
 def _settings_of(spec: TournamentSpec) -> dict[str, Any]:
-    """The settings by their keys, those of players by the players' names."""
+    """The settings by key; those of players by the players' names."""
     content = {key: value for key, value in plain(spec.content()).items() if key not in UNIMPORTANT}
     content["pairs"] = spec.pairs_of_encounter  # as it was asked for
     players = {player.name: {**plain(player.stored()), **plain(player.content())} for player in spec.players}
@@ -130,7 +130,7 @@ def differing(one: ComparedRun, other: ComparedRun) -> list[tuple[str, Any, Any]
 
 
 def change(one: RatedPlayer, other: RatedPlayer) -> tuple[float, float]:
-    """By how much the second rating is above the first, and half of the 95 % interval: the runs are independent."""
+    """Difference of two ratings, and half of its 95 % interval; the runs are independent."""
     return other.rating - one.rating, math.hypot(one.error, other.error)
 
 
@@ -194,7 +194,7 @@ def _result_lines(one: ComparedRun, other: ComparedRun, say: Catalogue) -> list[
 
 
 def _views(one: ComparedRun, other: ComparedRun) -> list[tuple[str, dict[str, Any]]]:
-    """What the ratings of each run are, as messages."""
+    """The reference of each run's ratings, as messages."""
     views = []
     for letter, run in (("A", one), ("B", other)):
         key = "view_match" if run.view else "view_anchored" if run.is_anchored else "view_field"

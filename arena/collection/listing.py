@@ -1,4 +1,4 @@
-"""What runs there are below a folder, and how far each of them is."""
+"""The runs below a folder, and their progress."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from elolab.arena.tournament_spec import TournamentSpec
 
 MAX_DEPTH = 4
-"""How deep below the folder runs are sought."""
+"""Depth to which runs are searched below the folder."""
 RUNNING, FINISHED, STOPPED, FAILED = "running", "finished", "stopped", "failed"
 UNREADABLE, DAMAGED = "unreadable", "damaged"
 TOURNAMENT = "tournament"
@@ -43,7 +43,7 @@ class RunEntry:
     updated_at: str
     """When something was last written, in UTC, as ISO 8601 with seconds; empty if that cannot be read."""
     result: str
-    """What came of it so far, in words."""
+    """Result so far, in words."""
 
     def data(self) -> dict[str, Any]:
         """The same as plain data."""
@@ -90,7 +90,7 @@ def is_run(folder: Path) -> bool:
 
 
 def entry_of(folder: Path, say: Catalogue) -> RunEntry:
-    """What is to be said of a run; ``say`` are the messages of this package."""
+    """Summarise a run; ``say`` is the message catalogue of this package."""
     live = live_of(folder)
     kind, planned = str(live.get("kind") or TOURNAMENT), _number(live.get("all_planned") or live.get("planned"))
     updated = changed_at(folder)
@@ -112,7 +112,7 @@ def entry_of(folder: Path, say: Catalogue) -> RunEntry:
 
 
 def changed_at(folder: Path) -> float:
-    """When a run last wrote something, as seconds since 1970; 0 if that cannot be read."""
+    """Time of a run's last write, in seconds since 1970; 0 if unreadable."""
     times = [0.0]
     for name in (STORE_NAME, f"{STORE_NAME}-wal", LIVE_NAME):
         with contextlib.suppress(OSError):
@@ -164,7 +164,7 @@ def _of_tournament(spec: TournamentSpec, store: Store, say: Catalogue) -> tuple[
 
 
 def _scores_words(spec: TournamentSpec, scoreboard: Scoreboard, say: Catalogue) -> str:
-    """Who leads by score; of a gauntlet the challengers' scores, because the others met none but them."""
+    """The leader by score; for a gauntlet the challengers' scores, because the others met only them."""
     from elolab.arena.schedule import challengers_of
 
     challengers, ranked = challengers_of(spec), scoreboard.ranked()
@@ -185,19 +185,19 @@ def _match_words(spec: TournamentSpec, store: Store, games: int, say: Catalogue)
 
 
 def match_estimate(store: Store, games: int) -> Estimate | None:
-    """Elo of the first of two players by the first so many games of the schedule."""
+    """Elo of the first of two players over the first ``games`` games of the schedule."""
     return RunningElo("", (outcome for outcome in store.outcomes() if outcome.pairing.number < games)).estimate()
 
 
 def elo_words(estimate: Estimate) -> str:
-    """Elo with half of its 95 % interval."""
+    """Format Elo with half of its 95 % interval."""
     from elolab.arena.figures.numbers import error_text, signed
 
     return f"{signed(estimate.elo)} ± {error_text(estimate.elo_error)}"
 
 
 def state_of(folder: Path, live: dict[str, Any], played: int, planned: int) -> str:
-    """Whether a run goes on or how it ended, by its lock and what it last said of itself."""
+    """The state of a run, from its lock and its last report in ``live.json``."""
     if is_in_use(folder):
         return RUNNING
     told = live.get("state")
@@ -209,7 +209,7 @@ def state_of(folder: Path, live: dict[str, Any], played: int, planned: int) -> s
 
 
 def live_of(folder: Path) -> dict[str, Any]:
-    """What the run last said of itself; nothing where that cannot be read."""
+    """The run's last report of itself; empty if unreadable."""
     try:
         data = json.loads((folder / LIVE_NAME).read_text("utf-8"))
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Removing runs: what is none stays, and so does what is being worked on."""
+"""Removal of runs; other folders, and runs in use, are kept."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from elolab.arena.play.store import LOCK_NAME, FolderLock, Store, StoreError
 from elolab.engine.errors import UserError
 
 REPORT_FOLDERS = ("plots", "report-games")
-"""What a report may have made in a run's folder."""
+"""Folders that a report may have created in a run's folder."""
 
 
 class RemovalError(UserError):
-    """A folder that is not to be removed; the message names it and says why."""
+    """A folder that must not be removed; the message names it and the reason."""
 
 
 def check(folders: Sequence[Path]) -> None:
-    """Raise ``RemovalError`` unless every folder is that of one run; nothing has been removed then."""
+    """Raise ``RemovalError`` unless every folder is that of one run; removes nothing."""
     for folder in folders:
         if not folder.is_dir():
             raise RemovalError(f"{folder}: {'that is no folder' if folder.exists() else 'no such folder'}")
@@ -41,7 +41,7 @@ def check(folders: Sequence[Path]) -> None:
 
 
 def games_in(folder: Path) -> int | None:
-    """How many games would be lost; ``None`` where the store cannot be read."""
+    """Number of games that would be lost; ``None`` if the store is unreadable."""
     try:
         with Store(folder, read_only=True) as store:
             return len(store)

@@ -5,7 +5,7 @@ game, and an engine's level is set on its command line or by its private command
 seconds; increments are not announced, but are in the time left that the engine is told before each move.
 
 Engines differ on passes: some are told of every pass (``play b pass``) and are asked for their own, others pass by
-themselves and understand no such command (``gtp_passes``).
+themselves and reject the command (``gtp_passes``).
 """
 
 from __future__ import annotations

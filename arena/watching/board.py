@@ -43,7 +43,7 @@ def _othello_rows(text: str, pieces: dict[str, str]) -> list[tuple[str, list[Spa
 
 
 _ROWS = {"xiangqi": _xiangqi_rows, "othello": _othello_rows}
-"""By game: from a position's text and the names of its pieces, the rows from the top with what stands before them."""
+"""Functions by game: from a position's text and the piece names to the rows from the top, with their labels."""
 
 
 def board_lines(game: str, position: str, pieces: dict[str, str]) -> list[list[Span]]:
@@ -60,7 +60,7 @@ def board_lines(game: str, position: str, pieces: dict[str, str]) -> list[list[S
 
 
 class Retraced:
-    """The position of the game that is shown; of a game that has gone on, only its new moves are made."""
+    """The position of the displayed game; replays only the moves added since the last call."""
 
     def __init__(self) -> None:
         self._game: tuple[str, str, Sequence[str]] = ("", "", ())
@@ -68,7 +68,7 @@ class Retraced:
         self._position: Position | None = None
 
     def position(self, game: dict[str, Any]) -> str | None:
-        """Its text after the moves of a game of ``live.json``; ``None`` if they cannot be made."""
+        """The position's text after the moves of a game in ``live.json``; ``None`` if they are illegal."""
         begun = (game["game"], game["position"], game["opening_moves"])
         moves = game["moves"]
         try:

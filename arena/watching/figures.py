@@ -1,6 +1,6 @@
-"""Heavy figures of a run, drawn by a process of their own, and only while somebody looks at them.
+"""Expensive figures of a run, drawn by a separate process, and only while there are viewers.
 
-Seldom while games are played; of a run that is over at once, for its games can no longer be held up.
+They are drawn rarely while games are played, at once for a finished run.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 LEAST_PAUSE_SECONDS = 20.0
 PAUSE_FACTOR = 60
-"""How many times the processor time of the last drawing it is at least until the next one begins."""
+"""Least pause between drawings, as a multiple of the last one's processor time."""
 
 
 class DrawnFigures:
@@ -24,15 +24,15 @@ class DrawnFigures:
     def __init__(self, command: Sequence[str], folder: Path, language: str) -> None:
         self._command = (*command, str(folder), language)
         self.data: dict[str, Any] | None = None
-        """What was drawn last; ``None`` before anything was."""
+        """The latest figures; ``None`` before the first."""
         self.drawing = 0
-        """How often something was."""
+        """Number of drawings begun."""
         self._basis: object = None
         self._next = 0.0
         self._task: asyncio.Task[None] | None = None
 
     def renew(self, basis: object, *, is_running: bool) -> None:
-        """Draw anew if ``basis`` is not what the last drawing was of and, while it runs, enough time has passed."""
+        """Redraw if ``basis`` has changed since the last drawing and, while the run goes on, the pause is over."""
         is_busy = self._task is not None and not self._task.done()
         if is_busy or basis == self._basis or (is_running and time.monotonic() < self._next):
             return
@@ -61,7 +61,7 @@ class DrawnFigures:
             self.drawing += 1
 
     async def close(self) -> None:
-        """End a drawing that is under way."""
+        """Abort a drawing in progress."""
         if self._task is not None and not self._task.done():
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -69,7 +69,7 @@ class DrawnFigures:
 
 
 def _read(text: bytes) -> dict[str, Any]:
-    """What the command wrote; nothing where it failed, as it may while the run makes its folder."""
+    """Parse the command's output; empty if it failed, as it may while the run creates its folder."""
     try:
         data = json.loads(text)
     except ValueError:

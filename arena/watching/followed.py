@@ -1,4 +1,4 @@
-"""The runs that are watched: which there are below a folder, and each followed for all who look at it together."""
+"""The runs being watched: the runs below a folder, each read once for all its viewers."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from elolab.arena.watching.snapshot import RunFollower, State, changes, waiting_
 from elolab.engine.language import Catalogue
 
 POLL_SECONDS = 1.0
-"""Between two readings while somebody looks."""
+"""Interval between readings while there are viewers."""
 KEEP_ALIVE_SECONDS = 15.0
-"""After so long without news something is sent all the same, so that a closed connection is noticed."""
+"""Interval after which a message is sent even without news, to detect closed connections."""
 GAMES_OF_PAGE = 15
 
 
 class FollowedRun:
-    """One run, read once for all who look at it, and only while somebody does."""
+    """One run, read once for all its viewers, and only while there are any."""
 
     def __init__(self, folder: Path, figures_command: Sequence[str] = ()) -> None:
         """``figures_command`` writes what runs that are no tournaments show; see ``DrawnFigures``."""
@@ -34,19 +34,19 @@ class FollowedRun:
         self._news = asyncio.Condition()
         self._state: State = waiting_state(folder)
         self._viewers: dict[str, int] = {}
-        """How many look at it in each language."""
+        """Number of viewers in each language."""
         self._figures: dict[str, DrawnFigures] = {}
         self._task: asyncio.Task[None] | None = None
         self._closing = asyncio.Event()
 
     async def state(self) -> State:
-        """The state now."""
+        """The current state."""
         async with self._reading:
             self._state = await asyncio.to_thread(self._follower.read)
         return self._state
 
     async def events(self, language: str) -> AsyncGenerator[dict[str, Any] | None, None]:
-        """The whole state, then what changes; ``None`` now and then where nothing does. Ends with ``close``."""
+        """Yield the whole state, then changes, and ``None`` periodically without any. Ends with ``close``."""
         self._viewers[language] = self._viewers.get(language, 0) + 1
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._follow())
@@ -98,7 +98,7 @@ class FollowedRun:
         return self._figures[language].drawing if language in self._figures else 0
 
     def figures(self, language: str) -> dict[str, Any]:
-        """What was drawn last in a language, of a tournament its placing or crosstable; empty before that."""
+        """The latest figures in a language (placing or crosstable for a tournament); empty before the first."""
         placing = self._follower.placing
         if placing is not None:
             from elolab.arena.reports.page import placing_html
@@ -133,13 +133,13 @@ class FollowedRun:
         return {"total": len(found), "games": [row_data(game) for game in found[first : first + GAMES_OF_PAGE]]}
 
     def key_of(self, name: str) -> str | None:
-        """The key of the game that a page calls so: its number, after the name of its series if it has one."""
+        """The key of a game by its name on pages: its number, after the name of its series if any."""
         from elolab.arena.watching.page import place_name
 
         return next((game.key for game in self._follower.games if place_name(game.pairing) == name), None)
 
     async def close(self) -> None:
-        """Let everybody go who looks at it."""
+        """Disconnect all viewers."""
         self._closing.set()
         async with self._news:
             self._news.notify_all()

@@ -35,7 +35,7 @@ from elolab.engine.errors import UserError
 from elolab.engine.language import LANGUAGES
 
 GRACE_SECONDS = 1
-"""After Ctrl-C, for what is being sent."""
+"""Time after Ctrl-C for answers in progress."""
 MAX_NAME = 200
 """Characters of a game's or player's name in an address."""
 HEADERS = {
@@ -87,13 +87,13 @@ class _Guard:
 
 
 class _Routes:
-    """What is served under which address."""
+    """Handlers of all routes."""
 
     def __init__(self, runs: WatchedRuns, language: str) -> None:
         self._runs, self._language = runs, language
 
     def table(self) -> list[Route]:
-        """All of it."""
+        """All routes."""
         return [
             Route("/", self.first),
             Route("/runs", self.list),
@@ -151,7 +151,7 @@ class _Routes:
         return HTMLResponse(text, headers=HEADERS)
 
     async def events(self, request: Request) -> Response:
-        """The state of a run and what changes in it. Who comes back gets all of it anew."""
+        """Stream the state of a run and its changes; a reconnecting viewer gets the whole state."""
         run, language = await self._run_of(request), self._language_of(request)
 
         async def lines() -> AsyncIterator[str]:
@@ -196,7 +196,7 @@ class _Routes:
 
 
 def opened_socket(host: str, port: int) -> socket.socket:
-    """A socket that listens there. Raises ``UserError`` if that cannot be."""
+    """Open a listening socket. Raises ``UserError`` on failure."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family)
@@ -211,7 +211,7 @@ def opened_socket(host: str, port: int) -> socket.socket:
 
 
 class _Server(uvicorn.Server):
-    """Lets go of everybody who looks on as soon as it is told to end."""
+    """Disconnects all viewers as soon as it must end."""
 
     def __init__(self, config: uvicorn.Config, ending: Callable[[], Any]) -> None:
         super().__init__(config)
@@ -244,7 +244,7 @@ def address_of(listening: socket.socket, host: str) -> str:
 
 
 def _own_address(listening: socket.socket) -> str:
-    """The address that others in the network reach this machine at; loopback where it is in none."""
+    """The address of this machine in its network; loopback if it has none."""
     is_ipv6 = listening.family == socket.AF_INET6
     elsewhere, loopback = ("2001:db8::1", "::1") if is_ipv6 else ("192.0.2.1", "127.0.0.1")  # of RFC 3849, RFC 5737
     try:

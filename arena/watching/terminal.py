@@ -92,7 +92,7 @@ def _follow(follower: RunFollower, outcome: _Outcome, language: str, stream: Tex
 
 
 def _show(lines: Sequence[Line], stream: TextIO) -> None:
-    """Replace what is on the screen, at one go and without emptying it first, so that nothing flickers."""
+    """Replace the screen's content at once, without clearing it first, so that nothing flickers."""
     texts = ["".join(coloured(text, colour, stream) for text, colour in line).rstrip() for line in lines]
     stream.write(_HOME + f"{_REST_OF_LINE}\r\n".join(texts) + _REST_OF_LINE + _REST_OF_SCREEN)
     stream.flush()
@@ -182,7 +182,7 @@ class _KeyReader:
 
 
 class _Outcome:
-    """What a tuning, ablation or the like has come to, told by a process of its own: it takes seconds to find out."""
+    """Result so far of a tuning, ablation or the like, computed by a separate process because it takes seconds."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self.lines: list[str] = []
@@ -190,11 +190,11 @@ class _Outcome:
         self._process: subprocess.Popen[str] | None = None
         self._reader = threading.Thread()
         self._games: object = 0
-        """How many there were when it was begun last."""
+        """Number of games when it was last started."""
         self._next = 0.0
 
     def begin(self, state: dict[str, object]) -> None:
-        """Find it out again, if that is due and games have ended since."""
+        """Start computing it, if due and if games have ended since."""
         is_known = state["games"] == self._games or bool(state["standings"])
         if not self._command or is_known or self._reader.is_alive() or time.monotonic() < self._next:
             return
@@ -213,12 +213,12 @@ class _Outcome:
         self._next = time.monotonic() + max(OUTCOME_SECONDS, OUTCOME_SHARE * (time.monotonic() - began))
 
     def wait(self) -> None:
-        """Until what was begun is known."""
+        """Wait for the result."""
         if self._reader.is_alive():
             self._reader.join()
 
     def end(self) -> None:
-        """Give up what was begun."""
+        """Abort the computation."""
         if self._process is not None:
             self._process.kill()
         self.wait()

@@ -23,33 +23,33 @@ from elolab.engine.values import format_score
 Line = list[Span]
 
 COLUMNS = 80
-"""Of what is written to a file or a pipe."""
+"""Width of output to a file or a pipe."""
 BOARD_COLUMNS = 29
-"""Beside the figures."""
+"""Width of the board beside the figures."""
 LEAST_COLUMNS = 76
-"""With fewer there is no room for a board beside them."""
+"""Least width for a board beside the figures."""
 NAME_COLUMNS = 18
 FEW = 3
-"""Lines of faults and of workers, where lines are few."""
+"""Lines of faults and of workers where space is scarce."""
 STATE_COLOURS = {"running": GREEN, "failed": RED, "unreadable": RED, "damaged": RED, "stopped": YELLOW}
 _VERDICTS = {"H1 accepted": "upper_short", "H0 accepted": "lower_short", "undecided": "undecided_short"}
 
 
 @dataclass
 class Choice:
-    """What is to be seen."""
+    """The user's choice of game and board."""
 
     place: int = 0
-    """Which of the games in progress that are known by their moves."""
+    """Index of the game among those in progress with known moves."""
     with_board: bool | None = None
-    """Whether their board stands beside the figures; ``None`` leaves it to what these are."""
+    """Whether the board is shown; ``None`` decides by the width of the figures."""
     _identity: tuple[str, int] = ("", -1)
     retraced: Retraced = field(default_factory=Retraced)
 
     def game(self, state: dict[str, Any]) -> tuple[dict[str, Any] | None, int, int]:
-        """The game to be shown, its place from 0 and how many there are.
+        """The displayed game, its index and the number of games.
 
-        The same one as before as long as it goes on, then the one that has taken its place.
+        Stays with a game until it ends, then takes its successor.
         """
         games = [game for game in state["running"] if game.get("moves") is not None]
         if not games:
@@ -60,19 +60,19 @@ class Choice:
         return games[self.place], self.place, len(games)
 
     def turn(self, step: int) -> None:
-        """Choose another game, so many further on."""
+        """Select the game ``step`` places further on."""
         self.place += step
         self._identity = ("", -1)
 
     def shows_board(self, outcome: Sequence[str]) -> bool:
-        """Whether the board stands beside the figures: those of a tuning and the like are wide."""
+        """Whether the board is shown beside the figures; those of tunings and the like are wide."""
         return not outcome if self.with_board is None else self.with_board
 
 
 def screen(
     state: dict[str, Any], outcome: Sequence[str], choice: Choice, language: str, columns: int, rows: int
 ) -> list[Line]:
-    """What fits on a screen; ``outcome`` are lines that tell what a tuning or the like has come to so far."""
+    """The lines that fit on a screen; ``outcome`` holds the result so far of a tuning or the like."""
     say = Catalogue("elolab.arena", language)
     head = _head_lines(state, say, columns)
     room = rows - len(head) - 1
@@ -103,7 +103,7 @@ def printed(state: dict[str, Any], outcome: Sequence[str], language: str) -> lis
 
 
 def _head_lines(state: dict[str, Any], say: Catalogue, columns: int) -> list[Line]:
-    """What is played, how far it is, and the bar of it."""
+    """Head, progress and its bar."""
     progress, name = state["progress"], state["state"]
     words, own = Catalogue("elolab.arena.collection", say.language), _own(say)
     told = own("page.waiting") if name == "waiting" else words(f"list.state_{name}")
@@ -266,7 +266,7 @@ def _first_side(game: dict[str, Any]) -> int:
 
 
 def _own(say: Catalogue) -> Catalogue:
-    """The messages of this package, in the language of those of ``arena``."""
+    """The message catalogue of this package, in the language of ``say``."""
     return Catalogue("elolab.arena.watching", say.language)
 
 

@@ -73,7 +73,7 @@ CHECKS = (
 
 
 def chosen(only: Collection[str] | None = None, skipped: Collection[str] = ()) -> list[Check]:
-    """The checks of these names with those that they need, or all; but none of the skipped."""
+    """The checks of these names (or all) with the checks that they need, except the skipped ones."""
     names = {check.name for check in CHECKS} if only is None else set(only)
     for check in reversed(CHECKS):  # what is needed comes before
         if check.name in names:

@@ -10,29 +10,29 @@ from elolab.arena.checking.examination import Examination
 from elolab.arena.players.event_loop import in_thread
 
 GRACE_SECONDS = 0.1
-"""How much later than the program its own processes may end."""
+"""Time after the program's end for its child processes to end."""
 
 
 async def farewell(examination: Examination) -> Remark:
-    """With nothing to do."""
+    """The program ends after the farewell when idle."""
     await examination.search(examination.positions.ordinary[0])
     return await _leave(examination, examination.dialect.farewell)
 
 
 async def farewell_while_thinking(examination: Examination) -> Remark:
-    """In the midst of a search."""
+    """The program ends after the farewell during a search."""
     await examination.dialect.begin_endless(examination.positions.ordinary[0])
     return await _leave(examination, examination.dialect.farewell)
 
 
 async def end_of_input(examination: Examination) -> Remark:
-    """As when whoever drives it has died."""
+    """The program ends when its input ends, as after a crash of the harness."""
     await examination.search(examination.positions.ordinary[0])
     return await _leave(examination, None)
 
 
 async def end_of_input_while_thinking(examination: Examination) -> Remark:
-    """The same in the midst of a search."""
+    """The program ends when its input ends during a search."""
     await examination.dialect.begin_endless(examination.positions.ordinary[0])
     return await _leave(examination, None)
 
@@ -52,7 +52,7 @@ async def _leave(examination: Examination, word: str | None) -> Remark:
 
 
 async def nobody_left(examination: Examination) -> None:
-    """Its own processes go with it."""
+    """Child processes end with the program."""
     if not processes.is_available():
         raise Skipped("skip.system")
     await examination.search(examination.positions.ordinary[0])

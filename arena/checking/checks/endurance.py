@@ -1,4 +1,4 @@
-"""Checks of what shows only in the long run."""
+"""Checks of long-term behaviour."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from elolab.arena.checking.examination import Examination
 
 MIB = 1 << 20
 SPARE_MIB = 48
-"""What may be added to memory beside the transposition table, which fills while it is used."""
+"""Tolerated growth of memory beyond the transposition table, which fills with use."""
 UNKNOWN_TABLE_MIB = 64
-"""Taken for the size of a table that is not announced."""
+"""Assumed size of a table that is not announced."""
 SEARCHES = 6
-"""In every game over which memory is watched."""
+"""Searches in every game over which memory is watched."""
 
 
 async def memory(examination: Examination) -> Remark:
-    """After one game, and after several more."""
+    """Memory does not grow from the first game to the last."""
     if not processes.is_available():
         raise Skipped("skip.system")
     await _play(examination)

@@ -1,4 +1,4 @@
-"""Checks of what a program says while it thinks."""
+"""Checks of a program's output during a search."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from elolab.engine.games.contract import Position
 
 
 async def well_formed(examination: Examination) -> Remark:
-    """Numbers where there should be some, and scores of known units."""
+    """Numbers are numbers, and scores have known units."""
     count = 0
     for position in _asked(examination):
         count += len(await _informed(examination, position))
@@ -22,14 +22,14 @@ def _asked(examination: Examination) -> tuple[Position, ...]:
 
 
 async def _informed(examination: Examination, position: Position) -> list[tuple[str, Information]]:
-    """The lines of one search, with what they say."""
+    """The lines of one search, with their contents."""
     answer = await examination.search(position)
     read = [(line, examination.dialect.read_information(line)) for line in answer.lines]
     return [(line, information) for line, information in read if information is not None]
 
 
 async def reported(examination: Examination) -> None:
-    """What a tournament writes down of every move."""
+    """The program reports the figures that a tournament records for every move."""
     found = [information for _, information in await _informed(examination, examination.positions.ordinary[0])]
     missing = [
         what
@@ -45,7 +45,7 @@ async def reported(examination: Examination) -> None:
 
 
 async def legal_variations(examination: Examination) -> Remark:
-    """From the position that was asked about."""
+    """Principal variations are legal from the searched position."""
     count = 0
     for position in _asked(examination):
         for line, information in await _informed(examination, position):

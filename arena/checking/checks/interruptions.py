@@ -1,4 +1,4 @@
-"""Checks of what happens while a program thinks, and of its silence while it does not."""
+"""Checks of interrupted searches, pondering and idle silence."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from elolab.arena.checking.examination import Examination, expect_legal, full_cl
 from elolab.engine.games.contract import Position
 
 THINKING_SHARE = 2
-"""The part of ``move_time_ms`` after which a search is interrupted."""
+"""Divisor of ``move_time_ms`` for the time after which a search is interrupted."""
 BUSY = 0.3
-"""Of a processor: what an idle program may not take."""
+"""Processor share that an idle program must stay below."""
 
 
 async def stop(examination: Examination) -> Remark:
-    """In the midst of a search."""
+    """``stop`` ends a running search."""
     return await _stop(examination, examination.settings.move_time_ms // THINKING_SHARE)
 
 
 async def stop_at_once(examination: Examination) -> Remark:
-    """Before it can have thought."""
+    """``stop`` works immediately after the start of a search."""
     return await _stop(examination, 0)
 
 
@@ -35,7 +35,7 @@ async def _stop(examination: Examination, after_ms: int) -> Remark:
 
 
 async def _begin_endless(examination: Examination, position: Position, ms: int) -> None:
-    """Let it think for some milliseconds; raises ``Failed`` if it answers."""
+    """Start a search and let it run for some milliseconds; raises ``Failed`` if it answers."""
     await examination.dialect.begin_endless(position)
     lines = await examination.wire.overhear(ms, examination.dialect.looks_like_answer) if ms else []
     _expect_no_answer(examination, lines)
@@ -48,13 +48,13 @@ def _expect_no_answer(examination: Examination, lines: list[str]) -> None:
 
 
 async def stop_while_idle(examination: Examination) -> None:
-    """Nothing comes of it, and the next search is answered as ever."""
+    """``stop`` while idle has no effect, and the next search is answered as usual."""
     await examination.dialect.interrupt_nothing()
     await examination.search(examination.positions.ordinary[1])
 
 
 async def ready_while_thinking(examination: Examination) -> Remark:
-    """Answered at once, and the search goes on."""
+    """A readiness question is answered during a search, which goes on."""
     if not examination.dialect.listens_while_thinking:
         raise examination.dialect.lacking()
     if not examination.knowledge.answers_ready:
@@ -69,7 +69,7 @@ async def ready_while_thinking(examination: Examination) -> Remark:
 
 
 async def single_answer(examination: Examination) -> None:
-    """After a search, silence."""
+    """A search has only one answer."""
     answer = await examination.search(examination.positions.ordinary[0])
     for line in await examination.wire.overhear(examination.settings.quiet_ms):
         if examination.dialect.looks_like_answer(line):
@@ -77,7 +77,7 @@ async def single_answer(examination: Examination) -> None:
 
 
 async def ponder_hit(examination: Examination) -> Remark:
-    """It thinks on in its own time, which begins with the opponent's move."""
+    """After a ponder hit the search continues on its own time, which starts with the opponent's move."""
     position, answer = await _ponder(examination)
     limits = examination.dialect.clock_limits()
     answer = await examination.dialect.hit(position, full_clock(limits))
@@ -86,7 +86,7 @@ async def ponder_hit(examination: Examination) -> Remark:
 
 
 async def ponder_miss(examination: Examination) -> Remark:
-    """It thinks again, about what was played."""
+    """After a ponder miss the program searches the position actually played."""
     position, _ = await _ponder(examination)
     limits = examination.dialect.clock_limits()
     other = _without_last(position)
@@ -98,7 +98,7 @@ async def ponder_miss(examination: Examination) -> Remark:
 
 
 async def _ponder(examination: Examination) -> tuple[Position, Answer]:
-    """Let it move and think about the reply that it expects, or any; the position after that."""
+    """Let it move, then ponder on its expected reply, or on any; returns the position after that reply."""
     limits = examination.dialect.clock_limits()
     position = examination.positions.ordinary[1].copy()
     answer = await examination.dialect.search_to_ponder(position, limits, full_clock(limits))
@@ -122,7 +122,7 @@ def _without_last(position: Position) -> Position:
 
 
 async def idle(examination: Examination) -> Remark:
-    """After a search, with nothing asked."""
+    """The program uses little processor time after a search."""
     if not processes.is_available():
         raise Skipped("skip.system")
     await examination.search(examination.positions.ordinary[1])

@@ -1,4 +1,4 @@
-"""Checks of limits: none is overstepped."""
+"""Checks that no limit is exceeded."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from elolab.engine.rules import Rules
 from elolab.engine.settings.limits import Limits
 
 MOST_NODES = 1.5
-"""Of the nodes that were told, and ``NODES_SLACK``: programs look at the limit now and then only."""
+"""Tolerated factor over the node limit, besides ``NODES_SLACK``: programs check the limit only periodically."""
 NODES_SLACK = 10_000
 LOW_CLOCK_SHARE = 10
-"""The part of the game's clock that is a low one."""
+"""Divisor of the game's clock for a low clock."""
 CONTROL_MOVES = 4
 
 
 async def depth(examination: Examination) -> Remark:
-    """One ply, then more."""
+    """A depth of one ply, then more."""
     examination.need_limit("depth")
     reached = 0
     for told in (1, examination.settings.depth):
@@ -29,7 +29,7 @@ async def depth(examination: Examination) -> Remark:
 
 
 async def nodes(examination: Examination) -> Remark:
-    """By its own count."""
+    """Nodes, by the program's own count."""
     examination.need_limit("nodes")
     told = examination.settings.nodes
     answer = await examination.search(examination.positions.ordinary[1], Limits(nodes=told))
@@ -40,7 +40,7 @@ async def nodes(examination: Examination) -> Remark:
 
 
 def _most(examination: Examination, answer: Answer, what: str) -> int:
-    """The most that was reported; raises ``Skipped`` if nothing was."""
+    """The largest reported value; raises ``Skipped`` if there is none."""
     found = [examination.dialect.read_information(line) for line in answer.lines]
     numbers = [getattr(information, what) for information in found if information is not None]
     known = [number for number in numbers if number is not None]
@@ -50,7 +50,7 @@ def _most(examination: Examination, answer: Answer, what: str) -> int:
 
 
 async def move_time(examination: Examination) -> Remark:
-    """In positions of all kinds; the worst counts."""
+    """Time per move in all kinds of positions; the worst case counts."""
     examination.need_limit("move_time")
     unit = examination.dialect.time_unit_ms
     told = -(-examination.settings.move_time_ms // unit) * unit
@@ -62,7 +62,7 @@ async def move_time(examination: Examination) -> Remark:
 
 
 async def low_clock(examination: Examination) -> Remark:
-    """A tenth of the clock, and nothing added."""
+    """A tenth of the clock, without increment."""
     examination.need_limit("clock")
     limits = examination.dialect.clock_limits()
     assert limits.clock_ms is not None
@@ -74,7 +74,7 @@ async def low_clock(examination: Examination) -> Remark:
 
 
 async def moves_to_go(examination: Examination) -> Remark:
-    """Against itself, up to the last move but one: that one may take all the time that is left."""
+    """Moves to a control in self-play, up to the last move but one, because the last may use all the time."""
     examination.need_limit("moves_to_go")
     limits = Limits(clock_ms=examination.dialect.clock_limits().clock_ms, moves_per_control=CONTROL_MOVES)
     await examination.dialect.begin_game()
@@ -83,7 +83,7 @@ async def moves_to_go(examination: Examination) -> Remark:
 
 
 async def clock_game(examination: Examination) -> Remark:
-    """Against itself, from the start and again from there when a game is over."""
+    """Self-play on the clock, restarted when a game ends."""
     examination.need_limit("clock")
     limits = examination.dialect.clock_limits()
     slowest, least, games, made = 0.0, 1 << 62, 0, 0
@@ -97,7 +97,7 @@ async def clock_game(examination: Examination) -> Remark:
 
 
 async def _play(examination: Examination, limits: Limits, most: int) -> tuple[int, float, int]:
-    """How many moves were made, what the slowest took and the least that was left on a clock, in milliseconds."""
+    """Play; returns the number of moves, the slowest move's time and the least time left, in milliseconds."""
     assert limits.clock_ms is not None
     position = examination.positions.ordinary[0].copy()
     left_ns = [limits.clock_ms * 1_000_000] * 2

@@ -1,4 +1,4 @@
-"""Checks of positions and of the moves in them."""
+"""Checks of positions and moves."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from elolab.engine.games.contract import Position
 
 
 async def start_position(examination: Examination) -> Remark:
-    """Where the number of the lowest rank is learned, if it is not known."""
+    """The start position is answered; learns the first rank if it is unknown."""
     start = examination.positions.ordinary[0]
     if examination.settings.game == "xiangqi" and examination.knowledge.first_rank is None:
         await _learn_first_rank(examination, start)
@@ -18,7 +18,7 @@ async def start_position(examination: Examination) -> Remark:
 
 
 async def _learn_first_rank(examination: Examination, start: Position) -> None:
-    """Written in one base, no first move of the start position is legal in the other, so one search decides."""
+    """Learn the first rank: no first move of the start position is legal in both bases, so one search decides."""
     answer = await examination.dialect.search(start)
     said = (answer.said or "").lower().replace("-", "")
     examination.knowledge.first_rank = detect_first_rank(said, start.legal_moves())
@@ -27,13 +27,13 @@ async def _learn_first_rank(examination: Examination, start: Position) -> None:
 
 
 async def start_word(examination: Examination) -> None:
-    """The position's own word."""
+    """The protocol's own word for the start position works."""
     await examination.dialect.begin_at_start_word()
     expect_legal(examination.positions.ordinary[0], await examination.dialect.answer())
 
 
 async def ranks(examination: Examination) -> Remark:
-    """The number is the declared one; that all moves keep to it is the matter of the other checks."""
+    """The first rank is the declared one; other checks test that all moves use it."""
     declared = examination.dialect.declared_first_rank
     found = examination.knowledge.first_rank
     if declared is not None and found != declared:
@@ -42,7 +42,7 @@ async def ranks(examination: Examination) -> Remark:
 
 
 async def told_moves(examination: Examination) -> Remark:
-    """Positions told by all the moves since the start."""
+    """Positions sent as all moves since the start are answered."""
     count = examination.settings.repetitions
     for position in examination.positions.ordinary[1 : count + 1]:
         await examination.search(position)
@@ -50,7 +50,7 @@ async def told_moves(examination: Examination) -> Remark:
 
 
 async def described(examination: Examination) -> Remark:
-    """The same positions without moves, and with the last move alone."""
+    """The same positions work without moves, and with the last move alone."""
     count = examination.settings.repetitions
     for number, position in enumerate(examination.positions.ordinary[1 : count + 1]):
         await examination.search(_from_text(position, number % 2))
@@ -58,7 +58,7 @@ async def described(examination: Examination) -> Remark:
 
 
 def _from_text(position: Position, plies: int) -> Position:
-    """The position, described as it was so many plies ago with the moves since."""
+    """The position, sent as the text some plies ago and the moves since."""
     game = position.game
     moves = position.moves[: len(position.moves) - plies]
     before = game.position(position.start)
@@ -71,40 +71,40 @@ def _from_text(position: Position, plies: int) -> Position:
 
 
 async def in_check(examination: Examination) -> None:
-    """Only answers to the check are legal."""
+    """In check, only evasions are answered."""
     await examination.search(need(examination.positions.in_check))
 
 
 async def only_move(examination: Examination) -> None:
-    """There is one legal move."""
+    """A single legal move is found."""
     await examination.search(need(examination.positions.only_move))
 
 
 async def must_pass(examination: Examination) -> None:
-    """There is none, but the game goes on."""
+    """A forced pass is answered correctly."""
     if not examination.dialect.is_asked_to_pass:
         raise examination.dialect.lacking()
     await examination.search(need(examination.positions.must_pass))
 
 
 async def endgame(examination: Examination) -> None:
-    """Near the end, where searches end by themselves."""
+    """Endgames, where searches end by themselves, are answered."""
     await examination.search(need(examination.positions.endgame))
 
 
 async def long_game(examination: Examination) -> Remark:
-    """Told by a line of some thousand characters."""
+    """A game with a line of some thousand characters is answered."""
     await examination.search(examination.positions.long)
     return remark("note.plies", plies=examination.positions.long.ply)
 
 
 async def repeated(examination: Examination) -> None:
-    """A position that has been there before."""
+    """A repeated position is answered."""
     await examination.search(need(examination.positions.repeated))
 
 
 async def quiet_plies(examination: Examination) -> Remark:
-    """Some engines count a move limit of their own, and do not play on beyond it."""
+    """Play continues past the move limits that some engines count on their own."""
     for position in examination.positions.quiet:
         answer = await examination.dialect.search(position)
         if answer.move is None or answer.has_resigned:
@@ -116,7 +116,7 @@ async def quiet_plies(examination: Examination) -> Remark:
 
 
 async def banned_moves(examination: Examination) -> None:
-    """Forbidden is the move it likes best, then the next too."""
+    """Forbidden moves are not played: the favourite move is banned, then the next ones too."""
     start = examination.positions.ordinary[0]
     banned: list[str] = []
     for _ in range(3):
@@ -126,12 +126,12 @@ async def banned_moves(examination: Examination) -> None:
 
 
 async def checkmate(examination: Examination) -> None:
-    """Where the game is over, there is no move to answer."""
+    """Checkmate is answered without a move."""
     await _ask_where_over(examination, examination.positions.over)
 
 
 async def stalemate(examination: Examination) -> None:
-    """The same without a check."""
+    """Stalemate is answered without a move."""
     await _ask_where_over(examination, examination.positions.stalemate)
 
 
@@ -141,13 +141,13 @@ async def _ask_where_over(examination: Examination, position: Position | None) -
 
 
 async def illegal_position(examination: Examination) -> None:
-    """Survived, whatever it does about it."""
+    """The program survives an illegal position."""
     await examination.dialect.tell_illegal_position()
     await _plays_on(examination)
 
 
 async def illegal_move(examination: Examination) -> None:
-    """Survived, whatever it does about it."""
+    """The program survives an illegal move."""
     position = examination.positions.ordinary[1]
     origin = position.legal_moves()[0]
     illegal = origin[: len(origin) // 2] * 2 if len(origin) == 4 else _taken_square(position)
@@ -156,12 +156,12 @@ async def illegal_move(examination: Examination) -> None:
 
 
 def _taken_square(position: Position) -> str:
-    """A square that has a disc: the one of the first move."""
+    """An occupied square: that of the first move's disc."""
     return position.moves[0]
 
 
 async def _plays_on(examination: Examination) -> Answer:
-    """A new game after something unusual."""
+    """Check that a new game works after unusual input."""
     await examination.dialect.settle()
     await examination.dialect.begin_game()
     return await examination.search(examination.positions.ordinary[0])

@@ -1,4 +1,4 @@
-"""Checks of the conversation's beginning and of its manners."""
+"""Checks of the start of a conversation, and of its robustness."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ GARBAGE = ("xyzzy", "  ", "elolab 1 2 3", "go-there position uci", "\x7f\x01 \u5
 
 
 async def handshake(examination: Examination) -> Remark:
-    """From the start of the process."""
+    """The handshake completes after the start of the process."""
     began = time.monotonic()
     await examination.connect()
     return remark("note.seconds", seconds=f"{time.monotonic() - began:.2f}")
 
 
 async def name(examination: Examination) -> Remark:
-    """What the handshake learned."""
+    """The handshake gives a name."""
     if not examination.name:
         raise Failed("failure.no_name")
     return remark("note.name", name=examination.name)
 
 
 async def ready(examination: Examination) -> Remark:
-    """Once, and again: what follows relies on it."""
+    """Readiness is confirmed, twice; later checks rely on it."""
     examination.knowledge.answers_ready = True
     began = time.monotonic()
     try:
@@ -39,7 +39,7 @@ async def ready(examination: Examination) -> Remark:
 
 
 async def garbage(examination: Examination) -> None:
-    """Before a position and after it."""
+    """Nonsense before and after a position is ignored."""
     start = examination.positions.ordinary[0]
     await examination.dialect.say_garbage(GARBAGE)
     await examination.dialect.settle()
@@ -49,20 +49,20 @@ async def garbage(examination: Examination) -> None:
 
 
 async def empty_lines(examination: Examination) -> None:
-    """Which mean nothing either."""
+    """Empty lines are ignored."""
     await examination.wire.say("", "", "   ")
     await examination.search(examination.positions.ordinary[0])
 
 
 async def line_ends(examination: Examination) -> None:
-    """Carriage returns, as programs for Windows write them."""
+    """Carriage returns, as Windows programs write them, are accepted."""
     examination.wire.line_end = "\r"
     await examination.search(examination.positions.ordinary[1])
     examination.wire.line_end = ""
 
 
 async def new_game(examination: Examination) -> None:
-    """Two in a row, then one after a search: the old position must be forgotten."""
+    """New games in a row work, and a new game after a search forgets the old position."""
     await examination.dialect.begin_game()
     await examination.dialect.begin_game()
     await examination.search(examination.positions.ordinary[-1])

@@ -17,7 +17,7 @@ OTHER_THREADS = 2
 
 
 async def announced(examination: Examination) -> Remark:
-    """Kinds, ranges and defaults."""
+    """Options are announced with valid kinds, ranges and defaults."""
     lines = _announced(examination)
     for line, option in lines:
         if option is None or option.kind not in KINDS:
@@ -43,7 +43,7 @@ def _announced(examination: Examination) -> list[tuple[str, Option | None]]:
 
 
 async def defaults(examination: Examination) -> None:
-    """Every option set to its own default, and a search after that."""
+    """Every option accepts its own default, and a search follows."""
     for _, option in _announced(examination):
         if option is not None and option.kind != "button" and option.name.lower() not in NOT_TOUCHED:
             try:
@@ -56,12 +56,12 @@ async def defaults(examination: Examination) -> None:
 
 
 async def memory_option(examination: Examination) -> Remark:
-    """Another size, and a search with it."""
+    """The memory option accepts another size, and a search follows."""
     return await _change(examination, "memory", OTHER_MEMORY)
 
 
 async def threads_option(examination: Examination) -> Remark:
-    """Another number, and a search with it."""
+    """The thread option accepts another number, and a search follows."""
     return await _change(examination, "threads", OTHER_THREADS)
 
 
@@ -81,7 +81,7 @@ async def _change(examination: Examination, name: str, value: int) -> Remark:
 
 
 async def unknown_option(examination: Examination) -> None:
-    """One that no program has."""
+    """An unknown option does no harm."""
     await examination.wire.say(examination.dialect.unknown_option_line())
     await examination.dialect.settle()
     await examination.search(examination.positions.ordinary[0])

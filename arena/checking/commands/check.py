@@ -33,7 +33,7 @@ DEFAULTS = CheckSettings("", "", ())
 COLOURS = {"passed": GREEN, "failed": RED, "advised": YELLOW}
 """Of lines, by their marks."""
 BASIC = {"handshake", "start_position"}
-"""Checks without which hardly any other can be tried."""
+"""Checks without which few others can be tried."""
 
 EPILOG = """\
 What follows the command belongs to the engine, so the arguments of elolab come before it:
@@ -112,7 +112,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Examine a program and tell line by line."""
+    """Examine a program and report line by line."""
     if arguments.list:
         return _list()
     settings = _settings(arguments)
@@ -149,7 +149,7 @@ def _list() -> int:
 
 
 def _settings(arguments: argparse.Namespace) -> CheckSettings:
-    """Raises ``UserError`` for what cannot be."""
+    """Read the settings; raises ``UserError`` for invalid ones."""
     from elolab.arena.players.contract import PlayerFault
     from elolab.arena.players.process import find_program
     from elolab.arena.players.registry import protocol_named
@@ -196,7 +196,7 @@ def _settings(arguments: argparse.Namespace) -> CheckSettings:
 
 
 def _take_from_file(entry: Mapping[str, Any], arguments: argparse.Namespace) -> None:
-    """Put what the file of engines says of one in its place; what the command line says itself comes before."""
+    """Fill in the settings of a file of engines; the command line has precedence."""
     given = {"protocol": arguments.protocol, "directory": arguments.directory}
     player, _ = player_of(dict(entry) | {key: value for key, value in given.items() if value}, arguments.game)
     if player.is_builtin:
@@ -215,14 +215,14 @@ def _found_protocol(arguments: argparse.Namespace) -> str:
 
 
 def _chosen(arguments: argparse.Namespace) -> list[Check]:
-    """The checks that are asked for, with those that they need."""
+    """The requested checks, with those that they need."""
     from elolab.arena.checking.checks import chosen
 
     return chosen(arguments.only, arguments.skip)
 
 
 def _words_on_untried(count: int, settings: CheckSettings, failed: Collection[str], say: Catalogue) -> str:
-    """How many checks the failure of the first leaves untried, and in which protocol the program answers instead."""
+    """Describe how many checks an early failure leaves untried, and the protocol in which the program answers."""
     from elolab.arena.players.detect import spoken_instead
 
     words = say("report.untried", count=count)
@@ -231,7 +231,7 @@ def _words_on_untried(count: int, settings: CheckSettings, failed: Collection[st
 
 
 def _tell(examination: Examination, settings: CheckSettings, *, is_quiet: bool) -> list[Outcome]:
-    """Examine, and unless it is to be quiet tell of every check when it is done."""
+    """Run the examination; unless quiet, report every check when it is done."""
     from elolab.arena.checking.report import COLUMNS, lines_of, mark_of, summary
 
     say = console("elolab.arena.checking")

@@ -1,4 +1,4 @@
-"""What is said for each check, a module a protocol; ``dialect_named`` finds it."""
+"""The conversation of the checks, one module per protocol; ``dialect_named`` finds it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an examination needs to say in every protocol; each protocol is a subclass."""
+"""The interface for examining a program in a protocol; each protocol is a subclass."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from elolab.engine.settings.limits import Limits
 
 @dataclass
 class Knowledge:
-    """What has been found out about a program, and holds for all of its processes."""
+    """Facts learned about a program that hold for all its processes."""
 
     first_rank: int | None = None
     """The lowest rank's number in moves; ``None`` while it is not known."""
@@ -30,21 +30,21 @@ class Knowledge:
 class Dialect(ABC):
     """One conversation with a process of the program.
 
-    Everything that not every protocol knows raises ``Skipped`` here. What the program fails in raises ``Failed``.
+    Operations missing from some protocols raise ``Skipped`` here. Failures of the program raise ``Failed``.
     """
 
     title: ClassVar[str]
     limits: frozenset[str] = frozenset()
-    """Of ``depth``, ``nodes``, ``move_time``, ``clock`` and ``moves_to_go``, what it can tell."""
+    """The limits it can express, of ``depth``, ``nodes``, ``move_time``, ``clock`` and ``moves_to_go``."""
     time_unit_ms: int = 1
-    """In what times are told."""
+    """Unit of times on the wire."""
     farewell: ClassVar[str] = "quit"
     synchronisation: ClassVar[str] = ""
-    """The question of ``settle``, for people."""
+    """The question of ``settle``, for messages."""
     awaited: ClassVar[str] = ""
-    """What answers a search, for people."""
+    """The answer to a search, for messages."""
     listens_while_thinking: ClassVar[bool] = False
-    """Whether ``ask_ready`` has to be answered in the midst of a search."""
+    """Whether ``ask_ready`` must be answered during a search."""
     recommendations: ClassVar[frozenset[str]] = frozenset({"illegal_position", "illegal_move"})
     """Names of checks whose demands the protocol leaves open, beside those that all protocols do: mostly what becomes
     of a program that is told what is not legal."""
@@ -54,7 +54,7 @@ class Dialect(ABC):
         self.settings = settings
         self.knowledge = knowledge
         self.name = ""
-        """What the program calls itself."""
+        """The program's own name."""
         self.announced: list[tuple[str, Option | None]] = []
         """The options in the program's words, and as read; ``None`` if they cannot be."""
         self._began_ns = 0
@@ -64,7 +64,7 @@ class Dialect(ABC):
 
     @abstractmethod
     async def greet(self) -> None:
-        """The handshake, in which ``name`` and ``announced`` are learned."""
+        """Shake hands; sets ``name`` and ``announced``."""
 
     async def configure(self) -> None:
         """Set the options of the settings; raises ``PlayerFault`` for one that cannot be set."""
@@ -72,16 +72,16 @@ class Dialect(ABC):
             raise PlayerFault("startup_failure", f"option {name}: over {self.title} there are none")
 
     async def settle(self) -> None:
-        """Wait until what was said has been dealt with; where the program cannot say so, for a while."""
+        """Wait until the program has processed its input; for a fixed time if it cannot confirm that."""
         if self.knowledge.answers_ready:
             await self.ask_ready()
         else:
             await self.wire.overhear(self.settings.quiet_ms)
 
     async def ask_ready(self) -> list[str]:
-        """Ask whether what was said has been dealt with; what is said up to the answer.
+        """Ask whether the input has been processed; returns the output up to the answer.
 
-        The first may take as long as the start: programs prepare themselves when they are asked.
+        The first answer may take as long as the start, because programs prepare themselves then.
         """
         lines = await self.wait_ready(self.settings.timeout_ms if self._was_ready else self.settings.start_ms)
         self._was_ready = True
@@ -89,11 +89,11 @@ class Dialect(ABC):
 
     @abstractmethod
     async def wait_ready(self, ms: int) -> list[str]:
-        """Ask, and wait so long at most; what is said up to the answer."""
+        """Ask, and wait at most so long; returns the output up to the answer."""
 
     @abstractmethod
     async def begin_game(self) -> None:
-        """A new game begins."""
+        """Begin a new game."""
 
     @abstractmethod
     async def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
@@ -101,15 +101,15 @@ class Dialect(ABC):
 
     @abstractmethod
     def is_answer(self, line: str) -> bool:
-        """Whether a line ends a search. It is asked once about every line."""
+        """Whether a line ends a search; called once for every line."""
 
     def looks_like_answer(self, line: str) -> bool:
-        """The same of a line that nobody waits for."""
+        """Whether an unawaited line looks like the end of a search."""
         return self.is_answer(line)
 
     @abstractmethod
     def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> Answer:
-        """What was said up to the answer."""
+        """Read the answer from the output of a search."""
 
     @property
     @abstractmethod
@@ -118,22 +118,22 @@ class Dialect(ABC):
 
     @abstractmethod
     async def tell_illegal_position(self) -> None:
-        """Describe a position that is none."""
+        """Send an invalid position."""
 
     @abstractmethod
     async def tell_illegal_move(self, position: Position, move: str) -> None:
-        """Tell of a move that is not legal."""
+        """Send an illegal move."""
 
     @abstractmethod
     async def ask_in_finished_game(self, position: Position) -> None:
-        """Ask for a move where there is none; raises ``Failed`` if that is not answered as it should be."""
+        """Ask for a move in a finished game; raises ``Failed`` for a wrong answer."""
 
     # Searches.
 
     async def search(
         self, position: Position, limits: Limits | None = None, clock: PlayerClock | None = None
     ) -> Answer:
-        """Ask for a move and wait for it, as long as the limits and the margin allow."""
+        """Ask for a move and wait for it, within the limits and the margin."""
         limits = limits or self.ordinary
         await self.begin(position, limits, clock)
         times = [clock.remaining_ms] if clock is not None else []
@@ -142,7 +142,7 @@ class Dialect(ABC):
         return await self.answer(min(times) if times else None)
 
     async def answer(self, told_ms: int | None = None) -> Answer:
-        """The end of the search that runs; with ``told_ms`` it is late if that and the margin have passed."""
+        """Wait for the end of the search; with ``told_ms``, an answer later than that and the margin is a failure."""
         if told_ms is None:
             lines = await self.wire.hear_until(self.is_answer, self.settings.timeout_ms, self.awaited)
         else:
@@ -164,7 +164,7 @@ class Dialect(ABC):
         return lines
 
     async def ask_for_search(self, *lines: str) -> None:
-        """Say lines, the last of which begins a search; time counts from here."""
+        """Send lines, the last of which begins a search; time counts from here."""
         self.wire.take_unasked()
         self._began_ns = time.monotonic_ns()
         await self.wire.say(*lines)
@@ -178,7 +178,7 @@ class Dialect(ABC):
         return Limits(clock_ms=clock_ms, increment_ms=self.settings.increment_ms)
 
     def read_information(self, line: str) -> Information | None:
-        """What a line says of a search, ``None`` if it is about nothing of it; ``Failed`` if it is malformed."""
+        """Parse a line about a search, ``None`` for other lines; raises ``Failed`` if it is malformed."""
         raise self.lacking()
 
     def read_move(self, said: str) -> str | None:
@@ -186,14 +186,14 @@ class Dialect(ABC):
         raise self.lacking()
 
     def read_with_ranks(self, said: str) -> str | None:
-        """A move of files and ranks: in the program's ranks, or in any while they are not known."""
+        """Read a move of files and ranks, in the program's ranks or, while these are unknown, in either base."""
         bases = (0, 1) if self.knowledge.first_rank is None else (self.knowledge.first_rank,)
         return next((move for base in bases if (move := uci.read_move(said.lower(), base)) is not None), None)
 
     # Not every protocol has these.
 
     def lacking(self) -> Skipped:
-        """The protocol has no words for it."""
+        """The outcome of an operation for which the protocol has no command."""
         return Skipped("skip.protocol", protocol=self.title)
 
     @property
@@ -203,11 +203,11 @@ class Dialect(ABC):
 
     @property
     def declared_first_rank(self) -> int | None:
-        """The number of the lowest rank by the protocol, or by what the program announced."""
+        """The first rank by the protocol, or by the program's announcement."""
         raise self.lacking()
 
     async def begin_at_start_word(self) -> None:
-        """Ask for a move in the start position, called by its word."""
+        """Ask for a move in the start position, using the protocol's word for it."""
         raise self.lacking()
 
     async def begin_endless(self, position: Position) -> None:
@@ -219,35 +219,35 @@ class Dialect(ABC):
         raise self.lacking()
 
     async def ask_ready_while_thinking(self) -> float:
-        """How many milliseconds ``ask_ready`` takes in a search, which must go on meanwhile."""
+        """Milliseconds until ``ask_ready`` is answered during a search, which must go on."""
         raise self.lacking()
 
     async def interrupt_nothing(self) -> None:
-        """Ask for the end of a search while there is none; raises ``Failed`` if that is taken for a question."""
+        """Send the interruption while idle; raises ``Failed`` if it is answered like a search."""
         raise self.lacking()
 
     async def search_to_ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> Answer:
-        """A search like any other, of a program that has been told that it will ponder."""
+        """Search as usual, after announcing that pondering will follow."""
         raise self.lacking()
 
     async def ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> None:
-        """Begin a search of a position that the opponent's expected move, its last, led to."""
+        """Begin a search of the position after the opponent's expected move."""
         raise self.lacking()
 
     async def hit(self, position: Position, clock: PlayerClock) -> Answer:
-        """The expected move has been made: the clock runs, and the move is due."""
+        """Report that the expected move was made: the clock runs, and the move is due."""
         raise self.lacking()
 
     async def miss(self, position: Position, limits: Limits, clock: PlayerClock) -> Answer:
-        """Another move has been made, the last of ``position``: the move after it is due."""
+        """Report another move, the last of ``position``; the reply to it is due."""
         raise self.lacking()
 
     async def search_without(self, position: Position, banned: Collection[str]) -> Answer:
-        """Ask for a move that is none of some."""
+        """Ask for a move outside a list of moves."""
         raise self.lacking()
 
     async def say_garbage(self, lines: Sequence[str]) -> None:
-        """Say lines that mean nothing."""
+        """Send meaningless lines."""
         await self.wire.say(*lines)
 
     def option_line(self, option: Option, value: str) -> str:
@@ -255,7 +255,7 @@ class Dialect(ABC):
         raise self.lacking()
 
     def unknown_option_line(self) -> str:
-        """A line that sets an option there is not."""
+        """The line that sets a nonexistent option."""
         raise self.lacking()
 
     def resource(self, name: str) -> Option | None:

@@ -1,4 +1,4 @@
-"""The command ``runs``: what runs there are, how two of them differ, and removing them."""
+"""The command ``runs``: list runs, compare two, and remove some."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ HEADS = ("folder", "kind", "state", "games", "date", "result")
 FEWER_HEADS = (HEADS, ("folder", "kind", "state", "games", "result"), ("folder", "state", "games", "result"))
 """What a terminal shows: the fullest of these in which folders and results have room enough."""
 ROOM_ENOUGH = 40
-"""Columns of a terminal for a folder and a result."""
+"""Columns of a terminal that suffice for a folder and a result."""
 LEAST_FOLDER = 8
-"""Columns below which names are not told apart."""
+"""Least width at which folder names can be told apart."""
 GAP = "  "
 
 
@@ -66,7 +66,7 @@ def configure(parser: CommandParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Do what is asked."""
+    """Carry out the command."""
     if arguments.action == COMPARE:
         return _compare(arguments.folders, arguments)
     return _remove(arguments.folders, arguments) if arguments.action == REMOVE else _list(arguments)
@@ -110,7 +110,7 @@ def _lines(entries: Sequence[RunEntry], say: Catalogue, columns: int | None = No
 
 
 def _fitted(cells: dict[str, list[str]], columns: int) -> dict[str, list[str]]:
-    """The columns of the table that there is room for; what is still too long of folders and results is cut."""
+    """The columns of the table that fit; folders and results that are still too long are cut."""
     from elolab.arena.figures.names import told_apart
 
     widths = {head: max(map(columns_of, texts)) for head, texts in cells.items()}
@@ -164,7 +164,7 @@ def _remove(folders: Sequence[Path], arguments: argparse.Namespace) -> int:
 
 
 def _games_words(counts: Sequence[int | None]) -> str:
-    """How many games there are in all, where some stores cannot be read."""
+    """The total number of games, with a note on unreadable stores."""
     known = [count for count in counts if count is not None]
     key = "games" if len(known) == len(counts) else "games_at_least" if known else "games_unknown"
     return console(MESSAGES)(f"remove.{key}", games=sum(known))
