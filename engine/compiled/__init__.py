@@ -1,1 +1,1 @@
-"""The compiled code: how it is built, kept on disk and told apart from that of other sources."""
+"""Compiled code: building it, caching it on disk, and identifying the sources it belongs to."""

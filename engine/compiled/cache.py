@@ -5,10 +5,10 @@
 * The cache directory carries a digest of all engine sources, because numba does not notice an edited callee.
 * Each file carries a checksum, which is compared before anything is read from it: numba unpickles and runs whatever it
   finds, so that one damaged file, as after a power cut, would end every command. Damaged code is compiled again.
-* Each set of argument types has a file of its own, named by them. Numba keeps an index of numbered files, which two
-  processes that compile a function for two games at once could give the same number.
-* Where the sources lie does not matter: what two environments have alike is compiled once. Numba would keep a place
-  for each path; the directory's digest says more, for it covers every source, and the versions of what compiles them.
+* Each set of argument types has its own file, named after them. Numba keeps an index of numbered files, in which two
+  processes that compile a function for two games at once could assign the same number.
+* The location of the sources does not matter: environments with equal sources share the compiled code. Numba would
+  keep a cache for each path; the directory's digest covers every source and the versions of the compilers instead.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from elolab.engine.compiled.sources import ENGINE_DIRECTORY, cache_key
 from elolab.engine.errors import UserError
 
 KEPT_CACHES = 4
-"""Caches of other states of the sources that are kept, so that switching between two checkouts stays warm."""
+"""Number of caches of other source states to keep, so that switching between checkouts needs no compilation."""
 KEPT_SECONDS = 24 * 3600
-"""A cache that was used more recently is kept too: its process may still be writing to it."""
+"""Age in seconds up to which a cache is always kept, because a process may still be writing to it."""
 CHECKSUM_BYTES = hashlib.sha256().digest_size
-"""Each file begins with the SHA-256 of the rest."""
+"""Length of the SHA-256 checksum at the beginning of each file; it covers the rest."""
 
 
 def _record_mangling(record: Record) -> tuple[str, tuple[str, ...]]:
@@ -72,7 +72,7 @@ def _default_cache_base() -> Path:
 
 
 def _own_temporary_directory() -> Path:
-    """A directory that nobody else can write to, for what lies in the cache is run; raises ``UserError``."""
+    """A temporary directory that only this user can write to, since cached code is run; raises ``UserError``."""
     directory = Path(tempfile.gettempdir()) / f"elolab-{os.getuid()}"
     with contextlib.suppress(FileExistsError):
         directory.mkdir(mode=0o700)
@@ -86,21 +86,21 @@ def _own_temporary_directory() -> Path:
 
 
 def _prepare_cache() -> Path:
-    """Point numba at a directory of this state of the sources, and prune the oldest others."""
+    """Create and return the cache directory of this source state, set it in numba, and delete old caches."""
     name = f"kernels-{cache_key()}"
     try:
         base = _default_cache_base()
         directory = base / name
         directory.mkdir(parents=True, exist_ok=True)
         os.utime(directory)
-        # A directory may vanish under us when two processes prune at once; that is as good as pruned.
+        # Another process may delete the same directory at the same time.
         with contextlib.suppress(OSError):
             used = {path: path.stat().st_mtime for path in base.glob("kernels-*")}
             for stale in sorted(used, key=used.__getitem__, reverse=True)[KEPT_CACHES:]:
                 if used[stale] < time.time() - KEPT_SECONDS:
                     shutil.rmtree(stale, ignore_errors=True)
     except (OSError, RuntimeError):
-        # No home, or none that can be written to: compile anew in a directory of this user's own.
+        # No writable home: use a temporary directory of this user.
         directory = _own_temporary_directory() / name
         directory.mkdir(exist_ok=True)
     setattr(numba.config, "CACHE_DIR", str(directory))  # noqa: B010 - numba makes its settings at run time
@@ -108,7 +108,7 @@ def _prepare_cache() -> Path:
 
 
 REASONS_NOT_KEPT: list[str] = []
-"""Why code that this process has compiled could not be kept; empty where all of it was."""
+"""Reasons why code compiled by this process could not be saved; empty if all was saved."""
 
 
 @functools.cache
@@ -131,10 +131,7 @@ def _say_damaged() -> None:
 
 
 def write_kept(path: Path, content: bytes) -> None:
-    """Replace a file of the cache by ``content`` and its checksum; whoever reads it sees all of it or the old one.
-
-    Raises ``OSError``.
-    """
+    """Atomically replace a cache file by ``content`` and its checksum. Raises ``OSError``."""
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
@@ -150,9 +147,9 @@ def write_kept(path: Path, content: bytes) -> None:
 
 
 def read_kept(path: Path) -> memoryview | None:
-    """The content of a file that ``write_kept`` wrote; ``None`` if there is none.
+    """The content of a file written by ``write_kept``; ``None`` if it is missing or damaged.
 
-    A damaged file is removed, which standard error reports once.
+    Deletes a damaged file, and reports the first one on standard error.
     """
     try:
         whole = memoryview(path.read_bytes())
@@ -168,16 +165,16 @@ def read_kept(path: Path) -> memoryview | None:
 
 
 class CodeFiles:
-    """The files of one function's compiled code, in place of numba's ``IndexDataCacheFile``: one for each key.
+    """One function's files of compiled code, one for each key; replaces numba's ``IndexDataCacheFile``.
 
-    A key is numba's: types of arguments, processor, and digests of the function's bytecode and closure.
+    Numba's keys hold the argument types, the processor, and digests of the function's bytecode and closure.
     """
 
     def __init__(self, cache_path: str, filename_base: str, source_stamp: Any) -> None:
         self._folder, self._name, self._stamp = Path(cache_path), filename_base, source_stamp
 
     def load(self, key: Any) -> Any:
-        """What was saved under the key by the same source; ``None`` if nothing was."""
+        """The data saved under the key by the same source; ``None`` if there are none."""
         content = read_kept(self._path(key))
         if content is None:
             return None
@@ -185,14 +182,14 @@ class CodeFiles:
         return data if stamp == self._stamp else None
 
     def save(self, key: Any, data: Any) -> None:
-        """Keep ``data`` under the key; standard error reports if that fails, once for each reason."""
+        """Save ``data`` under the key; on failure, report each reason once on standard error."""
         try:
             write_kept(self._path(key), dumps((self._stamp, data)))
-        except OSError as error:  # the code is in memory all the same
+        except OSError as error:  # the code stays usable in memory
             _say_not_kept(error.strerror)
 
     def flush(self) -> None:
-        """Forget everything."""
+        """Delete all files of the function."""
         for path in self._folder.glob(f"{glob.escape(self._name)}.*.nbc"):
             path.unlink(missing_ok=True)
 
@@ -201,22 +198,22 @@ class CodeFiles:
 
 
 _PREPARED: set[str] = set()
-"""Folders of functions that were made, and seen to be writable, by this process."""
+"""Cache folders that this process has created and found writable."""
 
 
 class _EngineLocator(UserProvidedCacheLocator):
-    """Finds the cached code of an engine's function by where its source lies in the package, not where that lies."""
+    """Locator of cached code by the source's path relative to the package, wherever the package is installed."""
 
     @classmethod
     def get_suitable_cache_subpath(cls, py_file: str) -> str:
         """The folder for the functions of a source file."""
         folder = Path(py_file).parent.relative_to(ENGINE_DIRECTORY)
-        # Code with calls of Intel's vector library runs only where that is installed.
+        # Code that calls Intel's vector library (SVML) runs only where it is installed.
         library = ("svml",) if getattr(numba.config, "USING_SVML", False) else ()
         return "_".join((ENGINE_DIRECTORY.name, *folder.parts, *library))
 
     def ensure_cache_path(self) -> None:
-        """Make the folder and see that it can be written to: once for all functions in it."""
+        """Create the folder and check that it is writable, once for all its functions."""
         if self._cache_path not in _PREPARED:
             super().ensure_cache_path()
             _PREPARED.add(self._cache_path)

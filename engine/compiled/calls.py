@@ -1,10 +1,10 @@
-"""Calls between compiled functions that do not clear the places of their results first.
+"""Calls between compiled functions without clearing the memory for their results.
 
-A numba function writes its result to a place on its caller's stack, and where an error is described to another. numba
-clears every such place when the caller begins, one for each call in its source: 75 words for each node of the search.
-Here they stay as they are, for a place is read only where the callee has written to it.
+A numba function writes its result, and a pointer to an error description, into slots on its caller's stack. At its
+start, a caller clears the slots of every call in its source: 75 words for each node of the search. This module omits
+that, because a slot is read only after the callee has written to it.
 
-It stands on parts of numba that are not public. Where they are not those it knows numba goes its own way.
+It relies on private parts of numba. With an unknown version of numba it does nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _place(builder: Any, kind: Any) -> Any:
 def _call_uncleared(
     self: Any, builder: Any, callee: Any, result_type: Any, types_of_arguments: Any, arguments: Any, attrs: Any = None
 ) -> Any:
-    """``CPUCallConv.call_function`` for callees that return a number or nothing."""
+    """Replacement of ``CPUCallConv.call_function``: uncleared slots for callees that return a number or nothing."""
     is_number = isinstance(result_type, (types.Integer, types.Boolean))
     if attrs is not None or not (is_number or result_type is types.none):
         return _call_function(self, builder, callee, result_type, types_of_arguments, arguments, attrs)
@@ -44,7 +44,7 @@ def _call_uncleared(
 
 
 def prepare_calls() -> None:
-    """Put our way of calling, and our shortcuts, in the place of numba's, if numba is one that we know."""
+    """Patch numba with uncleared calls and with ``shortcuts``, if its version is known."""
     take_shortcuts()  # here and not in the kernel's own module, whose text is part of the engine's identity
     known = hasattr(CPUCallConv, "_get_arg_packer") and hasattr(CPUCallConv, "_get_return_status")
     if known and not NUMBA_LINKING and numba.__version__.startswith(KNOWN_VERSION):

@@ -1,4 +1,4 @@
-"""Compiling ahead of use: every game in a process of its own, so that they compile side by side."""
+"""Ahead-of-use compilation, with one process for each game so that games compile in parallel."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from elolab.engine.programs.children import helper_command, start_helper
 
 
 class CompilationFailure(UserError):
-    """A helper process that did not come to its end; the message names the game."""
+    """A helper process failed or was killed; the message names the game."""
 
     exit_code = 1
 
 
 def compile_games(games: Sequence[str]) -> list[str]:
-    """Fill the cache on disk with the code of these games; takes a second or two where it is filled already.
+    """Fill the cache on disk with the code of these games; takes a second or two if it is there already.
 
-    Returns why code could not be kept, each reason once: nothing where all of it was. Raises ``CompilationFailure``.
+    Returns the reasons why code could not be saved, each once; empty if all was saved. Raises ``CompilationFailure``.
     """
     announce_compilation()
     reasons: list[str] = []
@@ -38,27 +38,27 @@ def compile_games(games: Sequence[str]) -> list[str]:
 
 
 def main(words: Sequence[str]) -> int:
-    """A helper's program: compile the game of that name and print as JSON why code could not be kept."""
+    """Run a helper process: compile the named game and print as JSON the reasons why code could not be saved."""
     print(json.dumps(_compile_quietly(words[0])))
     return 0
 
 
 def _compile_quietly(name: str) -> list[str]:
-    """The announcement was made, and what could not be kept is for the parent process to say."""
+    """Compile a game without output; the parent process announces it and reports problems."""
     with contextlib.redirect_stderr(io.StringIO()):
         compile_game(name)
     return REASONS_NOT_KEPT
 
 
 def compile_game(name: str) -> None:
-    """Use once whatever Python uses of a game."""
+    """Compile a game by using once everything that Python calls."""
     _use_engine(name)
     _use_rules(name)
     _use_fitting(name)
 
 
 def _use_engine(name: str) -> None:
-    """Searches, what they leave in the table, the evaluation, and a match game."""
+    """Use searches, table entries, the evaluation, and a match game."""
     from elolab.engine.engine import Engine, Line, StopFlag
     from elolab.engine.games import game_named
     from elolab.engine.play import CompiledGames, PlayerSettings
@@ -76,7 +76,7 @@ def _use_engine(name: str) -> None:
     engine.known_line(position, Line("", 0, 0, (), 0))
     engine.table_entry(position)
     engine.static_score(position)
-    # What the evaluation of a finished game and the best line of a solved one need besides.
+    # Also needed for the evaluation of a finished game and the best line of a solved one.
     terminal_value(position.state, 0)
     start_clock(new_record(SEARCH_DTYPE))
     player_settings = PlayerSettings(resolve({}, game=name), Limits(nodes=10))
@@ -86,7 +86,7 @@ def _use_engine(name: str) -> None:
 
 
 def _use_rules(name: str) -> None:
-    """Perft, the arbiter, adjudication, and what is asked of a position alone."""
+    """Use perft, the arbiter, adjudication, and queries of a position."""
     from elolab.engine.engine import StopFlag
     from elolab.engine.games import game_named
     from elolab.engine.play import Arbiter
@@ -112,7 +112,7 @@ def _use_rules(name: str) -> None:
 
 
 def _use_fitting(name: str) -> None:
-    """What fitting an evaluation asks of positions."""
+    """Use the functions that fit an evaluation."""
     from elolab.engine.games import game_named
 
     game = game_named(name)

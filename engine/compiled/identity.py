@@ -1,7 +1,7 @@
-"""Which engine played a game: a digest of the sources that decide moves.
+"""The engine's identity, stored with each game: a digest of the sources that decide moves.
 
-It covers what can change play, the kernel sources without comments and docstrings and numba's version, and so it also
-changes when sources are merely moved or split: ``SAME_PLAY`` names the states before that play the same games.
+It covers everything that can change play: the kernel sources, without comments and docstrings, and numba's version. It
+also changes when sources are only moved or split; ``SAME_PLAY`` lists earlier states that play the same games.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from elolab.engine.compiled.sources import ENGINE_DIRECTORY, engine_files
 
-# Sources that cannot change a move: the shell around the kernels and the texts shown to people.
+# Sources that cannot change a move: code around the kernels, and texts for people.
 _NOT_KERNEL = {
     "assertions.py", "bench.py", "calls.py", "errors.py", "fitting.py", "language.py", "solving.py", "suite.py",
     "cache.py", "compilation.py", "identity.py", "linking.py", "shortcuts.py", "sources.py",
@@ -25,9 +25,9 @@ _NOT_KERNEL = {
 _NOT_KERNEL_FOLDERS = {"commands", "programs", "protocols", "settings"}
 
 SAME_PLAY: dict[str, frozenset[str]] = {"224ceebc49c0": frozenset({"18f1cb281de0"})}
-"""By an identity those of earlier states of the sources that play the same games, move for move and node for node.
+"""Identities of earlier source states that play the same games, move for move and node for node, by identity.
 
-To be entered only where the benchmark's signature and the digests of the same tournament agree.
+Add one only if the benchmark's signature and the digests of the same tournament agree.
 """
 
 _SKIPPED_TOKENS = {tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER}
@@ -57,7 +57,7 @@ def source_without_comments(text: str) -> str:
             continue
         in_docstring = token.type == tokenize.STRING and token.start in docstring_starts
         if in_docstring or (after_docstring and token.type == tokenize.NEWLINE):
-            # Its end of line goes with it, so that adding a docstring changes nothing.
+            # Drop its line end too, so that adding a docstring changes nothing.
             after_docstring = in_docstring
             continue
         tokens.append(tokenize.tok_name[token.type] if not token.string.strip() else token.string)
@@ -68,7 +68,7 @@ def source_without_comments(text: str) -> str:
 def engine_identity() -> str:
     """Twelve hexadecimal digits that change whenever the engine might play differently.
 
-    They are kept beside the compiled code, in the cache of just these sources: reading all of them takes half a second.
+    Cached beside the compiled code of these sources, because reading all of them takes half a second.
     """
     from elolab.engine.compiled.cache import CACHE_DIRECTORY, read_kept, write_kept
 

@@ -1,4 +1,4 @@
-"""The ground the compiled code stands on: the one jit decorator, bit and clock intrinsics, game stubs.
+"""Basis of the compiled code: jit decorators, game stubs, bit, clock and memory intrinsics.
 
 Import this module before any other that compiles: it makes numba's cache on disk safe (``engine.compiled.cache``).
 """
@@ -31,7 +31,7 @@ JIT_DISABLED = bool(getattr(numba.config, "DISABLE_JIT"))  # noqa: B009
 
 
 def _dispatcher(function: Callable[..., Any], **more: Any) -> Any:
-    # Nothing here is called from C: its wrappers would be a tenth of the work.
+    # Nothing is called from C; omitting the C wrappers saves a tenth of the compilation.
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **more}
     if JIT_DISABLED or not IS_DEFERRED:
         return numba.njit(cache=True, **options)(function)
@@ -42,7 +42,7 @@ def _dispatcher(function: Callable[..., Any], **more: Any) -> Any:
 
 
 def _without_constants(dispatcher: Any) -> Any:
-    """The dispatcher, which takes a constant integer for any other of its type."""
+    """The dispatcher, changed (in place) to treat a constant integer like any integer of its type."""
     if not JIT_DISABLED:
         template_for = dispatcher.get_call_template
 
@@ -54,7 +54,7 @@ def _without_constants(dispatcher: Any) -> Any:
 
 
 def jit_for_constants(function: Callable[..., Any]) -> Any:
-    """As ``jit``, but compiled anew for each constant integer it is called with, as for a type of its own."""
+    """Compile like ``jit``, with a separate version for each constant integer argument."""
     return _dispatcher(function)
 
 
@@ -64,13 +64,13 @@ def jit(function: Callable[..., Any]) -> Any:
 
 
 def jit_inlined(function: Callable[..., Any]) -> Any:
-    """As ``jit``, but its code goes into every caller, however long: no loop with a call in it becomes vector code."""
+    """Compile like ``jit``, but always inline, because loops with calls are not vectorized."""
     return _without_constants(_dispatcher(function, forceinline=True))
 
 
 @functools.cache
 def announce_compilation() -> None:
-    """Say on standard error, once, that the first use of this state of the sources takes a while."""
+    """Print once on standard error that the engine will be compiled, if the cache is empty."""
     if not JIT_DISABLED and not any(CACHE_DIRECTORY.rglob("*.nbc")):
         print("elolab: compiling the engine, once for this version (about a minute)", file=sys.stderr, flush=True)
 
@@ -79,10 +79,10 @@ def announce_compilation() -> None:
 
 
 def compiled_as(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Let compiled calls of a function be calls of what the decorated one chooses by the types of the arguments.
+    """Decorator: in compiled code, replace calls of ``function`` by the choice of the decorated function.
 
-    It returns a compiled function, an intrinsic, or ``None``, which makes the call an error. As numba's ``overload``,
-    but without a function in between, which would have to be compiled too.
+    The decorated function receives the argument types and returns a compiled function, an intrinsic, or ``None``
+    (a type error). Like numba's ``overload``, but without an extra function to compile in between.
     """
 
     def decorate(choose: Callable[..., Any]) -> Callable[..., Any]:
@@ -115,9 +115,9 @@ _IMPLEMENTATIONS: dict[tuple[str, str], Any] = {}
 
 
 def game_stub(stub: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a function, whose first argument is the state, one that every game implements.
+    """Decorator for a function that every game implements; its first argument must be the state record.
 
-    Compiled code resolves it by the marker, the first field of the state's record type; uncompiled code by the record.
+    Calls go to the game whose marker is the first field of the record's type.
     """
     name = stub.__name__
 
@@ -149,11 +149,10 @@ _UNCOMPILED: list[Callable[..., Any]] = []
 
 
 def address_of(function: Any, *arguments: Any) -> int:
-    """Where the machine code of a compiled function for such arguments is; it returns an int64.
+    """Address of the machine code of a compiled function for the types of ``arguments``; it must return int64.
 
-    The code of every function that a compiled one calls is optimized and stored again with each of its callers. A call
-    by address, ``call_at``, ends that: what is called so is compiled once. Numbers in place of addresses where nothing
-    is compiled.
+    Normally a function's code is optimized and stored again with each of its callers. A function called by address,
+    with ``call_at``, is compiled only once. With compilation disabled, addresses are consecutive numbers.
     """
     if JIT_DISABLED:
         if function not in _UNCOMPILED:
@@ -183,7 +182,7 @@ def _call_at(typingctx, address, arguments):  # type: ignore[no-untyped-def]
 
 
 def call_at(address, arguments):  # type: ignore[no-untyped-def]
-    """The result of the function at ``address``, see ``address_of``, which was asked for just these types."""
+    """Call the function at ``address``; ``arguments`` must have exactly the types given to ``address_of``."""
     return _UNCOMPILED[int(address) - 1](*arguments)
 
 
@@ -287,12 +286,12 @@ def sum_of_products(ones, first, others, start, count):  # type: ignore[no-untyp
 
 
 def add_words(one, other):  # type: ignore[no-untyped-def]
-    """Sum of two uint64 modulo 2**64; uncompiled too, where plain addition warns of the overflow."""
+    """Sum of two uint64 modulo 2**64, without a warning of overflow in uncompiled code."""
     return np.uint64((int(one) + int(other)) & 0xFFFF_FFFF_FFFF_FFFF)
 
 
 def multiply_words(one, other):  # type: ignore[no-untyped-def]
-    """Product of two uint64 modulo 2**64; uncompiled too."""
+    """Product of two uint64 modulo 2**64, without a warning of overflow in uncompiled code."""
     return np.uint64((int(one) * int(other)) & 0xFFFF_FFFF_FFFF_FFFF)
 
 
@@ -435,8 +434,8 @@ def _release_word(typingctx, address, index, word):  # type: ignore[no-untyped-d
 def load_word(address, index):  # type: ignore[no-untyped-def]
     """Element ``index`` of the uint64 array whose data start at ``address``.
 
-    An array passed through a recursion costs an atomic reference count a call; an address costs nothing. Whoever stores
-    the address keeps the array alive, and masks the index.
+    Passing an array through a recursion costs an atomic reference count a call; an address costs nothing. The caller
+    keeps the array alive and bounds the index.
     """
     return np.uint64(ctypes.c_uint64.from_address(int(address) + 8 * int(index)).value)
 
@@ -447,7 +446,7 @@ def store_word(address, index, word):  # type: ignore[no-untyped-def]
 
 
 def publish_word(address, index, word):  # type: ignore[no-untyped-def]
-    """As ``store_word``, for another thread to see: what was stored before is complete when it reads the word."""
+    """Store a word like ``store_word``, with release order: a thread that reads it sees all earlier stores."""
     store_word(address, index, word)
 
 

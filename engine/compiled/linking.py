@@ -1,15 +1,14 @@
-"""Only what Python calls, or is called by address, becomes machine code; all else is linked into its callers.
+"""Faster compilation: only functions called from Python or by address become machine code.
 
-numba optimizes every function with all that it calls, makes it machine code and stores it, also where nothing but
-compiled code calls it: half the processor time of compiling the engine. Here
+numba optimizes every function together with its callees, makes machine code of it and stores it, even if only compiled
+code calls it. That is half the processor time of compiling the engine. With this module
 
-* a function that is compiled for the sake of a caller stays LLVM code, until Python calls it too;
-* short ones are optimized on their own, once, before they go into their callers;
-* the cache holds machine code alone. Whoever calls a function that was loaded compiles that function again: numba
-  numbers functions by process, so that LLVM code of two processes could have two functions of one name.
+* a function that only compiled code calls stays LLVM code and is linked into its callers;
+* short functions are optimized separately, once, before they are linked;
+* the cache holds only machine code. A caller of a function that was loaded from it compiles that function again,
+  because numba numbers functions by process, so that names in LLVM code of two processes could clash.
 
-It stands on parts of numba that are not public. Where they are not those it knows, or ``ELOLAB_LINKING`` is ``numba``,
-numba goes its own way.
+It relies on private parts of numba. With an unknown version, or if ``ELOLAB_LINKING`` is ``numba``, it does nothing.
 """
 
 from __future__ import annotations
@@ -33,16 +32,16 @@ from numba.core.targetconfig import TargetConfig
 from elolab.engine.compiled.sources import NUMBA_LINKING
 
 KNOWN_VERSION = "0.68."
-"""The versions of numba whose inner parts are known."""
+"""Prefix of the versions of numba whose private parts are known."""
 SHORT_BLOCKS = 40
-"""Functions with at most so many basic blocks are optimized on their own. With 0 the search is a per cent slower, with
-200 compiling takes a third more processor time and the search is no faster."""
+"""Most basic blocks of a function that is optimized separately. With 0 the search is 1 % slower; with 200 compilation
+takes a third more processor time and the search is no faster."""
 
 _ENVIRONMENT_PREFIX = "_ZN08NumbaEnv"  # numba's name of the variable for a function's Python objects
 
 
 class DeferredLibrary(JITCodeLibrary):
-    """The LLVM code of a function, made machine code when its address is asked for."""
+    """The LLVM code of a function; becomes machine code when its address is requested."""
 
     def __init__(self, codegen: Any, name: str) -> None:
         super().__init__(codegen, name)
@@ -50,19 +49,19 @@ class DeferredLibrary(JITCodeLibrary):
         self._needs_no_other = False
 
     def add_linking_library(self, library: Any) -> None:
-        """Note a library whose functions this one calls; nothing is compiled."""
+        """Record a library that this function calls, without making machine code of it."""
         if not isinstance(library, DeferredLibrary):
             library._ensure_finalized()
         self._linking_libraries.append(library)
 
     def finalize(self) -> None:
-        """Link, optimize, make machine code."""
+        """Link the callees, optimize, and make machine code."""
         self._get_module_for_linking()  # before this one's code is changed
         self._linking_libraries = self._callees()
         super().finalize()
 
     def get_pointer_to_function(self, name: str) -> int:
-        """The address of a function, 0 if it is not in here."""
+        """The address of a function; 0 if this library does not contain it."""
         if not self._finalized:
             try:
                 self._final_module.get_function(name)
@@ -71,7 +70,7 @@ class DeferredLibrary(JITCodeLibrary):
         return int(super().get_pointer_to_function(name))
 
     def serialize_using_object_code(self) -> tuple[str, bytes, list[str]]:
-        """What the cache keeps: the machine code and the names that it defines."""
+        """The data for the cache: name, machine code, and the symbols it defines."""
         module = self._final_module
         values = [*module.functions, *module.global_variables]
         return self.name, self._get_compiled_object(), [value.name for value in values if not value.is_declaration]
@@ -88,7 +87,7 @@ class DeferredLibrary(JITCodeLibrary):
         return library
 
     def _callees(self) -> list[Any]:
-        """The libraries to be linked in, callers first: LLVM takes only what is called from what it has already."""
+        """The libraries to link, callers first, because LLVM links only functions that earlier code calls."""
         finished: dict[Any, None] = {}
 
         def visit(library: Any) -> None:
@@ -108,7 +107,7 @@ class DeferredLibrary(JITCodeLibrary):
             self._optimize_if_short(module)
             for function in module.functions:
                 if not function.is_declaration and function.linkage == llvm.Linkage.external:
-                    # Many callers may bring it, and those that have it inlined need no copy.
+                    # Several callers may contain it; callers that inline it need no copy.
                     function.linkage = llvm.Linkage.linkonce_odr
             self._shared_module = module
         return self._shared_module
@@ -137,10 +136,10 @@ class DeferredLibrary(JITCodeLibrary):
 
 
 class _MachineCodeCache(FunctionCache):
-    """A function's cache on disk, without what is only LLVM code."""
+    """A function's cache on disk, for machine code only."""
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """The function's machine code. numba's own way makes all its declarations ready, which only compiling needs."""
+        """Load the function's machine code, without numba's set-up of declarations, which only compilation needs."""
         rtsys.initialize(context)
         with self._guard_against_spurious_io_errors():
             return self._load_overload(signature, context)
@@ -151,9 +150,9 @@ class _MachineCodeCache(FunctionCache):
 
 
 class KernelDispatcher(CPUDispatcher):
-    """A compiled function that becomes machine code when Python calls it, or asks for its address.
+    """A compiled function that becomes machine code when Python calls it or its address is requested.
 
-    Its options must include ``no_cpython_wrapper``: the wrapper for calls from Python is made with the machine code.
+    Its options must include ``no_cpython_wrapper``; the wrapper for calls from Python is created with the machine code.
     """
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
@@ -161,11 +160,11 @@ class KernelDispatcher(CPUDispatcher):
         self._calls_in_typing = 0
 
     def enable_caching(self) -> None:
-        """Keep machine code on disk."""
+        """Use ``_MachineCodeCache`` for this function."""
         self._cache = _MachineCodeCache(self.py_func)
 
     def get_call_template(self, arguments: Any, keywords: Any) -> Any:
-        """How numba types a call in compiled code; the function is compiled for that."""
+        """Type a call in compiled code; compiles the function for linking only."""
         self._calls_in_typing += 1
         try:
             return super().get_call_template(arguments, keywords)
@@ -173,7 +172,7 @@ class KernelDispatcher(CPUDispatcher):
             self._calls_in_typing -= 1
 
     def compile(self, signature: Any) -> Any:
-        """Compile for a signature: to machine code, except for the sake of a compiled caller."""
+        """Compile for a signature: for linking during the typing of a caller, else to machine code."""
         with global_compiler_lock:
             arguments = tuple(normalize_signature(signature)[0])
             if self._calls_in_typing:
@@ -185,7 +184,7 @@ class KernelDispatcher(CPUDispatcher):
     def _compile_for_linking(self, arguments: tuple[Any, ...]) -> Any:
         known: Any = self.overloads.get(arguments)
         if known is not None and known.library.is_loaded:
-            del self.overloads[arguments]  # Python goes on calling the code that was loaded
+            del self.overloads[arguments]  # Python keeps calling the loaded code
         cache = self._cache
         cache.disable()
         try:
@@ -194,7 +193,7 @@ class KernelDispatcher(CPUDispatcher):
             cache.enable()
 
     def add_overload(self, result: Any) -> None:
-        """Take up a result, for calls from Python only if they can reach it."""
+        """Register a result; calls from Python can reach it only if it has machine code."""
         if result.library._finalized:
             super().add_overload(result)
         else:
@@ -223,7 +222,7 @@ class KernelDispatcher(CPUDispatcher):
 
 @contextlib.contextmanager
 def _rare_garbage_collection() -> Iterator[None]:
-    """The compiler makes millions of objects and little garbage: the usual collections are a tenth of its time."""
+    """Context with rare garbage collections, which otherwise take a tenth of the compilation time."""
     before = gc.get_threshold()
     if before[0]:  # else somebody switched it off
         gc.set_threshold(max(before[0], 20_000), before[1], max(before[2], 100))
@@ -234,7 +233,7 @@ def _rare_garbage_collection() -> Iterator[None]:
 
 
 def _values(flags: Any) -> dict[str, Any]:
-    """What ``TargetConfig.values`` gives, without a call for each of the thirty, for every call that is typed."""
+    """Fast equivalent of ``TargetConfig.values``, which numba calls for every typed call."""
     defaults = _DEFAULTS.get(type(flags))
     if defaults is None:
         defaults = _DEFAULTS[type(flags)] = {name: option.default for name, option in flags.options.items()}
@@ -246,13 +245,13 @@ _set_environment: Any = getattr(JITCPUCodegen, "set_env", None)
 
 
 def _set_environment_if_linked(self: Any, name: str, environment: Any) -> None:
-    """``JITCPUCodegen.set_env``, which machine code calls for once it is there (``_finalize_final_module``)."""
+    """Replacement of ``JITCPUCodegen.set_env`` that skips unlinked functions; ``_finalize_final_module`` sets them."""
     if self._engine.is_symbol_defined(name):
         _set_environment(self, name, environment)
 
 
 def _prepare() -> bool:
-    """Put our parts in numba's place, if they are those that we know."""
+    """Patch numba with the functions of this module if its private parts are known; returns whether it did."""
     parts = {
         JITCPUCodegen: ("_library_class", "set_env"),
         JITCodeLibrary: ("_optimize_final_module", "_finalize_final_module", "_get_module_for_linking", "_unserialize"),
@@ -271,4 +270,4 @@ def _prepare() -> bool:
 
 
 IS_DEFERRED = _prepare()
-"""Whether functions are compiled in this way; else ``KernelDispatcher`` must not be used."""
+"""Whether numba was patched; if not, ``KernelDispatcher`` must not be used."""

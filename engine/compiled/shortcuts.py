@@ -1,9 +1,9 @@
-"""What numba does again for every record that it is shown, done once.
+"""A cache of numba's record types by dtype.
 
-The type of a record follows from its dtype alone; to make it anew each time took longer than the search of a
-small game.
+numba rebuilds the type of every record argument in each call from Python, which took longer than the search of a small
+game.
 
-It stands on parts of numba that are not public. Where they are not those it knows numba goes its own way.
+It relies on private parts of numba. With an unknown version it does nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from elolab.engine.compiled.linking import KNOWN_VERSION
 
 
 def take_shortcuts() -> None:
-    """Put them in the place of numba's own ways, if numba is one that we know."""
+    """Patch numba with the cache, if its version is known."""
     if not numba.__version__.startswith(KNOWN_VERSION):
         return
     support = numba.np.numpy_support

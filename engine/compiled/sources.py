@@ -1,7 +1,7 @@
-"""The engine's sources, and the digest of them that says which machine code may be reused.
+"""The engine's sources and their digest, which decides whether cached machine code may be reused.
 
-It covers every file of the package byte for byte, the versions of numba, llvmlite and numpy, and the flags that change
-what is compiled, because numba itself notices neither an edited callee in another file nor a flag.
+The digest covers every file of the package byte for byte, the versions of numba, llvmlite and numpy, and the flags that
+change compilation. numba itself notices neither an edited callee in another file nor a flag.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from pathlib import Path
 ENGINE_DIRECTORY = Path(__file__).parent.parent
 
 DEBUG = os.environ.get("ELOLAB_DEBUG", "") not in ("", "0")
-"""Whether the search asserts what must hold on entry (``engine.assertions``): for tests, and many times slower.
+"""Whether the search checks its preconditions (``engine.assertions``): for tests, many times slower.
 
-Read once. Machine code with assertions and without is never mixed.
+Read once from ``ELOLAB_DEBUG``. The caches of code with and without assertions are separate.
 """
 
 NUMBA_LINKING = os.environ.get("ELOLAB_LINKING", "") == "numba"
-"""Whether every function is compiled as numba does it (``engine.compiled.linking``): for comparing the two."""
+"""Whether ``engine.compiled.linking`` is off (``ELOLAB_LINKING=numba``), to compare it with numba's own compilation."""
 
 
 def engine_files() -> list[Path]:

@@ -1,1 +1,1 @@
-"""Other processes: helpers of ours, and other people's programs from compiled code."""
+"""Other processes: elolab's helper processes, and access to foreign programs from compiled code."""

@@ -1,8 +1,8 @@
-"""Helper processes that end with the process that started them, however that ends.
+"""Helper processes that end with their parent process, even if it is killed.
 
-A helper's standard input is a pipe that only its parent holds open and nobody writes to. The helper waits in a thread
-for its end, which the system brings about when the parent is killed. This works on every POSIX system. Engines know
-nothing of it: ``arena.players.supervisor`` ends them.
+A helper's standard input is a pipe that only its parent holds open. A thread of the helper waits for the end of that
+input, which comes when the parent ends. This works on every POSIX system. Foreign engines do not do this; they are
+ended by ``arena.players.supervisor``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ EXIT_ORPHANED = 1
 
 
 def helper_command(module: str, words: Sequence[str] = ()) -> list[str]:
-    """The command for ``main(words)`` of a module of ours, in an interpreter that finds modules where this one does."""
+    """The command that runs ``main(words)`` of a module of elolab, with this interpreter and module path."""
     program = (
         f"import sys; sys.path[:] = {sys.path!r}; from elolab.engine.programs.children import run; run({module!r})"
     )
@@ -26,10 +26,10 @@ def helper_command(module: str, words: Sequence[str] = ()) -> list[str]:
 
 
 def start_helper(command: Sequence[str], **options: Any) -> subprocess.Popen[str]:
-    """Start a helper whose output is text to be read; ``options`` are ``Popen``'s.
+    """Start a helper with a pipe for its text output; ``options`` go to ``Popen``.
 
-    It runs in a session of its own, so that Ctrl-C reaches its parent alone. Whoever starts it reads ``stdout`` and
-    waits; ``communicate`` would close its input, and with that end it.
+    It runs in its own session, so that Ctrl-C reaches only its parent. The caller reads ``stdout`` and calls ``wait``;
+    ``communicate`` would close the input and so end the helper.
     """
     return subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True, **options
@@ -37,7 +37,7 @@ def start_helper(command: Sequence[str], **options: Any) -> subprocess.Popen[str
 
 
 def run(module: str) -> None:
-    """The helper's side: call the module's ``main`` with the words of the command line."""
+    """Run in the helper: call the module's ``main`` with the words of the command line."""
     end_with_parent()
     from importlib import import_module
 
@@ -45,7 +45,7 @@ def run(module: str) -> None:
 
 
 def end_with_parent() -> None:
-    """From now on the process ends as soon as its standard input does."""
+    """Start a thread that ends this process when its standard input ends."""
     threading.Thread(target=_wait_for_end, daemon=True, name="parent").start()
 
 

@@ -1,9 +1,8 @@
-"""Moves of Xiangqi by two programs over UCI, asked for, read and judged inside compiled code.
+"""Xiangqi games between two UCI programs, with the moves requested, read and judged in compiled code.
 
-The interpreter takes several times as long for a move as the system does to carry it from one program to the other.
-So the usual is done here: a program without a clock is asked, answers within ``PATIENCE_MS`` with lines that are
-read without doubt, and its move is legal. Everything else is left to the interpreter, which goes on where the exchange
-has ended: before a question, or in the midst of an answer.
+Python takes several times as long for a move as the system takes to transfer it. This module handles the common case: a
+program without a clock answers within ``PATIENCE_MS``, with lines that are easy to parse and a legal move. In any other
+case it returns, and Python continues from that state: before a request, or within an answer.
 """
 
 from __future__ import annotations
@@ -24,23 +23,23 @@ from elolab.engine.rules import Ending
 from elolab.engine.values import BAN_BOUND, MATE, MAX_GAME_PLIES, MAX_PLY
 
 PATIENCE_MS = 100
-"""How long an answer is waited for; who thinks longer costs little beside."""
+"""Most milliseconds to wait for an answer; for slower programs, the overhead of Python is negligible."""
 OUTPUT_BYTES = 1 << 20
-"""What is kept of the programs' words; when no more fits, the interpreter makes the next move."""
+"""Size of the buffer for the programs' output; when it is full, Python takes over."""
 READ_BYTES = 1 << 16
 QUESTION_BYTES = 1 << 14
-"""A position and the moves of the longest game."""
+"""Size of a request: a position and the moves of the longest game."""
 KEPT_QUESTIONS = 40
-"""So many moves come with their questions: more than anybody reads after a fault."""
+"""Number of last moves reported with their requests, for the description of a fault."""
 NO_NUMBER = -1
-"""Stands for a depth or a number of nodes that was not said."""
+"""A depth or number of nodes that the program did not report."""
 _UNWRITTEN = -(1 << 62)
-"""Stands for the score of a row that has not been written."""
+"""The score of a row that has not been written."""
 
 UNASKED = 0
-"""The next move has not been asked for, or the game is over."""
+"""State: the next move has not been requested, or the game is over."""
 ASKED = 1
-"""It has been asked for, at least in part, and not been answered as is usual."""
+"""State: the move has been requested, at least in part, without an answer of the common case."""
 
 EXCHANGE_DTYPE = np.dtype(
     [
@@ -49,7 +48,7 @@ EXCHANGE_DTYPE = np.dtype(
         ("outputs", np.int64, (2,)),
         ("errors", np.int64, (2,)),  # -1 for one that is closed
         ("first_ranks", np.int64, (2,)),
-        ("allowed_ns", np.int64, (2,)),  # what a move may take
+        ("allowed_ns", np.int64, (2,)),  # time limit of a move
         ("question_bytes", np.int64, (2,)),
         ("command_bytes", np.int64, (2,)),
         ("questions_address", np.int64),
@@ -61,7 +60,7 @@ EXCHANGE_DTYPE = np.dtype(
         ("side", np.int64),  # whose move it is
         ("has_moves", np.int64, (2,)),  # whether each side's question names moves already
         ("moves", np.int64),  # made since the opening
-        ("made", np.int64),  # made by the exchange: rows
+        ("made", np.int64),  # rows written: moves made by the exchange
         ("verdict", np.int64),
         ("unsent", np.int64),  # bytes of the last question
         ("began_ns", np.int64),  # when it was asked
@@ -87,7 +86,7 @@ ROW_DTYPE = np.dtype(
         ("question_bytes", np.int64),
         ("output_from", np.int64),
         ("output_to", np.int64),
-        ("scored_from", np.int64),  # the line that told the score; empty if none did
+        ("scored_from", np.int64),  # the line with the score; empty if there is none
         ("scored_to", np.int64),
     ]
 )
@@ -116,7 +115,7 @@ _MOST_DIGITS = 15
 _DEEPEST = 10_000
 
 _UNUSUAL = -1
-"""What a reading gives that only the interpreter can tell the meaning of."""
+"""Result of a parser for input that Python must handle."""
 
 
 # --- Reading ----------------------------------------------------------------------------------------------------------
@@ -149,7 +148,7 @@ def _after_spaces(text, begin, end):
 
 @jit
 def _first_word_ends(text, begin, end, word):
-    """Where ``word`` ends if it is the first of a line from ``begin`` to ``end``; ``_UNUSUAL`` if it is not."""
+    """End of ``word`` if it is the first word of the line from ``begin`` to ``end``; else ``_UNUSUAL``."""
     begin = _after_spaces(text, begin, end)
     stop = _end_of_word(text, begin, end)
     return stop if _is_word(text, begin, stop, word) else np.int64(_UNUSUAL)
@@ -157,7 +156,7 @@ def _first_word_ends(text, begin, end, word):
 
 @jit
 def _is_number(text, begin, end):
-    """Whether these bytes are a number of a length that needs no thought."""
+    """Whether these bytes are a number with at most ``_MOST_DIGITS`` digits."""
     if begin < end and (text[begin] == _MINUS or text[begin] == _PLUS):
         begin += 1
     if begin == end or end - begin > _MOST_DIGITS:
@@ -179,10 +178,11 @@ def _number(text, begin, end):
 
 @jit
 def _read_information(exchanges, text, begin, end, place):
-    """Take what an ``info`` line tells that later ones have not told; ``_UNUSUAL``, or whether all is known (0 or 1).
+    """Read score, depth and nodes of an ``info`` line, unless later lines gave them.
 
-    The first word of the line ends at ``place``. As ``arena.protocols.uci.UciSession`` has it: the last line with a
-    final score of the first line of play, its depth, and the last line with nodes.
+    Lines are read from the last to the first; the first word ends at ``place``. As in
+    ``arena.protocols.uci.UciSession``, score and depth are from the last line with an exact score of the first
+    variation, nodes from the last line with nodes. Returns 1 if all is known, 0 if not, or ``_UNUSUAL``.
     """
     talk = exchanges[0]
     depth = nodes = np.int64(NO_NUMBER)
@@ -246,7 +246,7 @@ def _mate_score(number):
 
 @jit
 def _read_lines(exchanges, text, begin, end):
-    """Take what the lines before an answer tell; whether all of it is usual."""
+    """Read the lines before an answer; false if Python must handle one of them."""
     talk = exchanges[0]
     talk.score, talk.depth, talk.nodes = NO_SCORE, NO_NUMBER, NO_NUMBER
     talk.scored_from = talk.scored_to = begin
@@ -267,7 +267,7 @@ def _read_lines(exchanges, text, begin, end):
 
 @jit
 def _read_rank(text, begin, end, first_rank):
-    """A rank of one or two digits, from 0; ``_UNUSUAL`` if it is none."""
+    """Parse a rank of one or two digits, counted from 0; ``_UNUSUAL`` if it is invalid."""
     if not _is_number(text, begin, end) or end - begin > 2 or text[begin] < _ZERO:
         return np.int64(_UNUSUAL)
     rank = _number(text, begin, end) - first_rank
@@ -276,7 +276,7 @@ def _read_rank(text, begin, end, first_rank):
 
 @jit
 def _read_move(text, begin, end, first_rank):
-    """The kernels' number of the move in an answer; ``_UNUSUAL`` if it is none."""
+    """Parse the move of an answer: its code, or ``_UNUSUAL``."""
     begin = _after_spaces(text, _first_word_ends(text, begin, end, _ANSWER), end)
     end = _end_of_word(text, begin, end)
     second = begin + 1
@@ -298,7 +298,7 @@ def _read_move(text, begin, end, first_rank):
 
 @jit
 def _write_square(text, place, square, first_rank):
-    """Where the text goes on."""
+    """Write the name of a square into ``text`` at ``place``; returns the place after it."""
     text[place] = _FILE_A + square % 9
     rank = square // 9 + first_rank
     place += 1
@@ -311,7 +311,7 @@ def _write_square(text, place, square, first_rank):
 
 @jit
 def _note_move(exchanges, questions, move):
-    """Add a move to the questions of both sides."""
+    """Append a move to the requests of both sides."""
     talk = exchanges[0]
     for side in range(2):
         text = questions[side]
@@ -331,7 +331,7 @@ def _note_move(exchanges, questions, move):
 
 @jit
 def _ask(exchanges, questions, commands):
-    """Write the question; whether there was room for all of it."""
+    """Write the request to the program; false if the pipe did not take all of it."""
     talk = exchanges[0]
     side = talk.side
     begin = talk.question_bytes[side]
@@ -346,7 +346,7 @@ def _ask(exchanges, questions, commands):
 
 @jit
 def _listen(exchanges, output):
-    """Read up to the end of an answer: where its last line begins, ``_UNUSUAL`` if something else came, or nothing."""
+    """Read an answer; returns the start of its last line, or ``_UNUSUAL`` for other output or a time-out."""
     talk = exchanges[0]
     side = talk.side
     line = scanned = talk.output_bytes
@@ -370,22 +370,22 @@ def _listen(exchanges, output):
             elif (letter < _SPACE and letter != _RETURN) or letter > _LAST_LETTER:
                 return np.int64(_UNUSUAL)
             if letter != _LINE_FEED and scanned > line and output[scanned - 1] == _RETURN:
-                return np.int64(_UNUSUAL)  # what ends a line is not for everybody the same
+                return np.int64(_UNUSUAL)  # Python also accepts other line ends
             scanned += 1
 
 
 @jit
 def exchange_moves(exchanges, questions, commands, output, rows, states, lists, adjudications, trackers):
-    """Make moves until the game ends or something unusual happens; ``UNASKED`` or ``ASKED``.
+    """Play moves until the game ends or Python must take over; returns ``UNASKED`` or ``ASKED``.
 
     ``exchanges`` has one record of ``EXCHANGE_DTYPE``; ``questions`` and ``commands`` are bytes by side; ``output``
-    takes what the programs say, ``rows`` the moves; the others are the arbiter's. Records come as arrays of one
+    receives the programs' output, ``rows`` the moves; the others are the arbiter's. Records are passed as arrays of one
     element, as in ``engine.play``.
     """
     talk = exchanges[0]
     while talk.room > 0 and read_flag(talk.stop_address) == 0 and output.size - talk.output_bytes >= 2 * READ_BYTES:
         side = talk.side
-        # What a program says unasked must not be taken for its answer.
+        # Output before the request must not be taken for the answer.
         stray = read_bytes(talk.outputs[side], talk.output_address + talk.output_bytes, READ_BYTES)
         if stray > 0:
             talk.arrived_ns = monotonic_ns()
@@ -429,10 +429,10 @@ def exchange_moves(exchanges, questions, commands, output, rows, states, lists, 
 
 @dataclass(frozen=True)
 class Program:
-    """One side's program, and what it is asked."""
+    """One side's program: descriptors of its pipes, and its requests."""
 
     input: int
-    """Descriptor on which it is written to; none of the three may block."""
+    """Descriptor to write to; all three descriptors must be non-blocking."""
     output: int
     error: int
     """-1 if it is closed."""
@@ -441,52 +441,52 @@ class Program:
     command: str
     """The line that starts a search."""
     first_rank: int
-    """What it calls the lowest rank: 0 or 1."""
+    """Number of the lowest rank in its notation: 0 or 1."""
     allowed_ns: int
-    """What a move may take."""
+    """Time limit of a move, in nanoseconds."""
 
 
 class ExchangedMove(NamedTuple):
-    """A move that was asked for, answered and made."""
+    """A move made by the exchange."""
 
     side: int
     move: str
     score: int | None
-    """As in ``arena.players.contract.Reply``."""
+    """The mover's score, as in ``arena.players.contract.Reply``."""
     depth: int | None
     nodes: int | None
     began_ns: int
-    """By ``time.monotonic_ns``: when it was asked for."""
+    """Time of the request, by ``time.monotonic_ns``."""
     arrived_ns: int
     question: str
-    """Empty but for the last ``KEPT_QUESTIONS`` moves."""
+    """The request; empty except for the last ``KEPT_QUESTIONS`` moves."""
     output: bytes
-    """All that the program said meanwhile."""
+    """The program's output for this move."""
     scored: bytes
-    """The line of it that told the score; empty if none did."""
+    """The line of the output with the score; empty if there is none."""
 
 
 @dataclass(frozen=True)
 class Exchanged:
-    """How far the exchange has come, and what the interpreter has to go on with."""
+    """State after an exchange, from which Python continues the game."""
 
     moves: tuple[ExchangedMove, ...]
     ending: Ending | None
     """How the game ended; ``None`` while it goes on."""
     side: int
-    """Whose move it is."""
+    """The side to move."""
     question: str
-    """What that side's program has been asked; empty if it has not."""
+    """The pending request to that side's program; empty if there is none."""
     unsent: bytes
-    """What could not be written of it."""
+    """The rest of the request that is yet to be written."""
     began_ns: int
     output: bytes
-    """What the program has said since its last move."""
+    """The program's output since its last move."""
     arrived_ns: int
 
 
 class Exchange:
-    """The moves of one game between two programs, as long as they are made as is usual."""
+    """The part of a game between two programs that compiled code plays."""
 
     def __init__(self, arbiter: Arbiter, stop: StopFlag) -> None:
         self._arbiter = arbiter
@@ -495,16 +495,13 @@ class Exchange:
         self._questions = np.empty((2, QUESTION_BYTES), np.uint8)
         self._commands = np.empty((2, QUESTION_BYTES), np.uint8)
         self._output = np.empty(OUTPUT_BYTES, np.uint8)
-        self._rows = np.zeros(MAX_GAME_PLIES, ROW_DTYPE)  # no move's number is 0
+        self._rows = np.zeros(MAX_GAME_PLIES, ROW_DTYPE)  # no move's code is 0
         self._rows["score"] = _UNWRITTEN
         if JIT_DISABLED:
             self._rows = self._rows.view(np.recarray)
 
     def play(self, programs: tuple[Program, Program], side: int, room: int) -> Exchanged:
-        """Make moves, ``side``'s first and ``room`` at most.
-
-        Takes as long as the game may, so it is for a thread of its own.
-        """
+        """Play at most ``room`` moves, beginning with ``side``; may take the whole game, so call it in a thread."""
         talk = self._talk
         for number, program in enumerate(programs):
             talk.inputs[number], talk.outputs[number], talk.errors[number] = (
@@ -543,7 +540,7 @@ class Exchange:
         )
 
     def read(self) -> tuple[list[str], list[int | None]]:
-        """Moves made so far and the movers' scores, also from another thread while they are played.
+        """The moves so far and the movers' scores; may be called from another thread during ``play``.
 
         As in ``engine.play.PlayedMoves``, a move counts once both its number and its score have been written.
         """
@@ -582,7 +579,7 @@ move_name = functools.cache(format_move)
 
 
 def _put(text: Any, line: str) -> int:
-    """Write a line to the beginning of an array of bytes; its length."""
+    """Write a line to the beginning of an array of bytes; returns its length."""
     written = np.frombuffer(line.encode(), np.uint8)
     text[: written.size] = written
     return int(written.size)

@@ -1,6 +1,6 @@
-"""Pipes in compiled code: the system's own calls, which return at once what they can do. POSIX only.
+"""Non-blocking pipes in compiled code, by POSIX system calls.
 
-The descriptors are expected not to block. Errors are not told apart: who meets one leaves it to the interpreter.
+The descriptors must be non-blocking. All errors look alike; callers leave their handling to Python.
 """
 
 from __future__ import annotations
@@ -78,19 +78,19 @@ def _poll(typingctx, one, other, timeout_ms):
 
 
 def read_bytes(descriptor, address, count):
-    """Read at most ``count`` bytes to ``address``: how many (int64), 0 at the end, -1 if there are none or on error."""
+    """Read at most ``count`` bytes to ``address``; returns the number (int64), 0 at the end, -1 for none or errors."""
     _library.read.restype = ctypes.c_ssize_t
     return _library.read(int(descriptor), ctypes.c_void_p(int(address)), ctypes.c_size_t(int(count)))
 
 
 def write_bytes(descriptor, address, count):
-    """Write at most ``count`` bytes from ``address``: how many (int64), -1 if there was no room or on error."""
+    """Write at most ``count`` bytes from ``address``; returns their number (int64), -1 if no room or on error."""
     _library.write.restype = ctypes.c_ssize_t
     return _library.write(int(descriptor), ctypes.c_void_p(int(address)), ctypes.c_size_t(int(count)))
 
 
 def wait_for_input(one, other, timeout_ms):
-    """Wait until one of two descriptors (-1 for none) can be read or has ended, or the time is over.
+    """Wait until one of two descriptors (-1 for none) is readable or has ended, at most ``timeout_ms`` milliseconds.
 
     Returns 1 for the first, 2 for the second, their sum for both, and 0 for none (int64).
     """
