@@ -1,1 +1,1 @@
-"""The engine: plays; knows nothing of matches."""
+"""The engine plays games; it does not depend on matches or tuning."""

@@ -1,4 +1,4 @@
-"""What must hold on entry to the parts of the search: checked under ``ELOLAB_DEBUG``, compiled out otherwise.
+"""Preconditions of the parts of the search: checked under ``ELOLAB_DEBUG``, compiled out otherwise.
 
 A violation raises ``AssertionError`` out of the search, naming the function and what does not hold.
 """
@@ -48,7 +48,7 @@ def check_table_word(search, word, words_per_bucket):
 
 @jit
 def check_entry(move, score, depth, bound, threat):
-    """What is to be stored fits the bits of an entry."""
+    """Check that the fields of a new table entry fit their bits."""
     if DEBUG:
         assert 0 <= move <= 0xFFFF, "table: move in range"
         assert -MAX_SCORE <= score <= MAX_SCORE, "table: score in range"
@@ -59,7 +59,7 @@ def check_entry(move, score, depth, bound, threat):
 
 @jit
 def check_cached_value(value, greatest):
-    """What is to be kept of an evaluation fits its entry."""
+    """Check that an evaluation fits its cache entry."""
     if DEBUG:
         assert -greatest <= value <= greatest, "evaluation cache: value in range"
 

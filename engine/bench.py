@@ -1,6 +1,6 @@
 """The benchmark: fixed searches whose total number of nodes is the engine's signature.
 
-A change that should not change play leaves the number as it is; a change to search or evaluation shows. The positions
+The number stays the same unless a change affects search or evaluation. The positions
 are searched with the default parameters, for the speed, and again less deeply under variants that between them
 exercise every technique the default leaves out. Others play a few moves on the node clock, for the rules of time and
 for what one move leaves to the next. A parameter that none of them exercises gets variants of its own from its row.
@@ -37,7 +37,7 @@ UNPRUNED: Mapping[str, Value] = {
 DEFAULT = "default"
 """The variant whose speed is reported."""
 GIVEN = "given"
-"""Stands for settings that are no variant."""
+"""Name for settings that are not a variant."""
 
 VARIANTS: dict[str, Mapping[str, Value]] = {
     DEFAULT: {},
@@ -147,7 +147,7 @@ NOT_IN_THE_SIGNATURE = {
 
 
 def overrides_of(variant: str) -> Mapping[str, Value]:
-    """What a variant sets."""
+    """The overrides of a variant."""
     return CLOCKED[variant][2] if variant in CLOCKED else VARIANTS[variant]
 
 

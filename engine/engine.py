@@ -48,7 +48,7 @@ class StopFlag:
 
     @property
     def address(self) -> int:
-        """Where the kernels read it; valid as long as this object lives."""
+        """Address of the flag for compiled code; valid as long as this object lives."""
         return int(self._byte.ctypes.data)
 
     def set(self) -> None:
@@ -108,7 +108,7 @@ class Line:
 
 @dataclass(frozen=True)
 class TableEntry:
-    """What the transposition table knows of a position."""
+    """A position's entry in the transposition table."""
 
     move: str | None
     score: int
@@ -120,7 +120,7 @@ class TableEntry:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search found."""
+    """The result of a search."""
 
     move: str | None
     """The move to play; ``None`` where there is no legal one."""
@@ -140,9 +140,9 @@ class SearchResult:
     counters: dict[str, int] = field(default_factory=dict)
     """Counters of the search, by the names of ``engine.search.records.COUNTERS``."""
     ended_by: str = ""
-    """What ended it: a name of ``engine.search.records.END_REASONS``."""
+    """Reason for its end: a name of ``engine.search.records.END_REASONS``."""
     search_statistics: dict[str, Any] | None = None
-    """What was counted on request, see ``engine.search_statistics``; ``None`` where that is off."""
+    """Optional statistics, see ``engine.search_statistics``; ``None`` if they are off."""
 
 
 @jit
@@ -152,7 +152,7 @@ def _new_game(searches: Any, game_number: int) -> None:
 
 
 PAGE_BYTES = 4096
-"""Of the smallest page in which a system provides memory."""
+"""Size of the smallest memory page of common systems."""
 CHECKER_MEGABYTES = 1
 """Most MiB for the table of the searches of null cutoffs without null moves."""
 
@@ -208,11 +208,11 @@ class SearchMemory:
             clear_search_statistics(self._search_statistics)
 
     def counters(self) -> dict[str, int]:
-        """What happened since ``begin_counting``, by the names of ``engine.search.records.COUNTERS``."""
+        """Counters since ``begin_counting``, by the names of ``engine.search.records.COUNTERS``."""
         return {name: int(self.search[name]) - before for name, before in self._counters_before.items()}
 
     def search_statistics(self) -> dict[str, Any] | None:
-        """What was counted since ``begin_counting``; ``None`` where that is off."""
+        """Search statistics since ``begin_counting``; ``None`` if they are off."""
         if self._search_statistics is None:
             return None
         return {**search_statistics_data(self._search_statistics), "counters": self.counters()}
@@ -228,9 +228,9 @@ class SearchMemory:
         _new_game(self.arrays[0], self._game_number)
 
     def touch_table(self) -> None:
-        """Have the system provide all of the table's memory now, which it else does page by page at the first use.
+        """Touch every page of the table, so that the system allocates its memory now and not during a search.
 
-        A page takes so long that a search which polls its clock every thousand nodes would overrun its time.
+        Allocation at the first use would delay a search beyond its time between two polls of the clock.
         """
         if not self._is_touched:
             self.table[:: PAGE_BYTES // self.table.itemsize] |= 0
@@ -255,7 +255,7 @@ class SearchMemory:
                 self._checker.search.node_address = self.search.node_address
 
     def connect(self, ponder: StopFlag | PonderGrant | None, board: ReportBoard | None) -> None:
-        """The flag that is set until the ponder hit, or the time until then, and the board told of each iteration."""
+        """Set the ponder flag or grant, and the board for reports, of the next search."""
         search = self.search
         search.ponder_address = ponder.address if isinstance(ponder, StopFlag) else 0
         search.ponder_grant_ns = ponder.granted_ns if isinstance(ponder, PonderGrant) else 0
@@ -289,7 +289,7 @@ class Engine:
             self._memory.new_game()
 
     def prepare(self) -> None:
-        """Have the memory of the next search there, if it is limited as the last one: no time is lost by it then."""
+        """Allocate the memory of the next search ahead of time, assuming the limits of the last one."""
         memory = self._memory or self._memory_for(Limits())
         memory.touch_table()
 
@@ -415,7 +415,7 @@ class Engine:
         return int(static_value(position.state, no_cache, parameters, -INFINITY, INFINITY))
 
     def table_entry(self, position: Position) -> TableEntry | None:
-        """What the transposition table knows of a position; it may be asked while a search runs."""
+        """A position's entry in the transposition table; may be called while a search runs."""
         if self._memory is None:
             return None
         # A record of its own, so that the running search's counters stay its own.

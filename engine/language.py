@@ -136,13 +136,13 @@ def _unbroken(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class GameWords:
-    """What a game and its parts are called in a language."""
+    """Names of a game and its parts in a language."""
 
     title: str
     side_names: tuple[str, str]
     """First mover's colour, second mover's colour."""
     score_name: str
-    """What a hundred points of a search's score are called."""
+    """Plural name of a hundred points of a search's score."""
     pieces: dict[str, str]
     """By the letter of a position's text; empty where pieces have no names."""
     rules: tuple[str, ...] = ()

@@ -64,7 +64,7 @@ CLOCKS_DTYPE = np.dtype(
         ("increment_ns", np.int64, (2,)),
         ("moves_per_control", np.int64, (2,)),
         ("move_time_ms", np.int64, (2,)),
-        ("move_limit_ns", np.int64, (2,)),  # what a move may take, whatever the clock has; -1 for no limit
+        ("move_limit_ns", np.int64, (2,)),  # time limit of each move, whatever the clock has; -1 for none
         ("margin_ns", np.int64, (2,)),  # how late a move may come
         ("remaining_ns", np.int64, (2,)),
         ("moves_made", np.int64, (2,)),
@@ -265,13 +265,13 @@ class LateMove:
     """The move with which a game was lost on time."""
 
     elapsed_ms: float
-    """What it took on the player's clock."""
+    """Time of the move on the player's clock."""
     allowed_ms: float
-    """What the clock had, or the time for a move."""
+    """Time on the clock, or the time limit of a move."""
     running_ms: float
     """Processor time it took; if that was allowed, the move was late because the process was not running."""
     margin_ms: float
-    """What was allowed beyond that."""
+    """Margin allowed beyond ``allowed_ms``."""
 
 
 @dataclass(frozen=True)
@@ -300,9 +300,9 @@ class PlayedGame:
     overruns: tuple[Overruns, Overruns] | None = None
     """Of both sides; ``None`` if there are none."""
     exact_score: int | None = None
-    """Of a solved game: see ``engine.rules.Ending``."""
+    """Exact score of a solved game: see ``engine.rules.Ending``."""
     search_statistics: tuple[dict[str, Any], dict[str, Any]] | None = None
-    """What each side counted, see ``engine.search_statistics``; ``None`` where that is off."""
+    """Each side's statistics, see ``engine.search_statistics``; ``None`` if they are off."""
 
 
 _UNPLAYED = new_record(GAME_DTYPE)  # no code of a move is 0
@@ -541,11 +541,11 @@ class Arbiter:
         self._codes = _CODES.setdefault(position.game.name, {})
         self._endgames = EndgameSolver(stop or StopFlag())
         self._unsolved: tuple[int, int] | None = None
-        """Of the last move, if the position after it is to be solved: its side and score."""
+        """Side and score of the last move, if the position after it is to be solved."""
         position.game.apply_rules(position.state, rules)
 
     def verdict(self) -> Ending | None:
-        """Of the position as it is, without adjudication; ``None`` while the game goes on."""
+        """The verdict on the current position without adjudication; ``None`` while the game goes on."""
         return self._position.judge(self._rules)
 
     def play(self, move: str, score: int | None) -> Ending | None:
@@ -574,7 +574,7 @@ class Arbiter:
 
     @property
     def moves(self) -> int:
-        """How many have been made."""
+        """Number of moves made."""
         return self._moves
 
     def go_on_after(self, moves: Sequence[str], verdict: int, score: int | None) -> Ending | None:
@@ -610,7 +610,7 @@ class Arbiter:
 
 
 _ADDRESSES: dict[str, int] = {}
-"""By game."""
+"""Addresses of ``_play_move``, by game."""
 
 
 def _play_move_address(game: str, *arrays: Any) -> int:

@@ -109,7 +109,7 @@ class Adjudication:
         return record
 
     def content(self) -> dict[str, int]:
-        """What decides games, as plain data for digests; what came later is in it only where it is used."""
+        """The settings as plain data for digests; newer ones are included only if they are used."""
         content = asdict(self)
         if not self.solved_empties:
             del content["solved_empties"]
@@ -123,4 +123,4 @@ class Ending:
     result: str
     reason: str
     exact_score: int | None = None
-    """Of a solved game: the final score in the game's own units (discs), the view of the side that moved first."""
+    """Final score of a solved game in the game's own units (discs), in the view of the side that moved first."""

@@ -1,4 +1,4 @@
-"""What a search counts on request: settings, columns, and sums over searches and games as plain data.
+"""Optional search statistics: settings, columns, and sums over searches and games as plain data.
 
 The data of one search, one player's game or many games have the same shape, a dictionary for JSON:
 
@@ -46,7 +46,7 @@ MATERIAL_STEP = 300
 
 @dataclass(frozen=True)
 class SearchStatisticsSettings:
-    """What is done beyond counting."""
+    """Settings of the samples of null cutoffs."""
 
     null_cutoff_interval: int = 500
     """Every so many null cutoffs of a player one is searched again without null moves; 0 is never. Long searches give

@@ -17,9 +17,9 @@ from elolab.engine.values import MAX_DEPTH
 SETTINGS = {"hash_mb": 256}
 """Settings of a solving engine that differ from a playing one's."""
 TO_THE_END = {"endgame_empties": 60, "pass_costs_depth": False}
-"""What makes it one: whatever else is set, no position is left to the ordinary search, whose scores are not exact.
+"""Settings that force exact solving: no position is left to the ordinary search, whose scores are not exact.
 
-That is what becomes of what follows a pass that has cost a ply.
+Without free passes, positions after a pass would be.
 """
 
 SOLVED = END_REASONS[ENDED_AT_DEPTH]
@@ -28,7 +28,7 @@ SOLVED = END_REASONS[ENDED_AT_DEPTH]
 
 @dataclass(frozen=True)
 class Solution:
-    """What is known of a position that was played out to the end. Scores are in the game's own units (discs)."""
+    """The exact solution of a position. Scores are in the game's own units (discs)."""
 
     score: int
     """The view of the side to move."""

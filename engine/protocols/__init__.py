@@ -18,19 +18,19 @@ class SessionEntry:
     """One protocol that the engine speaks."""
 
     name: str
-    """Of ``--protocol``."""
+    """Name for the option ``--protocol``."""
     session: str
-    """The subclass of ``Session`` in the module."""
+    """Name of the subclass of ``Session`` in the module."""
     games: tuple[str, ...]
     """The games that can be played over it."""
     title: str
-    """How people write it."""
+    """Usual spelling, for texts."""
     note: str = ""
-    """What it is, where the name does not say it."""
+    """Short explanation, if the name needs one."""
     takes_first_rank: bool = False
-    """Whether the session can be told the number of the lowest rank, as ``first_rank``."""
+    """Whether the session takes the number of the lowest rank as the argument ``first_rank``."""
     module: str = ""
-    """In this package; empty where it has the protocol's name."""
+    """Module in this package; empty if it has the protocol's name."""
 
     def load(self) -> type[Session]:
         """The class of its sessions."""
@@ -50,7 +50,7 @@ SESSIONS: dict[str, SessionEntry] = {
         SessionEntry("nboard", "NBoardSession", ("othello",), "NBoard"),
     )
 }
-"""By name; of those for a game, the first is the one that programs that play it mostly speak."""
+"""Protocols by name; for each game, the most common one comes first."""
 
 
 def sessions_for(game: str) -> list[SessionEntry]:

@@ -27,26 +27,26 @@ from elolab.engine.settings.limits import Limits
 
 BOARD_SIZE = 8
 DEFAULT_LIMITS = Limits(move_time_ms=1000)
-"""For a move, where neither a clock nor ``elolab-limit`` bounds it."""
+"""Limits of a move without a clock and without ``elolab-limit``."""
 MAX_TIME_S = 10**6
 MAX_NUMBER = 18
 """Digits of a command's number; a longer one is taken for an unknown command."""
 
 Action = Callable[[Sequence[str]], str | None]
-"""What a command does with its arguments: the answer, or ``None`` if that comes later."""
+"""Function of a command: takes its arguments, returns the answer, or ``None`` if that comes later."""
 
 
 class GtpSession(Session):
     """One conversation in GTP."""
 
     def open(self) -> None:
-        """Nothing is said before the first command, which is read when everything is compiled."""
+        """Compile everything before the first command is read; writes nothing."""
         self.defers_input = True
         self._number = ""
         self._limits = Limits()
         self._timers = (Timer(), Timer())
         self._mover = 0
-        """The side for which the running search is."""
+        """Side that the running search moves for."""
         self._is_generating = False
         self._trouble = ""
         """Why the running search failed."""
@@ -99,7 +99,7 @@ class GtpSession(Session):
                 self._succeed(answer)
 
     def complain(self, message: str) -> None:
-        """An error of the search belongs into the answer to ``genmove``; any other answers a line that was lost."""
+        """Keep a search's error for the answer to ``genmove``; answer any other error at once."""
         if self._is_generating:
             self._trouble = message
         else:
@@ -107,7 +107,7 @@ class GtpSession(Session):
             self._fail(message)
 
     def answer(self, result: SearchResult) -> None:
-        """The move found is played and told."""
+        """Play the move found, and answer ``genmove`` with it."""
         move = str(result.move)
         self._timers[self._mover].spend(round(result.time_ms))
         self._is_generating = False
@@ -244,29 +244,29 @@ class GtpSession(Session):
 
 @dataclass
 class Timer:
-    """One side's time by ``time_settings``: main time, then periods in each of which so many moves are to be made."""
+    """One side's clock by ``time_settings``: main time, then periods for ``stones`` moves each (Canadian byo-yomi)."""
 
     main_ms: int = 0
     period_ms: int = 0
     stones: int = 0
-    """Moves a period. A period without moves means that there is no limit, as do no times at all."""
+    """Moves in each period. No times, or a period without moves, means no limit."""
 
     def __post_init__(self) -> None:
         self.reset()
 
     def reset(self) -> None:
-        """A game begins."""
+        """Set the clock to its state at the start of a game."""
         self.remaining_ms = self.main_ms or self.period_ms
         self.moves_to_go = 0 if self.main_ms else self.stones
         """Moves to make in the running period; 0 in main time."""
         self.runs = self.stones > 0 if self.period_ms else self.main_ms > 0
 
     def tell(self, time_ms: int, moves: int) -> None:
-        """``time_left``: so much, in main time or, if there are moves to go, in a period."""
+        """Set the clock by ``time_left``: main time if ``moves`` is 0, else a period's time for ``moves`` moves."""
         self.remaining_ms, self.moves_to_go, self.runs = time_ms, moves, True
 
     def spend(self, time_ms: int) -> None:
-        """A move took so long; the next ``time_left``, if any, knows better."""
+        """Subtract the time of a move; a later ``time_left`` corrects it."""
         if not self.runs:
             return
         self.remaining_ms -= time_ms
@@ -283,9 +283,9 @@ class Timer:
         self.remaining_ms = max(0, self.remaining_ms)
 
     def bound(self, limits: Limits) -> tuple[Limits, Clock | None]:
-        """The limits with the clock added, and its state.
+        """The limits with the clock added, and the clock's state.
 
-        Main time that periods follow is a clock with an increment: a move may always take its share of a period.
+        Main time followed by periods becomes a clock with an increment: a move's share of a period.
         """
         if not self.runs:
             return limits, None

@@ -1,4 +1,4 @@
-"""What reaches a session from outside, in order: the lines of its input, their end, and the results of its searches.
+"""Event queue of a session: lines of its input, the end of the input, and results of its searches, in order.
 
 The input is read in a thread of its own, from the descriptor itself: Python's buffered reader would be locked by a
 thread that waits in it when the program ends.
@@ -15,7 +15,7 @@ from typing import Any
 MAX_LINE = 1 << 16
 """Bytes of a line; a longer one is dropped whole. The longest game needs a tenth of it."""
 MAX_LINES = 1024
-"""Lines that wait to be dealt with before no more are read."""
+"""Most lines in the queue; the reader waits while it is full."""
 
 _READ_SIZE = 1 << 16
 
@@ -42,7 +42,7 @@ class SearchEnded:
     """A search is over."""
 
     number: int
-    """Which search of the session it was."""
+    """Number of the search within the session."""
     outcome: Any
     """A ``SearchResult``, or the exception that ended it."""
 
@@ -72,13 +72,13 @@ class Inbox:
             return None
 
     def put_result(self, result: SearchEnded) -> None:
-        """Called by the thread of a search."""
+        """Add a search's result; called by the search's thread."""
         with self._changed:
             self._results.append(result)
             self._changed.notify_all()
 
     def put_line(self, event: Event) -> bool:
-        """Called by the reader; waits while there are too many lines. False if nobody will read any more."""
+        """Add a line or the end of the input; called by the reader, waits while the queue is full. False if closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._closed or len(self._lines) < MAX_LINES)
             self._lines.append(event)

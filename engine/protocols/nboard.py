@@ -21,7 +21,7 @@ from elolab.engine.search.records import MAX_LINES
 from elolab.engine.settings.limits import Limits
 
 DEFAULT_DEPTH = 8
-"""Before ``set depth``, which every program has to say."""
+"""Search depth before the first ``set depth``, which every program must send."""
 MAX_DEPTH = 120
 PASS_ANSWER = "=== PA"
 
@@ -30,7 +30,7 @@ class NBoardSession(Session):
     """One conversation in the NBoard protocol."""
 
     def open(self) -> None:
-        """Nothing is said before the first command, which is read when everything is compiled."""
+        """Compile everything before the first command is read; writes nothing."""
         self._depth = DEFAULT_DEPTH
         self._is_hint = False
         self.set_position(None, ())
@@ -65,12 +65,12 @@ class NBoardSession(Session):
             self.say(f"search {moves} {self._discs(progress.score)} 0 {progress.depth}")
 
     def show_final(self, progress: Progress, *, is_new: bool) -> None:
-        """A line again only if its last iteration showed another."""
+        """Show a line again only if it has changed since its last iteration."""
         if is_new:
             self.show(progress)
 
     def answer(self, result: SearchResult) -> None:
-        """The move, unless only hints were asked for; then the status line is cleared."""
+        """Send statistics, and the move if ``go`` asked for one; clear the status line."""
         seconds = result.time_ms / 1000
         self.say(f"nodestats {result.nodes} {seconds:.3f}")
         if not self._is_hint:

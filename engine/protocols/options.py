@@ -10,12 +10,12 @@ from elolab.engine.settings.parameters import Parameter, Value, format_value, ne
 
 
 class OptionError(UserError):
-    """An option or a value that cannot be taken; the message says what would be right."""
+    """An unknown option or an illegal value; the message says what is expected."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """An option as it is announced."""
+    """An option as the engine announces it."""
 
     name: str
     kind: str

@@ -27,7 +27,7 @@ MAX_LOADED = 1998
 """Moves of one ``LOAD``: a game of 999 moves of each side."""
 MAX_BANNED = 128
 
-# What the running search is for.
+# Purposes of the running search.
 _NOTHING, _ANSWER, _HINT, _PONDER, _PONDER_HIT = "nothing", "answer", "hint", "ponder", "ponder hit"
 
 
@@ -35,14 +35,14 @@ class QianhongSession(Session):
     """One conversation in Qianhong's protocol."""
 
     def open(self) -> None:
-        """Nothing is said before the first command, which comes when everything is compiled."""
+        """Compile everything before the first command is read; writes nothing."""
         self._purpose = _NOTHING
         self._level = FIRST_LEVEL
         self._ponders = False
         self._expected = ""
-        """The move that is pondered on."""
+        """The expected move, while pondering."""
         self._ready: SearchResult | None = None
-        """What pondering has found after a hit, before it was asked for."""
+        """Result of a search after a ponder hit, until the program requests the move."""
         self._banned: list[str] = []
         self._collected: list[str] = []
         """Lines of a ``LOAD`` or ``BAN`` so far."""
@@ -71,7 +71,7 @@ class QianhongSession(Session):
             self.say("ERROR")
 
     def answer(self, result: SearchResult) -> None:
-        """A move was found; what becomes of it depends on what was asked."""
+        """Handle the result of a search by its purpose."""
         purpose, self._purpose = self._purpose, _NOTHING
         if purpose == _PONDER_HIT:
             self._ready = result
@@ -207,7 +207,7 @@ class QianhongSession(Session):
             raise CommandError("the engine thinks")
 
     def _begin_change(self) -> None:
-        """Before the position changes otherwise than expected."""
+        """Prepare a change of the position: refuse it during a search for a move, abandon any other, clear the bans."""
         self._refuse_while_thinking()
         self._drop()
         self._banned = []
@@ -217,7 +217,7 @@ class QianhongSession(Session):
             self._drop()
 
     def _drop(self) -> None:
-        """End any search and forget what it was for."""
+        """Abandon any search and clear its purpose."""
         self.abandon()
         self._purpose = _NOTHING
         self._ready = None
@@ -286,7 +286,7 @@ def write_move(move: str) -> str:
 
 
 def description(title: str) -> list[str]:
-    """What the program says of itself when it is asked with ``-info`` (``QHPLUGIN V1.3``)."""
+    """Lines that describe the program, for the option ``-info`` (``QHPLUGIN V1.3``)."""
     levels = [f"{level} - about {seconds:g} s a move" for level, seconds in enumerate(LEVEL_SECONDS)]
     abilities = [f"{name} 1" for name in ("UNDO", "HINTS", "RULES", "BGTHINK", "TIMEOUT")]
     return ["QHPLUGIN V1.3", title, f"LEVELS {len(levels)}", *levels, *abilities, "ENDINFO"]

@@ -1,4 +1,4 @@
-"""What all protocols share: one conversation, in which one search at a time runs in a thread of its own.
+"""Base of all protocols: a session runs one search at a time, in a separate thread.
 
 The session's own thread deals with events one by one: lines of the input, results of searches, and between them the
 reports of the running search. It alone writes, so that what it writes is in order and a search's iterations come before
@@ -29,29 +29,29 @@ from elolab.engine.settings.parameters import Value, resolve
 from elolab.engine.settings.whole_numbers import natural_number
 
 REPORT_INTERVAL_S = 0.01
-"""How often a running search is asked for new iterations."""
+"""Seconds between polls of a running search for new iterations."""
 MAX_MESSAGE = 300
-"""Characters of a message that quotes what the other side said."""
+"""Most characters of a message that quotes the other side."""
 
 
 class CommandError(UserError):
-    """A command that cannot be read; the message says what would be right."""
+    """A command that cannot be read; the message says what is expected."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A search that was asked for."""
+    """A requested search."""
 
     position: Position
     limits: Limits
     clock: Clock | None = None
     search_moves: tuple[str, ...] = ()
     lines: int = 1
-    """No more than there are moves to search."""
+    """Number of variations to report; at most the number of moves to search."""
     ponders: bool = False
-    """No clock runs, and nothing is answered, before the ponder hit."""
+    """Whether the search ponders: no clock runs, and no answer is sent, before the ponder hit."""
     until_stopped: bool = False
-    """Nothing is answered before a stop."""
+    """Whether the answer waits for a stop."""
 
     @property
     def ends_by_itself(self) -> bool:
@@ -63,16 +63,16 @@ class Task:
 
 @dataclass(frozen=True)
 class Progress:
-    """What a search has found so far, or in the end, on one line of its analysis."""
+    """Intermediate or final result of a search for one variation."""
 
     line: int
-    """From 1, the best."""
+    """Number of the variation; 1 is the best."""
     depth: int
-    """Of the iteration that found it, in plies; a broken-off one counts for the lines it has changed."""
+    """Depth of the iteration that found it, in plies, even if that iteration was aborted."""
     score: int
     """Centipawns, the view of the side to move; mates as in ``engine.values``."""
     nodes: int
-    """Of the search until the iteration ended, as the two that follow."""
+    """Nodes until the iteration ended; ``time_ms`` and ``deepest_ply`` likewise."""
     time_ms: float
     deepest_ply: int
     moves: tuple[str, ...]
@@ -80,7 +80,7 @@ class Progress:
 
 
 class Searcher(Protocol):
-    """Who finds the moves: the engine, or a program that stands for it."""
+    """Interface for finding moves: the engine, or a program in its place."""
 
     def search(
         self,
@@ -98,10 +98,10 @@ class Searcher(Protocol):
 
 
 class Session(ABC):
-    """One conversation of the program; ``run`` leads it to its end."""
+    """One conversation with another program; ``run`` conducts it."""
 
     other_names: ClassVar[Mapping[str, str]] = {}
-    """What the protocol calls some parameters, an alias of each."""
+    """The protocol's names for parameters, each an alias of the parameter."""
 
     def __init__(
         self,
@@ -118,7 +118,7 @@ class Session(ABC):
         self.parameters = resolve(overrides, game=game)
         self.position: Position | None = None
         self.defers_input = False
-        """Whether input waits while a search runs that ends by itself (batch mode)."""
+        """Whether input waits until a search that ends by itself is over (batch mode)."""
         self._rules = rules or Rules()
         self._output = output
         self._inbox = Inbox()
@@ -131,7 +131,7 @@ class Session(ABC):
         self._ponder = StopFlag()
         self._reports = ReportBoard()
         self._iteration: list[Report] = []
-        """Reports of an iteration of which lines are missing."""
+        """Reports of an iteration that is still incomplete."""
         self._shown: dict[int, Progress] = {}
         self._held: SearchResult | UserError | None = None
         self.is_ending = False
@@ -145,24 +145,24 @@ class Session(ABC):
 
     @abstractmethod
     def handle(self, line: str) -> None:
-        """Do what a line asks for."""
+        """Execute one line of input."""
 
     def complain(self, message: str) -> None:  # noqa: B027 - a protocol may have nothing to say
         """Tell the other side what could not be done."""
 
     def show(self, progress: Progress) -> None:  # noqa: B027 - a protocol may have nothing to say
-        """A line of an iteration that is complete."""
+        """Show one variation of a complete iteration."""
 
     def show_final(self, progress: Progress, *, is_new: bool) -> None:
-        """A line as it stands at the end; ``is_new`` if it differs from what its last iteration showed."""
+        """Show one variation of the final result; ``is_new`` if it differs from the one shown last."""
         self.show(progress)
 
     @abstractmethod
     def answer(self, result: SearchResult) -> None:
-        """A search is over."""
+        """Answer with the result of a finished search."""
 
     def answer_nothing(self) -> None:  # noqa: B027 - a protocol may have nothing to say
-        """A search that was asked for cannot be made, or found no move."""
+        """Answer a request whose search failed or found no move."""
 
     # The conversation.
 
@@ -181,7 +181,7 @@ class Session(ABC):
             self.abandon()
 
     def _step(self) -> None:
-        """Deal with one event, or look for reports of the running search."""
+        """Handle one event, or poll the running search for reports."""
         waits = self._task is not None and self._held is None
         deferred = self.defers_input and self._task is not None and self._task.ends_by_itself
         event = self._inbox.take(REPORT_INTERVAL_S if waits else None, lines=not deferred)
@@ -219,7 +219,7 @@ class Session(ABC):
 
     @property
     def is_stopping(self) -> bool:
-        """Whether the running search has been told to stop, so that its answer is about to come."""
+        """Whether the running search has been asked to stop and has not answered yet."""
         return self._task is not None and self._stop.is_set()
 
     @property
@@ -236,7 +236,7 @@ class Session(ABC):
 
     @property
     def searcher(self) -> Searcher:
-        """Who finds the moves."""
+        """The object that finds the moves; the engine by default."""
         return self.engine
 
     def warm_up(self) -> None:
@@ -247,7 +247,7 @@ class Session(ABC):
         self.prepare_memory()
 
     def prepare_memory(self) -> None:
-        """Have the memory of the next search there under the settings in force; a running search has it already."""
+        """Allocate the memory of the next search under the current settings, unless a search is running."""
         if not self.is_searching:
             with contextlib.suppress(MemoryError):  # the search says so
                 self.engine.prepare()
@@ -255,7 +255,7 @@ class Session(ABC):
     def start(self, task: Task) -> None:
         """Begin a search; ``answer`` or ``answer_nothing`` is called when it is over."""
         assert self._task is None, "one search at a time"
-        # The search makes its moves on a board of its own: this thread may be asked for the position meanwhile.
+        # The search moves on a copy, because this thread may need the position meanwhile.
         task = replace(task, position=task.position.copy())
         self._task = task
         self._held = None
@@ -289,7 +289,7 @@ class Session(ABC):
         self._answer_if_due()
 
     def ponder_hit(self) -> None:
-        """The expected move was made: the clocks run from now."""
+        """Start the clocks, because the opponent made the expected move."""
         self._ponder.clear()
         self._answer_if_due()
 
@@ -326,7 +326,7 @@ class Session(ABC):
         self._answer_if_due()
 
     def _answer_if_due(self) -> None:
-        """Answer, unless the search still runs or the answer has to wait for a command."""
+        """Answer, unless the search is running or the answer must wait for a command."""
         task, outcome = self._task, self._held
         if task is None or outcome is None:
             return
@@ -346,7 +346,7 @@ class Session(ABC):
             self.answer(outcome)
 
     def _show_reports(self) -> None:
-        """Show each iteration once all of its lines are there; of one that is broken off, the last lines show more."""
+        """Show the iterations whose variations are all complete; aborted ones are left to ``_show_final``."""
         assert self._task is not None, "a search reports"
         for report in self._reports.unread():
             self._iteration.append(report)
@@ -355,7 +355,7 @@ class Session(ABC):
                 self._iteration = []
 
     def _show_iteration(self, reports: Sequence[Report]) -> None:
-        """The lines of an iteration, the best first: a search that prunes may find a later line better after all."""
+        """Show the variations of an iteration, sorted by score, because pruning can make a later one the best."""
         last = reports[-1]
         for number, report in enumerate(sorted(reports, key=lambda report: -report.score), 1):
             moves = tuple(self.game.format_move(code) for code in report.variation)
@@ -366,9 +366,9 @@ class Session(ABC):
             self.show(progress)
 
     def _show_final(self, result: SearchResult, position: Position) -> None:
-        """The lines as they stand at the end: an iteration that was broken off may have changed them.
+        """Show the final variations, which an aborted iteration may have changed.
 
-        Where they end in a solved position, with what the table has of how it goes on.
+        A variation that ends in a solved position is extended with moves from the table.
         """
         for number, line in enumerate(result.lines, 1):
             moves = line.principal_variation
@@ -377,7 +377,7 @@ class Session(ABC):
             if not moves:
                 continue
             shown = self._shown.get(number)
-            # By convention the depth shown is that of the iteration, also of one that was broken off.
+            # By convention the depth of the iteration, even of an aborted one.
             progress = Progress(
                 number, line.iteration, line.score, result.nodes, result.time_ms, result.deepest_ply, moves
             )
@@ -389,7 +389,7 @@ class Session(ABC):
     def set_position(self, text: str | None, moves: Sequence[str], ranks: str = "0") -> None:
         """Take a position (``None``: the start of the game) and the moves played from it.
 
-        Raises ``UserError``; there is no position then. A game that goes on is not played through again.
+        Only moves beyond the previous call's are played. Raises ``UserError``; the session then has no position.
         """
         previous, self.position = self.position, None
         known_text, known_ranks, known_moves = self._given
@@ -406,7 +406,7 @@ class Session(ABC):
         self._given = (text, ranks, list(moves))
 
     def keep_position(self, position: Position) -> None:
-        """Go on from a position that the session keeps itself, by moves of its own."""
+        """Set a position that the session itself keeps up to date."""
         self.position = position
         self._given = (None, "none", [])
 
@@ -455,12 +455,12 @@ def package_version() -> str:
 
 
 def counters_text(result: SearchResult) -> str:
-    """What the search counted, each with its name: longer than a message, and all of it is wanted."""
+    """The search's counters, each with its name; may be longer than ``MAX_MESSAGE``."""
     return " ".join(f"{name} {count}" for name, count in result.counters.items())
 
 
 def one_line(message: str) -> str:
-    """A message that fits into one line of a protocol, whatever it quotes."""
+    """The message as a single line of at most ``MAX_MESSAGE`` characters."""
     printable = "".join(letter if letter.isprintable() else "?" for letter in message)
     return printable if len(printable) <= MAX_MESSAGE else printable[: MAX_MESSAGE - 3] + "..."
 

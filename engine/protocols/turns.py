@@ -1,4 +1,4 @@
-"""Moves that come with a colour, in a game with forced passes that some programs say and others leave out."""
+"""Moves with a colour, in games with forced passes, which some programs send and others omit."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class UcciSession(Session):
     other_names: ClassVar = {"hash_mb": "hashsize"}
 
     def open(self) -> None:
-        """Nothing is said before ``ucci``."""
+        """Write nothing before ``ucci``."""
         self._booted = False
         self._banned: set[str] = set()
         self._switches = {option.name: False for option in SWITCHES}
@@ -138,7 +138,7 @@ class UcciSession(Session):
         if len(result.principal_variation) > 1:
             words += ["ponder", result.principal_variation[1]]
         plies = mate_distance(result.score)
-        # An iteration that was broken off may only have seen that one move loses, and none of the others.
+        # An aborted iteration may have searched only one losing move.
         of_all_moves = all(line.iteration <= result.depth for line in result.lines)
         if self._draw_offered and result.score <= 0:
             words.append("draw")
@@ -157,7 +157,7 @@ class UcciSession(Session):
             self.complain(str(error))
 
     def _remark(self, message: str) -> None:
-        """A message for whoever looks for a mistake of the other program."""
+        """Send a message that helps to debug the other program."""
         if self._switches["debug"]:
             self.complain(message)
 
@@ -168,7 +168,7 @@ class UcciSession(Session):
         self.say(f"info depth {progress.depth} score {progress.score} pv {' '.join(progress.moves)}")
 
     def _introduce(self) -> None:
-        """Who we are, what can be set, and (once everything is compiled) that we are there."""
+        """Send the engine's name and options, and ``ucciok`` once everything is compiled."""
         name, _, rest = self.title.partition(" ")
         self.say(f"id name {name}{' ' if rest else ''}{rest}")
         self.say("id copyright elolab contributors, MIT licence")
@@ -215,7 +215,7 @@ class UcciSession(Session):
             raise MoveError(f"banmoves: not legal here: {' '.join(illegal)}")
 
     def _probe(self, words: Sequence[str]) -> None:
-        """What the table knows of a position, whatever the engine does meanwhile."""
+        """Send the table's entry of a position, also during a search."""
         text, moves = split_position(words)
         entry = self.engine.table_entry(self.game.position(text, moves))
         answer = ["pophash"]

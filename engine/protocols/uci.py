@@ -64,7 +64,7 @@ class UciSession(Session):
         self._is_warm = False
 
     def open(self) -> None:
-        """Nothing is said before ``uci``."""
+        """Write nothing before ``uci``."""
         self.set_position(None, ())
 
     def handle(self, line: str) -> None:

@@ -32,15 +32,15 @@ FEATURES = (
 MATE_SCORE = 100_000
 """A mate in n moves is written as this much plus n."""
 FIRST_CONTROL = (40, 5 * 60_000, 0)
-"""Moves, milliseconds and increment before anything else is said."""
+"""Default time control: moves, milliseconds, increment."""
 MAX_TIME_MS = 10**9
 MAX_NODES_PER_SECOND = 10**9
 
 _IGNORED = {
     "xboard", "accepted", "rejected", "computer", "name", "rating", "random", "ics", "cores", "white", "black", "bk",
 }  # fmt: skip
-"""What changes nothing here."""
-# What the running search is for.
+"""Commands that the engine ignores."""
+# Purposes of the running search.
 _NOTHING, _ANSWER, _PONDER = "nothing", "answer", "ponder"
 
 
@@ -50,27 +50,27 @@ class XboardSession(Session):
     other_names: ClassVar = {"hash_mb": "memory"}
 
     def open(self) -> None:
-        """Nothing is said before ``protover``."""
+        """Write nothing before ``protover``."""
         self._purpose = _NOTHING
         self._plays: int | None = None
         """The side that the engine plays; ``None`` while it only watches."""
         self._shows = self._ponders = self._draw_offered = False
         self._expected = ""
-        """The move that is pondered on."""
+        """The expected move, while pondering."""
         self._depth: int | None = None
         self._control: tuple[int, int, int] | None = None
         """Moves to a control (0: for the whole game), its milliseconds, the increment."""
         self._move_time_ms: int | None = None
         self._nodes_per_second: int | None = None
-        """Of ``nps``: 0 is processor time, ``None`` the time of clocks."""
+        """Argument of ``nps``: 0 for processor time; ``None`` for wall time."""
         self._began_ns = 0
         """The process's processor time when the last search began."""
         self._clocks_ms: list[int | None] = [None, None]
-        """The engine's own time left and the opponent's, as last told."""
+        """Last received remaining times: the engine's, the opponent's."""
         self._searched_under: tuple[Limits, Clock | None] = (Limits(), None)
         """The limits and clocks with which the last search began."""
         self._pings: list[str] = []
-        """Those to be answered when the search is over."""
+        """Pings to answer when the search is over."""
         self._begin_game()
 
     def handle(self, line: str) -> None:
@@ -128,7 +128,7 @@ class XboardSession(Session):
             self._ponder_on(result.principal_variation[1])
 
     def answer_nothing(self) -> None:
-        """The search found nothing, as was said; whoever waits for more hears of it."""
+        """Clear the purpose of the failed search and answer pending pings."""
         self._purpose = _NOTHING
         self._answer_pings()
 
@@ -268,7 +268,7 @@ class XboardSession(Session):
         self._depth = read_count("sd", " ".join(words), low=1, high=10**6)
 
     def _set_speed(self, words: Sequence[str]) -> None:
-        """How many nodes are a second; 0: it is processor time; less: that of clocks again."""
+        """Set the node clock's nodes per second; 0 selects processor time, a negative number wall time."""
         number = read_count("nps", " ".join(words), low=-1, high=MAX_NODES_PER_SECOND)
         self._nodes_per_second = number if number >= 0 else None
 
@@ -319,20 +319,20 @@ class XboardSession(Session):
         return self.position
 
     def _drop(self) -> None:
-        """End any search, of which nothing more is wanted."""
+        """Abandon any search."""
         self.abandon()
         self._purpose = _NOTHING
         self._answer_pings()
 
     def _claim(self) -> bool:
-        """Say how the game has ended; whether it has."""
+        """Send the result if the game is over; returns whether it is."""
         ending = self._board().judge(self._rules)
         if ending is not None:
             self.say(f"{ending.result} {{{ending.reason.replace('_', ' ')}}}")
         return ending is not None
 
     def _think_if_due(self) -> None:
-        """Search for a move, if it is the engine's turn in a game that goes on. Only watching, it claims nothing."""
+        """Search for a move if it is the engine's turn and the game goes on; claims the result of a finished game."""
         position = self._board()
         if self._plays is not None and not self._claim() and self._plays == position.side_to_move:
             self._purpose = _ANSWER
@@ -346,9 +346,9 @@ class XboardSession(Session):
             self._search_for(position, ponders=True)
 
     def _answer_hit(self, position: Position) -> None:
-        """The expected move was made: the search goes on, but anew where other clocks or limits were told meanwhile.
+        """Continue pondering as a search for the answer; restart it if clocks or limits have changed meanwhile.
 
-        A running search keeps those that it began with; what it has found is in the transposition table.
+        The restarted search profits from the transposition table.
         """
         self._purpose = _ANSWER
         if self._limits() == self._searched_under:
@@ -363,7 +363,7 @@ class XboardSession(Session):
         self.start(Task(position, limits, clock, ponders=ponders))
 
     def _limits(self) -> tuple[Limits, Clock | None]:
-        """What a search may cost, with the clocks as last told; a depth without any time ever set is all there is."""
+        """Limits and clocks of a search; a depth alone is the only limit if no time was ever set."""
         nodes_per_second = self._nodes_per_second
         kind = "wall" if nodes_per_second is None else "node" if nodes_per_second else "cpu"
         if self._move_time_ms is not None:

@@ -1,1 +1,1 @@
-"""What can be set: the table of parameters, presets, limits and weights, and how their files are read."""
+"""Settings: the table of parameters, presets, limits, weights, and the reading of their files."""

@@ -30,7 +30,7 @@ SUFFIXES = {
     "suites": (".epd",),
     "weights": (".toml",),
 }
-"""The kinds of configuration files and how their names end."""
+"""Suffixes of the files, by kind of configuration."""
 
 KIND_NAMES = {
     "engines": "engine preset",
@@ -70,13 +70,13 @@ USES = {
     "claims": "elolab claims --claims",
     "weights": "the parameter evaluation_weights",
 }
-"""What takes files of a kind."""
+"""The command or parameter that takes the files, by kind."""
 
 _ASCII = dict(zip("“”‘’−–—、。【】", "\"\"''---,.[]", strict=True))
 """What is meant by characters that Chinese keyboards and printed pages have; the wide forms are known to Unicode."""
 
 _DECLARED: Any = object()
-"""Stands for the default that a key's declaration gives."""
+"""Marker for the default of the key's declaration."""
 
 
 class ConfigurationError(UserError):
@@ -103,12 +103,12 @@ def home_of(name: str, section: Section) -> str:
 
 
 def entry_of_table(table: str, name: str) -> str:
-    """How a table with an entry of that name is written: ``options = { "Skill Level" = ... }``."""
+    """A table with an entry of that name in TOML: ``options = { "Skill Level" = ... }``."""
     return f"{table} = {{ {toml_key(name)} = ... }}"
 
 
 def refuse_other_kind(data: Mapping[Any, Any], where: str, kind: str, expected: str = "") -> None:
-    """Raise ``ConfigurationError`` if a file's content is that of another kind than ``kind``, a key of ``MARKS``."""
+    """Raise ``ConfigurationError`` if a file's content belongs to another kind than ``kind``, a key of ``MARKS``."""
     marks = {other: next(filter(data.__contains__, own), None) for other, own in MARKS.items()}
     found = next((other for other, mark in marks.items() if mark is not None), kind)
     if found == kind or marks[kind] is not None:
@@ -153,7 +153,7 @@ def find_config(kind: str, name_or_path: str, beside: Path | None = None) -> Pat
 
 
 def _near_names(name: str, names: Sequence[str]) -> str:
-    """Those that come near a name, the nearest first, or how to see them all where none does."""
+    """A hint for an error: up to four similar names, the nearest first, or all names if none is similar."""
     near = difflib.get_close_matches(name, names, 4, 0.4) or [other for other in names if name and name in other][:4]
     if not near:
         return f" (there are {', '.join(names)})" if names else ""
@@ -169,7 +169,7 @@ def _is_file(path: Path) -> bool:
 
 
 def available_configs(kind: str) -> list[str]:
-    """The names, without suffix, that ``find_config`` knows without a path."""
+    """The names, without suffix, that ``find_config`` finds without a path."""
     names = set()
     for folder in (Path("configs") / kind, shipped_folder() / kind):
         for path in folder.glob("*") if folder.is_dir() else ():
@@ -210,7 +210,7 @@ def _place_of_long_number(text: str) -> str:
 
 
 def _toml_remedy(text: str, error: str) -> str:
-    """What to write instead, by what stands where TOML gave up; empty where that says nothing."""
+    """A remedy for a TOML error, derived from the text at its place; empty if there is none."""
     place = re.search(r"at line (\d+), column (\d+)", error)
     if place is None:
         return ""
@@ -237,15 +237,15 @@ def _toml_remedy(text: str, error: str) -> str:
 class Table:
     """One table of a configuration; its methods return checked values, and unknown keys are refused at once.
 
-    ``where`` is the file, followed by the table's name where it is not the top one. ``section`` declares the keys with
-    their ranges and defaults: reading one that it does not have is a ``KeyError``, a mistake of the program's. A
-    default that is given to a method stands in for what the declaration calls computed.
+    ``where`` is the file, followed by the table's name unless it is the top one. ``section`` declares the keys with
+    their ranges and defaults; reading an undeclared key is a mistake of the program and raises ``KeyError``. Methods
+    take a default for keys whose declaration calls it computed.
     """
 
     def __init__(
         self, data: object, where: str, section: Section, *, knows_all: bool = True, kind: str | None = None
     ) -> None:
-        """``knows_all`` is false where others read the rest of the table; ``kind`` is that of a whole file."""
+        """``knows_all`` is false if other code reads further keys; ``kind`` is the kind of a whole file."""
         if not isinstance(data, Mapping):
             raise ConfigurationError(f"{where}: {told_value(data)} is not a table of key = value")
         self.where = where
@@ -271,7 +271,7 @@ class Table:
         return ConfigurationError(f"{self.where}: {key} = {told_value(self._data[key])}, expected {expected}")
 
     def value(self, key: str, default: Any = _DECLARED, expected: str = "a value") -> Any:
-        """The value as it stands."""
+        """The value, unchecked; raises an error if the key is missing and has no default."""
         declared = self.section[key]
         if key in self._data:
             return self._data[key]
@@ -290,7 +290,7 @@ class Table:
         return value
 
     def choice(self, key: str, default: Any = _DECLARED, *, but: Container[Any] = ()) -> Any:
-        """One of a few values; ``but`` are those that are wrong here."""
+        """One of the declared choices, except those in ``but``."""
         choices = [choice for choice in self._declared(key, CHOICE).choices if choice not in but]
         expected = " or ".join(repr(choice) for choice in choices)
         value = self.value(key, default, expected)
@@ -300,7 +300,7 @@ class Table:
         return choices[choices.index(value)]
 
     def whole(self, key: str, default: Any = _DECLARED, *, high: int | None = None) -> int:
-        """A whole number in its range; ``high`` is a smaller upper end."""
+        """A whole number in its range; ``high`` lowers the upper end."""
         declared = self._declared(key, WHOLE)
         low, high = int(declared.low), int(declared.high if high is None else high)
         expected = f"a whole number from {low} to {high}"
@@ -328,7 +328,7 @@ class Table:
         return value
 
     def mapping(self, key: str) -> dict[str, Any]:
-        """A table as it stands; empty if it is missing."""
+        """A table as a dictionary, unchecked; empty if it is missing."""
         self._declared(key, TABLE)
         value = self.value(key, {})
         if not isinstance(value, Mapping):
@@ -336,7 +336,7 @@ class Table:
         return dict(value)
 
     def table(self, key: str, names: Sequence[str] | None = None) -> Table:
-        """The table ``[key]``; empty if it is missing. ``names`` are its only keys where they are free otherwise."""
+        """The table ``[key]``; empty if it is missing. ``names`` restricts the keys of a table with free names."""
         section = self._declared(key, TABLE).section
         assert section is not None
         return Table(self.value(key, {}), f"{self.where}: [{key}]", section if names is None else section.only(names))
@@ -350,7 +350,7 @@ class Table:
         return value
 
     def _refuse_strayed_keys(self) -> None:
-        """Raise ``ConfigurationError`` for a key of this table in one below it: what follows a head belongs to that."""
+        """Raise ``ConfigurationError`` for a key of this table that was written below the head of a subtable."""
         for name, value in self._data.items():
             below = self.section[name].section
             for entry in value if isinstance(value, list) else [value]:
@@ -365,14 +365,14 @@ class Table:
                         )
 
     def _declared(self, key: str, kind: str) -> Key:
-        """The declaration of a key that is read as what it is declared as."""
+        """The declaration of a key, which must allow ``kind``."""
         declared = self.section[key]
         assert kind in declared.kinds, f"{self.section.name}: {key} is declared as {declared.kinds}"
         return declared
 
 
 def specification_word(kind: str, source: str) -> str:
-    """How to name that file on a command line: by its name alone if it is a shipped one, otherwise by its path.
+    """The word for a file on a command line: its name if it is a shipped one, else its path.
 
     The path is from the current folder if the file lies below it, as the folders of results are.
     """

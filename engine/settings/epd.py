@@ -14,13 +14,13 @@ _TOKEN = re.compile(r'\s*("[^"]*"?|;|[^\s;"]+)')
 _MARKS = frozenset('#;"')
 _COUNTER = re.compile(r"-|\d+")
 _FIELDS = 6
-"""Of a FEN: board, side to move, two that Xiangqi has no use for, and the two counters."""
+"""Fields of a FEN: board, side to move, two unused ones, and the two counters."""
 MOVES = "moves"
-"""Follows a position where protocols tell of a game, but is no word of EPD."""
+"""Word between a position and moves in protocols; it is not part of EPD."""
 
 
 def position_and_operations(line: str) -> tuple[str, dict[str, str]]:
-    """The position of a line, and its operations' operands by their names; both empty where it is but a comment.
+    """The position of a line, and the operands of its operations by name; both are empty for a comment.
 
     The operations ``hmvc`` and ``fmvn`` are the counters of a position that has none.
     """

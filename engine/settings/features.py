@@ -1,4 +1,4 @@
-"""The names of what each game's evaluation counts, in the order in which its kernels number them.
+"""Names of the features of each game's evaluation, in the numbering of its compiled code.
 
 A file of weights (``engine.settings.weights``) has a column for each feature it weighs.
 """
@@ -11,7 +11,7 @@ OTHELLO = (
 )  # fmt: skip
 
 XIANGQI_TERMS = (
-    # What depends on the squares.
+    # Square terms: they depend on where pieces stand.
     "rook_mobility",  # empty squares in reach
     "cannon_mobility",
     "horse_mobility",  # squares in reach that hold no own piece
@@ -35,7 +35,7 @@ XIANGQI_TERMS = (
     "rook_check",  # empty squares that a rook reaches and checks from, and that no enemy piece attacks
     "horse_check",  # a horse's, with enemy pieces too, whether or not the leg there is blocked
     "general_squares",  # the general's steps to squares that are neither attacked nor its side's own
-    # What depends on the numbers of pieces alone.
+    # Piece-count terms: they depend on the numbers of pieces alone.
     "rook_on_bare_palace",  # rooks times the advisors the enemy has lost
     "horse_on_bare_palace",
     "cannon_on_bare_river",  # cannons times the elephants the enemy has lost
@@ -75,10 +75,10 @@ XIANGQI_SQUARES: dict[str, tuple[str, ...]] = {
     "cannon": _ANYWHERE,
     "pawn": tuple(f"{file}{rank}" for rank in range(3, 10) for file in (_FILES if rank > 4 else "ace")),
 }
-"""Where a piece of Red's may stand, the files f to i mirrored to d to a; Black's squares are turned round."""
+"""Squares on which a piece of Red may stand, with files f to i mirrored to d to a; Black's ranks are mirrored."""
 
 XIANGQI = XIANGQI_TERMS + tuple(f"{piece}_{square}" for piece, squares in XIANGQI_SQUARES.items() for square in squares)
 """The terms, then each type of piece on each square (its worth there, material included)."""
 
 FEATURES: dict[str, tuple[str, ...]] = {"xiangqi": XIANGQI, "othello": OTHELLO}
-"""By game."""
+"""Names of the features, by game."""

@@ -20,7 +20,7 @@ TABLE, TABLES = "table", "tables"
 
 
 class Default(Enum):
-    """What happens without a key that has no constant in its place."""
+    """Meaning of a missing key that has no constant default."""
 
     REQUIRED = "required"
     COMPUTED = "computed"
@@ -33,22 +33,22 @@ class Key:
 
     name: str
     kinds: tuple[str, ...]
-    """What it may hold; the first is the usual one."""
+    """Kinds of values that it accepts; the first is the usual one."""
     catalogue: str
-    """The package whose catalogue says what it means."""
+    """Package whose message catalogue explains the key."""
     topic: str
-    """The table there."""
+    """Table of the catalogue."""
     message: str = ""
-    """The name there; empty for the key's own."""
+    """Name of the message in the table; empty if it is the key's name."""
     default: Any = Default.REQUIRED
     low: float = 0
     high: float = 0
     """The range of a number."""
     unit: str = ""
-    """Of a number, as a key of the catalogue's table ``unit``."""
+    """Unit of a number, a key of the catalogue's table ``unit``."""
     choices: Sequence[Any] = ()
     section: Section | None = None
-    """What a table holds."""
+    """Section that declares the keys of a table."""
     example: str = ""
     """A value as it is written, or empty for a table with keys of its own."""
 
@@ -57,7 +57,7 @@ class Key:
 
     @property
     def has_constant_default(self) -> bool:
-        """Whether a value stands in for it where it is left out."""
+        """Whether a missing key has a constant value as its default."""
         return not isinstance(self.default, Default)
 
 
@@ -66,15 +66,15 @@ class Section:
     """A table of a file."""
 
     name: str
-    """As the reference calls it."""
+    """Name in the reference."""
     keys: tuple[Key, ...] = ()
     others: Key | None = None
-    """What any other name may hold; ``None`` where there are no others."""
+    """Declaration of all names beside ``keys``; ``None`` if no others are allowed."""
     catalogue: str = ""
     topic: str = ""
-    """Where ``<topic>.<name of the section>`` says what it is."""
+    """Table of the catalogue whose message ``<topic>.<name of the section>`` explains the section."""
     holds: Callable[[str], bool] = field(default=lambda name: False, compare=False)
-    """Whether a name is known to be one of the others, so that it belongs here where it stands elsewhere."""
+    """Tests whether a name is one of the others, for the hint when it is misplaced."""
     _by_name: dict[str, Key] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -97,11 +97,11 @@ class Section:
         return self._by_name[name]
 
     def only(self, names: Sequence[str]) -> Section:
-        """The same with these names alone."""
+        """A copy restricted to these names."""
         return replace(self, keys=tuple(self[name] for name in names), others=None)
 
     def with_keys(self, *more: Key) -> Section:
-        """The same with further keys."""
+        """A copy with further keys."""
         return replace(self, keys=(*self.keys, *more))
 
 

@@ -1,4 +1,4 @@
-"""What a player may spend on a move: depth, nodes, time a move, or a clock."""
+"""Limits of a player's moves: depth, nodes, time per move, or a clock."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ GRAMMAR = (
 LIMIT_NAMES = ("nodes", "depth", "move_time", "clock", "node_clock", "cpu")
 
 MARGIN_MS = 100
-"""How late a move may come, in milliseconds, unless a player is given another margin; the same for all players."""
+"""Default margin, in milliseconds, by which a move may exceed its time without losing the game."""
 
 OWN_LEVEL = "own"
-"""What stands for no limits at all: the player's own level, where its protocol cannot tell it of any other."""
+"""Notation for no limits: the player's own level, for protocols that cannot send limits."""
 
 
 class LimitError(UserError):
@@ -64,7 +64,7 @@ class Limits:
 
     @property
     def nanoseconds_per_node(self) -> int:
-        """What one node costs on the node clock; 0 on other clocks."""
+        """Duration of one node on the node clock; 0 on other clocks."""
         if self.nodes_per_second is None:
             return 0
         return max(1, 1_000_000_000 // self.nodes_per_second)

@@ -15,11 +15,11 @@ from elolab.engine.settings.keys import VALUE, Default, Section, Topic
 from elolab.engine.settings.parameters import by_own_names, resolve, row_named, without_what_is_not_named
 
 DEFAULT_PRESET = "default"
-"""The engine as it comes, in every game: those without a section in it have nothing that differs."""
+"""Name of the preset with the engine's defaults; it applies to games without a section too."""
 
 
 def is_parameter(name: str) -> bool:
-    """Whether it is the name or alias of a parameter, in any spelling."""
+    """Whether ``name`` is a parameter's name or alias, in any spelling."""
     return row_named(name) is not None
 
 

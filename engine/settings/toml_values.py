@@ -1,4 +1,4 @@
-"""Values as TOML writes them, in files and in what people are told of a file's values."""
+"""Formatting of values as TOML, for files and messages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def toml_value(value: Any) -> str:
-    """Plain data as TOML has it; anything else, which no file can hold, as Python has it."""
+    """Plain data in TOML notation; anything else in Python's notation."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(toml_lines(value)) + "}"
     if isinstance(value, list | tuple):
@@ -31,5 +31,5 @@ def toml_key(key: str) -> str:
 
 
 def told_value(value: Any) -> str:
-    """The same in a line of an error, where a text has the quotation marks of all that is quoted there."""
+    """A value in TOML notation for an error message, with the message's quotation marks around texts."""
     return repr(value) if isinstance(value, str) else toml_value(value)

@@ -38,7 +38,7 @@ LINE = 116
 MAX_WEIGHT = 10_000
 """Largest weight either way, in hundredths of a point."""
 MAX_XIANGQI_WEIGHT = 2_000
-"""There the kernels add up two numbers in one, and both sums must fit 16 bits."""
+"""Largest weight in Xiangqi, where compiled code adds pairs packed in one number, and both sums must fit 16 bits."""
 DIGEST_DIGITS = 12
 
 _weights = Topic("elolab.engine", "weights_key")
@@ -120,7 +120,7 @@ def _read_patterns(table: Table) -> tuple[int, bytes]:
 
 
 def _base_85_decoded(text: str) -> bytes:
-    """As ``base64.b85decode``, which takes a tenth of a second for the weights; raises ``ValueError``."""
+    """Fast equivalent of ``base64.b85decode``, which takes 0.1 s for the weights; raises ``ValueError``."""
     padding = -len(text) % 5
     digits = _BASE_85_DIGITS[np.frombuffer(text.encode("ascii") + b"~" * padding, np.uint8)]
     words = digits.reshape(-1, 5) @ np.array([85**4, 85**3, 85**2, 85, 1])
@@ -144,11 +144,11 @@ def patterns_text(weights: np.ndarray) -> str:
 
 
 _PROVIDED: dict[str, Weights] = {}
-"""Weights that came without a file, as with a game from another machine, by digest."""
+"""Weights received without a file, for instance from another machine, by digest."""
 
 
 def name_and_digest(value: str) -> tuple[str, str]:
-    """Of a setting, the name or path of a file, which may have a ``#`` in it, and the digest; empty without one."""
+    """Split a setting into a file's name or path (which may contain ``#``) and the digest; empty without one."""
     name, mark, digest = value.rpartition("#")
     is_pinned = bool(mark) and len(digest) == DIGEST_DIGITS and set(digest) <= set("0123456789abcdef")
     return (name, digest) if is_pinned else (value, "")
@@ -177,18 +177,18 @@ def find_weights(value: str, games: Sequence[str] = tuple(FEATURES)) -> Weights:
 
 
 def provide_weights(weights: Weights) -> None:
-    """Have settings ``name#digest`` mean these weights, checked elsewhere, whether or not there is a file of them."""
+    """Register checked weights, so that settings ``name#digest`` find them without a file."""
     _PROVIDED.setdefault(weights.digest, weights)
 
 
 def is_provided(digest: str) -> bool:
-    """Whether ``provide_weights`` was told of weights with that digest."""
+    """Whether ``provide_weights`` has registered weights with that digest."""
     return digest in _PROVIDED
 
 
 @functools.lru_cache(64)
 def _check_content(path: Path, changed_ns: int, size: int) -> None:
-    """Once for each state of a file: every engine that is made asks for its weights."""
+    """Check a file of weights, once for each state of the file, because every new engine reads its weights."""
     weights = _read(path, changed_ns, size)
     known = set(FEATURES[weights.game])
     strange = [name for name in weights.features if name not in known]
@@ -239,7 +239,7 @@ def steps_of(weights: Weights) -> np.ndarray:
 
 
 _ARRAYS: dict[str, np.ndarray] = {}
-"""Every array whose address a kernel was told, by digest; they live with the process."""
+"""Arrays whose addresses compiled code uses, by digest; kept alive for the whole process."""
 _FILLING = threading.Lock()
 """Held while an array is made: of two made by two threads the first would be freed with its address in use."""
 
@@ -258,5 +258,5 @@ def kernel_words(weights: Weights, where: str) -> np.ndarray:
 
 
 def weights_address(value: str) -> int:
-    """Where the ``kernel_words`` of a setting's weights lie in memory."""
+    """Address of the ``kernel_words`` of a setting's weights."""
     return int(kernel_words(find_weights(value), value).ctypes.data)

@@ -1,4 +1,4 @@
-"""Whole numbers from text that anybody may have written."""
+"""Parsing of whole numbers from untrusted text."""
 
 from __future__ import annotations
 
