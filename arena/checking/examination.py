@@ -126,13 +126,13 @@ class Examination:
     # What checks use.
 
     async def start(self) -> None:
-        """A new process, with its handshake and options behind it, in a new game."""
+        """Start a new process, shake hands, set the options and begin a game."""
         await self.connect()
         await self.dialect.settle()
         await self.dialect.begin_game()
 
     async def connect(self) -> None:
-        """A new process, with its handshake and options behind it; raises ``UserError`` if these cannot be set."""
+        """Start a new process, shake hands and set the options; raises ``UserError`` if an option cannot be set."""
         await self.end()
         process = await in_thread(Wire, self.settings.command, self.settings.directory, self._log)
         self._dialect = self._dialect_class(process, self.settings, self.knowledge)
@@ -152,18 +152,18 @@ class Examination:
     async def search(
         self, position: Position, limits: Limits | None = None, clock: PlayerClock | None = None
     ) -> Answer:
-        """The program's answer in a position; raises ``Failed`` unless it is a legal move."""
+        """Search a position; raises ``Failed`` unless the answer is a legal move."""
         answer = await self.dialect.search(position, limits, clock)
         expect_legal(position, answer)
         return answer
 
     def need_limit(self, name: str) -> None:
-        """Raise ``Skipped`` if the protocol cannot tell of a limit."""
+        """Raise ``Skipped`` if the protocol cannot express a limit."""
         if name not in self.dialect.limits:
             raise self.dialect.lacking()
 
     async def _end_with_dialogue(self, began_ns: int) -> tuple[str, ...]:
-        """What was said since; the process is ended, for nobody knows what state it is in."""
+        """End the process, whose state is unknown; returns the dialogue since ``began_ns``."""
         if self._dialect is None:
             return ()
         process = self.wire.process
@@ -172,7 +172,7 @@ class Examination:
 
 
 def expect_legal(position: Position, answer: Answer, banned: Collection[str] = ()) -> None:
-    """Raise ``Failed`` unless the answer is a legal move, and none of the banned ones."""
+    """Raise ``Failed`` unless the answer is a legal move outside ``banned``."""
     if answer.has_resigned:
         return
     if answer.move is None:
@@ -193,7 +193,7 @@ def full_clock(limits: Limits) -> PlayerClock:
 
 
 def need(position: Position | None) -> Position:
-    """A position that a game may lack; raises ``Skipped`` if it does."""
+    """Require a position that a game may lack; raises ``Skipped`` if it does."""
     if position is None:
         raise Skipped("skip.game")
     return position

@@ -67,9 +67,9 @@ if TYPE_CHECKING:
     from elolab.engine.games.contract import Position
 
 VARIANTS = {"xiangqi": "xiangqi"}
-"""The games that can be played over it, and what ``variants`` calls them."""
+"""The games playable over the protocol, and their names in ``variants``."""
 FEATURES_MS = 2_000
-"""How long an engine with features that says neither ``done=0`` nor ``done=1`` is waited for, as usual."""
+"""Wait for an engine that says neither ``done=0`` nor ``done=1`` with its features, as usual."""
 MATE_SCORE = 100_000
 """A mate in n moves is written as this much plus n."""
 QUOTED = 80
@@ -84,7 +84,7 @@ ACCEPTED = frozenset({
 
 
 def mistake_in(spec: PlayerSpec) -> str:
-    """What the protocol cannot express in a player's specification; empty if nothing."""
+    """The error in a specification that the protocol cannot express; empty if none."""
     limits = spec.limits
     if limits.nodes is not None and limits != Limits(nodes=limits.nodes):
         return f"limit = {str(limits)!r}, but xboard has nodes only alone; give nodes, or a depth with a time"
@@ -105,7 +105,7 @@ _VARIATION_MOVE = re.compile(r"(?:\d+\.+)?[A-Z]?([a-i]\d{1,2})[-x]?([a-i]\d{1,2}
 _MOVE = re.compile(r"(?:move|\d+\s*\.\s*\.\.\.)\s+(\S+)")
 _RESULT = re.compile(r"(1-0|0-1|1/2-1/2)\b")
 REFUSAL = "Illegal move"
-"""How a line begins that refuses the opponent's move."""
+"""Start of a line that refuses the opponent's move."""
 LOSSES = ("0-1", "1-0")
 """How engines write the result of a game that the side has lost, by side."""
 _KINDS = {"slider": "spin", "file": "string", "path": "string", "save": "button", "reset": "button"}
@@ -194,7 +194,7 @@ def is_answer(line: str) -> bool:
 
 
 def option_command(option: Option, value: str) -> str:
-    """The line that sets an option; raises ``PlayerFault`` (``startup_failure``) for a value it would not take."""
+    """The line that sets an option; raises ``PlayerFault`` (``startup_failure``) for an invalid value."""
     if option.kind == "button":
         return f"option {option.name}"
     checked = option.check(value)
@@ -234,9 +234,9 @@ def option_commands(
 
 
 def limit_commands(limits: Limits, watchdog_ms: int, moves_to_go: int = 0) -> list[str]:
-    """The lines at the beginning of a game that tell of the limits, with ``moves_to_go`` to the first control, if any.
+    """The lines at the start of a game that set the limits.
 
-    0 moves are as many as to each control.
+    ``moves_to_go`` is the number of moves to the first control; 0 means as many as to each control.
     """
     commands = []
     if limits.nodes is not None:
@@ -256,7 +256,7 @@ def limit_commands(limits: Limits, watchdog_ms: int, moves_to_go: int = 0) -> li
 
 
 def clock_commands(clock: PlayerClock | None) -> list[str]:
-    """The lines before a move that tell of the clocks, in centiseconds; an opponent without one has as much."""
+    """The lines before a move that send the clocks, in centiseconds; an opponent without a clock gets the same time."""
     if clock is None:
         return []
     other_ms = clock.remaining_ms if clock.opponent_remaining_ms is None else clock.opponent_remaining_ms
@@ -292,23 +292,23 @@ def edit_commands(position: str, first_rank: int) -> list[str]:
 
 
 class XboardSession:
-    """Which replies are due, and what the engine said. Pure: lines in, events out."""
+    """Tracks due replies and the engine's output. Pure: lines in, events out."""
 
     def __init__(self) -> None:
         self.features: dict[str, str] = {}
         self.options: dict[str, Option] = {}
         """Keyed by name in lower case."""
         self.needs_time = False
-        """Whether it asked to be waited for (``done=0``)."""
+        """Whether it asked for more time (``done=0``)."""
         self.answer = ""
         """The line that ended the last search, empty before."""
         self.complaints: list[str] = []
-        """What the engine did not understand or take, since the last question."""
+        """Input that the engine did not understand or accept, since the last question."""
         self.offers_draw = False
         self.claim = ""
-        """The result that it has claimed while nothing was asked of it, or that it resigns; some play no more moves."""
+        """A result or resignation that it declared unasked; some engines then stop playing."""
         self.unexpected = 0
-        """Replies that nobody had asked for; they are ignored."""
+        """Number of unrequested replies, which are ignored."""
         self._due: set[str] = set()
         self._pings = 0
         self._thinking = ""
@@ -328,7 +328,7 @@ class XboardSession:
         return ["xboard", "protover 2"]
 
     def take_for_done(self) -> None:
-        """No further features are waited for."""
+        """Stop waiting for further features."""
         self._due.discard("done")
 
     def acknowledgements(self) -> list[str]:
@@ -336,7 +336,7 @@ class XboardSession:
         return [f"{'accepted' if name in ACCEPTED else 'rejected'} {name}" for name in self.features]
 
     def synchronise(self, *before: str) -> list[str]:
-        """Send lines and, where the engine can say so, ask whether they have been dealt with; ``pong`` is due."""
+        """Send lines and, if the engine supports it, ask whether it has processed them; ``pong`` is due."""
         self.complaints = []
         if not self.has("ping"):
             return [*before]
@@ -352,7 +352,7 @@ class XboardSession:
         return [*lines]
 
     def receive(self, text: str) -> str:
-        """Take one line of the engine; the event it is: a reply that was due, or nothing."""
+        """Process one line of the engine; returns the first word of a due reply, else empty."""
         line = text.strip()
         if _THINKING.match(line):
             self._thinking = line
@@ -388,7 +388,7 @@ class XboardSession:
         return ""
 
     def _take_answer(self, line: str) -> str:
-        """A move, a result or the like; before ``pong`` it is about an earlier position."""
+        """Accept a move, a result or the like; before ``pong`` it belongs to an earlier position."""
         if "move" not in self._due or any(reply.startswith("pong") for reply in self._due):
             self.unexpected += 1
             if (_RESULT.match(line) or first_word(line) == "resign") and first_word(self.claim) != "resign":
@@ -398,7 +398,7 @@ class XboardSession:
         return self._reply("move")
 
     def has_resigned(self, side: int) -> bool:
-        """Whether an engine that plays this side has said, while nothing was asked of it, that it resigns."""
+        """Whether an engine that plays this side has resigned unasked."""
         return first_word(self.claim) == "resign" or (self.claim.startswith(LOSSES[side]) and "resign" in self.claim)
 
     def _reply(self, reply: str) -> str:
@@ -409,7 +409,7 @@ class XboardSession:
         return reply
 
     def information(self) -> Information:
-        """What the last line of thinking output said."""
+        """Contents of the last line of thinking output."""
         return parse_thinking(self._thinking)
 
     def variation(self, first_rank: int) -> str:
@@ -417,7 +417,7 @@ class XboardSession:
         return parse_variation(self._thinking, first_rank)
 
     def take_offer(self) -> bool:
-        """Whether a draw has been offered since this was last asked."""
+        """Whether a draw was offered since the last call."""
         offered, self.offers_draw = self.offers_draw, False
         return offered
 
@@ -435,18 +435,18 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         self._first_rank = forced_first_rank(spec.options) or 0
         self._refuses_setboard = False
         self._path: tuple[str, ...] = ()
-        """Moves from where the engine's game began to the opening's position."""
+        """Moves from the start of the engine's game to the opening's position."""
         self._known: list[str] = []
-        """Moves from there that the engine knows of."""
+        """Later moves known to the engine."""
         self._plays = False
-        """Whether the engine is in the game, and so answers moves by itself."""
+        """Whether the engine is playing, and so answers moves by itself."""
         self._draw_is_offered = False
         self._counts_short = False
-        """Whether it was told of a control of fewer moves than the next one has."""
+        """Whether its current control has fewer moves than the next one."""
 
     @property
     def announced_options(self) -> Mapping[str, Option] | None:
-        """Of the engine that was started last, by name in lower case."""
+        """Options announced by the engine started last, by name in lower case."""
         return all_options(self._session.options, self._session.features)
 
     async def _handshake(self, deadline_ns: int) -> None:
@@ -468,7 +468,7 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         await self._converse(session.synchronise(*session.acknowledgements(), *commands), deadline_ns)
 
     async def _learn_features(self, deadline_ns: int) -> None:
-        """Wait for the features: for the last no longer than is usual, but where the engine asks for time."""
+        """Wait for the features: for the usual time, or longer if the engine asks for it."""
         session = self._session
         await self._running().send(session.hello(), deadline_ns)
         while not session.is_idle:
@@ -483,7 +483,7 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
                 session.take_for_done()
 
     async def new_game(self, opening: Opening, stop: StopFlag) -> None:
-        """Tell the engine that a game begins, in a process of its own if it asked for that (``reuse=0``)."""
+        """Begin a game, in a new process if the engine asked for that (``reuse=0``)."""
         if self._games > 0 and self._session.features.get("reuse") == "0":
             await self.close()
         await super().new_game(opening, stop)
@@ -515,7 +515,7 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
     async def _watch_new_game(
         self, opening: Sequence[str], deadline_ns: int, stop: StopFlag, moves_to_go: int = 0
     ) -> None:
-        """Let the engine watch a new game, from an opening told by these lines."""
+        """Begin a game that the engine watches, from an opening set up by these lines."""
         commands = [
             "new", f"variant {VARIANTS[self._game]}", "force", "hard" if self.spec.ponder else "easy", "post",
             *limit_commands(self.spec.limits, self.spec.watchdog_ms, moves_to_go), *opening,
@@ -549,23 +549,23 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         return self._session.has("setboard") and not self._refuses_setboard
 
     def _told(self, moves: Sequence[str]) -> list[str]:
-        """The lines that tell of moves."""
+        """The lines that send the moves."""
         word = "usermove " if self._session.has("usermove") else ""
         return [word + write_move(move, self._first_rank) for move in moves]
 
     def _refusal(self) -> str:
-        """What the engine did not take of what matters; empty if it took everything."""
+        """The essential input that the engine did not accept; empty if it accepted everything."""
         for line in self._session.complaints:
             if not line.startswith("Error") or any(word in line for word in ("setboard", "edit", "variant")):
                 return line
         return ""
 
     def hear_draw_offer(self) -> None:
-        """The engine is told before it thinks."""
+        """Send the offer before the engine thinks."""
         self._draw_is_offered = self._session.features.get("draw") != "0"
 
     async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
-        """Tell of the moves made since, then ``go``; the clock runs from before the line that sets the engine going."""
+        """Send the new moves, then ``go``; the clock runs from before the line that makes the engine think."""
         line = [*self._path, *moves]
         told = line[len(self._known) :]
         self._known = line
@@ -588,7 +588,7 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
     async def move_afresh(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int
     ) -> Reply:
-        """``setboard`` with the position as that of a new game, and ``go``."""
+        """Send ``setboard`` with the position as a new game's, and ``go``."""
         if not self._has_setboard:
             raise NoMove(Fault("no_setboard"))
         began_ns = time.monotonic_ns() - spent_ns
@@ -600,18 +600,18 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         return await self._reply(elapsed_ns, position.side_to_move)
 
     def _take_resignation(self, side: int) -> None:
-        """Raise as for a resignation if the engine, which plays this side, has resigned when it was not its turn."""
+        """Raise the exception of a resignation if the engine, which plays this side, has resigned out of turn."""
         if self._session.has_resigned(side):
             raise self._resignation(self._session.claim, 0, self._session.information().score)
 
     async def move_after_pondering(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
     ) -> Reply:
-        """The same: what the engine has pondered on is its own affair."""
+        """An ordinary search: the engine chooses its own reply to ponder on."""
         return await self.move(position, moves, clock, stop)
 
     def _begins_afresh(self, clock: PlayerClock | None) -> bool:
-        """Whether the engine is to be told of the position as that of a new game, and can be."""
+        """Whether the position must be sent as a new game's, and can be."""
         is_miscounting = (
             self._counts_short and clock is not None and clock.moves_to_go == self.spec.limits.moves_per_control
         )
@@ -627,7 +627,7 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         await self._be_heard(self._converse(asked, self._deadline_ns(clock), stop), " ".join(moves))
 
     async def _tell_afresh(self, position: Position, clock: PlayerClock | None, stop: StopFlag) -> None:
-        """Tell of the position as that of a game that has just begun."""
+        """Send the position as a new game's."""
         setting_up = self._fresh(position)
         moves_to_go = 0 if clock is None else clock.moves_to_go
         self._counts_short = moves_to_go < self.spec.limits.moves_per_control
@@ -635,14 +635,14 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         await self._be_heard(watching, setting_up)
 
     def _fresh(self, position: Position) -> str:
-        """The line that sets up a position as that of a game that has just begun."""
+        """The line that sets up a position as a new game's."""
         return setboard_command(without_history(position), self._session.features.get("myname", ""))
 
     def _deadline_ns(self, clock: PlayerClock | None) -> int:
         return time.monotonic_ns() + self._allowance_ms(clock) * 1_000_000
 
     async def _be_heard(self, conversation: Coroutine[Any, Any, None], told: str) -> None:
-        """Await the conversation; raises ``NoMove`` where the engine does not take what it is told."""
+        """Exchange the lines; raises ``NoMove`` if the engine does not accept them."""
         try:
             await conversation
         except DeadlinePassed:
@@ -672,7 +672,7 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         )  # fmt: skip
 
     async def _halt(self) -> bool:
-        """``?`` asks for the move now; an engine that has not moved soon is ended."""
+        """Send ``?``, which asks for the move at once; an engine that does not move soon is ended."""
         deadline_ns = time.monotonic_ns() + LATE_ANSWER_MS * 1_000_000
         try:
             await self._converse(["?"], deadline_ns)

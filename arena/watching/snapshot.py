@@ -68,19 +68,19 @@ State = dict[str, Any]
 
 WAITING = "waiting"
 MAX_POINTS = 400
-"""Points of a curve; beyond, every second one is left out."""
+"""Most points of a curve; with more, every second one is dropped."""
 FRESH_SECONDS = 5.0
-"""A run that has told its progress within so many seconds is taken to be running, without looking at its lock."""
+"""A run that has reported progress within this time counts as running, without a look at its lock."""
 FIT_SECONDS = 2.0
-"""Between two fits of the ratings while games go on."""
+"""Least time between two fits of the ratings while games go on."""
 CLOCK_TICK_SECONDS = 2.0
-"""File systems tell the time of a change in steps of a few milliseconds, some of two seconds."""
+"""Coarsest granularity of file times: a few milliseconds on most file systems, two seconds on some."""
 FIT_PAUSE = 100
-"""How many times as long as the last fit took it is at least until the next one."""
+"""Least pause between two fits, as a multiple of the last one's duration."""
 MAX_FIT_PAUSE_SECONDS = 10.0
 
 CHECKED_BYTES = 64 * 2**20
-"""A larger store is not gone through for damage before its first reading: reports do that, and whatever plays."""
+"""Largest store checked for damage before its first reading; reports and runs check larger ones."""
 NO_PAIRS = Pentanomial((0, 0, 0, 0, 0))
 
 
@@ -89,11 +89,11 @@ class GameFault(NamedTuple):
 
     player: str
     fault: Fault | None
-    """``None`` where nothing but the reason is known."""
+    """``None`` if only the reason is known."""
 
 
 class FinishedGame(NamedTuple):
-    """What is kept of a stored game: all but its moves."""
+    """A stored game without its moves."""
 
     key: str
     pairing: Pairing
@@ -109,7 +109,7 @@ class FinishedGame(NamedTuple):
 
     @property
     def record(self) -> GameRecord:
-        """As a record without moves, for what counts results."""
+        """The game as a record without moves, for functions that count results."""
         return GameRecord(
             self.key, self.pairing, self.first, self.second, Opening("", (), self.opening), (), self.result,
             self.reason, "",
@@ -131,7 +131,7 @@ def waiting_state(folder: Path) -> State:
 
 
 class RunFollower:
-    """Follows one folder. Not for several threads at a time."""
+    """Follows one folder; not thread-safe."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -147,7 +147,7 @@ class RunFollower:
         self._live: dict[str, Any] = {}
 
     def read(self) -> State:
-        """The state now. A folder that cannot be read keeps the state it had, with what is wrong as ``trouble``."""
+        """Read the current state; an unreadable folder keeps its last state, with the error as ``trouble``."""
         state, failure = {**self._state, "trouble": ""}, ""
         self._read_live()
         try:
@@ -167,7 +167,7 @@ class RunFollower:
         return state
 
     def game(self, key: str) -> GameRecord | None:
-        """A stored game with its moves, by its whole key. Raises ``StoreError``."""
+        """Load a stored game with its moves, by its full key. Raises ``StoreError``."""
         return self._store.record(key)
 
     @property
@@ -207,7 +207,7 @@ class RunFollower:
         return bool(self.games) and self._store.facts.get("specification") != self._content
 
     def _read_facts(self, state: State) -> None:
-        """What the run is, which is known before its first game and changes when it is extended."""
+        """Read the facts of a run, known before its first game and changed only by an extension."""
         facts = self._store.facts
         content = facts.get("specification")
         if self._figures is not None and content == self._content:
@@ -252,7 +252,7 @@ class RunFollower:
         state["game"] = state["game"] or told
 
     def _tell_stop(self, state: State) -> None:
-        """Leave out what is told of a run that goes on: one that was killed has told that last."""
+        """Remove the data of a running run from the state: a killed run leaves it behind."""
         progress = {**state["progress"], "games_per_second": None, "seconds_left": None}
         if self._live.get("state") == RUNNING:
             state["workers"] = []
@@ -275,7 +275,7 @@ def _count(value: object) -> int:
 
 
 def _game_in(content: Any) -> str:
-    """The game of a run that is no tournament, from what its folder is for."""
+    """The game of a run that is no tournament, from its recorded purpose."""
     if not isinstance(content, dict):
         return ""
     found = content.get("game") or (content.get("conditions") or {}).get("game")
@@ -283,7 +283,7 @@ def _game_in(content: Any) -> str:
 
 
 class GameReader:
-    """Reads what a store has beyond what was read before. The file is open for the moment of reading only.
+    """Reads the new games of a store. The file is open for the moment of reading only.
 
     So whoever plays is the last one that has it open, and can fold its log in at the end.
     """
@@ -291,14 +291,14 @@ class GameReader:
     def __init__(self, folder: Path) -> None:
         self._folder, self._path = folder, folder / STORE_NAME
         self._last = 0
-        """The last row that was read."""
+        """The last row read."""
         self._stamps: tuple[Any, ...] = ()
         self._file: tuple[int, int] | None = None
         self.was_replaced = False
-        """Whether the last reading found another file than the one before."""
+        """Whether the last reading found a different file."""
         self.facts: dict[str, Any] = {}
         self.withdrawals: tuple[Withdrawal, ...] = ()
-        """The players that were out at the last reading, because they could not be started."""
+        """Players that had withdrawn at the last reading because they could not be started."""
 
     @property
     def is_there(self) -> bool:
@@ -306,14 +306,11 @@ class GameReader:
         return self._path.is_file()
 
     def read_again(self) -> None:
-        """Have the next reading give all games, not only those that were added."""
+        """Make the next reading return all games, not only new ones."""
         self._last, self._stamps = 0, ()
 
     def new_games(self) -> tuple[bool, list[tuple[FinishedGame, GameFault | None]]]:
-        """Whether anything changed, and the games that were added.
-
-        Raises ``StoreError``.
-        """
+        """Read the new games; also returns whether anything changed. Raises ``StoreError``."""
         self.was_replaced = False
         began = time.time()
         stamps = tuple(map(_stamp_of, (self._path, self._path.with_name(f"{STORE_NAME}-wal"))))
@@ -349,13 +346,13 @@ class GameReader:
             yield game, None if rest[15] is None else _fault_of(game, json.loads(rest[15]))
 
     def record(self, key: str) -> GameRecord | None:
-        """A game with its moves. Raises ``StoreError``."""
+        """Load a game with its moves. Raises ``StoreError``."""
         with Store(self._folder, read_only=True, glance=True) as store:
             return next(store.iterate([key]), None)
 
 
 def _stamp_of(path: Path) -> tuple[int, int, int, int] | None:
-    """What tells a changed file: time and size; and what tells another one: device and number."""
+    """Stamp of a file: time and size detect a change; device and number detect a replacement."""
     try:
         found = path.stat()
     except OSError:
@@ -380,7 +377,7 @@ def _told_fault(found: dict[str, Any]) -> dict[str, Any]:
 
 
 class _Figures:
-    """What is counted of a run's games, game by game."""
+    """Figures of a run, updated game by game."""
 
     def __init__(self, spec: TournamentSpec | None) -> None:
         self.spec = spec
@@ -417,7 +414,7 @@ class _Figures:
             self._counter.add(game.record)
 
     def _counts(self, game: FinishedGame) -> bool:
-        """Whether it does not lie beyond the end of a sequential test."""
+        """Whether it lies within the end of a sequential test."""
         end = None if self._test is None else self._test.stopped_after
         return end is None or game.pairing.number < end
 
@@ -449,7 +446,7 @@ class _Figures:
         return [*map(_finite, (estimate.elo, estimate.elo_low, estimate.elo_high))]
 
     def fill(self, state: State, withdrawals: tuple[Withdrawal, ...]) -> None:
-        """Write what the games come to into a state."""
+        """Write the figures into a state."""
         faults = sorted((_told_fault(found) for _, found in self._faults.values()), key=lambda fault: -fault["games"])
         state["faults"], state["warnings"] = faults, self._warnings()
         if self.spec is None:
@@ -520,7 +517,7 @@ class _Curve:
         self._points: list[list[float | None]] = []
 
     def add(self, pairs: int, figures: Callable[[], Sequence[float | None]]) -> None:
-        """The figures after so many pairs, if there is to be a point."""
+        """Add a point after so many pairs, if one is due."""
         if not pairs or pairs % self._stride or (self._points and self._points[-1][0] == pairs):
             return
         self._points.append([pairs, *figures()])
