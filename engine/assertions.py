@@ -66,7 +66,7 @@ def check_cached_value(value, greatest):
 
 @jit
 def check_solver_node(own, other, alpha, beta, empties):
-    """A node of the endgame solver has a window, and as many empty squares as it is told."""
+    """Check that a node of the endgame solver has a window, and ``empties`` empty squares."""
     if DEBUG:
         assert alpha < beta, "solver: alpha < beta"
         assert own & other == np.uint64(0), "solver: no square has two discs"

@@ -73,7 +73,7 @@ class Clock:
     moves_to_go: int = 0
     """Moves until more time is added; 0 is sudden death."""
     remaining_ns: int | None = None
-    """The same as ``remaining_ms`` to the nanosecond, where the caller keeps it so (node clock)."""
+    """Remaining time in nanoseconds, for callers more exact than ``remaining_ms`` (node clock)."""
     ponders: bool = False
     """Whether the player thinks on the opponent's time too, and so may spend more of its own."""
 
@@ -198,7 +198,7 @@ class SearchMemory:
 
     @property
     def checker(self) -> SearchMemory:
-        """Whose records search null cutoffs again; where nothing does, these stand in for them."""
+        """The memory that searches null cutoffs again; this one itself as a placeholder if that is off."""
         return self._checker or self
 
     def begin_counting(self) -> None:
@@ -294,7 +294,7 @@ class Engine:
         memory.touch_table()
 
     def _memory_for(self, limits: Limits) -> SearchMemory:
-        """The searcher's memory; made anew if another node limit asks for another table."""
+        """The searcher's memory; replaced if another node limit requires another table."""
         if self._memory is None or self._node_limit != limits.nodes:
             self._memory = SearchMemory(self.parameters, limits.nodes, self._search_statistics)
             self._node_limit = limits.nodes

@@ -45,7 +45,7 @@ class Catalogue:
         return key in messages_of(self.package, self.language)
 
     def name_of(self, table: str, name: str) -> str:
-        """What a table calls something that the program calls ``name``; for what it lacks, that name in words."""
+        """A table's text for ``name``; if it has none, the name itself with spaces."""
         key = f"{table}.{name}"
         return self(key) if key in self else name.replace("_", " ")
 

@@ -298,7 +298,7 @@ class PlayedGame:
     late: LateMove | None = None
     """Where the game was lost on a wall clock."""
     overruns: tuple[Overruns, Overruns] | None = None
-    """Of both sides; ``None`` if there are none."""
+    """Late moves of both sides; ``None`` if there are none."""
     exact_score: int | None = None
     """Exact score of a solved game: see ``engine.rules.Ending``."""
     search_statistics: tuple[dict[str, Any], dict[str, Any]] | None = None

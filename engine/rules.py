@@ -73,7 +73,7 @@ class Rules:
     """Whether the game is drawn once no side has a rook, horse, cannon or pawn."""
 
     def to_record(self) -> Any:
-        """The same as a numpy record of ``RULES_DTYPE``."""
+        """The rules as a numpy record of ``RULES_DTYPE``."""
         record = np.zeros(1, RULES_DTYPE).view(np.recarray)[0]
         record.repetition = REPETITION_RULES.index(self.repetition)
         record.fold = self.fold
@@ -102,7 +102,7 @@ class Adjudication:
     """Empty squares from which on a position is solved, which ends the game with the exact result; 0 is off."""
 
     def to_record(self) -> Any:
-        """The same as a numpy record of ``ADJUDICATION_DTYPE``."""
+        """The settings as a numpy record of ``ADJUDICATION_DTYPE``."""
         record = np.zeros(1, ADJUDICATION_DTYPE).view(np.recarray)[0]
         for field in fields(self):
             record[field.name] = getattr(self, field.name)

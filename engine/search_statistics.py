@@ -25,8 +25,8 @@ from dataclasses import dataclass
 from typing import Any
 
 ITERATION_COLUMNS = ("searches", "nodes", "time_ns", "nodes_to", "time_to_ns", "nodes_before")
-"""Of the searches that completed a depth: how many, nodes and time of the iteration, nodes and time from the search's
-start to the iteration's end, and nodes of the iteration before it."""
+"""Columns for the searches that completed a depth: their number, nodes and time of the iteration, nodes and time from
+the search's start to the iteration's end, and nodes of the iteration before it."""
 
 END_COLUMNS = (
     "searches", "nodes", "time_ns", "proper_searches", "proper_used_ns", "proper_ns", "hard_searches", "hard_used_ns",

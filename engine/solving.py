@@ -42,7 +42,7 @@ class Solution:
 
 
 class Solver:
-    """Solves positions of one game; ``settings`` are overrides of the engine's, of which only the speed depends."""
+    """Solver for positions of one game; ``settings`` override the engine's and affect only the speed."""
 
     def __init__(self, game: str, settings: Mapping[str, Any], stop: StopFlag) -> None:
         self._game = game_named(game)

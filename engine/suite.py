@@ -59,8 +59,8 @@ class Attempt:
     time_ms: float
     solved: bool
     solution: Iteration | None
-    """The first iteration of those, up to the last, that all prefer a best move; ``None`` if the position was missed or
-    the best move was found after the last completed iteration."""
+    """The first iteration from which on all iterations prefer a best move; ``None`` if the position was missed, or the
+    best move was found after the last completed iteration."""
     iterations: tuple[Iteration, ...]
 
 

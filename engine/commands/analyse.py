@@ -90,9 +90,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _search_moves(arguments: argparse.Namespace, position: Position) -> list[str]:
-    """The moves of ``--search-moves``, of which each is one in the position reached, in the ranks of ``--moves``.
+    """The moves of ``--search-moves``, each legal in the position reached, with the first rank of ``--moves``.
 
-    With ``--ranks auto`` in those ranks in which all of them are legal. Raises ``MoveError``.
+    ``--ranks auto`` selects the first rank with which all of them are legal. Raises ``MoveError``.
     """
     from elolab.engine.games.contract import MoveError
 
@@ -126,7 +126,7 @@ def _search_moves(arguments: argparse.Namespace, position: Position) -> list[str
 
 
 def unit_of_scores(game: Game) -> str:
-    """What scores are in, and what those that are no numbers mean, where there are any."""
+    """Explanation of the unit of scores, and of scores that are not numbers."""
     return f"in {game.score_name}{'' if game.score_unit else ' (M: mate in moves, R: decided by repetition)'}"
 
 

@@ -35,7 +35,7 @@ OTHER_WORDS = {
     "--variant": "--game", "--output": "--json", "--use-affinity": "--affinity", "--event": "--out",
     "--each": "--limit", "--tc": "--limit", "--st": "--limit", "--book": "--openings", "--threads": "--concurrency",
 }  # fmt: skip
-"""What other programs call an option of ours; where a command has ours, its error names it."""
+"""Other programs' names of our options, for the hint in an error about an unknown option."""
 
 WORDS_OF_MATCHES = {
     "--engine": "two [[players]], or [engine] with command = ...",
@@ -64,7 +64,7 @@ MATCH_COMMANDS = "elolab match, sprt and tournament"
 _TRUE_MINUS = re.compile("(^|=)\N{MINUS SIGN}(?=[.0-9])")
 """Before a number that is given as it was printed."""
 _ONE_ARGUMENT = ": expected one argument"
-"""What ``argparse`` says where an option has no value."""
+"""Message of ``argparse`` for an option without its value."""
 
 
 class UsageError(UserError):
@@ -92,7 +92,7 @@ class CommandParser(argparse.ArgumentParser):
         settings.setdefault("formatter_class", ParagraphFormatter)
         super().__init__(**settings)
         self.checks: list[Callable[[argparse.Namespace], Iterable[str]]] = []
-        """What else is wrong with arguments that were read one by one, told together with unknown ones."""
+        """Checks across arguments; their messages are reported together with unknown options."""
         self.implied: tuple[str, Collection[str]] | None = None
         """The subcommand that is meant where none is named, and all of them."""
         self._words: list[str] = []

@@ -14,9 +14,9 @@ Found = TypeVar("Found")
 
 
 def in_background(work: Callable[[], Found]) -> Future[Found]:
-    """What runs in a thread of its own, since the interpreter cannot see Ctrl-C while compiled code runs in this one.
+    """Run ``work`` in a separate thread, since Python cannot handle Ctrl-C while compiled code runs in this one.
 
-    The program need not wait for its end.
+    The program need not wait for the thread's end.
     """
     from concurrent.futures import Future
 

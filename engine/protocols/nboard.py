@@ -2,9 +2,9 @@
 
 The program says which game it looks at (``set game``, ``move``) and how deep to search (``set depth``). ``go`` asks for
 a move, which the engine tells (``=== D3/1.50/0.2``: move, discs, seconds) but does not play; ``hint`` asks for the best
-moves with their evaluations. Any further command ends a search, whose answer comes first; so what is said after
-``pong`` belongs to the position after ``ping``. Nothing but ``ping`` and ``learn`` needs an answer, and what is not
-understood is passed over; what cannot be done is told in the status line.
+moves with their evaluations. Any further command ends a search, whose answer comes first; so output after ``pong``
+belongs to the position after ``ping``. Only ``ping`` and ``learn`` need an answer. Unknown commands are ignored; errors
+appear in the status line.
 """
 
 from __future__ import annotations

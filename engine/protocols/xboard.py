@@ -1,9 +1,9 @@
 """The xboard protocol, version 2 (Chess Engine Communication Protocol by Mann and Muller, 2009), for Xiangqi.
 
-The engine keeps the game: told of the opponent's moves, it answers with its own whenever it is its turn, and with
-``hard`` thinks on during the opponent's. Ranks count from 0, as on all boards of ten ranks. It announces ``nps``: time
-is then counted in nodes, so that ``nps 1000`` with ``st 1`` is a search of a thousand nodes, and with ``nps 0`` it is
-processor time; the thinking output tells processor time with either. ``new`` ends this, and so does ``nps -1``.
+The engine keeps the game: it receives the opponent's moves and answers with its own. With ``hard`` it ponders. Ranks
+count from 0, as on all boards of ten ranks. It supports ``nps``, which counts time in nodes: ``nps 1000`` with ``st 1``
+is a search of a thousand nodes. ``nps 0`` counts processor time. The thinking output shows processor time with either.
+``new`` and ``nps -1`` end this.
 
 What the text leaves to the engine: a draw that is offered is accepted where the search's score is not above 0; the
 engine offers none itself, never resigns, and claims the result of a game that its rules hold to be over.

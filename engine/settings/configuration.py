@@ -73,7 +73,7 @@ USES = {
 """The command or parameter that takes the files, by kind."""
 
 _ASCII = dict(zip("“”‘’−–—、。【】", "\"\"''---,.[]", strict=True))
-"""What is meant by characters that Chinese keyboards and printed pages have; the wide forms are known to Unicode."""
+"""ASCII equivalents of typographic and Chinese characters; Unicode itself maps the wide forms."""
 
 _DECLARED: Any = object()
 """Marker for the default of the key's declaration."""

@@ -15,7 +15,7 @@ from typing import Any
 
 TEXT, WHOLE, NUMBER, SWITCH, CHOICE = "text", "whole", "number", "switch", "choice"
 TEXTS, VALUE, VALUES, ROWS = "texts", "value", "values", "rows"
-"""A list of texts; a text, a number, true or false; a list of those; a list of rows of whole numbers."""
+"""Kinds: a list of texts; a text, number or truth value; a list of such values; a list of rows of whole numbers."""
 TABLE, TABLES = "table", "tables"
 
 

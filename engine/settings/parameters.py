@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Value = bool | int | str
 
 NO_TEXT = "[ours]"
-"""What the source of a parameter begins with that no text has."""
+"""Beginning of the source of a parameter that is in no text."""
 
 
 class ParameterError(UserError):
@@ -75,7 +75,7 @@ class Parameter:
     default_by_game: tuple[tuple[str, Value], ...] = ()
     """Defaults in games where ``default`` would be wrong, whether or not the parameter can be set there."""
     aliases: tuple[str, ...] = ()
-    """What the texts and other engines call it, in their spelling, if unit and meaning are the same."""
+    """Names in the texts and in other engines, in their spelling, for the same unit and meaning."""
 
     def default_for(self, game: str | None) -> Value:
         """The default in a game; ``None`` stands for any game without one of its own."""
@@ -597,7 +597,7 @@ def row_named(name: str) -> Parameter | None:
 
 
 def nearest_name(name: str, among: Iterable[str] | None = None) -> str:
-    """What to set instead of a name: ``" (did you mean 'x'?)"``, what a text means by it, or an empty text."""
+    """A hint for an unknown name: ``" (did you mean 'x'?)"``, its meaning in a text, or an empty text."""
     if name in TEXT_NAMES:
         return f" ({TEXT_NAMES[name]})"
     rows = PARAMETERS if among is None else [BY_NAME[own] for own in among]
@@ -613,7 +613,7 @@ def nearest_name(name: str, among: Iterable[str] | None = None) -> str:
 def find(name: str, where: str = "", among: Iterable[str] | None = None) -> Parameter:
     """The row of a name or alias in any spelling.
 
-    Raises ``ParameterError`` with the nearest right name, of those ``among`` which it should be, if there is none.
+    Raises ``ParameterError`` with the nearest name (among the names ``among``) if there is none.
     """
     row = row_named(name)
     if row is not None:
@@ -696,10 +696,10 @@ def needed_for(name: str) -> dict[str, Value]:
 
 
 def without_what_is_not_named(settings: Mapping[str, Value], game: str) -> dict[str, Value]:
-    """The settings of a complete preset, and everything else of the game that can be off, off.
+    """The settings of a complete preset, with every other technique of the game switched off.
 
-    What has no effect beside them keeps its default if a text knows it, as a condition of a technique that the preset
-    is without; techniques that no text knows are off all the same, so that none comes in with another setting.
+    A parameter without effect beside them keeps its default if it is from a text: it belongs to a technique that is
+    off. A technique that is in no text is always off, so that no other setting can activate it.
     """
     rows = {row.name: row for row in parameters_of(game)}
     completed = dict(settings)

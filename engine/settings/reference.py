@@ -21,15 +21,15 @@ SOURCES = {
     "3.31": "ElephantEye 3.31 as released",
     "ours": "what no text says",
 }
-"""What the marks in the column of sources stand for, by their first word."""
+"""Meaning of the marks in the column of sources, by first word."""
 
 MEASUREMENTS = Path(__file__).parent / "parameter_measurements.toml"
-"""What speaks for the defaults, by parameter; no program of its own, so that a new figure compiles nothing anew."""
+"""Measurements that support the defaults, by parameter; not Python, so that a new figure requires no compilation."""
 
 
 @cache
 def measurements(game: str) -> Mapping[str, str]:
-    """What parameters were measured to be worth in a game: one line a parameter, the default's view, in Elo."""
+    """Measured values of parameters in a game, in Elo from the default's view: one line for each parameter."""
     found = tomllib.loads(MEASUREMENTS.read_text("utf-8")).get(game, {})
     return {str(name): str(text) for name, text in found.items()}
 
@@ -124,7 +124,7 @@ def in_full(names: Sequence[str], games: Sequence[str], width: int) -> str:
 
 
 def in_full_as_data(names: Sequence[str], games: Sequence[str]) -> list[dict[str, Any]]:
-    """The same as plain data: the columns of ``as_data`` for the first game, and what may differ, by game."""
+    """The parameters as plain data: the columns of ``as_data`` for the first game, and differences by game."""
     found = []
     for name in names:
         rows = _rows_by_game(name, games)
