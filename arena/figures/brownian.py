@@ -1,9 +1,9 @@
-"""Brownian motion with drift, stopped at two bounds: what the log-likelihood ratio of a sequential test looks like.
+"""Brownian motion with drift, stopped at two bounds: a model of a sequential test's log-likelihood ratio.
 
-Time is measured so that the variance grows by 1 a unit. Everything is built from reflected paths: a motion between two
-bounds is the sum, with alternating signs, of free motions that begin at the images of its start (Darling and Siegert,
-"The first passage problem for a continuous Markov process", 1953). Products of huge and tiny numbers are formed as
-logarithms, so that no drift and no duration overflows.
+Time is scaled so that the variance grows by 1 per unit. Probabilities come from reflected paths: a motion between two
+bounds is an alternating sum of free motions from the images of its start (Darling and Siegert, "The first passage
+problem for a continuous Markov process", 1953). Products of huge and tiny numbers are computed as logarithms, so that
+no drift or duration overflows.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import math
 DEVIATIONS_THAT_MATTER = 9.0
 """Images farther away than this many standard deviations contribute less than 1e-17."""
 MAX_DIRECT = 25.0
-"""Standard deviations up to which the complementary error function is taken directly."""
+"""Standard deviations up to which the complementary error function is computed directly."""
 
 
 def worse_outcome_probability(lower: float, upper: float, drift: float, duration: float, end: float) -> float:
@@ -39,7 +39,7 @@ def upper_bound_probability(lower: float, upper: float, drift: float, duration: 
 
 
 def _images(lower: float, upper: float, duration: float) -> range:
-    """Numbers of the images that can matter. The drift weights all paths between two points alike, near and far."""
+    """Indices of the images that matter. The drift weights all paths between two points alike."""
     furthest = math.ceil(DEVIATIONS_THAT_MATTER * math.sqrt(duration) / (2 * (upper - lower))) + 1
     return range(-furthest, furthest + 1)
 

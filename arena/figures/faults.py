@@ -12,11 +12,11 @@ from elolab.arena.records import GameRecord
 from elolab.engine.language import DEFAULT_LANGUAGE
 
 FORFEITS = ("crash", "no_answer", "illegal_move", "time_forfeit", "no_move")
-"""Reasons (``engine.rules.REASONS``) of games that a fault ended, not the board; ``no_move`` may be drawn."""
+"""Reasons (``engine.rules.REASONS``) of games ended by a player's fault; a game ended by ``no_move`` may be a draw."""
 FAULTS_SHOWN = 4
-"""Kinds of faults that are reported one by one."""
+"""Maximum number of kinds of faults reported individually."""
 TIME_LOSSES_PERCENT = 1
-"""Where more games than these were lost on time, ratings measure the load of the machine too."""
+"""Percentage of losses on time above which ratings also measure the machine's load."""
 
 
 FAULT_COLUMNS = ("player", "reason", "games", "number", "text")
@@ -31,20 +31,20 @@ class FaultCount:
     """One of ``FORFEITS``."""
     games: int
     number: int
-    """The first of them."""
+    """Number of the first such game."""
     fault: Fault | None
-    """What happened there; ``None`` where nothing but the reason is known."""
+    """Description of the first fault; ``None`` if only the reason is known."""
     drawn: int = 0
-    """How many of them were drawn."""
+    """Number of these games that were drawn."""
 
     @property
     def lost(self) -> int:
-        """How many of them the player lost."""
+        """Number of these games that the player lost."""
         return self.games - self.drawn
 
     @property
     def text(self) -> str:
-        """What happened there, in English; empty where nothing but the reason is known."""
+        """Description of the first fault, in English; empty if only the reason is known."""
         return "" if self.fault is None else self.fault.text(DEFAULT_LANGUAGE)
 
     @property
@@ -54,13 +54,13 @@ class FaultCount:
 
 
 def cause_of(record: GameRecord) -> tuple[str, Fault | None] | None:
-    """The player whose fault ended a game, and the fault; ``None`` for a game that ended otherwise."""
+    """The player whose fault ended a game, and the fault; ``None`` if no fault ended it."""
     if record.reason not in FORFEITS:
         return None
     found = stored_fault(record.detail)
     if found is not None:
         return found
-    # A built-in player in compiled code: its time.
+    # A built-in player in compiled code lost on time.
     late = record.detail.get("late_move")
     fault = None if late is None else late_move_fault(late["elapsed_ms"], late["allowed_ms"], late.get("margin_ms", 0))
     return (record.second if record.result == "1-0" else record.first), fault
@@ -73,7 +73,7 @@ class FaultCounter:
         self._found: dict[tuple[str, str], FaultCount] = {}
 
     def add(self, record: GameRecord) -> None:
-        """Count a game if it was lost by a fault."""
+        """Count a game if a fault ended it."""
         cause = cause_of(record)
         if cause is None:
             return
@@ -104,7 +104,7 @@ def fault_sentences(
     shown: Callable[[str], str] = str,
     quoted: Callable[[str], str] = str,
 ) -> list[str]:
-    """A sentence on each of the most frequent faults, as ``fault_text`` makes it, and the number of other kinds."""
+    """One sentence for each of the most frequent faults, by ``fault_text``, and one with the number of other kinds."""
     found = [fault_text(fault, say, language, shown, quoted) for fault in faults[:FAULTS_SHOWN]]
     if len(faults) > FAULTS_SHOWN:
         found.append(say("fault.more", count=len(faults) - FAULTS_SHOWN))
@@ -120,7 +120,7 @@ def fault_text(
 ) -> str:
     """One sentence on the games that a player lost for one reason; ``say`` are the messages of ``arena``.
 
-    ``shown`` marks up a name, and ``quoted`` what happened.
+    ``shown`` marks up a name, and ``quoted`` the description of the fault.
     """
     how = say(f"lost_by.{fault.reason}")
     key = "fault.no_move" if fault.drawn else "fault.one" if fault.games == 1 else "fault.many"
@@ -135,7 +135,7 @@ def time_loss_warnings(
 ) -> list[str]:
     """One sentence if more than ``TIME_LOSSES_PERCENT`` of the games were lost on time, otherwise none.
 
-    ``faults`` are those of all ``games``; ``say`` and ``shown`` are as for ``fault_text``.
+    ``faults`` cover all ``games``; ``say`` and ``shown`` are as for ``fault_text``.
     """
     lost = Counter({fault.player: fault.games for fault in faults if fault.reason == "time_forfeit"})
     if 100 * lost.total() <= TIME_LOSSES_PERCENT * games:

@@ -1,4 +1,4 @@
-"""The figures of a match of two players as data and as lines of text."""
+"""Statistics of a match between two players, as data and as lines of text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LABEL_WIDTH = 16
 
 
 def figures_of(counts: Pentanomial | Trinomial, settings: SequentialSettings | None = None) -> dict[str, Any]:
-    """Every figure as plain data; with ``settings`` also those of a sequential test."""
+    """All statistics as plain data; with ``settings`` also those of a sequential test."""
     seen = counts.estimate()
     paired = isinstance(counts, Pentanomial)
     figures: dict[str, Any] = {
@@ -60,7 +60,7 @@ def figures_of(counts: Pentanomial | Trinomial, settings: SequentialSettings | N
 
 
 def figure_lines(figures: dict[str, Any], language: str = DEFAULT_LANGUAGE) -> list[str]:
-    """``figures_of`` in words, within 80 columns."""
+    """The statistics of ``figures_of`` as text, within 80 columns."""
     from elolab.arena.figures.numbers import INFINITY, percent_text
 
     say = Catalogue("elolab.arena", language)
@@ -71,7 +71,7 @@ def figure_lines(figures: dict[str, Any], language: str = DEFAULT_LANGUAGE) -> l
         wins, draws, losses = figures["wdl"]
         games = say("match.games_text", games=figures["games"], wins=wins, draws=draws, losses=losses)
         lines = [labelled(say("match.games"), games)]
-    if figures["games"]:  # without any there is nothing to estimate from
+    if figures["games"]:  # without games there is nothing to estimate
         lines += [
             labelled(say("match.score"), f"{100 * figures['score']:.2f} %"),
             labelled(say("match.elo"), _elo_with_interval(figures, "", say)),
@@ -84,7 +84,7 @@ def figure_lines(figures: dict[str, Any], language: str = DEFAULT_LANGUAGE) -> l
 
 
 def _test_lines(figures: dict[str, Any], say: Catalogue) -> list[str]:
-    """The figures of a sequential test."""
+    """The statistics of a sequential test."""
     from elolab.arena.figures.numbers import given_text, percent_text, signed
 
     llr, low, high = (signed(figures[name], 3) for name in ("llr", "lower_bound", "upper_bound"))
@@ -106,16 +106,16 @@ def _test_lines(figures: dict[str, Any], say: Catalogue) -> list[str]:
 
 
 def labelled(label: str, text: str) -> str:
-    """One line: the label in a column of its own, then the text."""
+    """One line with the label in a column of its own."""
     return padded(label, LABEL_WIDTH) + text
 
 
 VERDICT_KEYS = {"H1 accepted": "upper", "H0 accepted": "lower"}
-"""What messages call a verdict; every other one is ``undecided``."""
+"""Suffixes of messages by verdict; any other verdict is ``undecided``."""
 
 
 def verdict_text(verdict: str) -> str:
-    """What ``SequentialTest.verdict`` means, as data have it; ``verdict_sentence`` is for people."""
+    """``SequentialTest.verdict`` in the words of data files; ``verdict_sentence`` is for people."""
     return {"upper accepted": "H1 accepted", "lower accepted": "H0 accepted"}.get(verdict, "undecided")
 
 
@@ -133,7 +133,7 @@ def _signed(value: float) -> str:
 
 
 def figures_of_match(tables: Tables, run: SequentialRun | None) -> dict[str, Any]:
-    """``figures_of`` a match of two players, from the view of the first, with the verdict if it is a test."""
+    """``figures_of`` a match, from the view of the first player, with the verdict of a sequential test."""
     counts = tables.counter.between(0, 1)
     if run is None:
         pairs = counts.pentanomial()
@@ -144,7 +144,7 @@ def figures_of_match(tables: Tables, run: SequentialRun | None) -> dict[str, Any
 def match_lines(
     spec: TournamentSpec, tables: Tables, run: SequentialRun | None, language: str = DEFAULT_LANGUAGE
 ) -> list[str]:
-    """``figures_of_match`` in words; the verdict of a test comes last."""
+    """``figures_of_match`` as text; a test's verdict comes last."""
     say = Catalogue("elolab.arena", language)
     figures = figures_of_match(tables, run)
     one, other = (player.name for player in spec.players)
@@ -155,7 +155,7 @@ def match_lines(
 
 
 def verdict_sentence(run: SequentialRun, one: str, other: str, say: Callable[..., str]) -> str:
-    """What a sequential test of ``one`` against ``other`` has shown so far; ``say`` are the messages of ``arena``."""
+    """The state of a sequential test of ``one`` against ``other``; ``say`` are the messages of ``arena``."""
     from elolab.arena.figures.numbers import given_text
 
     settings = run.settings

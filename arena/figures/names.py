@@ -1,4 +1,4 @@
-"""Names in little room: cut so that no two of them look alike."""
+"""Shortened names that stay distinguishable."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from elolab.engine.language import columns_of, cut
 
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 HEAD_SHARE = 0.6
-"""Of a shortened name's columns: the part for its beginning; the rest is for what tells it from others."""
+"""Share of a shortened name's columns for its beginning; the rest shows where it differs from others."""
 BEFORE_DIFFERENCE = 3
-"""Characters that are shown before the place where names begin to differ."""
+"""Characters shown before the place where names begin to differ."""
 
 
 def told_apart(names: Sequence[str], columns: int) -> list[str]:
-    """The names in at most so many columns each, in their order; different ones are shown differently.
+    """Shorten names to at most ``columns`` columns each (at least 8), so that different names stay different.
 
-    One that is too long keeps its beginning and its end; where that leaves some alike, their beginning and the place
-    where they differ; and where that does not help either, a number. ``columns`` is at least 8.
+    A long name keeps its beginning and end. If some then look alike, it keeps its beginning and the place of the first
+    difference; if that fails, it gets a number.
     """
     shown = {name: name for name in names if columns_of(name) <= columns}
     longer = [name for name in dict.fromkeys(names) if name not in shown]
@@ -36,13 +36,13 @@ def told_apart(names: Sequence[str], columns: int) -> list[str]:
 
 
 Shorten = Callable[[str, int, int], str]
-"""From a name, the place from which others that look like it differ, and the columns there are."""
+"""A function of a name, the place of its first difference from similar ones, and the available columns."""
 
 
 def _take_unique(
     names: Sequence[str], shorten: Shorten, columns: int, shown: dict[str, str], taken: set[str]
 ) -> list[str]:
-    """Put into ``shown`` and ``taken`` whatever no other one looks like; returns the names that are left."""
+    """Add all uniquely shortened names to ``shown`` and ``taken``; returns the remaining names."""
     groups: dict[str, list[str]] = defaultdict(list)
     for name in names:
         groups[cut(name, columns // 2)].append(name)
@@ -73,5 +73,5 @@ def _beginning_and_difference(name: str, differs: int, columns: int) -> str:
 
 
 def _last(text: str, columns: int) -> str:
-    """The end of a text that fits into so many columns."""
+    """The end of a text that fits into ``columns`` columns."""
     return cut(text[::-1], columns)[::-1]

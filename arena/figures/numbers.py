@@ -1,4 +1,4 @@
-"""Numbers as people read them: with typographic signs, and nothing certain that is not."""
+"""Numbers for people: typographic signs, and no rounding to certainty."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def signed(value: float, digits: int = 1) -> str:
 
 
 def given_text(value: float) -> str:
-    """A number as somebody gave it, without a sign before what is positive."""
+    """A number as given by the user, without a plus sign."""
     return with_minus(f"{value:g}")
 
 
 def percent_text(share: float) -> str:
-    """A probability in percent with one digit; never ``0.0`` or ``100.0`` for what is not certain."""
+    """A probability in percent with one digit; ``<0.1`` or ``>99.9`` near certainty."""
     if share < 0.0005:
         return "<0.1"
     if share >= 0.9995:

@@ -1,7 +1,6 @@
-"""Who stands where in a Swiss tournament or a knockout: points with tie-breaks, and the bracket.
+"""Placing in a Swiss tournament or a knockout: points with tie-breaks, and the bracket.
 
-Complete rounds count; of a round that is on nothing is said. The ratings of ``arena.figures.standings`` are apart from
-that: they come from all games.
+Only complete rounds count. The ratings of ``arena.figures.standings`` are independent of placing and use all games.
 """
 
 from __future__ import annotations
@@ -24,30 +23,30 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 TIED = "tied"
-"""Why an encounter of a Swiss tournament has no winner."""
+"""Reason of a Swiss encounter without a winner."""
 WON_IT = "winner"
-"""What the winner of a knockout has reached."""
+"""The value of ``reached`` for the winner of a knockout."""
 QUARTERS = ("", "¼", "½", "¾")
 CELL_WIDTH = 5
-"""Columns of a terminal for a round of a Swiss tournament."""
+"""Columns per round of a Swiss tournament in a terminal."""
 
 
 @dataclass(frozen=True)
 class EncounterRow:
-    """What two players did against each other in a round."""
+    """The result of an encounter: two players in one round."""
 
     round: int
-    """From 1."""
+    """Number of the round, from 1."""
     player: str
     opponent: str
     """Empty for a bye."""
     points: float
-    """Points of ``player`` in the games that were played."""
+    """Points of ``player`` in the played games."""
     opponent_points: float
     games: int
-    """Games that were played."""
+    """Number of games played."""
     winner: str
-    """Empty if it is tied, or nobody was there."""
+    """Name of the winner; empty if tied or unplayed."""
     reason: str
     """``points``, ``tied`` (Swiss), ``walkover``, ``bye``; in a knockout ``sudden_death``, ``seed`` or ``coin`` too."""
     for_third_place: bool = False
@@ -58,23 +57,23 @@ class SwissRow:
     """One player's place in a Swiss tournament."""
 
     place: int
-    """By points, then by the tie-breaks in the order of these fields, then by seed."""
+    """Place by points, then by the tie-breaks in the order of these fields, then by seed."""
     player: str
     seed: int
     """From 1."""
     points: float
-    """1 for an encounter won, a bye, or an opponent that was not there; 1/2 for a tied encounter."""
+    """1 for an encounter won, a bye or an absent opponent; 1/2 for a tied encounter."""
     buchholz: float
     """Sum of the opponents' points; in a round without games, the player's own."""
     sonneborn_berger: float
-    """Sum of the points of opponents beaten, and half of those of opponents tied with; without games likewise."""
+    """Sum of points of beaten opponents, and half of the points of tied ones; without games, the player's own."""
     direct_encounter: float | None
-    """Points in encounters with the others who are still tied; ``None`` unless all of them have met."""
+    """Points in encounters with the players still tied; ``None`` unless all of them have met."""
     game_points: float
     """Points of all games."""
     rounds: tuple[str, ...]
-    """For each round the opponent's place and how it ended: ``3+`` won, ``3=`` tied, ``3-`` lost; with ``*`` if a
-    player was not there; ``bye``; empty once the player has dropped out."""
+    """For each round the opponent's place and the result: ``3+`` won, ``3=`` tied, ``3-`` lost, with ``*`` if a player
+    was absent; ``bye``; empty after the player dropped out."""
 
 
 @dataclass(frozen=True)
@@ -82,14 +81,14 @@ class KnockoutRow:
     """One player's place in a knockout."""
 
     place: int
-    """By the round reached; players who lost in the same round share a place, unless one of them won the third."""
+    """Place by the round reached; losers of the same round share a place, unless they played for third place."""
     player: str
     seed: int
     """From 1."""
     reached: str
     """``winner``, ``final``, ``semi_finals``, ``quarter_finals``, or ``round_of_16`` and so on."""
     encounters_won: int
-    """With games."""
+    """Number of encounters won by playing."""
     game_points: float
     """Points of all games."""
 
@@ -99,20 +98,20 @@ class Placing:
     """The state of a Swiss tournament or a knockout."""
 
     rows: tuple[SwissRow, ...] | tuple[KnockoutRow, ...]
-    """Best place first; in a knockout without the players that are still in it."""
+    """Best place first; in a knockout without players still in it."""
     encounters: tuple[EncounterRow, ...]
-    """In the order of the rounds."""
+    """Encounters in the order of the rounds."""
     rounds_played: int
     rounds: int
-    """Rounds planned."""
+    """Number of planned rounds."""
     is_over: bool
     withdrawals: tuple[Withdrawal, ...]
     bracket: Bracket | None
-    """Of a knockout."""
+    """The bracket of a knockout."""
     names: tuple[str, ...]
-    """Of the players, by their indices."""
+    """Players' names, by index."""
     pairs: int
-    """Pairs of an encounter."""
+    """Pairs of games per encounter."""
 
     def frame(self) -> DataFrame:
         """The rows as a pandas table; columns are the fields of ``SwissRow`` or ``KnockoutRow``.
@@ -149,7 +148,7 @@ def _frame(rows: Sequence[Any], kind: type) -> DataFrame:
 def placing_of(
     spec: TournamentSpec, outcomes: Iterable[Outcome], withdrawals: Iterable[Withdrawal] = ()
 ) -> Placing | None:
-    """The placing after the complete rounds of a tournament; ``None`` for a format in which ratings alone place."""
+    """The placing after a tournament's complete rounds; ``None`` for formats placed by ratings alone."""
     chosen = FORMATS.get(spec.format)
     if isinstance(chosen, Swiss):
         return _swiss_placing(Course.over(spec, outcomes, withdrawals))
@@ -227,7 +226,7 @@ def _opponent(encounter: Encounter, player: int) -> int:
 
 
 def _direct_encounter(player: int, tied: Sequence[int], own: dict[int, list[Encounter]]) -> float | None:
-    """Points of a player against the others who are tied with it; ``None`` unless all of them have met."""
+    """Points of a player in encounters with the players tied with it; ``None`` unless all of them have met."""
     if len(tied) < 2:
         return None
     for one in tied:
@@ -273,7 +272,7 @@ def _tie_row(tie: Tie, names: Sequence[str]) -> EncounterRow:
 
 
 def _knockout_rows(bracket: Bracket, decided: Sequence[Tie], names: Sequence[str]) -> tuple[KnockoutRow, ...]:
-    """The players who are out, and the winner; those of an encounter for the third place only after it."""
+    """Rows of eliminated players and the winner; third-place finalists only after their encounter."""
     ends: dict[int, tuple[int, str]] = {}
     rounds = len(bracket.rounds)
     for tie in decided:
@@ -299,13 +298,13 @@ def _knockout_rows(bracket: Bracket, decided: Sequence[Tie], names: Sequence[str
 
 
 def round_name(round: int, rounds: int) -> str:
-    """What a round of a knockout is called; ``round`` counts from 0."""
+    """Name of a knockout's round; ``round`` counts from 0."""
     left = 2 ** (rounds - round)
     return {2: "final", 4: "semi_finals", 8: "quarter_finals"}.get(left, f"round_of_{left}")
 
 
 def round_title(name: str, say: Callable[..., str]) -> str:
-    """``round_name`` in words; ``say`` are the messages of ``arena``."""
+    """A round's name in a language; ``say`` are the messages of ``arena``."""
     if name.startswith("round_of_"):
         return say("knockout.round_of", players=name.removeprefix("round_of_"))
     return say(f"knockout.{name}")
@@ -315,23 +314,23 @@ def round_title(name: str, say: Callable[..., str]) -> str:
 
 
 def points_text(points: float) -> str:
-    """Points and tie-breaks, which come in quarters, with fractions such as ``½``."""
+    """Points and tie-breaks, which are multiples of a quarter, with fractions such as ``½``."""
     whole, quarters = divmod(round(4 * points), 4)
     return f"{whole or ''}{QUARTERS[quarters]}" if quarters else str(whole)
 
 
 def round_text(cell: str, say: Callable[..., str]) -> str:
-    """A round of ``SwissRow``."""
+    """A cell of ``SwissRow.rounds`` as text."""
     return say("encounter.bye_short") if cell == BYE else with_minus(cell)
 
 
 def reached_text(reached: str, say: Callable[..., str]) -> str:
-    """The round that a player of a knockout has reached."""
+    """The round that a knockout's player reached, as text."""
     return say("knockout.winner") if reached == WON_IT else round_title(reached, say)
 
 
 def rounds_text(placing: Placing, say: Callable[..., str]) -> str:
-    """How many rounds have been played; that there could be no more, if a Swiss tournament has ended early."""
+    """Number of rounds played, and whether a Swiss tournament ended early for lack of opponents."""
     key = "placing.rounds"
     if placing.is_over and placing.bracket is None and placing.rounds_played < placing.rounds:
         key = "placing.ended_early"
@@ -339,7 +338,7 @@ def rounds_text(placing: Placing, say: Callable[..., str]) -> str:
 
 
 def result_sentence(placing: Placing, say: Callable[..., str], shown: Callable[[str], str] = str) -> str:
-    """Who has won, or how far it is; ``shown`` marks up a name."""
+    """The winner, or the number of rounds so far; ``shown`` marks up a name."""
     if not placing.is_over or not placing.rows:
         return rounds_text(placing, say)
     first = placing.rows[0]
@@ -366,7 +365,7 @@ def score_text(one: float, other: float) -> str:
 
 
 def reason_text(reason: str, say: Callable[..., str]) -> str:
-    """Why somebody has won; nothing where the points say it."""
+    """The reason of a win as text; empty if points decided."""
     return "" if reason in (POINTS, TIED) else say(f"encounter.{reason}")
 
 
@@ -376,12 +375,12 @@ def _in_brackets(reason: str, say: Callable[..., str]) -> str:
 
 
 def withdrawal_text(withdrawal: Withdrawal, say: Callable[..., str]) -> str:
-    """That a player has dropped out, and what of it."""
+    """A sentence on a player that dropped out."""
     return say("placing.withdrawal", name=withdrawal.player, round=withdrawal.round + 1, reason=withdrawal.reason)
 
 
 def placing_lines(placing: Placing, language: str = DEFAULT_LANGUAGE) -> list[str]:
-    """The table of a Swiss tournament, or the encounters of a knockout and its places, for 80 columns."""
+    """The table of a Swiss tournament, or a knockout's encounters and places, for 80 columns."""
     say = Catalogue(MESSAGES, language)
     lines = _bracket_lines(placing, say) if placing.bracket is not None else _swiss_lines(placing, say)
     return lines + [

@@ -19,32 +19,32 @@ from elolab.arena.figures.statistics import NATURAL_TO_ELO, Array, Estimate, Pen
 RATING_PRIOR_DEVIATION = 6.0
 """Standard deviation of the weak prior of a rating, in natural units of the model (about 1 000 Elo)."""
 ADVANTAGE_PRIOR_DEVIATION = 2.0
-"""The same for the first-move advantage."""
+"""Standard deviation of the prior of the first-move advantage, in natural units."""
 DRAW_PRIOR_DEVIATION = 3.0
-"""The same for the logarithm of the draw parameter."""
+"""Standard deviation of the prior of the draw parameter's logarithm."""
 SCALE_PRECISION = 1e-10
 PLAIN_SCALES, MAX_SCALES = 20, 200
 """Steps towards the scale of fixed ratings that take what was found as it is, and all of them."""
 """Relative change of the Elo of a natural unit below which ratings fixed in Elo stay where they are."""
 NEWTON_PRECISION = 1e-12
-"""Newton's method ends when a step promises to raise the log posterior by less than half of this."""
+"""Newton's method ends when a step would raise the log posterior by less than half of this."""
 DISPERSION_PRIOR_PAIRS = 20.0
-"""Pairs' worth of belief that the games of a pair are independent, and that pairings are alike in this."""
+"""Weight, in pairs, of the prior that games of a pair are independent and that pairings have equal dispersion."""
 LEAST_SQUARES = 2.0
-"""Of the scores of all pairs (0 to 2) about what is expected: as one pair won and one lost outright would have."""
+"""Minimum sum of squares of all pairs' scores (0 to 2) about their expectation: as one pair won, one lost outright."""
 
 
 @dataclass(frozen=True)
 class PairingCounts:
-    """Everything two players did against each other, seen from the player with index ``first``.
+    """All results between two players, from the view of the player with index ``first``.
 
-    An outcome is coded as twice the score of ``first``: 0 a loss, 1 a draw, 2 a win.
+    An outcome is twice the score of ``first``: 0 a loss, 1 a draw, 2 a win.
     """
 
     first: int
     second: int
     pairs: tuple[tuple[int, int, int], tuple[int, int, int], tuple[int, int, int]]
-    """Complete pairs: row = outcome of the game in which ``first`` moved first, column = of the other game."""
+    """Complete pairs: row = outcome of the game in which ``first`` moved first, column = outcome of the other game."""
     single: tuple[tuple[int, int, int], tuple[int, int, int]] = ((0, 0, 0), (0, 0, 0))
     """Games outside complete pairs: row 0 where ``first`` moved first, row 1 where ``second`` did."""
 
@@ -74,7 +74,7 @@ class PairingCounts:
 
 @dataclass(frozen=True)
 class PairingTable:
-    """The counts of many pairings as arrays; the fields are those of ``PairingCounts``."""
+    """The counts of many pairings as arrays, with the fields of ``PairingCounts``."""
 
     first: NDArray[np.int64]
     """Shape (pairings,)."""
@@ -86,7 +86,7 @@ class PairingTable:
 
     @classmethod
     def of(cls, pairings: Sequence[PairingCounts]) -> PairingTable:
-        """The same counts."""
+        """Convert a sequence of counts."""
         return cls(
             np.array([pairing.first for pairing in pairings], np.int64),
             np.array([pairing.second for pairing in pairings], np.int64),
@@ -97,7 +97,7 @@ class PairingTable:
     def games_by_first_mover(self) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
         """Indices of first and second movers, shape (rows,), and counts of loss, draw, win of the first, (rows, 3).
 
-        A pairing has two rows: that of the games in which ``first`` moved first, and that of the others.
+        A pairing has two rows: games in which ``first`` moved first, and the others.
         """
         firsts = np.stack([self.first, self.second], axis=1).reshape(-1)
         seconds = np.stack([self.second, self.first], axis=1).reshape(-1)
@@ -110,32 +110,31 @@ class PairingTable:
 class Ratings:
     """A joint fit of the ratings of many players.
 
-    Ratings are Elo: differences near 0 mean what logistic Elo means. Within a connected group they are relative to the
-    anchors, or without one to the group's mean; between groups that never met, directly or through others, nothing is
-    known.
+    Ratings are Elo: differences near 0 equal logistic Elo. Within a connected group they are relative to the anchors,
+    or without anchors to the group's mean. Groups without games between them cannot be compared.
     """
 
     elo: Array
     """Rating of each player, shape (players,)."""
     covariance: Array
-    """Of the anchored ratings, in Elo squared, shape (players, players); infinite between groups."""
+    """Covariance of the anchored ratings, in Elo squared, shape (players, players); infinite between groups."""
     first_move_advantage: float
-    """Elo that having the first move is worth."""
+    """Value of the first move, in Elo."""
     first_move_error: float
-    """Half the width of its 95 % interval."""
+    """Half the width of the 95 % interval of ``first_move_advantage``."""
     draw_parameter: float
     """Davidson's nu: the odds of a draw against the geometric mean of the odds of either win."""
     dispersion: float
-    """Variance of all pairs' scores over that of independent games; below 1 where the openings decide games."""
+    """Variance of pair scores relative to independent games; below 1 if openings decide games."""
     groups: tuple[tuple[int, ...], ...]
     """Connected groups of players, largest first; one group if all ratings can be compared."""
     anchors: dict[int, float] = field(default_factory=dict)
-    """Players whose ratings were given, and what they are."""
+    """Players with given ratings, and these ratings."""
 
     def error(self, player: int) -> float:
         """Half the width of the 95 % interval of a player's rating relative to its anchors; 0 for an anchor.
 
-        Infinite for a player without games: its rating is the mean of itself alone, and says nothing.
+        Infinite for a player without games.
         """
         if player not in self.anchors and (player,) in self.groups:
             return math.inf
@@ -154,7 +153,7 @@ class Ratings:
         with np.errstate(invalid="ignore", divide="ignore"):
             deviations = np.sqrt(np.maximum(variances[:, None] + variances - 2 * self.covariance, 0.0))
             quotients = np.subtract.outer(self.elo, self.elo) / deviations
-        # Between groups nothing is known; of two anchors the order is.
+        # Groups cannot be compared, but two anchors can.
         quotients[np.isinf(self.covariance) | np.isnan(quotients)] = 0.0
         cumulative = NormalDist().cdf
         return np.array([[cumulative(value) for value in row] for row in quotients.tolist()])
@@ -170,13 +169,15 @@ def fit_ratings(
 
     The player who moves first wins, draws and loses in proportion to exp(d/2), nu and exp(-d/2), where d is the
     difference of strengths plus the advantage. A weak normal prior keeps players who won or lost everything finite.
-    The covariance allows for the games of a pair not being independent, each two players by the dispersion of their own
-    pairs (drawn towards that of all pairs, and of independent games, while they are few, so that normal quantiles hold
-    of few pairs too): A^-1 B A^-1, where A is the model's information and B
-    the same with the dispersions as weights (White, "Maximum likelihood estimation of misspecified models", 1982).
-    ``anchors`` are players whose ratings are
-    given, with their Elo, and ``anchor`` is short for one of 0 Elo; a connected group without any has the mean 0. One
-    anchor only shifts its group; several of one group are fixed while the others are fitted. Mutates nothing.
+
+    The covariance is A^-1 B A^-1 (White, "Maximum likelihood estimation of misspecified models", 1982): A is the
+    model's information, and B the same weighted by dispersions, because games of a pair are not independent. Each
+    pairing has the dispersion of its own pairs, shrunk towards that of all pairs and of independent games. So normal
+    quantiles also hold for few pairs.
+
+    ``anchors`` are players with given ratings in Elo; ``anchor`` is short for one with 0 Elo. A connected group without
+    anchors has the mean 0. A single anchor only shifts its group; several anchors of a group are fixed in the fit.
+    Mutates nothing.
     """
     given = {anchor: 0.0} if anchor is not None else dict(anchors or {})
     for player in given:
@@ -237,7 +238,7 @@ def with_match(ratings: Ratings, match: Estimate) -> Ratings:
 def _fixed_in_their_groups(
     groups: Sequence[Sequence[int]], anchors: Mapping[int, float]
 ) -> tuple[dict[int, float], Array]:
-    """The anchors that share a group, in Elo above their mean, and the Elo to add to every player, shape (players,)."""
+    """Anchors that share a group, relative to their mean, and the Elo to add to every player, shape (players,)."""
     fixed: dict[int, float] = {}
     origin = np.zeros(sum(len(group) for group in groups))
     for group in groups:
@@ -251,7 +252,7 @@ def _fixed_in_their_groups(
 
 
 def _inverse_of_free(information: Array, fixed: Iterable[int]) -> Array:
-    """The covariance of everything that was fitted; zero for what was fixed."""
+    """The covariance of fitted parameters; zero for fixed ones."""
     free = np.setdiff1d(np.arange(len(information)), list(fixed))
     covariance = np.zeros_like(information)
     covariance[np.ix_(free, free)] = np.linalg.inv(information[np.ix_(free, free)])
@@ -279,10 +280,10 @@ class _Fit:
         self._precision = np.r_[deviations, ADVANTAGE_PRIOR_DEVIATION, DRAW_PRIOR_DEVIATION] ** -2.0
 
     def solve(self, fixed: Mapping[int, float]) -> tuple[Array, Array]:
-        """The maximum with some strengths fixed, and the information there (minus the second derivative of all).
+        """The maximum with some strengths fixed, and the information there (negative Hessian of all parameters).
 
-        Newton's method; steps are halved until they help. It also ends where the posterior, a sum over perhaps tens of
-        thousands of games, cannot be told from a higher one any more.
+        Newton's method with step halving. It also ends when the posterior, a sum over perhaps tens of thousands of
+        games, cannot be improved numerically.
         """
         point = np.zeros(self._count + 2)
         point[list(fixed)] = list(fixed.values())
@@ -297,12 +298,12 @@ class _Fit:
             fraction = 1.0
             while (following := self._posterior(point + fraction * step)) < value and fraction > 1e-10:
                 fraction /= 2
-            if fraction <= 1e-10 or following <= value:  # of many games, the last digits of the posterior are noise
+            if fraction <= 1e-10 or following <= value:  # with many games, the last digits of the posterior are noise
                 return point, information
             point, value = point + fraction * step, following
 
     def weighted_information(self, point: Array, weights: Array) -> Array:
-        """The information at a point with the games of each row counted ``weights`` times, shape (rows,)."""
+        """The information at a point with each row's games weighted by ``weights``, shape (rows,)."""
         return self._derivatives(self._outcomes * weights[:, None], point)[1]
 
     def _posterior(self, point: Array) -> float:
@@ -310,11 +311,11 @@ class _Fit:
         return float((self._outcomes * logarithms).sum() - self._precision @ point**2 / 2)
 
     def _chances(self, point: Array) -> Array:
-        """Probabilities of loss, draw and win of the first mover, shape (rows, 3)."""
+        """The first mover's probabilities of loss, draw and win, shape (rows, 3)."""
         return outcome_probabilities(point[self._firsts] - point[self._seconds] + point[-2], _draw_parameter(point))
 
     def _derivatives(self, outcomes: Array, point: Array) -> tuple[Array, Array]:
-        """Gradient and information of the log posterior at ``point``, of these outcomes."""
+        """Gradient and information of the log posterior at ``point``, for these outcomes."""
         chances = self._chances(point)
         totals = outcomes.sum(axis=1)
         expected = chances[:, 1] / 2 + chances[:, 2]
@@ -330,12 +331,12 @@ class _Fit:
         return gradient, information
 
     def _summed(self, rows: Array) -> Array:
-        """What slopes by the difference of each row, shape (rows,), are by strengths and advantage; 0 for ln nu."""
+        """Convert slopes by each row's difference, shape (rows,), to slopes by strengths and advantage; 0 for ln nu."""
         ahead, behind = (np.bincount(place, rows, self._count) for place in (self._firsts, self._seconds))
         return np.r_[ahead - behind, rows.sum(), 0.0]
 
     def _add_squares(self, information: Array, rows: Array) -> None:
-        """Add what second derivatives by the difference of each row, shape (rows,), are by strengths and advantage."""
+        """Add second derivatives by each row's difference, shape (rows,), to those by strengths and advantage."""
         count = self._count
         ahead, behind = (np.bincount(place, rows, count) for place in (self._firsts, self._seconds))
         met = np.bincount(self._firsts * count + self._seconds, rows, count**2).reshape(count, count)
@@ -346,14 +347,14 @@ class _Fit:
 
 
 def _draw_parameter(point: Array) -> float:
-    """nu, within what can be a number: Newton's first steps may lead far away, and are then taken back."""
+    """nu, clipped to finite numbers, because Newton's first steps may overshoot."""
     return math.exp(max(-700.0, min(700.0, float(point[-1]))))
 
 
 def _elo_per_natural_unit(solution: Array) -> float:
-    """Logistic Elo of a natural unit of strength, for equal players who each move first once.
+    """Logistic Elo per natural unit of strength, for equal players who each move first once.
 
-    The more draws, the less a unit changes the score; this makes small differences mean the same as logistic Elo.
+    More draws reduce a unit's effect on the score; this factor makes small differences equal logistic Elo.
     """
     _, draw, win = outcome_probabilities(np.array([solution[-2]]), _draw_parameter(solution))[0]
     slope = draw / 4 + win - (draw / 2 + win) ** 2
@@ -361,9 +362,9 @@ def _elo_per_natural_unit(solution: Array) -> float:
 
 
 def _scale_of_fixed(fit: _Fit, fixed: Mapping[int, float], free_scale: float) -> float:
-    """Elo of a natural unit where strengths are given in Elo: the scale at which they are fixed must come out again.
+    """Elo per natural unit if strengths are fixed in Elo: the scale that reproduces itself.
 
-    Far from what the games say none does: then it is ``free_scale``, that of the fit without them.
+    If no such scale exists, because the games contradict the anchors, it is ``free_scale``, of the fit without them.
     """
     scale = free_scale
     for step in range(MAX_SCALES):
@@ -376,16 +377,15 @@ def _scale_of_fixed(fit: _Fit, fixed: Mapping[int, float], free_scale: float) ->
             return found
         if not found > 0:
             break
-        scale = found if step < PLAIN_SCALES else math.sqrt(scale * found)  # some would go to and fro for ever
+        scale = found if step < PLAIN_SCALES else math.sqrt(scale * found)  # some would oscillate for ever
     return free_scale
 
 
 def _pair_dispersions(player_count: int, table: PairingTable, solution: Array) -> tuple[float, Array]:
-    """Observed over modelled variance of the score of a pair: of all pairs together, and of each pairing's.
+    """Observed over modelled variance of a pair's score: for all pairs together, and for each pairing.
 
-    All together is drawn towards 1 while there are few pairs, each pairing towards all together. Where nearly all games
-    are drawn, what has not been seen yet may matter: the squares are taken to be ``LEAST_SQUARES`` of the
-    share of draws at least.
+    With few pairs the total is shrunk towards 1, and each pairing towards the total. If nearly all games are drawn,
+    unseen outcomes may matter: the squares are at least ``LEAST_SQUARES`` times the share of draws.
     """
     advantage, draw_parameter = solution[-2], _draw_parameter(solution)
     difference = solution[table.first] - solution[table.second]
@@ -400,7 +400,7 @@ def _pair_dispersions(player_count: int, table: PairingTable, solution: Array) -
         return 1.0, np.ones(len(pairs))
     drawn_share = drawn_pairs / pairs.sum()
     observed += max(0.0, LEAST_SQUARES * drawn_share - observed.sum()) * pairs / pairs.sum()
-    # The fit has used up one degree of freedom for every rating but one, and one for the advantage.
+    # The fit uses one degree of freedom per rating but one, and one for the advantage.
     freedom = max(pairs.sum() - player_count, 1.0) / pairs.sum()
 
     def drawn(observed: Array, expected: Array, pairs: Array, towards: float) -> Array:
@@ -413,7 +413,7 @@ def _pair_dispersions(player_count: int, table: PairingTable, solution: Array) -
 
 
 def _row_weights(table: PairingTable, dispersions: Array) -> Array:
-    """What the games of each row of ``games_by_first_mover`` add to the variance: single games as they are."""
+    """Variance factors for the rows of ``games_by_first_mover``; single games have 1."""
     pairs, single = table.pairs.sum(axis=(1, 2))[:, None], table.single.sum(axis=2)
     games = pairs + single
     weights = (dispersions[:, None] * pairs + single) / np.maximum(games, 1)
@@ -441,7 +441,7 @@ def connected_groups(player_count: int, edges: Iterable[tuple[int, int]]) -> tup
 def _anchoring(
     player_count: int, groups: Sequence[Sequence[int]], anchors: Iterable[int], fixed: Iterable[int]
 ) -> Array:
-    """Matrix that subtracts from each strength its group's anchor or, without one, mean; nothing from fixed groups."""
+    """Matrix that subtracts from each strength its group's anchor or mean; nothing in fixed groups."""
     projection = np.eye(player_count)
     for group in groups:
         rows = np.array(group)

@@ -1,7 +1,7 @@
-"""What the instruments of built-in players counted in a tournament, as tables: one player's games taken together.
+"""Search statistics of built-in players in a tournament, as tables over all games of each player.
 
-Figures of a player whose instruments were off, or that is not built in, are missing. Rates without a single case are
-``None``. Units are in the columns' names.
+Players without statistics, or that are not built in, are left out. Rates without a case are ``None``. Units are in the
+columns' names.
 """
 
 from __future__ import annotations
@@ -21,34 +21,34 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class SearchStatistics:
-    """The sums of every player that was counted, in the order of the specification."""
+    """Sums of every counted player, in the order of the specification."""
 
     totals: Mapping[str, Mapping[str, Any]]
-    """By player; each as ``engine.search_statistics`` describes it."""
+    """Sums by player; ``engine.search_statistics`` describes them."""
     games: Mapping[str, int]
-    """Games of each that were counted."""
+    """Number of counted games by player."""
 
     def __bool__(self) -> bool:
         return bool(self.totals)
 
     def frame(self) -> DataFrame:
-        """One row a player: rates, costs and waste (``instruments.csv``)."""
+        """One row per player: rates, costs and waste (``instruments.csv``)."""
         return _frame([player_row(name, total, self.games[name]) for name, total in self.totals.items()])
 
     def null_frame(self, by: str) -> DataFrame:
-        """Null moves by ``material``, ``pieces`` or ``depth``: one row a player and class."""
+        """Null moves by ``material``, ``pieces`` or ``depth``: one row per player and class."""
         return _frame([row for name, total in self.totals.items() for row in null_rows(name, total, by)])
 
     def iterations_frame(self) -> DataFrame:
-        """One row a player and depth."""
+        """One row per player and depth."""
         return _frame([row for name, total in self.totals.items() for row in iteration_rows(name, total)])
 
     def ends_frame(self) -> DataFrame:
-        """One row a player and reason for which searches ended."""
+        """One row per player and reason that ended searches."""
         return _frame([row for name, total in self.totals.items() for row in end_rows(name, total)])
 
     def frames(self) -> dict[str, DataFrame]:
-        """Every table by the name of its CSV file, without ending."""
+        """Every table by the name of its CSV file, without extension."""
         return {
             "instruments": self.frame(),
             "instruments_null_by_material": self.null_frame("material"),
@@ -60,7 +60,7 @@ class SearchStatistics:
 
 
 class SearchStatisticsCounter:
-    """Sums what was counted, by player, game by game."""
+    """Sums search statistics by player, game by game."""
 
     def __init__(self, players: Sequence[str]) -> None:
         self._players = players
@@ -68,20 +68,20 @@ class SearchStatisticsCounter:
         self._games: dict[str, int] = dict.fromkeys(players, 0)
 
     def add(self, record: GameRecord) -> None:
-        """Take up a game."""
+        """Add a game's statistics."""
         for name, counted in zip((record.first, record.second), record.search_statistics or (), strict=False):
             if counted:
                 add_search_statistics(self._totals.setdefault(name, {}), counted)
                 self._games[name] += 1
 
     def sums(self) -> SearchStatistics:
-        """What all games come to."""
+        """The sums over all games."""
         totals = {name: self._totals[name] for name in self._players if name in self._totals}
         return SearchStatistics(totals, self._games)
 
 
 def share(part: float, whole: float, factor: float = 1.0) -> float | None:
-    """``factor`` * ``part`` / ``whole``; ``None`` of nothing."""
+    """``factor`` * ``part`` / ``whole``; ``None`` if ``whole`` is 0."""
     return factor * part / whole if whole else None
 
 
@@ -147,7 +147,7 @@ def player_row(name: str, total: Mapping[str, Any], games: int) -> Row:
 
 
 def branching_factor(total: Mapping[str, Any]) -> float | None:
-    """Nodes of iterations by nodes of the iteration before, over all iterations that have one, as a ratio of sums."""
+    """Ratio of summed nodes of iterations to summed nodes of their predecessors."""
     rows = [dict(zip(ITERATION_COLUMNS, row, strict=True)) for row in total["iterations"].values()]
     later = [row for row in rows if row["nodes_before"]]
     return share(sum(row["nodes"] for row in later), sum(row["nodes_before"] for row in later))
@@ -198,7 +198,7 @@ def iteration_rows(name: str, total: Mapping[str, Any]) -> list[Row]:
 
 
 def end_rows(name: str, total: Mapping[str, Any]) -> list[Row]:
-    """Why the searches of one player ended, most frequent first."""
+    """Reasons that ended a player's searches, most frequent first."""
     rows = []
     for reason, values in total["ends"].items():
         row = dict(zip(END_COLUMNS, values, strict=True))
@@ -224,7 +224,7 @@ def _frame(rows: Sequence[Row]) -> DataFrame:
 
 
 def shown_columns() -> tuple[tuple[str, str, Callable[[Row], float | None], int], ...]:
-    """The report's main table: for each column its title and unit (keys of a report's messages), figure and digits."""
+    """Columns of the report's main table: title and unit (message keys), value and digits."""
 
     def figure(column: str) -> Callable[[Row], float | None]:
         return lambda row: row[column]

@@ -28,37 +28,37 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 MESSAGES = "elolab.arena"
-"""The package whose messages the text has."""
+"""The package with the text's messages."""
 PENTANOMIAL_COLUMNS = ("LL", "LD", "even", "WD", "WW")
 """Outcomes of a pair: both games lost; a loss and a draw; one each or both drawn; a win and a draw; both won."""
 TEXT_WIDTH = 80
 NOTHING = "\N{EN DASH}"
-"""What stands in a table where nothing is known."""
+"""Placeholder for unknown values in tables."""
 MAX_MATRIX = 11
-"""Players whose likelihoods of superiority fit side by side in plain text."""
+"""Maximum players in the plain-text matrix of likelihoods of superiority."""
 MAX_PAIRING_LIST = 45
-"""Pairings of two players that the plain text lists (ten players); the CSV file has them all."""
+"""Maximum pairings in the plain-text list (ten players); the CSV file has all."""
 
 PairKey = tuple[int, int, int]
 
 
 class PairCounter:
-    """Counts of complete pairs and single games between all players, kept up to date game by game.
+    """Counts complete pairs and single games between all players, game by game.
 
-    A pair is complete once both its games, with colours swapped, have a result. Adding a game takes constant time.
+    A pair is complete once both colour-swapped games have a result. Adding a game takes constant time.
     """
 
     def __init__(self, players: Sequence[str]) -> None:
         self.players = tuple(players)
         self.unfinished = 0
-        """Games without a result; they count nowhere else."""
+        """Games without a result; no other count includes them."""
         self._index = {name: number for number, name in enumerate(self.players)}
         self._pairs: dict[tuple[int, int], np.ndarray] = {}
         self._single: dict[tuple[int, int], np.ndarray] = {}
         self._waiting: dict[PairKey, list[int | None]] = {}
 
     def add(self, record: GameRecord | GameSummary) -> None:
-        """Count one game. Raises ``KeyError`` if a player is not of this tournament."""
+        """Count one game. Raises ``KeyError`` if a player is not in this tournament."""
         if record.score is None:
             self.unfinished += 1
             return
@@ -100,7 +100,7 @@ class PairCounter:
         return sum((counts.pentanomial() for counts in self._of(player)), Pentanomial((0, 0, 0, 0, 0)))
 
     def trinomial(self, player: int) -> Trinomial:
-        """All games of one player against everybody, from that player's view."""
+        """All games of one player, from that player's view."""
         counts = [counts.trinomial() for counts in self._of(player)]
         return Trinomial(*(sum(getattr(count, name) for count in counts) for name in ("wins", "draws", "losses")))
 
@@ -111,7 +111,7 @@ class PairCounter:
                 yield self.between(player, other)
 
     def first_mover(self) -> Trinomial:
-        """All games from the view of whoever had the first move's colour."""
+        """All games from the view of the side that moves first."""
         losses, draws, wins = self.table().games_by_first_mover()[2].sum(axis=0)
         return Trinomial(int(wins), int(draws), int(losses))
 
@@ -132,7 +132,7 @@ class PairCounter:
 
     @property
     def single_games(self) -> int:
-        """Finished games whose partner with colours swapped is missing."""
+        """Finished games whose colour-swapped partner is missing."""
         return int(sum(table.sum() for table in self._single.values()))
 
     @property
@@ -155,17 +155,17 @@ class Standing:
     rating: float
     """Elo relative to the anchors or, without one, to the mean of the player's group (joint fit of all games)."""
     rating_error: float
-    """Half the width of the rating's 95 % interval, in Elo; 0 for an anchor, whose rating was given, and infinite
-    for a player without games."""
+    """Half the width of the rating's 95 % interval, in Elo; 0 for an anchor, and infinite for a player without
+    games."""
     points: float
     games: int
     wins: int
     draws: int
     losses: int
     score: float
-    """Points a game, 0 to 1; 1/2 without games."""
+    """Points per game, 0 to 1; 1/2 without games."""
     pairs: int
-    """Complete pairs, and below how many of each outcome (see ``PENTANOMIAL_COLUMNS``)."""
+    """Complete pairs; the fields below count them by outcome (see ``PENTANOMIAL_COLUMNS``)."""
     LL: int
     LD: int
     even: int
@@ -174,7 +174,7 @@ class Standing:
     single_games: int
     """Games outside complete pairs."""
     mean_depth: float | None
-    """Plies a move; ``None`` where the player never said."""
+    """Plies per move; ``None`` if the player never reported depths."""
     mean_nodes: float | None
     """Nodes per move."""
     mean_time_ms: float | None
@@ -184,13 +184,13 @@ class Standing:
 
     @property
     def is_rated(self) -> bool:
-        """Whether anything is known of its strength: it has played, or its rating was given."""
+        """Whether the rating means anything: the player has games, or its rating was given."""
         return self.games > 0 or math.isfinite(self.rating_error)
 
 
 @dataclass(frozen=True)
 class HeadToHead:
-    """Everything two players did against each other, from the view of ``player``."""
+    """All results between two players, from the view of ``player``."""
 
     player: str
     opponent: str
@@ -199,14 +199,14 @@ class HeadToHead:
     draws: int
     losses: int
     score: float
-    """Points a game, 0 to 1, paired or not."""
+    """Points per game, 0 to 1, paired or not."""
     elo: float
-    """From complete pairs if there are any, else from single games; the interval and ``los`` likewise."""
+    """Elo from complete pairs, or without any from single games; likewise the interval and ``los``."""
     elo_error: float
     elo_low: float
     elo_high: float
     los: float
-    """Probability that ``player`` is the stronger, 0 to 1."""
+    """Probability that ``player`` is the stronger one, 0 to 1."""
     pairs: int
     LL: int
     LD: int
@@ -220,7 +220,7 @@ class HeadToHead:
 
 @dataclass(frozen=True)
 class EndingCount:
-    """How often games ended for one reason, and with which result."""
+    """Number of games that ended for one reason, by result."""
 
     reason: str
     games: int
@@ -231,49 +231,49 @@ class EndingCount:
 
 @dataclass(frozen=True)
 class Tables:
-    """Everything the reports show about results."""
+    """All results for reports."""
 
     counter: PairCounter
     ratings: Ratings
     standings: tuple[Standing, ...]
     """Best rating first, group by group."""
     head_to_heads: tuple[HeadToHead, ...]
-    """Every ordered two players who met, in the order of the standings."""
+    """Every ordered pair of players who met, in the order of the standings."""
     endings: tuple[EndingCount, ...]
     """Most frequent reason first."""
     faults: tuple[FaultCount, ...] = ()
-    """What players forfeited games by, the most frequent first."""
+    """Faults by which players forfeited games, most frequent first."""
 
     @property
     def games(self) -> int:
-        """Of which these tables are."""
+        """Number of games in these tables."""
         return sum(row.games for row in self.endings)
 
     @property
     def anchors(self) -> dict[str, float]:
-        """Players whose ratings were given, with their Elo."""
+        """Players with given ratings, in Elo."""
         return {self.counter.players[player]: elo for player, elo in self.ratings.anchors.items()}
 
     @property
     def referred_anchors(self) -> dict[str, float]:
-        """Those of them to which ratings of others are relative: they are connected with others by games."""
+        """Anchors that are connected with other players by games, so that ratings are relative to them."""
         names = {name for group in self.ratings.groups if len(group) > 1 for name in self._names(group)}
         return {name: elo for name, elo in self.anchors.items() if name in names}
 
     @property
     def reference(self) -> str:
-        """What ratings are relative to: the ``mean``, the ``given`` ones, or ``partly`` the latter."""
+        """The reference of ratings: the ``mean``, the ``given`` ones, or ``partly`` given."""
         if not self.referred_anchors:
             return "mean"
         return "given" if all(self.is_anchored(row) for row in self.standings if row.is_rated) else "partly"
 
     @property
     def separate_groups(self) -> int:
-        """How many groups there are whose ratings do not compare; of a player without a rating nothing does."""
+        """Number of groups whose ratings cannot be compared; players without a rating do not count."""
         return len({row.group for row in self.standings if row.is_rated})
 
     def is_anchored(self, row: Standing) -> bool:
-        """Whether a rating is relative to anchors rather than to the mean of the player's group."""
+        """Whether a rating is relative to anchors instead of its group's mean."""
         return not self.anchors.keys().isdisjoint(self._names(self.ratings.groups[row.group - 1]))
 
     def _names(self, group: Iterable[int]) -> list[str]:
@@ -286,7 +286,7 @@ class Tables:
         return [[float(matrix[one, other]) for other in order] for one in order]
 
     def difference(self, place: int, other: int) -> tuple[float, float]:
-        """Rating of one above another (places in the standings) and half the width of its 95 % interval."""
+        """Difference of two ratings (by place in the standings) and half the width of its 95 % interval."""
         one, two = (self.counter.players.index(self.standings[rank].player) for rank in (place, other))
         return self.ratings.difference(one, two)
 
@@ -317,7 +317,7 @@ class Tables:
         return _rows_csv(self.standings, Standing)
 
     def crosstable_csv(self) -> str:
-        """``crosstable_frame`` as CSV, likewise."""
+        """``crosstable_frame`` as CSV, without pandas."""
         return _rows_csv(self.head_to_heads, HeadToHead)
 
     def standings_frame(self) -> DataFrame:
@@ -345,24 +345,24 @@ def _frame(rows: Sequence[Any], kind: type) -> DataFrame:
 
 
 class TableCounter:
-    """Counts games, one after another in schedule order, for all tables; keeps none of them."""
+    """Counts games for all tables, in schedule order, without keeping them."""
 
     def __init__(self, game: str, players: Sequence[str]) -> None:
-        """``game`` is the name of the game they play, ``players`` the names in the order of the specification."""
+        """``game`` is the game's name, ``players`` the names in the order of the specification."""
         self.pairs = PairCounter(players)
         self._effort = _Effort(game, players)
         self._endings = Counter[tuple[str, str]]()
         self._faults = FaultCounter()
 
     def add(self, record: GameRecord) -> None:
-        """Count one game. Raises ``KeyError`` if a player is not of this tournament."""
+        """Count one game. Raises ``KeyError`` if a player is not in this tournament."""
         self.pairs.add(record)
         self._effort.add(record)
         self._endings[record.reason, record.result] += 1
         self._faults.add(record)
 
     def tables(self, anchors: Mapping[str, float] | None = None) -> Tables:
-        """Fit the ratings and build every table; ``anchors`` are players whose ratings are given, with their Elo."""
+        """Fit the ratings and build every table; ``anchors`` are players with given ratings in Elo."""
         counter = self.pairs
         given = {counter.players.index(name): elo for name, elo in (anchors or {}).items()}
         ratings = counter.ratings(given)
@@ -383,11 +383,11 @@ def tables_of(
 
 
 def standing_rows(counter: PairCounter, ratings: Ratings, effort: _Effort | None = None) -> tuple[Standing, ...]:
-    """The rows of the standings; what a move took is unknown without ``effort``."""
+    """The rows of the standings; without ``effort``, means per move are unknown."""
     group_of = {player: number for number, group in enumerate(ratings.groups, start=1) for player in group}
     order = sorted(
         range(len(counter.players)),
-        # Equal results differ in the last digits of their fit.
+        # Equal results differ in the last digits of the fit.
         key=lambda player: (group_of[player], -round(float(ratings.elo[player]), 6), counter.players[player]),
     )
     rows = []
@@ -414,7 +414,7 @@ class _Effort:
         """Sum and number of depths (plies), nodes and times (ms)."""
 
     def add(self, record: GameRecord) -> None:
-        """Take up a game."""
+        """Add a game's moves."""
         from elolab.engine.games import game_named
 
         start = game_named(self._game).side_to_move(record.opening.position) + len(record.opening.moves)
@@ -430,7 +430,7 @@ class _Effort:
                 total[2 * place + 1] += len(known)
 
     def means(self, name: str) -> tuple[float | None, float | None, float | None]:
-        """Mean depth, nodes and time of a player's moves; ``None`` where it never said."""
+        """Mean depth, nodes and time of a player's moves; ``None`` for values that it never reported."""
         total = self._totals[name]
         depth, nodes, time = (
             float(total[place] / total[place + 1]) if total[place + 1] else None for place in (0, 2, 4)
@@ -439,7 +439,7 @@ class _Effort:
 
 
 def head_to_heads(counter: PairCounter, ranking: Sequence[int]) -> tuple[HeadToHead, ...]:
-    """Every ordered two players who met, in the order of ``ranking``, the numbers of the players in ``counter``."""
+    """Every ordered pair of players who met; ``ranking`` are the players' indices in ``counter``."""
     rows = []
     for player in ranking:
         for opponent in ranking:
@@ -460,7 +460,7 @@ def head_to_heads(counter: PairCounter, ranking: Sequence[int]) -> tuple[HeadToH
 
 
 def _endings(counts: Counter[tuple[str, str]]) -> tuple[EndingCount, ...]:
-    """``counts`` are games by reason and result."""
+    """Rows by reason; ``counts`` are games by reason and result."""
     reasons = Counter[str]()
     for (reason, _), count in counts.items():
         reasons[reason] += count
@@ -474,7 +474,7 @@ def _endings(counts: Counter[tuple[str, str]]) -> tuple[EndingCount, ...]:
 
 
 def tables_text(tables: Tables, side_names: tuple[str, str] | None = None, language: str = DEFAULT_LANGUAGE) -> str:
-    """Standings, pairings and endings for a terminal of 80 columns; each part says what its numbers are."""
+    """Standings, pairings and endings for a terminal of 80 columns; each part explains its numbers."""
     say = Catalogue(MESSAGES, language)
     first = side_names[0] if side_names else say("standings.first_mover")
     parts = [
@@ -524,7 +524,7 @@ def _standings_lines(tables: Tables, say: Catalogue) -> list[str]:
 
 
 def rating_reference(tables: Tables, say: Callable[..., str]) -> str:
-    """What ratings are relative to; ``say`` are the messages of ``arena``."""
+    """The reference of ratings as text; ``say`` are the messages of ``arena``."""
 
     def given(anchors: Mapping[str, float]) -> str:
         texts = [say("rating.player_given", name=name, elo=given_text(elo)) for name, elo in anchors.items()]
@@ -537,26 +537,26 @@ def rating_reference(tables: Tables, say: Callable[..., str]) -> str:
 
 
 def rating_text(row: Standing, tables: Tables) -> str:
-    """A rating, a dash if there is none; with its sign unless anchors gave the scale a zero of its own."""
+    """A rating as text; signed unless relative to anchors; a dash if unknown."""
     if not row.is_rated:
         return NOTHING
     return signed(row.rating) if not tables.is_anchored(row) else with_minus(f"{row.rating:.1f}")
 
 
 def rating_error_text(row: Standing, tables: Tables, say: Callable[..., str]) -> str:
-    """Half the width of a rating's interval; for an anchor, that it was given; a dash if there is no rating."""
+    """Half the width of a rating's interval; for an anchor a word for "given"; a dash if unknown."""
     if not row.is_rated:
         return NOTHING
     return say("rating.given") if row.player in tables.anchors else error_text(row.rating_error)
 
 
 def mean_score_text(row: Standing) -> str:
-    """Points a game in percent; a dash without games."""
+    """Points per game in percent; a dash without games."""
     return f"{100 * row.score:.1f}" if row.games else NOTHING
 
 
 def _superiority_lines(tables: Tables, say: Catalogue) -> list[str]:
-    """The matrix for a terminal; empty for two players, of whom the table before says the same."""
+    """The matrix for a terminal; empty for two players, because the pairing table has their value."""
     names = [row.player for row in tables.standings]
     if len(names) < 3:
         return []

@@ -21,9 +21,9 @@ from elolab.arena.figures.intervals import INTERVAL_DEVIATIONS, score_bounds
 NATURAL_TO_ELO = 400 / math.log(10)
 """Elo of one natural unit of log odds."""
 NORMALIZED_UNIT = 800 / math.log(10)
-"""Normalized Elo of one standard deviation a game."""
+"""Normalized Elo per standard deviation of a game's score."""
 EMPTY_COUNT = 1e-3
-"""What stands for a count of zero in a likelihood, so that its logarithm exists."""
+"""Replaces a count of zero in a likelihood, so that its logarithm exists."""
 TILT_PRECISION = 1e-10
 """Newton's last step for the parameter of a tilted distribution, over its distance from the nearer pole."""
 LEAST_NOISE = 0.2
@@ -35,7 +35,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a set of counts says about one player against another, from the view of the player counted."""
+    """An estimate from counts, from the view of the counted player."""
 
     score: float
     """Mean score of a game, 0 to 1; 1/2 when nothing was played."""
@@ -46,7 +46,7 @@ class Estimate:
     """Bounds of the 95 % interval of ``score``, 0 to 1, by ``arena.figures.intervals``."""
     elo: float
     elo_error: float
-    """Half the width of the 95 % interval, in Elo; infinite when a bound is."""
+    """Half the width of the 95 % interval, in Elo; infinite if a bound is."""
     elo_low: float
     elo_high: float
     normalized_elo: float
@@ -77,7 +77,7 @@ class Pentanomial:
 
     @property
     def pairs(self) -> int:
-        """Complete pairs counted."""
+        """Number of complete pairs."""
         return sum(self.counts)
 
     @property
@@ -109,22 +109,22 @@ class Trinomial:
 
     @property
     def counts(self) -> tuple[int, int, int]:
-        """Losses, draws, wins: in the order of their scores."""
+        """Losses, draws, wins, in the order of their scores."""
         return self.losses, self.draws, self.wins
 
     @property
     def games(self) -> int:
-        """Games counted."""
+        """Number of games."""
         return self.wins + self.draws + self.losses
 
     @property
     def points(self) -> float:
-        """One for a win, one half for a draw."""
+        """Points: 1 for a win, 1/2 for a draw."""
         return self.wins + self.draws / 2
 
     @property
     def score(self) -> float:
-        """Points a game, 0 to 1; 1/2 without games."""
+        """Points per game, 0 to 1; 1/2 without games."""
         return self.points / self.games if self.games else 0.5
 
     def estimate(self) -> Estimate:
@@ -188,7 +188,7 @@ class SequentialTest:
     elo_lower: float
     elo_upper: float
     model: str
-    """Whether the hypotheses are in ``normalized`` or ``logistic`` Elo."""
+    """Scale of the hypotheses: ``normalized`` or ``logistic`` Elo."""
 
     @property
     def verdict(self) -> str:
@@ -250,7 +250,7 @@ def log_likelihood_ratios(
 
 
 def _distributions_with_score(observed: Array, score: float) -> Array:
-    """The most likely distributions of mean ``score`` given observed frequencies (all positive), a row each."""
+    """The most likely distributions with mean ``score`` given observed frequencies (all positive), one per row."""
     return _tilted(observed, np.broadcast_to(_outcome_scores(observed) - score, observed.shape))
 
 
@@ -279,10 +279,9 @@ def _outcome_scores(observed: Array) -> Array:
 
 
 def _tilted(observed: Array, direction: Array) -> Array:
-    """``observed / (1 + theta direction)`` with the theta at which the mean of ``direction`` is 0, for every row.
+    """``observed / (1 + theta direction)``, with theta such that the mean of ``direction`` is 0, for every row.
 
-    The mean falls in theta between the two poles: Newton's method, with bisection where it would leave them, cannot
-    fail.
+    The mean falls in theta between two poles, so Newton's method with bisection as a fallback always converges.
     """
     low, high = left_pole, right_pole = -1 / direction.max(axis=-1), -1 / direction.min(axis=-1)
     theta = np.zeros_like(low)
@@ -301,10 +300,10 @@ def _tilted(observed: Array, direction: Array) -> Array:
 
 @dataclass(frozen=True)
 class SequentialEstimate:
-    """Strength after a sequential test, without the bias that comes from having stopped when things went well."""
+    """An estimate after a sequential test, corrected for the bias of stopping."""
 
     elo: float
-    """Median-unbiased: too high as often as too low. In logistic Elo, whatever the model of the hypotheses."""
+    """Median-unbiased estimate in logistic Elo, whatever the model of the hypotheses."""
     elo_low: float
     elo_high: float
     """Bounds of the 95 % interval."""
@@ -408,7 +407,7 @@ def _noise_of_ratio(counts: Pentanomial | Trinomial, test: SequentialTest) -> fl
 
 
 def _falling_root(function: Callable[[float], float], value: float) -> float:
-    """Where a falling function takes a value between 0 and 1; 0 or 1 if it lies beyond."""
+    """The argument at which a falling function takes a value, from 0 to 1; 0 or 1 if it lies outside."""
     low, high = 0.0, 1.0
     if function(low) <= value:
         return low

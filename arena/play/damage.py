@@ -1,7 +1,7 @@
-"""Damage to a store's file: finding it, and making a new file of what is whole.
+"""Damage to a store's file: detecting it, and building a new file from intact rows.
 
-SQLite notices a page that makes no sense, but not a score, a move or a result in which a bit was changed. So every row
-has checksums: of a game's place in the schedule, which changes when a tournament is extended, and of all the rest.
+SQLite detects malformed pages, but not a flipped bit in a score, a move or a result. So every row has checksums: one of
+a game's place in the schedule, which changes when a tournament is extended, and one of everything else.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any
 
 PLACE_COLUMNS = ("key", "series", "number", "round", "pair", "first_index", "second_index", "opening_index")
-"""What ``place_checksum`` is of."""
+"""Columns in ``place_checksum``."""
 CONTENT_COLUMNS = (
     "key", "first", "second", "opening_position", "opening_moves", "opening_name", "result", "reason", "plies",
     "digest", "engine_identity", "started_at", "duration_ms", "final_position", "detail", "moves", "instruments",
 )  # fmt: skip
-"""What ``checksum`` is of."""
+"""Columns in ``checksum``."""
 FACT_COLUMNS = ("name", "value")
 
 _OF_GAMES: tuple[tuple[str, tuple[str, ...], str], ...] = (
@@ -38,34 +38,34 @@ _ROWS = (
     ("games", (PLACE_COLUMNS, CONTENT_COLUMNS), ("place_checksum", "checksum")),
     ("facts", (FACT_COLUMNS,), ("checksum",)),
 )
-"""The same by table: all checksums of a row are checked in one reading, as a game's place stands behind its moves."""
+"""The checksums by table: all checksums of a row are verified in one pass, because a game's place follows its moves."""
 _SCANS = (
     "SELECT rowid FROM games NOT INDEXED",
     "SELECT rowid FROM games NOT INDEXED ORDER BY rowid DESC",
     "SELECT rowid FROM games INDEXED BY games_by_place",
 )
-"""Ways to the games that go through different pages: what one misses another may find."""
+"""Scans of the games through different pages: one may find rows that another misses."""
 
 
 class Damage(Exception):
-    """A file that is not as it was written; the text says what was found."""
+    """A file that differs from what was written; the text says where."""
 
 
 def checksum_of(values: Iterable[Any]) -> int:
     """CRC-32 of a row's values, texts as they are or in UTF-8."""
-    # A list, as a generator takes a fifth longer, and there are millions of values.
+    # A list, because a generator takes a fifth longer, and there are millions of values.
     return zlib.crc32(b"\x1f".join([value if type(value) is bytes else str(value).encode() for value in values]))
 
 
 def add_checksums(connection: sqlite3.Connection) -> None:
-    """Bring a file to the schema with checksums."""
+    """Upgrade a file to the schema with checksums."""
     for table, _, checksum in _CHECKED:
         connection.execute(f"ALTER TABLE {table} ADD COLUMN {checksum} INTEGER")
     renew_checksums(connection)
 
 
 def renew_checksums(connection: sqlite3.Connection) -> None:
-    """Take every row for whole, as it is now."""
+    """Compute the checksums of all rows as they are now."""
     for table, columns, checksum in _CHECKED:
         key = columns[0]
         rows = [(checksum_of(row), row[0]) for row in connection.execute(f"SELECT {', '.join(columns)} FROM {table}")]
@@ -73,9 +73,9 @@ def renew_checksums(connection: sqlite3.Connection) -> None:
 
 
 def check(connection: sqlite3.Connection, beside: Callable[[], sqlite3.Connection] | None = None) -> None:
-    """Raise ``Damage`` if the file's structure or a row of it is not as it was written.
+    """Raise ``Damage`` if the file's structure or any row differs from what was written.
 
-    With ``beside``, which opens the file once more, both are gone through at a time.
+    ``beside`` opens the file a second time, so that both checks run in parallel.
     """
     try:
         if beside is None:
@@ -83,7 +83,7 @@ def check(connection: sqlite3.Connection, beside: Callable[[], sqlite3.Connectio
             if structure == "ok":
                 damaged = _damaged_rows(connection)
         else:
-            with ThreadPoolExecutor(1, "structure") as pool:  # SQLite does it without the interpreter's lock
+            with ThreadPoolExecutor(1, "structure") as pool:  # SQLite checks without holding the interpreter's lock
                 structure_beside = pool.submit(_structure_beside, beside)
                 damaged = _damaged_rows(connection)
             structure = structure_beside.result()
@@ -99,12 +99,12 @@ def _structure_beside(open_file: Callable[[], sqlite3.Connection]) -> str:
 
 
 def _structure_by(connection: sqlite3.Connection) -> str:
-    """What SQLite says of the file's pages: ``ok``, or what is wrong."""
+    """SQLite's verdict on the file's pages: ``ok``, or the problem."""
     return str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
 
 
 def _damaged_rows(connection: sqlite3.Connection) -> str:
-    """Which rows do not have their checksums, in words; empty if all do."""
+    """Rows with wrong checksums, as text; empty if there are none."""
     for table, groups, checksums in _ROWS:
         columns = [column for group in groups for column in group]
         ends = list(accumulate(map(len, groups), initial=len(checksums)))
@@ -122,7 +122,7 @@ def _damaged_rows(connection: sqlite3.Connection) -> str:
 
 @contextmanager
 def _texts_as_bytes(connection: sqlite3.Connection) -> Iterator[None]:
-    """What is damaged may not be text any more."""
+    """Read texts as bytes, because damaged ones may not be valid UTF-8."""
     factory, connection.text_factory = connection.text_factory, bytes
     try:
         yield
@@ -137,7 +137,7 @@ def _key_of(value: Any) -> str:
 def _checked(
     connection: sqlite3.Connection, table: str, columns: Iterable[str], checksum: str, number: int | None = None
 ) -> Iterator[tuple[str, bool]]:
-    """The key of every row, or of that number's, and whether the values of ``columns`` have that checksum."""
+    """The key of every row, or of the one with that number, and whether ``columns`` match their checksum."""
     query = f"SELECT {checksum}, {', '.join(columns)} FROM {table}"
     parameters: tuple[int, ...] = ()
     if number is not None:
@@ -148,11 +148,11 @@ def _checked(
 
 
 def repair(path: Path, migrate: Callable[[sqlite3.Connection], None]) -> tuple[int, Path]:
-    """Replace a damaged file by one of its games that are whole, and keep a copy of it as it was.
+    """Replace a damaged file by a new one with the intact games, and keep a copy of the old file.
 
-    Returns how many games were saved, and where the copy is. ``migrate`` makes the tables of a new file. Raises
-    ``Damage`` if it cannot be read any more what the games belong to, and ``OSError`` if there is no room for the copy
-    or the new file; the file stays as it is then, and alone.
+    Returns the number of saved games and the copy's path. ``migrate`` creates the tables of a new file. Raises
+    ``Damage`` if the specification of the games cannot be read, and ``OSError`` if there is no room for the copy or the
+    new file; then the file stays unchanged, and no copy is left.
     """
     copy, new = _name_for_copy(path), path.with_name(f"{path.name}-new")
     new.unlink(missing_ok=True)
@@ -173,7 +173,7 @@ def repair(path: Path, migrate: Callable[[sqlite3.Connection], None]) -> tuple[i
             raise OSError(errno.ENOSPC, "the disk is full") from None
         raise Damage(str(error)) from None
     _fold_log(path)
-    for suffix in ("-wal", "-shm"):  # of the old file, not of the new one
+    for suffix in ("-wal", "-shm"):  # the old file's log, not the new one's
         path.with_name(path.name + suffix).unlink(missing_ok=True)
     os.replace(new, path)
     return saved, copy
@@ -184,17 +184,17 @@ def _log_of(path: Path) -> Path:
 
 
 def _fold_log(path: Path) -> None:
-    """Write the games of a file's log into the file, as far as can be: it is still there if somebody has the file open.
+    """Write a file's log into the file if possible: the log remains if another process has the file open.
 
-    The log must be gone before another file takes the place of this one. Whatever ends between the two then leaves a
-    file that is damaged as before and lacks nothing.
+    The log must be gone before another file replaces this one. An interruption in between leaves the file damaged as
+    before, with nothing lost.
     """
     with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA wal_checkpoint(FULL)")
 
 
 def _name_for_copy(path: Path) -> Path:
-    """A name that no other file has, nor the log of one whose copying was cut short."""
+    """A name that neither a file nor the log of an interrupted copy has."""
     number = 1
     while (copy := path.with_name(f"{path.stem}-damaged-{number}{path.suffix}")).exists() or _log_of(copy).exists():
         number += 1
@@ -213,7 +213,7 @@ def _columns_of(connection: sqlite3.Connection) -> list[str]:
 
 
 def _save(source: sqlite3.Connection, target: sqlite3.Connection) -> int:
-    """Copy all that the games belong to, and the games that are whole; returns how many."""
+    """Copy all metadata and the intact games; returns the number of games."""
     if not all(is_whole for _, is_whole in _checked(source, *_OF_FACTS)):
         raise Damage("what the games belong to cannot be read")
     target.execute("BEGIN IMMEDIATE")
@@ -229,18 +229,18 @@ def _save(source: sqlite3.Connection, target: sqlite3.Connection) -> int:
                 target.execute(f"INSERT OR IGNORE INTO games ({', '.join(columns)}) VALUES ({marks})", row)
                 saved += 1
         except sqlite3.DatabaseError:
-            continue  # a row that cannot be read
+            continue  # an unreadable row
     target.execute("COMMIT")
     return saved
 
 
 def _row_numbers(source: sqlite3.Connection) -> set[int]:
-    """The numbers of all rows of games that can be found."""
+    """Numbers of all rows of games that can be found."""
     found: set[int] = set()
     for query in _SCANS:
         try:
             for (number,) in source.execute(query):
                 found.add(number)
         except sqlite3.DatabaseError:
-            continue  # the rest is found in another way, or not at all
+            continue  # another scan may find the rest
     return found

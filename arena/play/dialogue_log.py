@@ -1,9 +1,9 @@
-"""Whole dialogues with engines, written as they are held: a folder with a file for every player (``--log``).
+"""Complete dialogues with engines, written as they happen: a folder with a file per player (``--log``).
 
-A player's processes that run one after another share a file; of those that run side by side, as when several games are
-played at a time, each has one: ``NAME.log``, ``NAME.2.log`` and so on. Files are only ever added to, and whoever writes
-to one keeps others out, in this process and in any other. Each line has the time (UTC), who speaks (``>`` the harness,
-``<`` the engine, ``!`` its error stream, ``*`` a remark) and what is said, byte by byte as it was.
+Successive processes of a player share a file; simultaneous ones, as with several games at a time, have one each:
+``NAME.log``, ``NAME.2.log`` and so on. Files are only appended to, and a writer locks its file against other threads
+and processes. Each line has the time (UTC), the speaker (``>`` the harness, ``<`` the engine, ``!`` its error stream,
+``*`` a remark) and the unmodified bytes.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from elolab.engine.language import console
 IN_THE_WAY = "a file of that name is in the way"
 MAX_STEM_BYTES = 200
 MAX_BEGUN_BYTES = 65_536
-"""Of a line without an end, after which it is written all the same."""
+"""Length of an unfinished line at which it is written anyway."""
 
 
 def check_log_folder(folder: Path) -> None:
-    """Raise ``FileError`` if there could be no dialogues in the folder; nothing is written."""
+    """Raise ``FileError`` if dialogues cannot be written to the folder; writes nothing."""
     there = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
     if not there.is_dir():
         raise _cannot_keep(folder, IN_THE_WAY if there == folder else os.strerror(errno.ENOTDIR))
@@ -43,10 +43,11 @@ def _cannot_keep(folder: Path, reason: str) -> FileError:
 
 
 class DialogueLog:
-    """A folder of dialogues. What cannot be written is told once; the games go on without."""
+    """A folder of dialogues. A write error is reported once; the games go on without the log."""
 
     def __init__(self, folder: Path, warn: Callable[[str], None]) -> None:
-        """Make the folder; raises ``FileError`` if there can be no files in it. ``warn`` is called on any thread."""
+        """Make the folder; raises ``FileError`` if files cannot be created in it. ``warn`` may be called on any
+        thread."""
         self.folder = folder
         self._warn = warn
         self._lock = threading.Lock()
@@ -59,7 +60,7 @@ class DialogueLog:
             raise _cannot_keep(folder, IN_THE_WAY if isinstance(error, FileExistsError) else _reason(error)) from None
 
     def begin(self, player: str, command: Sequence[str], process_id: int) -> DialogueFile | None:
-        """The file for the dialogue with a process that has just started; ``None`` once the log has failed."""
+        """The file for the dialogue with a new process; ``None`` once the log has failed."""
         if self.has_failed:
             return None
         try:
@@ -71,7 +72,7 @@ class DialogueLog:
         return file
 
     def _taken(self, stem: str) -> tuple[Path, int]:
-        """The first of a player's files that nobody writes to, and its descriptor."""
+        """The first of a player's files without a writer, and its descriptor."""
         number = 1
         while True:
             path = self.folder / (f"{stem}.log" if number == 1 else f"{stem}.{number}.log")
@@ -86,7 +87,7 @@ class DialogueLog:
             number += 1
 
     def fail(self, path: Path, error: OSError) -> None:
-        """Write no more, and say so once."""
+        """Stop writing, and report the error once."""
         with self._lock:
             if self.has_failed:
                 return
@@ -100,10 +101,10 @@ class DialogueFile:
     def __init__(self, log: DialogueLog, path: Path, handle: int) -> None:
         self._log, self._path, self._handle = log, path, handle
         self._begun: dict[str, bytes] = {}
-        """By who speaks, the beginning of a line whose end has not come."""
+        """Unfinished lines by speaker."""
 
     def write(self, who: str, said: bytes) -> None:
-        """Keep ``said``, which may begin and end within a line, with the time at which each line ends."""
+        """Record ``said``, which may begin and end within a line, with the time at which each line ends."""
         *lines, begun = (self._begun.get(who, b"") + said).split(b"\n")
         if len(begun) > MAX_BEGUN_BYTES:
             lines.append(begun)
@@ -124,7 +125,7 @@ class DialogueFile:
             self._log.fail(self._path, error)
 
     def close(self) -> None:
-        """The process is gone: write what lacks an end, and leave the file to the next; safe to call twice."""
+        """End the dialogue: write unfinished lines and unlock the file. Safe to call twice."""
         if self._handle < 0:
             return
         for who, begun in self._begun.items():
@@ -135,9 +136,9 @@ class DialogueFile:
 
 
 def file_stem(player: str) -> str:
-    """A player's name as the beginning of a file's: what could lead elsewhere stands as ``%`` and hexadecimal digits.
+    """A file's stem for a player's name, with unsafe characters as ``%`` and hexadecimal digits.
 
-    Different names have different stems; of one that is too long the beginning is kept, and a digest.
+    Different names have different stems; a long name keeps its beginning and gets a digest.
     """
     stem = re.sub(r"[^\w +(),.=@-]|^\.", lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), player)
     if len(stem.encode()) <= MAX_STEM_BYTES:

@@ -1,4 +1,4 @@
-"""How long games take, before any of them was played, and how that is said: for dry runs and budgets in time."""
+"""Rough durations of games before any is played, for dry runs and budgets in time."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from collections.abc import Sequence
 from elolab.engine.settings.limits import Limits
 
 PLIES = 120
-"""Moves a game is taken to have, both sides together."""
+"""Assumed plies per game."""
 NODES_PER_SECOND = 1_000_000
-"""Speed the built-in engine is taken to have, about that of ``elolab bench`` on a shared cloud core."""
+"""Assumed speed of the built-in engine, about that of ``elolab bench`` on a shared cloud core."""
 OWN_SECONDS = 0.1
-"""Time a move that a player at its own level is taken to need."""
+"""Assumed seconds per move of a player at its own level."""
 NODES_PER_PLY = 3
-"""Factor by which one more ply of depth multiplies the nodes."""
+"""Factor of nodes per additional ply of depth."""
 
 
 def estimated_game_seconds(limits: Sequence[Limits]) -> float:
-    """Seconds of one processor for a game between players with these limits, who have as many moves each."""
+    """Processor seconds of a game between players with these limits, who make equally many moves."""
     return PLIES * sum(estimated_move_seconds(one) for one in limits) / len(limits)
 
 
 def estimated_move_seconds(limits: Limits) -> float:
-    """Seconds of one processor that a move under these limits takes."""
+    """Processor seconds of a move under these limits."""
     candidates = []
     if limits.nodes is not None:
         candidates.append(limits.nodes / NODES_PER_SECOND)
     if limits.depth is not None:
         candidates.append(NODES_PER_PLY**limits.depth / NODES_PER_SECOND)
-    # A node clock passes at its own speed, so many nodes a second of it.
+    # A node clock runs at its own speed, in nodes per second.
     pace = 1.0 if limits.nodes_per_second is None else limits.nodes_per_second / NODES_PER_SECOND
     if limits.move_time_ms is not None:
         candidates.append(limits.move_time_ms / 1000 * pace)
@@ -39,7 +39,7 @@ def estimated_move_seconds(limits: Limits) -> float:
 
 
 def depends_on_speed(limits: Limits) -> bool:
-    """Whether a move takes a slow program longer than a fast one, so that nothing is known of one never seen."""
+    """Whether a move's duration depends on the program's speed, and is unknown for a new program."""
     return not limits.is_timed or limits.clock_kind == "node" or limits.nodes is not None or limits.depth is not None
 
 

@@ -1,9 +1,9 @@
-"""Plays games side by side and hands out their records as they end.
+"""Plays games concurrently and yields their records as they end.
 
-``Runner`` is what a run needs; ``GameRunner`` plays in threads of this process, ``arena.cluster`` elsewhere.
+``Runner`` is the interface for runs. ``GameRunner`` plays in threads of this process, ``arena.cluster`` elsewhere.
 
-Games between two built-in players run whole inside compiled code, which lets go of the interpreter, so that threads use
-every processor. Any other game, and any in which a player ponders, goes through ``arena.play.game.play``.
+Games between two built-in players run entirely in compiled code without the interpreter's lock, so that threads use
+every processor. Other games, and games with pondering, go through ``arena.play.game.play``.
 """
 
 from __future__ import annotations
@@ -49,46 +49,46 @@ WHAT_PLAYS = (
     "elolab.arena.play.game", "elolab.arena.players.detect", "elolab.arena.players.event_loop",
     "elolab.arena.players.registry", "elolab.engine.compiled.identity", "elolab.engine.play",
 )  # fmt: skip
-"""Modules that threads of games use."""
+"""Modules that threads of games import."""
 TICK_SECONDS = 0.5
-"""How often ``tick`` is called while no game ends."""
+"""Interval of calls of ``tick`` while no game ends."""
 STOPPING_SECONDS = 3.0
-"""Time for running games to end once the stop flag is set."""
+"""Grace period for running games after the stop flag is set."""
 TOGETHER_SECONDS = 0.02
-"""Games that end so soon after the last ones yielded come with the next: stored alone, each takes the processor longer.
-Whoever kills the process loses no more than these, beside the games that were running."""
+"""Games that end within this time of the last yielded ones are yielded together, because storing each alone costs more.
+A killed process loses at most these and the running games."""
 
 
 @dataclass
 class _Running:
-    """A game that a thread is playing."""
+    """A game in progress on a thread."""
 
     job: GameJob
     began: float
-    """By ``time.monotonic``."""
+    """Start by ``time.monotonic``."""
     read_moves: Callable[[], MovesSoFar] = no_moves
 
     def follow(self, read_moves: Callable[[], MovesSoFar]) -> None:
-        """From now on that tells the moves."""
+        """Set the function that reads the moves so far."""
         self.read_moves = read_moves
 
 
 @dataclass(frozen=True)
 class _Played:
-    """What came of a job."""
+    """The result of a job."""
 
     job: GameJob
     record: GameRecord | None
-    """``None`` if the game was not played, or not to its end."""
+    """The record; ``None`` if the game was not finished."""
     pauses: int
-    """Those before it began."""
+    """Number of pauses of the process before the game began."""
 
 
 class Runner(ABC):
-    """Plays jobs, wherever. Use it as a context manager, or ``close`` it."""
+    """Plays jobs, here or elsewhere. Use it as a context manager, or ``close`` it."""
 
     unavailable: dict[str, str]
-    """Players that could not be started, and why; their games are passed over from then on."""
+    """Players that could not be started, with the reason; their games are skipped from then on."""
 
     def __init__(self, stop: StopFlag) -> None:
         self._stop = stop
@@ -105,26 +105,26 @@ class Runner(ABC):
     @property
     @abstractmethod
     def concurrency(self) -> int:
-        """Games at a time, as of now."""
+        """Current number of simultaneous games."""
 
     @abstractmethod
     def close(self) -> None:
-        """End every process of every player; none is needed any more."""
+        """End all processes of all players, finally."""
 
     @abstractmethod
     def release_players(self) -> None:
-        """End every process of every player, ready for other games, whose players start anew."""
+        """End all processes of all players; later games start them again."""
 
     @abstractmethod
     def batches(
         self, jobs: Iterable[GameJob | None], enough: Callable[[], bool] = lambda: False
     ) -> Iterator[list[GameRecord]]:
-        """Play the jobs and yield the records of games that have come in together.
+        """Play the jobs and yield lists of records that ended together.
 
-        ``jobs`` is read just ahead of need. It may give ``None`` where the next job is not known before a game has
-        ended, and is asked again then. When the stop flag is set, running games are given up; they can be played again.
-        Once there is ``enough``, running games end and are yielded, and no other begins. Games of players in
-        ``unavailable`` are not yielded.
+        ``jobs`` is read just ahead of need. It may yield ``None`` if the next job depends on a running game, and is
+        asked again after one ends. The stop flag abandons running games, which can be played again. Once ``enough``
+        returns True, running games finish and are yielded, and no others start. Games of ``unavailable`` players are
+        not yielded.
         """
 
     def run(self, jobs: Iterable[GameJob | None], enough: Callable[[], bool] = lambda: False) -> Iterator[GameRecord]:
@@ -135,10 +135,10 @@ class Runner(ABC):
 
     @abstractmethod
     def running(self) -> list[RunningGame]:
-        """The games being played, in schedule order."""
+        """Games in progress, in schedule order."""
 
     def waiting(self) -> str:
-        """What the first games wait for, in the console's language; empty if none is under way."""
+        """What the first games wait for, in the console's language; empty if none is running."""
         games = self.running()
         if not games:
             return ""
@@ -148,16 +148,16 @@ class Runner(ABC):
         return console("elolab.arena")(key, time=duration_text(seconds))
 
     def workers(self) -> list[dict[str, Any]]:
-        """Other machines' workers as plain data for ``live.json``; none where this process plays all games."""
+        """Workers on other machines as plain data for ``live.json``; empty if this process plays all games."""
         return []
 
     def refused(self) -> dict[str, str]:
-        """The workers that get no games, by name, and why."""
+        """Workers that get no games, with the reason, by name."""
         return {}
 
 
 class GameRunner(Runner):
-    """Plays jobs in ``concurrency`` threads, which keep their tables and processes from game to game."""
+    """Plays jobs in ``concurrency`` threads, which reuse their tables and processes for several games."""
 
     def __init__(
         self,
@@ -170,9 +170,9 @@ class GameRunner(Runner):
         pauses: Pauses | None = None,
         log: DialogueLog | None = None,
     ) -> None:
-        """``tick`` is called now and then, ``warn`` with what somebody should know, on any thread.
+        """``tick`` is called periodically; ``warn`` gets warnings, on any thread.
 
-        A game on the clock that one of the ``pauses`` fell into is played again: its clocks went on meanwhile.
+        A game on the clock that coincided with one of the ``pauses`` is replayed, because its clocks went on meanwhile.
         ``affinity`` is as in ``arena.players.processors``; raises its ``AffinityError``. ``log`` keeps the dialogues
         with external players.
         """
@@ -192,28 +192,28 @@ class GameRunner(Runner):
         self._local = threading.local()
         self._lock = threading.Lock()
         self._running: dict[int, _Running] = {}
-        """By thread: a schedule may ask for one game twice at a time."""
+        """Running games by thread, because a schedule may request a game twice at a time."""
         self._players: list[Player] = []
-        """All that threads keep; only the loop's thread changes the list while games are played."""
+        """Players of all threads; during games only the loop's thread changes the list."""
         self._loop_thread: LoopThread | None = None
         self._leave_at = 0.0
-        """By ``time.monotonic``; 0 before the stop flag was seen."""
+        """Deadline by ``time.monotonic``; 0 until the stop flag is seen."""
         self._has_left = False
-        """Whether threads were left that had not ended in time."""
+        """Whether threads were abandoned because they did not end in time."""
         _import_what_plays()
 
     @property
     def concurrency(self) -> int:
-        """As it was given."""
+        """The number given at construction."""
         return self._concurrency
 
     def close(self) -> None:
-        """Wait for the games that are running, then end every process of every player."""
+        """Wait for running games, then end all processes of all players."""
         self._pool.shutdown(wait=not self._has_left, cancel_futures=True)
         self._close_players()
 
     def release_players(self) -> None:
-        """The same, but ready for other games, whose players start anew."""
+        """End all processes of all players; later games start them again."""
         self.close()
         self._pool = ThreadPoolExecutor(self.concurrency, "game")
         self._local = threading.local()
@@ -241,7 +241,8 @@ class GameRunner(Runner):
     ) -> Iterator[list[GameRecord]]:
         """See ``Runner.batches``. At most ``concurrency`` games run at a time, and as many wait.
 
-        Once the stop flag is set, only games that have ended are yielded, and none that a fault may have ended with it.
+        Once the stop flag is set, only finished games are yielded, except those that the shutdown may have ended by a
+        fault.
         """
         self._enough = enough
         source = iter(jobs)
@@ -252,7 +253,7 @@ class GameRunner(Runner):
             while True:
                 pending += self._submit(source, 2 * self.concurrency - len(pending))
                 patience = due - time.monotonic()
-                # Where no more can begin, the next job may depend on those that have ended.
+                # If no more games can start, the next job may depend on finished ones.
                 if records and (patience <= 0 or len(pending) < 2 * self.concurrency):
                     yield records
                     records, due = [], time.monotonic() + TOGETHER_SECONDS
@@ -282,17 +283,17 @@ class GameRunner(Runner):
             raise
 
     def _wait_for(self, pending: Iterable[Future[_Played]]) -> None:
-        """Cancel what has not begun and wait for the rest, as long as ``_must_leave`` lets."""
+        """Cancel waiting games and wait for the others until ``_must_leave``."""
         left = [future for future in pending if not future.cancel()]
         while left and not self._must_leave(left):
             wait(left, TICK_SECONDS)
             left = [future for future in left if not future.done()]
 
     def _must_leave(self, pending: Iterable[Future[_Played]]) -> bool:
-        """Whether games have had time to end since the stop flag was set; those that have not are left to themselves.
+        """Whether the grace period since the stop flag is over; remaining games are then abandoned.
 
-        They compile, which takes up to a minute, or hang. Their threads keep the process alive, but not that of a
-        command (``arena.players.interruption``).
+        Such games compile, which takes up to a minute, or hang. Their threads keep the process alive, but not a
+        command's process (``arena.players.interruption``).
         """
         if not self._stop.is_set():
             return False
@@ -305,14 +306,14 @@ class GameRunner(Runner):
         return True
 
     def _is_void(self, record: GameRecord) -> bool:
-        """Whether a game is none to keep: a player could not be started, or may have been ended by what ends the run.
+        """Whether to discard a game: a player could not be started, or a shutdown of the run may have ended it.
 
-        A shutdown, a batch system or the stop of a service asks all processes to end at the same moment, players too.
+        A shutdown, a batch system or a stopping service ends all processes at the same moment, including players.
         """
         return record.reason == "startup_failure" or ("fault" in record.detail and self._stop.is_set())
 
     def _is_disturbed(self, played: _Played) -> bool:
-        """Whether the game may have come out otherwise because the process stood still for a while."""
+        """Whether a pause of the process may have changed the game."""
         if played.record is None or played.pauses == self._pauses.count:
             return False
         players = (played.job.first, played.job.second)
@@ -364,12 +365,12 @@ class GameRunner(Runner):
 
     @contextmanager
     def _occupied_slots(self, job: GameJob) -> Iterator[Processors]:
-        """Take as many of the ``concurrency`` slots as the game keeps processors busy: two if both sides may think.
+        """Take one of the ``concurrency`` slots, or two if both sides may think at once.
 
-        What it gives are the game's processors; none if that is left to the system.
+        Yields the game's processors; empty if the system assigns them.
         """
         needed = self._slots_of(job)
-        with self._door:  # one at a time: a game that waits for two must not wait for ever behind those that take one
+        with self._door:  # one at a time: a game that needs two slots must not starve behind games that need one
             for _ in range(needed):
                 self._slots.acquire()
         before: Processors = self._local.__dict__.get("processors", frozenset())
@@ -381,7 +382,7 @@ class GameRunner(Runner):
             self._slots.release(needed)
 
     def _slots_of(self, job: GameJob) -> int:
-        """How many of the ``concurrency`` slots a game takes."""
+        """Number of slots that a game takes."""
         return min(2 if job.thinks_on_both_sides else 1, self.concurrency)
 
     def _play_compiled(self, running: _Running) -> GameRecord | None:
@@ -438,7 +439,7 @@ class GameRunner(Runner):
         return None if record.reason == "stopped" else record
 
     def _take_out(self, job: GameJob, detail: Mapping[str, Any]) -> None:
-        """Note why a player could not be started; once, also what it speaks if it ran and did not answer."""
+        """Record why a player could not be started; the first time, also try which protocol it speaks."""
         from elolab.arena.players.detect import other_protocol
 
         fault = detail["fault"]
@@ -461,12 +462,12 @@ class GameRunner(Runner):
         return await play(running.job, players, self._stop, running.follow)
 
     def _kept_players(self) -> KeptPlayers:
-        """This thread's."""
+        """The players of this thread."""
         kept: KeptPlayers = self._local.__dict__.setdefault("players", {})
         return kept
 
     async def _players_of(self, job: GameJob, kept: KeptPlayers) -> tuple[Player, Player]:
-        """The players for a job: those of the thread's last game go on, the others are closed."""
+        """The players for a job: those of the thread's last game are reused, others are closed."""
         from elolab.arena.players.registry import make_player
 
         wanted = [(spec, job.search_statistics) for spec in (job.first, job.second)]
@@ -483,7 +484,7 @@ class GameRunner(Runner):
         return kept[wanted[0]], kept[wanted[1]]
 
     def _loop(self) -> LoopThread:
-        """The one thread that talks to programs."""
+        """The single thread that communicates with programs."""
         from elolab.arena.players.event_loop import LoopThread
 
         with self._lock:
@@ -493,6 +494,6 @@ class GameRunner(Runner):
 
 
 def _import_what_plays() -> None:
-    """Import in this thread what games need: threads that import for the first time may wait for each other."""
+    """Import the modules of games in this thread, because concurrent first imports in threads may deadlock."""
     for name in WHAT_PLAYS:
         import_module(name)

@@ -1,10 +1,11 @@
 """One game between any two players, driven from Python: clocks, arbiter, adjudication, faults.
 
-The compiled loop of ``engine.play`` plays games between built-in players without any cost a move; this loop plays all
-others, and the same games to the same digest. Only here can a player resign or make no move, or a draw be agreed.
+The compiled loop of ``engine.play`` plays games between built-in players without overhead per move. This loop plays all
+others, and reproduces compiled games to the same digest. Only here can a player resign, make no move, or agree to a
+draw.
 
-A player that ponders is told, after each of its moves, to think about the reply it expects. How it does so is up
-to it: in a thread or process of its own on the wall clock, afterwards on clocks that count work.
+After each move of a player that ponders, the loop asks it to think about its expected reply. The player decides how: in
+a thread or process on the wall clock, afterwards on clocks that count work.
 """
 
 from __future__ import annotations
@@ -52,13 +53,13 @@ if TYPE_CHECKING:
     from elolab.engine.programs.exchange import Exchange, Exchanged
 
 SHORT_EXCHANGES = 2
-"""So many exchanges of fewer than ``FEW_MOVES`` moves a game: then its players are none for compiled code."""
+"""Exchanges shorter than ``FEW_MOVES`` after which a game stops using compiled exchanges."""
 FEW_MOVES = 8
-"""Beginning an exchange in compiled code costs as much as some moves by the interpreter."""
+"""Moves in the interpreter that cost as much as starting an exchange in compiled code."""
 QUOTED = 80
-"""Characters of a player's words in messages."""
+"""Maximum characters of a player's output in messages."""
 WINS = ("1-0", "0-1")
-"""Result strings by the winner's side: 0 is the side that has the first move of the game."""
+"""Results by the winner's side: 0 is the side that moves first in the game."""
 
 
 @dataclass
@@ -68,17 +69,17 @@ class GameClock:
     spec: PlayerSpec
     remaining_ns: int = field(init=False)
     moves_to_go: int = field(init=False)
-    """Moves to the next control; 0 is sudden death."""
+    """Moves to the next time control; 0 for sudden death."""
     overruns: int = 0
-    """Moves that came after the time but within the margin."""
+    """Number of moves that exceeded the time but not the margin."""
     worst_overrun_ns: int = 0
     elapsed_ns: int = 0
-    """What the last move took."""
+    """Nanoseconds of the last move."""
 
     runs: bool = field(init=False)
-    """Whether the player has a clock at all."""
+    """Whether the player has a clock."""
     margin_ns: int = field(init=False)
-    """How late a move may come."""
+    """Nanoseconds by which a move may be late."""
 
     def __post_init__(self) -> None:
         limits = self.spec.limits
@@ -94,7 +95,7 @@ class GameClock:
         return self.remaining_ns // 1_000_000
 
     def before_move(self, opponent: GameClock) -> PlayerClock | None:
-        """What the player is told; ``None`` without a clock."""
+        """The clock as passed to the player; ``None`` without a clock."""
         if not self.runs:
             return None
         return PlayerClock(
@@ -107,7 +108,7 @@ class GameClock:
         )
 
     def after_move(self, elapsed_ns: int) -> None:
-        """Charge a move. Raises ``PlayerFault`` (``time_forfeit``) if it came later than time and margin allow."""
+        """Charge a move. Raises ``PlayerFault`` (``time_forfeit``) if it exceeded the time and the margin."""
         self.elapsed_ns = elapsed_ns
         allowed_ns = [self._move_limit_ns] if self._move_limit_ns >= 0 else []
         if self.runs:
@@ -138,14 +139,14 @@ class Pondering:
     """One player's pondering during a game."""
 
     expected: str | None = None
-    """The opponent's move on which it ponders; ``None`` if it does not."""
+    """The opponent's move on which it ponders; ``None`` if it does not ponder."""
     tries: int = 0
     hits: list[int] = field(default_factory=list)
-    """The moves of the game (from 0) that were thought about before the opponent's had been made."""
+    """Indices (from 0) of the game's moves that a ponder hit answered."""
 
 
 def play_game(job: GameJob, players: tuple[Player, Player], stop: StopFlag) -> GameRecord:
-    """``play`` for those who have nothing else to do meanwhile."""
+    """``play`` as a blocking call."""
     return run(play(job, players, stop))
 
 
@@ -157,13 +158,13 @@ async def play(
 ) -> GameRecord:
     """Play one game; ``players[0]`` has the colour that moves first in the game.
 
-    ``follow`` is given, before the first move, what tells the moves so far, on whatever thread.
+    ``follow`` gets, before the first move, a function that reads the moves so far on any thread.
 
-    Players are started if they are not running and stay alive afterwards, except one that failed, which is closed and
-    starts afresh in its next game. A fault during the game loses it, with the fault and the end of the dialogue in the
-    record's ``detail``. Two records have the result ``*`` and are not games to keep: reason ``startup_failure`` (a
-    player could not be started; ``detail["fault"]`` names the ``player`` and says why in ``text``) and ``stopped`` (the
-    flag was set). Raises ``engine.errors.UserError`` if the opening is not legal.
+    Players start if they are not running, and stay alive afterwards. A player that failed is closed and restarted in
+    its next game. A fault loses the game; the record's ``detail`` has the fault and the end of the dialogue. Two kinds
+    of records have the result ``*`` and must not be stored: reason ``startup_failure`` (a player could not be started;
+    ``detail["fault"]`` has ``player`` and ``text``) and ``stopped`` (the flag was set). Raises
+    ``engine.errors.UserError`` if the opening is not legal.
     """
     started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
     began_ns = time.monotonic_ns()
@@ -191,9 +192,9 @@ async def play(
     )
 
 
-@functools.lru_cache(maxsize=64)  # the games of a pair, and those of other pairings, begin alike
+@functools.lru_cache(maxsize=64)  # games of a pair and of other pairings share openings
 def _position_after(game: str, opening: Opening) -> Position:
-    """The position from which a game is played; not to be changed."""
+    """The position after the opening; not to be modified."""
     return game_named(game).position(opening.position, opening.moves)
 
 
@@ -213,15 +214,15 @@ class _GameInProgress:
         self.clocks = (GameClock(job.first), GameClock(job.second))
         self.ponderings = (Pondering(), Pondering())
         self.short_exchanges = SHORT_EXCHANGES if all(isinstance(player, ProgramLender) for player in players) else 0
-        """How often compiled code may yet give up after few moves before it is not begun any more."""
+        """Short compiled exchanges still allowed before the game stops using them."""
         self.draw_offers = [False, False]
-        """By side, whether its last move came with the offer of a draw."""
+        """By side, whether its last move came with a draw offer."""
         self.exchange: tuple[int, Exchange] | None = None
-        """The moves made before it, and what plays on in compiled code."""
+        """The number of moves before it, and the running compiled exchange."""
         self.fault: dict[str, Any] = {}
 
     async def play(self) -> Ending:
-        """Play to the end. The arbiter's rules come before adjudication, and both before the next move."""
+        """Play to the end. Before each move, the arbiter's rules apply first, then adjudication."""
         try:
             return await self._unable_to_start() or await self._play_moves()
         except GameStopped:
@@ -231,8 +232,8 @@ class _GameInProgress:
                 await self._abandon_pondering(side)
 
     def read_moves(self) -> MovesSoFar:
-        """The moves so far and their scores; on any thread."""
-        exchange, moves = self.exchange, self.moves[:]  # in this order: moves of an exchange that is over are in both
+        """The moves so far and their scores; callable on any thread."""
+        exchange, moves = self.exchange, self.moves[:]  # in this order: moves of a finished exchange are in both
         before = moves if exchange is None else moves[: exchange[0]]
         more_moves, more_scores = no_moves() if exchange is None else exchange[1].read()
         return [move.move for move in before] + more_moves, [move.score for move in before] + more_scores
@@ -250,7 +251,7 @@ class _GameInProgress:
         ending = self.arbiter.verdict()
         while ending is None:
             if len(self.line) >= self.max_game_plies:
-                return Ending("1/2-1/2", "maximum_length")  # more than a position can remember
+                return Ending("1/2-1/2", "maximum_length")  # the position's history is full
             exchanged = await self._exchange_moves() if self.short_exchanges > 0 else None
             if exchanged is not None and not exchanged.question:
                 ending = exchanged.ending
@@ -259,9 +260,9 @@ class _GameInProgress:
         return ending
 
     async def _exchange_moves(self) -> Exchanged | None:
-        """Have compiled code make moves as long as they are made as is usual; ``None`` if it cannot begin.
+        """Let compiled code make moves while nothing unusual happens; ``None`` if it cannot start.
 
-        What has been asked by it and not been answered is for ``_play_move``.
+        A request that it sent without getting an answer is left to ``_play_move``.
         """
         if self.stop.is_set():
             raise GameStopped
@@ -291,7 +292,7 @@ class _GameInProgress:
         return exchanged
 
     async def _play_move(self, begun: Exchanged | None) -> Ending | None:
-        """One move, which may have been asked for already."""
+        """Play one move; ``begun`` is set if it has already been requested."""
         side = self.side
         try:
             expected, ending = await self._ask(side, begun)
@@ -303,7 +304,7 @@ class _GameInProgress:
             await self._record_fault(side, fault)
             return Ending(WINS[1 - side], fault.reason)
         self.side = 1 - side
-        if self.arbiter.has_to_solve:  # too long for the other games on this loop to wait
+        if self.arbiter.has_to_solve:  # too slow for the other games on this loop
             ending = await in_thread(self.arbiter.solve)
         if ending is None and self._draw_is_agreed(side):
             ending = Ending("1/2-1/2", "draw_agreement")
@@ -312,10 +313,10 @@ class _GameInProgress:
         return ending
 
     def _draw_is_agreed(self, side: int) -> bool:
-        """Whether the side that has just moved accepts the draw that the other offered with its last move.
+        """Whether the side that has just moved accepts the draw offered with the opponent's last move.
 
-        It does by its own words, or with a score of not more than the margin of draw adjudication, for most protocols
-        have no words for it. Offers before adjudicated draws may begin are not heard.
+        It accepts explicitly, or by a score within the margin of draw adjudication, because most protocols have no word
+        for it. Offers before draw adjudication may begin are ignored.
         """
         adjudication = self.job.adjudication
         if not self.draw_offers[1 - side] or len(self.moves) <= adjudication.draw_after_ply:
@@ -324,7 +325,7 @@ class _GameInProgress:
         return self.draw_offers[side] or (score is not None and score <= adjudication.draw_score)
 
     async def _begin_pondering(self, side: int, expected: str) -> None:
-        """Let a player think about what follows the move it expects, if that is a legal one that ends nothing."""
+        """Let a player think about its expected move, if that is legal and does not end the game."""
         position = self.position.copy()
         try:
             position.push(expected)
@@ -343,7 +344,7 @@ class _GameInProgress:
             await self.players[side].stop_pondering()
 
     async def _answer_after_pondering(self, side: int) -> Reply:
-        """What a player answers that has thought about the position, or about another that has not come about."""
+        """The answer of a player that has pondered on this position, or on another one."""
         player, clock, opponent = self.players[side], self.clocks[side], self.clocks[1 - side]
         expected = self.ponderings[side].expected
         assert expected is not None
@@ -356,7 +357,7 @@ class _GameInProgress:
         return await player.move_after_pondering(self.position, self.line, told, self.stop, pondered)
 
     async def _answer(self, side: int, begun: Exchanged | None) -> Reply:
-        """What a player answers to the position; ``begun`` if compiled code has asked already."""
+        """A player's answer in this position; ``begun`` if compiled code has already sent the request."""
         player = self.players[side]
         if self.draw_offers[1 - side] and len(self.moves) >= self.job.adjudication.draw_after_ply:
             player.hear_draw_offer()
@@ -380,13 +381,13 @@ class _GameInProgress:
             raise NoMove(what, again.elapsed_ns, score, is_resignation=first.is_resignation) from None
 
     async def _end_without_move(self, side: int, declined: NoMove) -> Ending:
-        """How a game ends in which a player makes no move, though asked twice.
+        """The end of a game in which a player gave no move twice.
 
-        It is drawn if a usual variant of the rules calls the position drawn (``Game.supports_draw_claim``) and neither
-        player's last score, as far as there is one, is further than ``LEVEL_SCORE`` from zero. The player loses
-        otherwise, by resignation where that is what it said.
+        It is a draw if a common variant of the rules calls the position drawn (``Game.supports_draw_claim``) and
+        neither player's last known score is further than ``LEVEL_SCORE`` from zero. Otherwise the player loses, by
+        resignation if it resigned.
         """
-        scores = [None, None, *(move.score for move in self.moves)][-2:]  # its own, its opponent's
+        scores = [None, None, *(move.score for move in self.moves)][-2:]  # the player's own, then the opponent's
         if declined.score is not None:
             scores[0] = declined.score
         is_claimable = self.position.game.supports_draw_claim(self.position, self.job.rules)
@@ -399,7 +400,7 @@ class _GameInProgress:
         return Ending("1/2-1/2" if is_drawn else WINS[1 - side], "no_move")
 
     async def _ask(self, side: int, begun: Exchanged | None) -> tuple[str | None, Ending | None]:
-        """One move, made on the board and charged; the reply the player expects to it, and how the game has ended.
+        """Request a move, make it on the board and charge it; returns the expected reply and the game's ending, if any.
 
         Raises ``PlayerFault``, ``PlayerResigned``, ``GameStopped``, or ``NoMove`` for a player that has been asked
         twice.
@@ -410,7 +411,7 @@ class _GameInProgress:
         except NoMove as first:
             reply = await self._answer_afresh(side, first)
         if self.stop.is_set():
-            raise GameStopped  # the move may be that of a search cut short
+            raise GameStopped  # the move may come from an interrupted search
         try:
             ending = self.arbiter.play(reply.move, reply.score)
         except MoveError:
@@ -423,14 +424,14 @@ class _GameInProgress:
             raise PlayerFault("illegal_move", what, player.name) from None
         self.line.append(reply.move)
         self.draw_offers[side] = reply.offers_draw
-        # A move that comes too late is kept: the record then shows how long it took.
+        # Keep a move that is too late, so that the record shows its time.
         time_ms, variation = reply.elapsed_ns / 1e6, reply.principal_variation
         self.moves.append(MoveRecord(reply.move, reply.score, reply.depth, reply.nodes, time_ms, variation))
         self.clocks[side].after_move(reply.elapsed_ns)
         return reply.expected, ending
 
     async def _record_fault(self, side: int, fault: PlayerFault) -> None:
-        """Note the fault with the dialogue that led to it, and end the player's process: it starts afresh."""
+        """Record the fault and the preceding dialogue, and end the player's process, which restarts later."""
         player = self.players[side]
         await player.close()
         self.fault = {
@@ -448,7 +449,7 @@ class _GameInProgress:
             self.fault["dialogue"] = dialogue
 
     def detail(self) -> dict[str, Any]:
-        """The record's ``detail``: the fault if there was one; by side, moves that needed the margin, and pondering."""
+        """The record's ``detail``: a fault, and by side the moves within the margin and the ponder hits."""
         detail = dict(self.fault)
         if any(clock.overruns for clock in self.clocks):
             detail["overruns"] = [

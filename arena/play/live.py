@@ -1,6 +1,6 @@
-"""What a run shows while it plays: one line that renews itself on a terminal, plain lines elsewhere, and ``live.json``.
+"""Progress of a run: a renewed line on a terminal, plain lines elsewhere, and ``live.json``.
 
-Whoever else wants to watch reads ``live.json``; it is replaced as a whole about once a second.
+Other watchers read ``live.json``, which is replaced atomically about once a second.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ LIVE_SECONDS = 1.0
 SPEED_WINDOW_SECONDS = 60.0
 WIDTH = 79
 LEAST_GAME_SECONDS = 0.01
-"""What a game takes however little its players think, to compare those of one stage with those of another."""
+"""Minimum assumed duration of a game, for comparing stages."""
 
 LIVE_NAME = "live.json"
 GAMES_WITH_MOVES = 16
-"""So many of the games that are being played, the first in the schedule, are published with their moves: who plays
-hundreds at a time shall not write a megabyte a second. A game once among them stays there to its end."""
+"""Number of running games, in schedule order, published with their moves, so that hundreds of games do not write a
+megabyte a second. A game once published keeps its moves to its end."""
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Tally:
 
     @property
     def share(self) -> float | None:
-        """Points a game; ``None`` without games."""
+        """Points per game; ``None`` without games."""
         return (self.wins + self.draws / 2) / self.games if self.games else None
 
     def add(self, points: float) -> None:
@@ -65,30 +65,30 @@ class Tally:
 
 @dataclass
 class Scoreboard:
-    """Wins, draws and losses of every player; a quick view only, the ratings come from ``arena.figures.standings``."""
+    """Wins, draws and losses of every player, for a quick view; ratings come from ``arena.figures.standings``."""
 
     names: Sequence[str]
     challengers: Sequence[str] = ()
-    """Of a gauntlet those who meet all others; the scores of these, against nobody but them, do not compare."""
+    """The challengers of a gauntlet; scores of the other players, who only meet challengers, are not comparable."""
     tallies: list[Tally] = field(init=False)
 
     def __post_init__(self) -> None:
         self.tallies = [Tally() for _ in self.names]
 
     def add(self, first: int, second: int, score: float | None) -> None:
-        """Count a game between two players (indices); ``score`` is the first one's points."""
+        """Count a game between two players (indices); ``score`` is the first player's points."""
         if score is not None:
             self.tallies[first].add(score)
             self.tallies[second].add(1 - score)
 
     def ranked(self) -> list[tuple[str, Tally]]:
-        """Names and tallies, best share first, and last of all who has no games."""
+        """Names and tallies by share, players without games last."""
         shares = [-1.0 if tally.share is None else tally.share for tally in self.tallies]
         order = sorted(range(len(shares)), key=lambda player: -shares[player])
         return [(self.names[player], self.tallies[player]) for player in order]
 
     def leaders(self, columns: int) -> str:
-        """Names and shares of the best, of a gauntlet of its challengers, as many as there is room for."""
+        """Names and shares of the best players, in a gauntlet of challengers, as many as fit."""
         text = ""
         for name, tally in self.ranked():
             if self.challengers and name not in self.challengers:
@@ -122,12 +122,12 @@ class Scoreboard:
 
 
 def first_that_fits(columns: int, *texts: str) -> str:
-    """The first of the texts that takes no more than so many columns, or else the last one, cut."""
+    """The first text that fits in ``columns``, or the last one, cut."""
     return next((text for text in texts if columns_of(text) <= columns), clipped(texts[-1], max(0, columns)))
 
 
 def _published_game(game: RunningGame, *, with_moves: bool) -> dict[str, Any]:
-    """A game that is being played, as plain data; ``moves`` and ``scores`` as in ``MoveRecord``, ``None`` without."""
+    """A running game as plain data; ``moves`` and ``scores`` as in ``MoveRecord``, or ``None``."""
     job, (moves, scores) = game.job, game.read_moves() if with_moves else (None, None)
     return {
         "series": job.pairing.series,
@@ -146,9 +146,9 @@ def _published_game(game: RunningGame, *, with_moves: bool) -> dict[str, Any]:
 
 
 def _lines_of(data: Mapping[str, Any]) -> str:
-    """A JSON object with each key, and each entry of a list, on a line of its own.
+    """A JSON object with each key, and each list entry, on its own line.
 
-    Indented by the standard library it would take many times as long, at every move of every game a line.
+    The standard library's indentation would take many times as long, with a line for every move of every game.
     """
     encode = json.JSONEncoder(ensure_ascii=False).encode
     lines = []
@@ -163,17 +163,17 @@ def _lines_of(data: Mapping[str, Any]) -> str:
 
 @dataclass
 class _Count:
-    """A stage of a run as far as it is."""
+    """Progress of one stage of a run."""
 
     name: str
     planned: int
     done: int
     game_seconds: float
-    """What a game takes in relation to those of other stages."""
+    """Relative duration of its games, compared with other stages."""
 
 
 class Progress:
-    """Counts the games of a run, of the stage that is on and in all, and shows how far it is."""
+    """Counts a run's games, in the current stage and in total, and displays the progress."""
 
     def __init__(
         self,
@@ -183,22 +183,22 @@ class Progress:
         live_file: Path | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """``kind`` says in ``live_file`` what the run is."""
+        """``kind`` describes the run in ``live_file``."""
         self.planned = self.done = 0
         self.words: Callable[[int], str] = lambda columns: ""
-        """What else to say of the run, in at most so many columns."""
+        """Further text about the run, within a number of columns."""
         self.colour: Callable[[], str] = str
-        """Of the words, on a terminal that has colours; one of ``arena.colours``."""
+        """Colour of ``words`` on a colour terminal; one of ``arena.colours``."""
         self.table: Callable[[], list[str]] | None = None
-        """Lines to show now and then above the one that renews itself."""
+        """Lines to print periodically above the renewed line."""
         self.data: Callable[[], dict[str, Any]] = dict
-        """What else ``live_file`` holds."""
+        """Further contents of ``live_file``."""
         self.is_bound = False
         """Whether fewer games than planned may be needed."""
         self.waiting: Callable[[], str] = str
-        """What the first game of the run waits for; empty once it does not."""
+        """What the run's first game waits for; empty once it has ended."""
         self.workers: Callable[[], list[dict[str, Any]]] = list
-        """Those of other machines that play, as ``live_file`` has them."""
+        """Workers on other machines, as in ``live_file``."""
         self._kind, self._stream, self._live_file, self._clock = kind, stream, live_file, clock
         self._stages: list[_Count] = []
         self._stage: _Count | None = None
@@ -210,12 +210,12 @@ class Progress:
         self._finishes: deque[float] = deque()
         self._published = -LIVE_SECONDS
         self._is_gone = False
-        """Whether nobody reads what is shown any more."""
+        """Whether the output's reader is gone."""
         self._remarks: deque[str] = deque()
-        """What is still to be shown."""
+        """Remarks still to be shown."""
 
     def announce(self, plan: StagePlan) -> None:
-        """Say what is going to be played; of several stages, from now on show each and all together."""
+        """Print the plan; with several stages, from now on show each one and the total."""
         self._leave_line()
         for line in plan.lines():
             self._write(line, keep=True)
@@ -233,11 +233,10 @@ class Progress:
         stage: str = "",
         missing: Callable[[], float] | None = None,
     ) -> None:
-        """Begin a stage of so many games, ``done`` of which were stored before; the line of the last one stays.
+        """Begin a stage of ``planned`` games, ``done`` of them stored; the previous stage's line stays.
 
-        ``stage`` is its name in the plan, whose stages before it are over, however many games they had. 0 games stand
-        for a stage of something else, of which ``words`` say all. Where games to come take longer than those of now,
-        ``missing`` says how many of now's would take as long as all of them.
+        ``stage`` is its name in the plan; earlier stages are over. 0 games mean a stage of other work, which ``words``
+        describe. If later games take longer, ``missing`` gives the remaining work in units of current games.
         """
         self._leave_line()
         self._enter(stage)
@@ -248,11 +247,11 @@ class Progress:
         self._finishes.clear()
 
     def say(self, words: Callable[[int], str] | str) -> None:
-        """What else to say of the stage from now on."""
+        """Set the further text of the stage."""
         self.words = words if callable(words) else lambda columns: words
 
     def _enter(self, name: str) -> None:
-        """Let the stages of the plan that come before that one be over."""
+        """Mark the plan's earlier stages as over."""
         self._keep_count()
         self._stage = next((one for one in self._stages if one.name == name), None)
         if self._stage is not None:
@@ -260,13 +259,13 @@ class Progress:
                 before.planned = before.done
 
     def _keep_count(self) -> None:
-        """Take up how far the stage is that is on."""
+        """Store the current stage's progress in its count."""
         if self._stage is not None:
             self._stage.planned, self._stage.done = self.planned, self.done
 
     @property
     def all_planned(self) -> int:
-        """Games of all stages at most; those of a stage that is over, as many as it had."""
+        """Maximum games of all stages; for finished stages, their actual games."""
         self._keep_count()
         return sum(one.planned for one in self._stages) if self._stages else self.planned
 
@@ -280,7 +279,7 @@ class Progress:
         return float(self.planned - self.done)
 
     def _seconds_left(self, games_per_second: float) -> float:
-        """For what is missing of this stage and, by what their games take in relation to its own, of later ones."""
+        """Seconds for the rest of this stage and, scaled by the duration of their games, for later ones."""
         self._keep_count()
         missing = self._missing()
         if self._stage is not None:
@@ -297,7 +296,7 @@ class Progress:
         self._finishes.append(self._clock())
 
     def games_per_second(self) -> float | None:
-        """Over the last minute; ``None`` before the first game ends."""
+        """Games per second over the last minute; ``None`` before the first game ends."""
         now = self._clock()
         while self._finishes and self._finishes[0] < now - SPEED_WINDOW_SECONDS:
             self._finishes.popleft()
@@ -328,7 +327,7 @@ class Progress:
         return self._with_words("  ".join(parts))
 
     def _line_of_stage(self, stage: _Count) -> str:
-        """Of a run in several stages: how far this one is, and how far all of them together."""
+        """Progress of this stage and of all stages together."""
         speed = self.games_per_second()
         counts = {"done": self.done, "planned": self.planned, "all_done": self.all_done}
         text = console("elolab.arena")("progress.stage", stage=stage.name, **counts, all_planned=self.all_planned)
@@ -336,13 +335,13 @@ class Progress:
         return self._with_words("  ".join([text, *self._crew(), *left]))
 
     def _crew(self) -> list[str]:
-        """How many workers there are, if other machines play."""
+        """Number of workers, if other machines play."""
         workers = self.workers()
         present = sum(worker["state"] in ("playing", "idle") for worker in workers)
         return [console("elolab.arena")("progress.workers", count=present)] if workers else []
 
     def _left(self, games_per_second: float, *, is_bound: bool) -> list[str]:
-        """The time that is left, if anything is."""
+        """The remaining time, if games remain."""
         seconds = self._seconds_left(games_per_second)
         if seconds <= 0:
             return []
@@ -354,17 +353,17 @@ class Progress:
         return clipped(f"{text}  {self._own_words(width - columns_of(text) - 2)}".rstrip(), width)
 
     def _width(self) -> int:
-        """Columns of the line: one less than the terminal has, which would otherwise break it and keep its pieces."""
+        """Columns of the line: one less than the terminal, which would otherwise wrap it."""
         if not self._is_terminal:
             return WIDTH
         try:
             columns = os.get_terminal_size(self._stream.fileno()).columns
-        except (OSError, ValueError):  # no real terminal, or one that is closed
+        except (OSError, ValueError):  # no real terminal, or a closed one
             return WIDTH
         return min(WIDTH, columns - 1) if columns > 1 else WIDTH  # some terminals do not know, and say 0
 
     def _own_words(self, columns: int) -> str:
-        """What the run says of itself, or what it waits for before the first game has ended."""
+        """The run's own text, or before the first game ends what it waits for."""
         return (self.waiting() if not self._has_finished else "") or self.words(columns)
 
     def _coloured_line(self) -> str:
@@ -375,7 +374,7 @@ class Progress:
         return line.removesuffix(words) + coloured(words, self.colour(), self._stream)
 
     def tick(self, running: Sequence[RunningGame] = ()) -> None:
-        """Renew what is shown and published, if it is time."""
+        """Renew the display and ``live.json`` when due."""
         now = self._clock()
         if self._live_file is not None and now - self._published >= LIVE_SECONDS:
             self._published = now
@@ -390,17 +389,17 @@ class Progress:
         self._write(self._coloured_line(), keep=False)
 
     def remark(self, text: str) -> None:
-        """A line that stays, from whatever thread."""
+        """Add a line that stays; callable on any thread."""
         self._remarks.append(text)
 
     def close(self, state: str) -> None:
-        """Show the last state, leave the line and publish how the run ended."""
+        """Show the final state, end the line, and publish how the run ended."""
         self.show_remarks()
         self._leave_line()
         self.publish(state=state)
 
     def publish(self, running: Sequence[RunningGame] = (), state: str = "running") -> None:
-        """Replace ``live.json``; a disk that is full is left for the store to complain about."""
+        """Replace ``live.json``; a full disk is left for the store to report."""
         if self._live_file is None:
             return
         data = {
@@ -428,7 +427,7 @@ class Progress:
             pass
 
     def show_remarks(self) -> None:
-        """Show them now, which otherwise ``tick`` does."""
+        """Show pending remarks immediately."""
         while self._remarks:
             self._write(coloured(f"elolab: {self._remarks.popleft()}", YELLOW, self._stream), keep=True)
 

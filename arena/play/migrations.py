@@ -1,4 +1,4 @@
-"""Bringing a store's file of an older elolab to today's schema. Released entries never change."""
+"""Migrations of a store's file from older versions of elolab. Released entries never change."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ CREATE INDEX games_by_number ON games (number);
 """
 
 SCHEMA_2 = "ALTER TABLE games ADD COLUMN instruments TEXT"
-"""What each side counted, as JSON; null where nothing was counted."""
+"""Each side's search statistics as JSON; null without any."""
 
 
 def schema_3(connection: sqlite3.Connection) -> None:
-    """A game's place is a series and a number in it; before, series were ranges of one line of numbers."""
+    """Replace ranges of one line of numbers by a series and a number in it."""
     connection.execute("ALTER TABLE games ADD COLUMN series TEXT NOT NULL DEFAULT ''")
     connection.execute("DROP INDEX games_by_number")
     connection.execute("CREATE INDEX games_by_place ON games (series, number)")
@@ -61,8 +61,9 @@ def schema_3(connection: sqlite3.Connection) -> None:
 
 
 def _tuning_series(rows: Sequence[tuple[str, int, int, int]]) -> Iterable[tuple[str, int, int, str]]:
-    """Numbers from 10^9 on were validations, 10^8 each; pairs from 10^8 on, rounded up to all openings, the playoff."""
-    # How often the openings had been gone through before a game: a multiple of their number.
+    """Numbers from 10^9 on were validations, 10^8 each; pairs from 10^8 on, rounded up to whole suites, were the
+    playoff."""
+    # Passes through the openings before a game: a multiple of their number.
     laps = {n // 2 - pair for _, n, pair, _ in rows if n < 10**8 and n // 2 != pair}
     later = [n // 2 - pair for _, n, pair, _ in rows if 10**8 <= n < 10**9]
     openings = min(laps, default=0)
@@ -91,7 +92,7 @@ def _move(connection: sqlite3.Connection, places: Iterable[tuple[str, int, int, 
 
 
 def schema_5(connection: sqlite3.Connection) -> None:
-    """A move may have a principal variation as its sixth value. No row changes, but older versions read five."""
+    """Allow a principal variation as a move's sixth value. No row changes, but older versions read five values."""
 
 
 MIGRATIONS: tuple[str | Callable[[sqlite3.Connection], None], ...] = (
@@ -101,13 +102,13 @@ MIGRATIONS: tuple[str | Callable[[sqlite3.Connection], None], ...] = (
     add_checksums,
     schema_5,
 )
-"""Entry ``n`` takes a file from version ``n`` to ``n + 1``."""
+"""Entry ``n`` migrates a file from version ``n`` to ``n + 1``."""
 
 
 def migrate(
     connection: sqlite3.Connection, migrations: Sequence[str | Callable[[sqlite3.Connection], None]] = MIGRATIONS
 ) -> None:
-    """Bring a file to the newest schema, each step all or nothing."""
+    """Migrate a file to the newest schema, each step in a transaction."""
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     for number in range(version, len(migrations)):
         step = migrations[number]

@@ -1,4 +1,4 @@
-"""Elo of a match while it is played, from the complete pairs so far."""
+"""Elo of a match in progress, from its complete pairs."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from elolab.arena.records import Outcome
 from elolab.engine.language import columns_of, console, cut
 
 LEAST_NAME = 8
-"""Columns of a name that is cut."""
+"""Minimum columns of a shortened name."""
 
 
 class RunningElo:
-    """Counts the games of two players as they end, in whatever order, from the view of player 0."""
+    """Counts games of two players as they end, in any order, from the view of player 0."""
 
     def __init__(self, name: str, outcomes: Iterable[Outcome] = ()) -> None:
-        """``name`` is that of player 0; ``outcomes`` were there before."""
+        """``name`` is player 0's name; ``outcomes`` are already stored."""
         self._name = name
         self._pairs = Pentanomial((0, 0, 0, 0, 0))
         self._single: dict[tuple[int, int], float] = {}
-        """Points in the first game of pairs that lack the other, by round and pair."""
+        """Points in single games whose partner is missing, by round and pair."""
         for outcome in outcomes:
             self.add(outcome)
 
     def add(self, outcome: Outcome) -> None:
-        """Count a game; one without a result counts nothing."""
+        """Count a game; one without a result is ignored."""
         if outcome.score is None:
             return
         place = outcome.pairing
@@ -44,7 +44,7 @@ class RunningElo:
         return self._pairs
 
     def estimate(self) -> Estimate | None:
-        """From the complete pairs; from the games as long as there is none, and ``None`` before the first."""
+        """The estimate from complete pairs, or without any from single games; ``None`` before the first game."""
         if self._pairs.pairs:
             return self._pairs.estimate()
         points = list(self._single.values())
@@ -52,7 +52,7 @@ class RunningElo:
         return Trinomial(wins, draws, len(points) - wins - draws).estimate() if points else None
 
     def words(self, columns: int) -> str:
-        """Whose Elo it is, and its 95 % interval, in so many columns; empty as long as one of them is not finite."""
+        """Player 0's name and Elo with its 95 % interval, within ``columns``; empty while either is infinite."""
         estimate = self.estimate()
         if estimate is None or not math.isfinite(estimate.elo) or not math.isfinite(estimate.elo_error):
             return ""
@@ -63,7 +63,7 @@ class RunningElo:
         return say("progress.elo", name=cut(self._name, room), **figures)
 
     def direction(self) -> int:
-        """1 or -1 if the interval is above or below 0, else 0."""
+        """1 or -1 if the interval lies above or below 0, else 0."""
         estimate = self.estimate()
         if estimate is None:
             return 0

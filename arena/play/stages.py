@@ -1,7 +1,7 @@
-"""What a run will play, stage by stage: at most how many games, and how long they may take.
+"""The plan of a run, stage by stage: maximum games and durations.
 
-What a dry run says, what is said before the first game, the line of progress and ``live.json`` are all of this one
-plan, so that nothing is played beyond what was announced.
+A dry run, the announcement before the first game, the progress line and ``live.json`` all show this one plan, so that
+nothing is played beyond the announcement.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TEXT_WIDTH = 79
 
 
 class PlanError(UserError):
-    """A run that could not show what it is for."""
+    """A run whose tests cannot decide anything."""
 
 
 @dataclass(frozen=True)
@@ -30,23 +30,23 @@ class GameStage:
     """A part of a run, such as the validation of a study."""
 
     name: str
-    """For people, in the language of the console."""
+    """Display name in the console's language."""
     games: int
-    """At most; of a stage that is bounded by ``seconds``, what these are taken to allow."""
+    """Maximum games; with ``seconds``, an estimate of the games that fit."""
     game_seconds: float
-    """Time of one processor that a game may take, roughly: ``arena.play.estimates``."""
+    """Approximate processor seconds per game: ``arena.play.estimates``."""
     stored: int = 0
-    """Games of it that are there already."""
+    """Games already stored."""
     seconds: float | None = None
-    """The time that bounds it instead of a number of games."""
+    """Time budget that replaces a number of games."""
     unknown_speed: tuple[str, ...] = ()
-    """Programs of which no game is stored and on whose speed the time depends, so that nothing is said of it."""
+    """Programs without stored games whose speed determines the duration, which is therefore unknown."""
     reach: tuple[Reach, ...] = ()
     """What its tests can show within its games."""
 
     @property
     def has_unknown_games(self) -> bool:
-        """Whether ``games`` says nothing, because nobody knows how many the time allows."""
+        """Whether ``games`` is meaningless because the number that fits the time is unknown."""
         return self.seconds is not None and bool(self.unknown_speed)
 
     @property
@@ -57,29 +57,29 @@ class GameStage:
 
 @dataclass(frozen=True)
 class StagePlan:
-    """What is played for a run that is called ``name``, in its folder."""
+    """The plan of the run ``name`` in its folder."""
 
     name: str
     directory: Path
     stages: tuple[GameStage, ...]
     concurrency: int = 1
     is_bound: bool = True
-    """Whether fewer games may be enough."""
+    """Whether fewer games may suffice."""
     paced_by: StagePlan | None = None
-    """Of a folder's other games, whose pace holds for these too."""
+    """The plan of the folder's other games, whose pace also applies here."""
 
     @property
     def games(self) -> int:
-        """At most, of all stages."""
+        """Maximum games of all stages."""
         return sum(stage.games for stage in self.stages)
 
     @property
     def stored(self) -> int:
-        """Games that are there already."""
+        """Games already stored."""
         return sum(stage.stored for stage in self.stages)
 
     def seconds_of(self, stage: GameStage) -> float | None:
-        """Time that what is missing of a stage may take, by the pace of the stored games or by rough figures.
+        """Seconds for a stage's missing games, by the pace of stored games or rough estimates.
 
         ``None`` if it depends on programs of unknown speed.
         """
@@ -90,27 +90,26 @@ class StagePlan:
 
     @property
     def seconds(self) -> float | None:
-        """The same of the whole run."""
+        """Seconds for the missing games of all stages; ``None`` if unknown."""
         known = [seconds for seconds in map(self.seconds_of, self.stages) if seconds is not None]
         return sum(known) if len(known) == len(self.stages) else None
 
     @functools.cached_property
     def pace(self) -> float:
-        """How many times the rough figures the games took that the folder holds; 1 if it holds none."""
+        """Actual duration of the folder's games relative to the rough estimates; 1 without games."""
         if self.paced_by is not None:
             return self.paced_by.pace
         expected = sum(stage.stored * stage.game_seconds for stage in self.stages)
         if not expected or not (self.directory / STORE_NAME).is_file():
             return 1.0
-        with Store(self.directory, read_only=True, glance=True) as store:  # for a rough figure
+        with Store(self.directory, read_only=True, glance=True) as store:  # a rough value suffices
             mean_ms = store.mean_duration_ms()
         return 1.0 if mean_ms is None else mean_ms / 1000 * self.stored / expected
 
     def refuse_the_impossible(self) -> None:
         """Raise ``PlanError`` if all stages are tests that no outcome of their games can pass.
 
-        A study is worth its games without its validations. A run that was begun may go on, and be reported as far as it
-        comes.
+        A study is useful without its validations. A run that has begun may continue and be reported.
         """
         hopeless = [next((reach for reach in stage.reach if reach.is_hopeless), None) for stage in self.stages]
         first = hopeless[0]
@@ -118,7 +117,7 @@ class StagePlan:
             raise PlanError(f"{first.where}: {first.text(Catalogue('arena', DEFAULT_LANGUAGE)).removesuffix('.')}")
 
     def remarks(self) -> list[str]:
-        """What the tests of the stages that are still to be played can show, a sentence each."""
+        """What the tests of unfinished stages can show, one sentence each."""
         say = console("elolab.arena")
         found = []
         for stage in filter(lambda stage: stage.missing, self.stages):
@@ -152,7 +151,7 @@ class StagePlan:
         }
 
     def lines(self, more: Sequence[str] = ()) -> list[str]:
-        """In words, a line each: all games, every stage if there are several, ``more``, and the time."""
+        """The plan as lines of text: all games, every stage if several, ``more``, and the time."""
         say, data = console("elolab.arena"), self.data()
         kind = "_unknown" if data["games"] is None else "_at_most" if data["at_most"] else ""
         lines = [say(f"dry_run.games{kind}", **data)]
@@ -167,12 +166,12 @@ class StagePlan:
 
 
 def remark_lines(plan: Mapping[str, Any]) -> list[str]:
-    """The remarks of a plan, as ``StagePlan.data`` has it, within 80 columns."""
+    """The remarks of a plan (``StagePlan.data``), within 80 columns."""
     return [line for remark in plan["remarks"] for line in wrapped(remark, TEXT_WIDTH)]
 
 
 def time_line(plan: Mapping[str, Any]) -> str:
-    """How long a plan, as ``StagePlan.data`` has it, may take, or why that is not known."""
+    """The duration of a plan (``StagePlan.data``), or why it is unknown."""
     say = console("elolab.arena")
     if plan["seconds"] is None:
         return say("dry_run.time_unknown", players=", ".join(plan["unknown_speed"]))

@@ -31,11 +31,11 @@ from elolab.engine.errors import UserError
 STORE_NAME = "games.sqlite"
 LOCK_NAME = "lock"
 LOCK_ATTEMPTS, LOCK_PAUSE_SECONDS = 5, 0.04
-"""How often a lock that is taken is tried before the folder is in use."""
+"""Attempts to take a lock before the folder counts as in use."""
 OPENING_SECONDS = 30.0
-"""How long a writer waits at its start for who reads all games, as a report does."""
+"""Seconds that a writer waits at its start for a reader of all games, such as a report."""
 CLOSING_MS = 1000
-"""How long it waits at its end; who still reads then leaves the log there."""
+"""Milliseconds that a writer waits at its end; a remaining reader leaves the log in place."""
 
 COLUMNS = (
     "key", "series", "number", "round", "pair", "first_index", "second_index", "opening_index", "first", "second",
@@ -43,14 +43,15 @@ COLUMNS = (
     "started_at", "duration_ms", "final_position", "detail", "moves", "instruments",
 )  # fmt: skip
 _PLACE, _CONTENT = (operator.itemgetter(*map(COLUMNS.index, names)) for names in (PLACE_COLUMNS, CONTENT_COLUMNS))
-"""The values of those columns in a row of ``COLUMNS``."""
+"""The values of these columns in a row of ``COLUMNS``."""
 
 _WANTED = "WHERE key IN (SELECT value FROM json_each(?)) "
 
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Hundreds of thousands of new tuples have no cycles, and to look for some doubles the time that they take."""
+    """Disable garbage collection: scanning hundreds of thousands of new tuples, free of cycles, would double the
+    time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -61,17 +62,17 @@ def _without_garbage_collection() -> Iterator[None]:
 
 
 class StoreError(UserError):
-    """A store that cannot be used as asked; names the folder and the remedy."""
+    """A store that cannot be used as requested; names the folder and the remedy."""
 
 
 class StoreFailure(StoreError):
-    """A store that cannot be written any more (a full disk, a fault of the device); what it holds is safe."""
+    """A store that cannot be written any more (full disk, device error); its contents are safe."""
 
     exit_code = 1
 
 
 class DamagedStore(StoreError):
-    """A store that is not as it was written; nothing is read from it."""
+    """A store that differs from what was written; nothing is read from it."""
 
     exit_code = 1
 
@@ -87,14 +88,13 @@ class Store:
         glance: bool = False,
         repaired: Callable[[int, str], None] | None = None,
     ) -> None:
-        """Open the folder's store; a writer makes folder and file if they are missing and locks out other writers.
+        """Open the folder's store; a writer creates missing folders and files, and locks out other writers.
 
-        With ``glance`` it is read for a moment only, again and again: damage is not looked for, and no file comes to
-        stand beside it.
+        ``glance`` is for frequent short reads: no check for damage, and no additional files beside the store.
 
-        A damaged file is replaced by one of the games that are whole if there is somebody to tell that to: how many
-        there are, and the name of the copy of the file as it was. To look for damage takes a second or two for 100 000
-        games. Raises ``StoreError``.
+        With ``repaired``, a damaged file is replaced by one with the intact games, and ``repaired`` gets their number
+        and the name of the copy of the old file. The check for damage takes a second or two per 100 000 games. Raises
+        ``StoreError``.
         """
         self.directory = directory
         self._repaired, self._is_glance = repaired, glance
@@ -118,10 +118,10 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the file and give up the lock; beside the file of a writer no other stays."""
-        with suppress(sqlite3.Error):  # a full disk may keep the log from being folded in; the next opening does that
+        """Close the file and release the lock; a writer leaves no other file beside the store."""
+        with suppress(sqlite3.Error):  # a full disk may prevent folding in the log; the next opening does that
             if self._lock is not None:
-                # A file that says that it has a log gets a new one from everybody who reads it.
+                # If a file declares a log, every reader creates one.
                 self.connection.execute(f"PRAGMA busy_timeout = {CLOSING_MS}")
                 self.connection.execute("PRAGMA journal_mode = DELETE")
         with suppress(sqlite3.Error):
@@ -137,17 +137,17 @@ class Store:
         return json.loads(rows[0][0]) if rows else None
 
     def all_metadata(self) -> dict[str, Any]:
-        """Everything that is recorded, by name."""
+        """All metadata by name."""
         return {name: json.loads(value) for name, value in self._rows("SELECT name, value FROM facts")}
 
     def metadata_names(self) -> set[str]:
-        """The names under which anything is recorded."""
+        """The names of all metadata."""
         return {name for (name,) in self._rows("SELECT name FROM facts")}
 
     def record_metadata(self, metadata: Mapping[str, Any], places: Iterable[tuple[str, Pairing]] = ()) -> None:
-        """Record plain data under names, replacing what was there, all or nothing.
+        """Record metadata in one transaction, replacing older values.
 
-        With it, the places of games (by their keys) in the schedule, which change when a tournament is extended.
+        ``places`` are new places of games (by their keys) in the schedule, which change when a tournament is extended.
         """
         entries = [(name, json.dumps(value, ensure_ascii=False)) for name, value in metadata.items()]
         rows = [(*entry, checksum_of(entry)) for entry in entries]
@@ -160,15 +160,15 @@ class Store:
     # Games
 
     def add(self, record: GameRecord, *, reproducible: bool = True) -> bool:
-        """Store a finished game; returns whether it is new. As ``add_all``."""
+        """Store a finished game; returns whether it is new. See ``add_all``."""
         return self.add_all([(record, reproducible)])[0]
 
     def add_all(self, games: Iterable[tuple[GameRecord, bool]]) -> list[bool]:
         """Store finished games in one commit, each with whether it is reproducible; returns which of them are new.
 
-        A game stored before is ignored. If it is reproducible (same players, same limits in nodes or depth, same
-        engine) the two must be identical: otherwise ``StoreError`` names both digests. Raises ``StoreFailure`` if the
-        disk is full, and then none of them is stored.
+        A game that is already stored is ignored. If it is reproducible (same players, same limits in nodes or depth,
+        same engine), both versions must be identical: otherwise ``StoreError`` names both digests. Raises
+        ``StoreFailure`` if the disk is full; then none of them is stored.
         """
         columns, marks = ", ".join((*COLUMNS, "place_checksum", "checksum")), ", ".join("?" * (len(COLUMNS) + 2))
         insert = f"INSERT OR IGNORE INTO games ({columns}) VALUES ({marks})"
@@ -202,7 +202,7 @@ class Store:
         return list(self.iterate())
 
     def iterate(self, keys: Collection[str] | None = None) -> Iterator[GameRecord]:
-        """The games, or those of these keys, in schedule order, one at a time."""
+        """The games, or those with these keys, in schedule order, one at a time."""
         wanted, parameters = ("", ()) if keys is None else (_WANTED, (json.dumps([*keys]),))
         query = f"SELECT {', '.join(COLUMNS)} FROM games {wanted}ORDER BY series, number, key"
         with self._failures():
@@ -210,7 +210,7 @@ class Store:
                 yield _record_of(row)
 
     def find(self, game: str) -> list[GameRecord]:
-        """The games of which ``game`` is the number in the schedule, or the beginning of the key."""
+        """Games by their number in the schedule, or by the beginning of their key."""
         query = f"SELECT {', '.join(COLUMNS)} FROM games WHERE "
         if game.isascii() and game.isdigit():
             number = int(game) if len(game) < 16 else -1
@@ -222,7 +222,7 @@ class Store:
         return [_record_of(row) for row in rows]
 
     def scores(self) -> dict[str, float | None]:
-        """Points of the first player of every game, by its key."""
+        """The first player's points in every game, by key."""
         with self._failures():
             return {key: points_of(result) for key, result in self.connection.execute("SELECT key, result FROM games")}
 
@@ -239,7 +239,7 @@ class Store:
             ]
 
     def details(self, name: str) -> Iterator[tuple[Pairing, Any]]:
-        """Pairing and detail of that name of every game that has one, in schedule order."""
+        """Pairing and detail of every game with a detail of that name, in schedule order."""
         query = (
             "SELECT number, pair, first_index, second_index, opening_index, round, series, detail FROM games "
             "ORDER BY series, number"
@@ -251,7 +251,7 @@ class Store:
                     yield Pairing(*place), detail
 
     def numbers_lost_by(self, reasons: Collection[str]) -> list[int]:
-        """The numbers of the games that were lost for one of these reasons, in schedule order."""
+        """Numbers of the games lost for one of these reasons, in schedule order."""
         marks = ", ".join("?" * len(reasons))
         query = f"SELECT number FROM games WHERE reason IN ({marks}) AND result <> '1/2-1/2' ORDER BY series, number"
         return [number for (number,) in self._rows(query, tuple(reasons))]
@@ -265,17 +265,17 @@ class Store:
                 yield _record_of(row)
 
     def numbers_of(self, series: str, player: str) -> set[int]:
-        """The numbers of a series' games in which the player had the first move."""
+        """Numbers of a series' games in which the player moved first."""
         query = "SELECT number FROM games WHERE series = ? AND first = ?"
         return {number for (number,) in self._rows(query, (series, player))}
 
     def results_of(self, series: str) -> dict[int, tuple[str, str, float | None]]:
-        """Names of both players and points of the first, by the number of each game of a series."""
+        """Names of both players and the first one's points, by the number of each game in a series."""
         rows = self._rows("SELECT number, first, second, result FROM games WHERE series = ?", (series,))
         return {number: (first, second, points_of(result)) for number, first, second, result in rows}
 
     def digest(self, games: int | None = None) -> str:
-        """The same as ``arena.records.games_digest`` of all games, or of the first so many of the schedule."""
+        """``arena.records.games_digest`` of all games, or of the first ``games`` numbers of the schedule."""
         last = -1 if games is None else games
         rows = self._rows(
             "SELECT key, digest FROM games WHERE ? < 0 OR number < ? ORDER BY series, number", (last, last)
@@ -283,21 +283,21 @@ class Store:
         return digest_of([list(row) for row in rows])
 
     def engine_identities(self) -> set[str]:
-        """The engines that played the games."""
+        """Identities of the engines that played the games."""
         return {name for (name,) in self._rows("SELECT DISTINCT engine_identity FROM games")}
 
     def mean_duration_ms(self) -> float | None:
-        """Mean time a game took, in milliseconds; ``None`` without games."""
+        """Mean duration of a game in milliseconds; ``None`` without games."""
         mean: float | None = self._rows("SELECT avg(duration_ms) FROM games")[0][0]
         return mean
 
     def copy_to(self, directory: Path) -> None:
-        """Write all of it into another folder, as it is at this moment, while somebody else may be adding games."""
+        """Write a consistent copy into another folder, even while another process adds games."""
         with self._failures(), closing(sqlite3.connect(directory / STORE_NAME)) as copy:
             self.connection.backup(copy)
 
     def check(self) -> None:
-        """Raise ``DamagedStore`` if the file is not as it was written."""
+        """Raise ``DamagedStore`` if the file differs from what was written."""
         try:
             damage.check(self.connection)
         except damage.Damage as found:
@@ -310,7 +310,7 @@ class Store:
             return self.connection.execute(query, parameters).fetchall()
 
     def _opened(self, read_only: bool) -> sqlite3.Connection:
-        """The connection to a file that is as it was written, or has been made so."""
+        """A connection to an intact file, repaired if possible."""
         path = self.directory / STORE_NAME
         try:
             return self._checked(read_only)
@@ -335,7 +335,7 @@ class Store:
         )
 
     def _checked(self, read_only: bool) -> sqlite3.Connection:
-        """The connection to a file that is as it was written; raises ``Damage``."""
+        """A connection to an intact file; raises ``Damage``."""
         with self._failures():
             try:
                 connection = self._connected(read_only)
@@ -346,7 +346,7 @@ class Store:
             try:
                 if not self._is_glance:
                     damage.check(connection, None if read_only else lambda: self._connected(True))
-                if not read_only:  # not before: a damaged file stays as it is
+                if not read_only:  # not before: a damaged file stays unchanged
                     connection.execute("PRAGMA journal_mode = WAL")
             except BaseException:
                 connection.close()
@@ -356,8 +356,8 @@ class Store:
     def _connected(self, read_only: bool) -> sqlite3.Connection:
         path = (self.directory / STORE_NAME).resolve()
         if read_only:
-            # Without leave to write beside the file SQLite opens it only as one that does not change, and then leaves
-            # out what still is in its log: to be done only where there is none.
+            # Without write permission in the folder, SQLite only opens the file as immutable and ignores its log:
+            # allowed only without a log.
             log = path.with_name(f"{path.name}-wal")
             is_logged = log.is_file() and log.stat().st_size > 0
             may_write = os.access(self.directory, os.W_OK) and not self._is_glance
@@ -371,7 +371,7 @@ class Store:
                 connection.execute("PRAGMA synchronous = FULL")
                 migrate(connection)
             elif version < len(MIGRATIONS):
-                # Of an older elolab: a copy in memory is brought up to date, the file stays as it is.
+                # A file of an older elolab: migrate a copy in memory, and leave the file unchanged.
                 with closing(connection):
                     copy = sqlite3.connect(":memory:", isolation_level=None)
                     connection.backup(copy)
@@ -383,7 +383,7 @@ class Store:
         return connection
 
     def _checked_version(self, connection: sqlite3.Connection) -> int:
-        """The file's schema; raises ``StoreError`` if it is not one of ours."""
+        """The version of the file's schema; raises ``StoreError`` if it is not elolab's."""
         version: int = connection.execute("PRAGMA user_version").fetchone()[0]
         mark = connection.execute("PRAGMA application_id").fetchone()[0]
         tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
@@ -398,7 +398,7 @@ class Store:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Within it everything is read as it is at its beginning, whatever somebody else adds meanwhile."""
+        """Read everything as of now, whatever other processes add meanwhile."""
         with self._failures():
             self.connection.execute("BEGIN")
         try:
@@ -441,7 +441,7 @@ class Store:
 
 
 def _code_of(error: sqlite3.Error) -> int:
-    """SQLite's primary result code; 0 if the error is none of its."""
+    """SQLite's primary result code; 0 for other errors."""
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
@@ -492,12 +492,12 @@ def _record_of(row: tuple[Any, ...]) -> GameRecord:
         detail=json.loads(detail),
         search_statistics=None if counted is None else tuple(json.loads(counted)),
     )
-    record.__dict__["digest"] = digest  # of the cached property: the checksum has vouched for it
+    record.__dict__["digest"] = digest  # set the cached property: the checksum has verified it
     return record
 
 
 def check_place(directory: Path) -> None:
-    """Raise ``StoreError`` if a writer could not make the folder, or its files in it; nothing is written."""
+    """Raise ``StoreError`` if a writer could not create the folder or its files; writes nothing."""
     there = next(path for path in (directory, *directory.parents) if os.path.lexists(path))
     if not there.is_dir():
         raise _cannot_make(directory, f"a file {'of that name' if there == directory else there} is in the way")
@@ -523,12 +523,12 @@ def _kind_of(path: Path) -> str:
 
 
 def _may_be_made(link: Path) -> bool:
-    """Whether a link leads to nothing but a place where there may be a file."""
+    """Whether a dangling link points to a place where a file can be created."""
     return not link.exists() and os.access(Path(os.path.realpath(link)).parent, os.W_OK)
 
 
 def made_folder(directory: Path) -> Path:
-    """The folder of ``--out``, made if it is missing. Raises ``StoreError`` if it cannot be."""
+    """The folder of ``--out``, created if missing. Raises ``StoreError`` if that fails."""
     check_place(directory)
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -542,40 +542,40 @@ def _cannot_make(directory: Path, reason: str | None) -> StoreError:
 
 
 def is_in_use(directory: Path) -> bool:
-    """Whether somebody writes to the folder's store."""
+    """Whether a process writes to the folder's store."""
     return user_of(directory) is not None
 
 
 def user_of(directory: Path) -> str | None:
-    """The number of the process that writes to the folder's store, or ``unknown``; ``None`` if nobody does."""
+    """The id of the process that writes to the folder's store, or ``unknown``; ``None`` without a writer."""
     try:
         handle = os.open(directory / LOCK_NAME, os.O_RDONLY)
-    except OSError:  # no lock was ever taken, or nobody may write there
+    except OSError:  # no lock exists, or it is unreadable
         return None
     try:
-        # Askers share it: of each other they see nothing, and NFS gives others only to who may write.
+        # A shared lock: readers do not block each other, and NFS grants exclusive ones only to writers.
         return None if _locked(handle, is_shared=True) else _holder(handle)
-    except OSError:  # a file system without locks, where nobody has one
+    except OSError:  # a file system without locks
         return None
     finally:
         os.close(handle)
 
 
 class FolderLock:
-    """Keeps a second writer out of a folder; released when the process ends, however it ends."""
+    """Excludes a second writer from a folder; released when the process ends in any way."""
 
     def __init__(self, path: Path) -> None:
-        """Take the lock. Raises ``StoreError`` naming the process that has it."""
+        """Take the lock. Raises ``StoreError`` naming the process that holds it."""
         self._path = path
         for attempt in range(LOCK_ATTEMPTS + 1):
-            if attempt:  # who only asks whether it is taken (``is_in_use``) holds it for a moment
+            if attempt:  # ``is_in_use`` holds the lock for a moment
                 time.sleep(LOCK_PAUSE_SECONDS)
             try:
                 self._handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
             except OSError as error:
                 raise StoreError(f"{path.parent}: cannot write there: {error.strerror}; give another folder") from None
             try:
-                # Who had the lock removed the file at its end: another one may have its place.
+                # The previous holder removed the file at its end: another one may have replaced it.
                 if _locked(self._handle) and _leads_to(path, self._handle):
                     break
             except OSError as error:
@@ -595,12 +595,12 @@ class FolderLock:
             os.ftruncate(self._handle, 0)
             os.write(self._handle, f"{os.getpid()}\n".encode())
         except OSError:
-            pass  # on a full disk the lock holds all the same; only its holder's name is missing
+            pass  # on a full disk the lock still works; only its holder's id is missing
 
     def release(self) -> None:
-        """Give up the lock and remove its file; safe to call twice."""
+        """Release the lock and remove its file; safe to call twice."""
         if self._handle >= 0:
-            # Before the lock is given up: whoever waits for it sees that this file is not the folder's any more.
+            # Before releasing: a waiting process sees that this file is no longer the folder's.
             with suppress(OSError):
                 if _leads_to(self._path, self._handle) and not self._path.is_symlink():
                     self._path.unlink()
@@ -609,7 +609,7 @@ class FolderLock:
 
 
 def _leads_to(path: Path, handle: int) -> bool:
-    """Whether the path is still that of the open file."""
+    """Whether the path still refers to the open file."""
     try:
         return os.path.samestat(os.stat(path), os.fstat(handle))
     except OSError:
@@ -617,17 +617,17 @@ def _leads_to(path: Path, handle: int) -> bool:
 
 
 def _holder(handle: int) -> str:
-    """The process that has the lock, as it wrote into the file."""
+    """The id of the lock's holder, read from the file."""
     try:
         return os.read(handle, 20).decode("ascii", "replace").strip() or "unknown"
-    except OSError:  # Windows also keeps readers out
+    except OSError:  # on Windows the lock also excludes readers
         return "unknown"
 
 
 def _locked(handle: int, *, is_shared: bool = False) -> bool:
-    """Lock an open file without waiting; the system gives the lock back when the process ends.
+    """Lock an open file without waiting; the system releases it when the process ends.
 
-    Raises ``OSError`` if it cannot be locked at all.
+    Returns False if another process holds it. Raises ``OSError`` if it cannot be locked at all.
     """
     try:
         import fcntl
@@ -641,6 +641,6 @@ def _locked(handle: int, *, is_shared: bool = False) -> bool:
         return True
     try:
         fcntl.flock(handle, (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):  # the latter where locks of the whole file stand for it
+    except (BlockingIOError, PermissionError):  # the latter on systems with mandatory locks
         return False
     return True

@@ -1,4 +1,4 @@
-"""Playing a whole tournament: batch after batch of its schedule goes to the run, which plays what is missing."""
+"""Playing a whole tournament: each batch of its schedule goes to the run, which plays missing games."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ from elolab.engine.errors import UserError
 from elolab.engine.language import DEFAULT_LANGUAGE, columns_of, console
 
 WITHDRAWALS = "withdrawals"
-"""The name under which a store keeps them."""
+"""The metadata with withdrawals."""
 REMEDY = "give another folder with --out, another name with --event, or remove that one"
 EXIT_NOT_CONFIRMED = 3
-"""A sequential test ended without accepting H1."""
+"""Exit code after a sequential test that did not accept H1."""
 
 
 @dataclass(frozen=True)
@@ -57,31 +57,31 @@ class Plan:
 
     @property
     def games(self) -> int:
-        """Games of the whole tournament, at most."""
+        """Maximum games of the whole tournament."""
         return planned_games(self.spec)
 
 
 @dataclass(frozen=True)
 class TournamentResult:
-    """How far a tournament has come."""
+    """The state of a tournament."""
 
     planned: int
-    """Games that the tournament consists of; those up to its end, if a sequential test has ended it."""
+    """Number of games in the tournament; after a sequential test has ended it, up to its end."""
     stored: int
-    """How many of them are stored."""
+    """Number of stored games."""
     count: int
-    """The number in the schedule before which games count."""
+    """Games with a smaller number in the schedule count."""
     interrupted: bool = False
     unavailable: dict[str, str] = field(default_factory=dict)
-    """Players that could not be started, and why."""
+    """Players that could not be started, with the reason."""
     sequential: SequentialRun | None = None
     """The sequential test, if the tournament is one."""
     withdrawals: tuple[Withdrawal, ...] = ()
-    """Players that have lost without playing, because they could not be started when their games were due."""
+    """Players that lost without playing, because they could not be started when their games were due."""
     unplayable: int = 0
-    """How many games were not played for that reason and never will be."""
+    """Number of games that will never be played for that reason."""
     forfeits: int = 0
-    """How many of the stored games a player lost by a fault."""
+    """Number of stored games lost by a player's fault."""
 
     @property
     def missing(self) -> int:
@@ -90,10 +90,10 @@ class TournamentResult:
 
     @property
     def exit_code(self) -> int:
-        """0 if every game was played, 1 if some were not or lost by a fault, 130 after an interruption.
+        """0 if every game was played, 1 if some are missing or were lost by a fault, 130 after an interruption.
 
-        After a sequential test 3 unless H1 was accepted. If no game could be played, because players cannot be started
-        as they were given, the input was wrong.
+        After a sequential test 3 unless H1 was accepted. 2 (wrong input) if no game could be played, because players
+        cannot be started as specified.
         """
         if self.interrupted:
             return 130
@@ -106,7 +106,7 @@ class TournamentResult:
 
 
 def prepare(spec: TournamentSpec) -> Plan:
-    """Read the openings. Raises ``UserError`` if the suite is at fault, too small, or not for all players."""
+    """Read the openings. Raises ``UserError`` if the suite is invalid, too small, or unsuitable for some player."""
     suite = load_suite(spec.openings, spec.game, plies=spec.opening_plies or None)
     part = suite.part(spec.opening_part)
     if not spec.pairs:
@@ -122,7 +122,7 @@ def prepare(spec: TournamentSpec) -> Plan:
 
 
 def _check_reachable(plan: Plan) -> None:
-    """Raise ``RunError`` if players have to be told openings by moves, and there are no moves to one of them."""
+    """Raise ``RunError`` if a player needs openings as moves, and no moves lead to one of them."""
     from elolab.engine.games import game_named
 
     for player in plan.spec.players:
@@ -138,8 +138,7 @@ def _check_reachable(plan: Plan) -> None:
 def run(spec: TournamentSpec, directory: Path, **options: Unpack[RunOptions]) -> TournamentResult:
     """Play the games that ``directory`` lacks.
 
-    Raises ``UserError`` if the folder belongs to another tournament or engine, or the disk is full; what was stored
-    before stays.
+    Raises ``UserError`` if the folder belongs to another tournament or engine, or the disk is full; stored games stay.
     """
     plan = prepare(spec)
     if spec.sprt is not None:
@@ -151,7 +150,7 @@ def run(spec: TournamentSpec, directory: Path, **options: Unpack[RunOptions]) ->
 
 
 def result_of(spec: TournamentSpec, store: Store, outcomes: Sequence[Outcome] | None = None) -> TournamentResult:
-    """How far a tournament is, going by its store, whose ``outcomes`` may be given."""
+    """The state of a tournament from its store; ``outcomes`` are the store's, if already read."""
     outcomes, withdrawals = store.outcomes() if outcomes is None else outcomes, withdrawals_of(store)
     count = games_that_count(spec, outcomes, withdrawals)
     stored = sum(outcome.pairing.number < count for outcome in outcomes)
@@ -165,12 +164,12 @@ def result_of(spec: TournamentSpec, store: Store, outcomes: Sequence[Outcome] | 
 
 
 def count_of(spec: TournamentSpec, store: Store) -> int:
-    """``games_that_count`` of what a store holds."""
+    """``games_that_count`` for a store."""
     return games_that_count(spec, store.outcomes(), withdrawals_of(store))
 
 
 def withdrawals_of(store: Store) -> tuple[Withdrawal, ...]:
-    """The players that have lost without playing, because they could not be started."""
+    """Players that lost without playing, because they could not be started."""
     return tuple(Withdrawal(**entry) for entry in store.metadata(WITHDRAWALS) or ())
 
 
@@ -183,7 +182,7 @@ def _play(plan: Plan, run: Run) -> None:
     elo = RunningElo(spec.players[0].name, outcomes if len(spec.players) == 2 else ())
     scoreboard = _shown(plan, run, sequential, outcomes, elo)
     stored = len(outcomes)
-    del outcomes  # of a long tournament
+    del outcomes  # may be large
 
     def finished(outcome: Outcome) -> None:
         scoreboard.add(outcome.pairing.first, outcome.pairing.second, outcome.score)
@@ -214,7 +213,7 @@ def _play(plan: Plan, run: Run) -> None:
 
 
 def _wanted(plan: Plan, course: Course, keys: dict[int, str]) -> Iterator[GameJob]:
-    """The games of the batch that can be played, one at a time: there may be many; notes their keys by number."""
+    """The playable games of a batch, lazily, because there may be many; records their keys by number."""
     for pairing in course.batch:
         job = job_of(plan.spec, plan.suite, pairing)
         keys[pairing.number] = job.key
@@ -223,7 +222,7 @@ def _wanted(plan: Plan, course: Course, keys: dict[int, str]) -> Iterator[GameJo
 
 
 def _withdraw(course: Course, plan: Plan, run: Run, keys: dict[int, str]) -> bool:
-    """Take out the players that could not be started, if the tournament goes on without them; whether it does."""
+    """Withdraw players that could not be started; returns whether the tournament goes on without them."""
     if not format_of(course.spec).decides_on_the_way or run.is_interrupted:
         return False
     missing = [job for job in _wanted(plan, course, keys) if job.key not in run.scores]
@@ -240,7 +239,7 @@ def _withdraw(course: Course, plan: Plan, run: Run, keys: dict[int, str]) -> boo
 def _shown(
     plan: Plan, run: Run, sequential: SequentialRun | None, outcomes: Sequence[Outcome], elo: RunningElo
 ) -> Scoreboard:
-    """Let the run's progress show the tournament's standings, or a match's Elo, and the state of its test."""
+    """Set up the progress display: standings or a match's Elo, and the state of its test."""
     scoreboard = Scoreboard([player.name for player in plan.spec.players], challengers_of(plan.spec))
     for past in outcomes:
         scoreboard.add(past.pairing.first, past.pairing.second, past.score)
@@ -269,11 +268,11 @@ def _shown(
 
 
 def purpose_of(plan: Plan) -> Purpose:
-    """The folder is for the same tournament, or less of it; without games it is for any."""
+    """The run's purpose: accept this tournament or a shorter version; accept any folder without games."""
 
     def check(store: Store, recorded: Any) -> None:
         if not len(store) and not withdrawals_of(store):
-            return  # such as after a player that could not be started, which has another option or path now
+            return  # for instance after a player failed to start, which now has another option or path
         before = TournamentSpec.from_content(recorded)
         _check_extension(store.directory, before, store.metadata("openings_digest"), plan)
         _check_places(store, before, plan.spec)
@@ -287,7 +286,7 @@ def purpose_of(plan: Plan) -> Purpose:
 
 
 def _places(plan: Plan, store: Store) -> Iterator[tuple[str, Pairing]]:
-    """The stored games' places in the schedule of the tournament as it is now, batch after batch."""
+    """The stored games' places in the current schedule, batch by batch."""
     scores = {outcome.key: outcome.score for outcome in store.outcomes()}
     course = Course(plan.spec, plan.order, withdrawals_of(store))
     while not course.is_over:
@@ -297,17 +296,17 @@ def _places(plan: Plan, store: Store) -> Iterator[tuple[str, Pairing]]:
             if key in scores:
                 yield key, pairing
                 played[pairing.number] = Outcome(key, pairing, scores[key])
-        if not course.advance(played):  # what comes next is not known yet
+        if not course.advance(played):  # later batches are not known yet
             return
 
 
 def _check_settings(directory: Path, old: TournamentSpec, old_openings: str, plan: Plan) -> None:
-    """Raise ``RunError`` for the first setting in which the tournaments differ, be they as long as they may."""
+    """Raise ``RunError`` for the first setting in which the tournaments differ, apart from their length."""
     new = plan.spec
     before, now = _common_content(old), _common_content(new)
     has_other_openings, has_another_suite = old_openings != plan.suite.digest, old.openings != new.openings
     if has_other_openings and has_another_suite:
-        del before["opening_part"]  # it follows from which suite that is
+        del before["opening_part"]  # follows from the suite
     for key in before:
         if before[key] != now[key]:
             raise RunError(
@@ -350,9 +349,9 @@ def _check_extension(directory: Path, old: TournamentSpec, old_openings: str, pl
 
 
 def _check_places(store: Store, old: TournamentSpec, new: TournamentSpec) -> None:
-    """Raise ``RunError`` if players enter or change places while there are games beyond the end.
+    """Raise ``RunError`` if players join or change places while games beyond the end are stored.
 
-    Those keep their numbers and the places of their players, which would then be those of others.
+    Those games keep their numbers and players' places, which would then belong to other players.
     """
     before, now = ([player.name for player in spec.players] for spec in (old, new))
     if before == now:
@@ -367,10 +366,10 @@ def _check_places(store: Store, old: TournamentSpec, new: TournamentSpec) -> Non
 
 
 def holds_another(directory: Path, spec: TournamentSpec, *, accepts_changes: bool) -> bool:
-    """Whether a folder has games of a tournament with other settings, so that this one could not extend it.
+    """Whether a folder has games of a tournament with other settings, which this one cannot extend.
 
-    So have games of other programs, unless it ``accepts_changes`` of them. Raises ``UserError`` for a tournament that
-    cannot be played in any folder, as where the suite has too few openings.
+    Games of other program versions count as different unless ``accepts_changes``. Raises ``UserError`` for a tournament
+    that cannot be played in any folder, for instance if the suite has too few openings.
     """
     if not (directory / STORE_NAME).is_file():
         return directory.exists() and not directory.is_dir()
@@ -383,19 +382,20 @@ def holds_another(directory: Path, spec: TournamentSpec, *, accepts_changes: boo
                 check_provenance(store)
     except RunError:
         return True
-    except StoreError:  # whoever plays in it repairs it, or says what is wrong
+    except StoreError:  # a run in this folder repairs it or reports the problem
         return False
     try:
         plan = prepare(replace(spec, pairs=max(spec.pairs, before.pairs) if spec.pairs else 0))
         _check_settings(directory, before, openings, plan)
     except UserError:
-        prepare(spec)  # what is wrong with the tournament itself is no difference between the two
+        prepare(spec)  # a problem of the tournament itself is no difference
         return True
     return False
 
 
 def _check_undecided(store: Store, old: TournamentSpec, new: TournamentSpec) -> None:
-    """Raise ``RunError`` if more pairs would take back a verdict: what was the final analysis would be none."""
+    """Raise ``RunError`` if more pairs would revoke a verdict, because its final analysis would become an interim
+    one."""
     if old.sprt is None and new.sprt is None:
         return
     outcomes = store.outcomes()
@@ -408,7 +408,7 @@ def _check_undecided(store: Store, old: TournamentSpec, new: TournamentSpec) -> 
 
 
 def _common_content(spec: TournamentSpec) -> dict[str, Any]:
-    """What must not change when a tournament is extended, by its keys in the file."""
+    """Settings that must not change when a tournament is extended, by their keys in the file."""
     content = {
         name: getattr(spec, name)
         for name in ("game", "format", "seed", "opening_start", "opening_part", "opening_order")
@@ -423,7 +423,7 @@ def _difference_text(old: PlayerSpec, new: PlayerSpec) -> str:
 
 
 def first_difference(old: PlayerSpec, new: PlayerSpec) -> tuple[str, Any, Any]:
-    """The first thing in which two different configurations of a player differ: its name and both values."""
+    """The first difference between two configurations of a player: its name and both values."""
     before, now = _flat_content(old), _flat_content(new)
     names = [name for name in [*before, *now] if before.get(name) != now.get(name)]
     return names[0], before.get(names[0]), now.get(names[0])
@@ -436,7 +436,7 @@ def _flat_content(player: PlayerSpec) -> dict[str, Any]:
 
 
 def stored_tournament(store: Store) -> TournamentSpec:
-    """The specification that a folder's games were played to. Raises ``StoreError``."""
+    """The specification of a folder's games. Raises ``StoreError``."""
     content = store.metadata("specification")
     if content is None:
         kind = kind_in(store.metadata_names())
@@ -445,18 +445,18 @@ def stored_tournament(store: Store) -> TournamentSpec:
 
 
 def players_in(directory: Path) -> tuple[PlayerSpec, ...]:
-    """The players of the tournament of which a folder holds games; none if it holds nothing that could be read."""
+    """Players of a folder's tournament; empty if nothing can be read."""
     if not (directory / STORE_NAME).is_file():
         return ()
     try:
         with Store(directory, read_only=True) as store:
             return stored_tournament(store).players if len(store) else ()
     except (UserError, KeyError, TypeError):
-        return ()  # whoever plays in it will say what is wrong
+        return ()  # a run in this folder will report the problem
 
 
 def stored_player(player: PlayerSpec, game: str, directory: Path) -> PlayerSpec:
-    """A stored player under today's table of parameters: a row the game did not know yet has its default."""
+    """A stored player under today's parameters: parameters unknown at the time have their defaults."""
     from elolab.engine.settings.parameters import resolve
 
     if not player.is_builtin:
@@ -469,7 +469,7 @@ def stored_player(player: PlayerSpec, game: str, directory: Path) -> PlayerSpec:
 
 
 def resume_command(spec: TournamentSpec, directory: Path, language: str = DEFAULT_LANGUAGE) -> str:
-    """The command that goes on with a tournament."""
+    """The command that resumes a tournament."""
     spoken = [] if language == DEFAULT_LANGUAGE else ["--language", language]
     return shlex.join(["elolab", *spec.words, "--out", str(directory), *spoken])
 
@@ -481,7 +481,7 @@ def plan_of_run(
     store: Store | None = None,
     outcomes: Sequence[Outcome] | None = None,
 ) -> StagePlan:
-    """What a run in that folder, whose ``store`` may be open and its ``outcomes`` read, would consist of."""
+    """The stages of a run in that folder; ``store`` and its ``outcomes`` if already read."""
     if store is None and (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as stored:
             return plan_of_run(plan, directory, concurrency, stored)
@@ -491,7 +491,7 @@ def plan_of_run(
     result = TournamentResult(plan.games, 0, plan.games) if store is None else result_of(spec, store, outcomes)
     seconds = estimated_game_seconds([player.limits for player in spec.players])
     if any(player.ponder and player.limits.clock_kind == "wall" for player in spec.players):
-        seconds *= min(2, concurrency)  # such a game takes the room of two, see ``arena.play.executor``
+        seconds *= min(2, concurrency)  # such a game takes two slots, see ``arena.play.executor``
     seen = {index for outcome in outcomes for index in (outcome.pairing.first, outcome.pairing.second)}
     unknown = tuple(
         player.name for index, player in enumerate(spec.players)
@@ -505,7 +505,7 @@ def plan_of_run(
 
 
 def _reach(plan: Plan, sequential: SequentialRun | None) -> tuple[Reach, ...]:
-    """What the sequential test of a match can show; nothing of other formats."""
+    """What a match's sequential test can show; empty for other formats."""
     spec = plan.spec
     if spec.sprt is None:
         return ()
@@ -516,7 +516,7 @@ def _reach(plan: Plan, sequential: SequentialRun | None) -> tuple[Reach, ...]:
 
 
 def describe(plan: Plan, directory: Path, concurrency: int) -> dict[str, Any]:
-    """What a run would do: games, openings, time; figures as plain data.
+    """The plan of a run as plain data: games, openings, time.
 
     Raises ``UserError`` as ``run`` does for a test that cannot accept anything.
     """
@@ -535,7 +535,7 @@ def describe(plan: Plan, directory: Path, concurrency: int) -> dict[str, Any]:
 
 
 def _programs_missing(players: Sequence[PlayerSpec]) -> dict[str, str]:
-    """External players whose program is not there, and why it cannot be started."""
+    """External players whose program is missing, with the reason."""
     from elolab.arena.players.contract import PlayerFault
     from elolab.arena.players.process import find_program
 
@@ -550,7 +550,7 @@ def _programs_missing(players: Sequence[PlayerSpec]) -> dict[str, str]:
 
 
 def description_text(description: dict[str, Any]) -> str:
-    """``describe``'s figures in words."""
+    """The data of ``describe`` as text."""
     say = console("elolab.arena")
     bound = "_at_most" if description["at_most"] else ""
     lines = [say(f"dry_run.{name}{bound}", **description) for name in ("games", "openings")]

@@ -153,9 +153,7 @@ def purpose_of(plan: TuningPlan) -> Purpose:
     spec = plan.spec
     source = spec.conditions.source
     content = {**spec.content(), "openings_digest": plan.suite.digest}
-    lengths: tuple[str, ...] = (
-        LENGTHS if spec.storage is None else LENGTHS[1:]
-    )  # workers share the rounds
+    lengths: tuple[str, ...] = LENGTHS if spec.storage is None else LENGTHS[1:]  # workers share the rounds
     lengths += spec.keys_without_effect  # older versions accepted and recorded any value
     return Purpose(
         KIND, content, source, lengths=lengths, more={FILE_METADATA: [spec.text, str(Path(source).resolve())]},
