@@ -219,7 +219,7 @@ MovesSoFar = tuple[list[str], list[int | None]]
 
 
 def no_moves() -> MovesSoFar:
-    """Those of a game of which nothing is known yet."""
+    """The moves of a game with nothing known yet."""
     return [], []
 
 
@@ -255,9 +255,9 @@ class GameRecord:
     duration_ms: float = 0.0
     final_position: str = ""
     detail: dict[str, Any] = field(default_factory=dict)
-    """What does not fit elsewhere: a fault, the end of a dialogue, overruns, pondering, an exact score."""
+    """Further data: a fault, the end of a dialogue, overruns, pondering, an exact score."""
     search_statistics: tuple[dict[str, Any] | None, dict[str, Any] | None] | None = None
-    """What each side counted, see ``engine.search_statistics``; ``None`` for an external player, or where off."""
+    """Search events of each side, see ``engine.search_statistics``; ``None`` for an external player, or if off."""
 
     @property
     def plies(self) -> int:
@@ -271,7 +271,7 @@ class GameRecord:
 
     @property
     def exact_score(self) -> int | None:
-        """Of a game that was solved: the final score in the game's own units (discs), the view of ``first``."""
+        """Final score of a solved game in its own units (discs), from the view of ``first``; else ``None``."""
         return self.detail.get("exact_score")
 
     @property
@@ -288,7 +288,7 @@ class GameRecord:
 
 @dataclass(frozen=True, slots=True)
 class GameSummary:
-    """A finished game without its moves, of which a report keeps all; the fields are those of ``GameRecord``."""
+    """A finished game without its moves, as reports keep it; the fields are those of ``GameRecord``."""
 
     pairing: Pairing
     first: str
@@ -300,7 +300,7 @@ class GameSummary:
 
     @classmethod
     def of(cls, record: GameRecord) -> GameSummary:
-        """What a game's record says; texts that many games share are kept once."""
+        """Summarise a game's record; texts that many games share are stored once."""
         names = (record.first, record.second, record.result, record.reason, record.engine_identity)
         first, second, result, reason, identity = map(sys.intern, names)
         return cls(record.pairing, first, second, result, reason, record.plies, identity)
@@ -313,7 +313,7 @@ class GameSummary:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a schedule may know of a finished game."""
+    """The result of a game, as far as a schedule may depend on it."""
 
     key: str
     pairing: Pairing
@@ -324,7 +324,7 @@ class Outcome:
 
 
 def exact_score_detail(score: int | None) -> dict[str, Any]:
-    """What a record's ``detail`` keeps of a score that a solver found; nothing for ``None``."""
+    """The entry of a record's ``detail`` for a solver's score; empty for ``None``."""
     return {} if score is None else {"exact_score": score}
 
 

@@ -257,7 +257,7 @@ class Run:
             finished(Outcome(record.key, record.pairing, record.score))
 
     def release_players(self) -> None:
-        """End the players' processes and free their memory; the next games start them anew."""
+        """End the players' processes and free their memory; the next games start them again."""
         self._runner.release_players()
 
     def missing_games(self, jobs: Iterable[GameJob]) -> int:

@@ -245,7 +245,7 @@ def reach_of_test(
     settings: SequentialSettings, pairs: int, kind: str, where: str, length: str, easier: str,
     openings: int | None = None,
 ) -> Reach:  # fmt: skip
-    """What a sequential test of so many pairs at most can accept."""
+    """The power of a sequential test with at most ``pairs`` pairs."""
     target = target_of(settings)
     return Reach(
         kind, pairs, least_pairs(settings), detectable_gain(settings, pairs), target,

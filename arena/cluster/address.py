@@ -1,4 +1,4 @@
-"""What the address of a Dask scheduler looks like; the library itself is not needed for that."""
+"""Recognition of a Dask scheduler's address, without importing the library."""
 
 from __future__ import annotations
 

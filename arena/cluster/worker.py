@@ -1,4 +1,4 @@
-"""What happens on a worker: a chunk of games comes in and goes back played.
+"""The worker's side of a cluster: it receives a chunk of games and returns it played.
 
 The worker's process keeps what games need (compiled tables, processes of players) from chunk to chunk, one seat for
 each chunk at a time, and gives it up when no chunk has come for a while: whoever sent them may have died.

@@ -97,7 +97,7 @@ def compared(folder: Path) -> ComparedRun:
 
 
 def _without_dates(told: Any) -> Any:
-    """The same without the days on which rules of claims were registered."""
+    """The settings without the registration dates of rules of claims."""
     if not isinstance(told, Mapping):
         return told
     return {key: _without_dates(value) for key, value in told.items() if key != "date"}

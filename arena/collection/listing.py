@@ -46,7 +46,7 @@ class RunEntry:
     """Result so far, in words."""
 
     def data(self) -> dict[str, Any]:
-        """The same as plain data."""
+        """The entry as plain data."""
         return {**vars(self), "folder": str(self.folder)}
 
 

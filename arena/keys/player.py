@@ -29,7 +29,7 @@ OF_ANY_PLAYER = (
 )
 
 MARGIN = _player.number("margin", 0, 3600, 0.3, MARGIN_MS / 1000, "seconds")
-"""Of any player, and of programs that are tuned."""
+"""The margin of any player, and of programs that are tuned."""
 
 PROGRAM = Section(
     "program",
@@ -65,7 +65,7 @@ def command_of(table: Table, *folders: str) -> tuple[str, ...]:
 
 
 def keys_of(protocol: Protocol) -> Section:
-    """What a table [[players]] of the protocol may hold."""
+    """The keys of a table [[players]] of the protocol."""
     program = PROGRAM.keys if protocol.is_external else (MARGIN,)
     return _player.section("players", *OF_ANY_PLAYER, *program, *protocol.keys.keys)
 
@@ -76,7 +76,7 @@ def _keys_of_all() -> Section:
 
 
 ANY_PLAYER = _keys_of_all()
-"""What a table [[players]] of some protocol may hold, or one that refers to an engine of a file of engines."""
+"""All keys of tables [[players]], over all protocols and references to an engines file."""
 DESCRIPTION = "description"
 """The key of an engine in a file of engines that no player has: it is for whoever reads the file."""
 ENGINES = _player.section(

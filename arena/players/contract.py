@@ -203,7 +203,7 @@ class Reply(NamedTuple):
     depth: int | None
     nodes: int | None
     elapsed_ns: int
-    """What the move costs on the player's clock."""
+    """Time charged to the player's clock."""
     said: str = ""
     """The answer in the player's own words, for messages."""
     expected: str | None = None

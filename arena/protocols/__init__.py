@@ -1,1 +1,1 @@
-"""What the arena says to programs of other people: a module a protocol, listed in ``arena.players.registry``."""
+"""Protocols for external programs: one module each, listed in ``arena.players.registry``."""

@@ -116,7 +116,7 @@ _NUMBERED = re.compile(r"(\d+)(?:\s+(.*))?")
 
 
 class GtpSession:
-    """Which answers are due, and what they were. Pure: lines in, answers out.
+    """Tracks due answers and their text. Pure: lines in, answers out.
 
     Every command is numbered. By GTP 2 the number comes right behind the sign of the answer ("=17 c3"); some engines
     leave it out, and Edax writes a blank before it ("= 17 c3"). The first answer shows which of the last two an engine

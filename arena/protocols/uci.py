@@ -324,7 +324,7 @@ class GameLine:
         self.restart(position, 0)
 
     def restart(self, position: str, moves: int) -> None:
-        """Begin anew with a FEN, the position after so many moves of the game."""
+        """Restart with a FEN, the position after so many moves of the game."""
         self._moves = self._first = moves
         self.begin(f"fen {position}")
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def mistake_in(spec: PlayerSpec) -> str:
-    """What the dialect leaves no choice about; empty if nothing is wrong."""
+    """The error in a specification that the dialect does not allow; empty if none."""
     if any(name.lower() == RANKS_OPTION for name, _ in spec.options):
         return f'option {RANKS_OPTION}: over ucicyclone ranks always count from 0; give protocol = "uci" for others'
     return ""

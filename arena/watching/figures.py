@@ -19,7 +19,7 @@ PAUSE_FACTOR = 60
 
 
 class DrawnFigures:
-    """What a command writes of a folder in one language, as JSON with its processor time as ``seconds``."""
+    """The figures that a command writes for a folder in one language, as JSON with its processor time ``seconds``."""
 
     def __init__(self, command: Sequence[str], folder: Path, language: str) -> None:
         self._command = (*command, str(folder), language)

@@ -80,7 +80,7 @@ def _languages(language: str) -> list[tuple[str, str]]:
 
 
 def _counts(language: str) -> dict[str, dict[str, str]]:
-    """What kinds, formats and states of runs are called."""
+    """The names of kinds, formats and states of runs."""
     say, shown = Catalogue(MESSAGES, language), messages_of("elolab.arena.collection", language)
     named = messages_of(MESSAGES, language)
     states = {key.removeprefix("list.state_"): text for key, text in shown.items() if key.startswith("list.state_")}
@@ -94,7 +94,7 @@ def _counts(language: str) -> dict[str, dict[str, str]]:
 
 
 def place_name(pairing: Pairing) -> str:
-    """What a game is called on pages: its number, after the name of its series if it has one."""
+    """The name of a game on pages: its number, after the name of its series if it has one."""
     return "-".join([*pairing.series.split(), str(pairing.number)])
 
 

@@ -168,7 +168,7 @@ class _Routes:
         return StreamingResponse(lines(), media_type="text/event-stream", headers=HEADERS)
 
     async def figures(self, request: Request) -> Response:
-        """What was drawn last of a run that is no tournament, or the placing or crosstable of one."""
+        """The latest figures of a run; for a tournament its placing or crosstable."""
         run = await self._run_of(request)
         found = await run_in_threadpool(run.figures, self._language_of(request))
         return JSONResponse(found, headers=HEADERS)

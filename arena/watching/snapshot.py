@@ -172,12 +172,12 @@ class RunFollower:
 
     @property
     def placing(self) -> Placing | None:
-        """Of a Swiss tournament or a knockout, as of the last ``standings`` and ``result``."""
+        """The placing of a Swiss tournament or knockout, as of the last ``standings`` and ``result``."""
         return None if self._figures is None else self._figures.placing
 
     @property
     def head_to_heads(self) -> tuple[HeadToHead, ...]:
-        """Of more than two players without a placing, as of the last ``standings``; empty of other runs."""
+        """Head-to-head results of more than two players without a placing, as of the last ``standings``; else empty."""
         return () if self._figures is None else self._figures.head_to_heads
 
     # Games
@@ -477,7 +477,7 @@ class _Figures:
         return [dict(zip(told, sentences, strict=True)) for sentences in zip(*found, strict=True)]
 
     def _fit(self, withdrawals: tuple[Withdrawal, ...], *, is_running: bool) -> None:
-        """The standings and the result anew, if there are new games, and while games go on not too often."""
+        """Refit standings and result after new games, but not too often while games go on."""
         games, now = len(self._games), time.monotonic()
         pause = min(max(FIT_SECONDS, FIT_PAUSE * self._fit_seconds), MAX_FIT_PAUSE_SECONDS)
         if not is_running or self._fitted_games <= 0:

@@ -35,7 +35,7 @@ KEYS = {
     b"n": NEXT, b" ": NEXT, b"\x1b[C": NEXT, b"\x1b[B": NEXT, b"p": BEFORE, b"\x1b[D": BEFORE, b"\x1b[A": BEFORE,
     b"b": BOARD, b"q": QUIT, b"\x03": QUIT, b"\x04": QUIT,
 }  # fmt: skip
-"""What terminals send for a key, and what it means."""
+"""Byte sequences of keys, and their meaning."""
 
 _ENTER = "\x1b[?1049h\x1b[?25l"
 """The other screen of the terminal (DEC private mode 1049), without a cursor."""
@@ -168,7 +168,7 @@ class _KeyReader:
         self._keyboard = keyboard
 
     def wait(self, seconds: float, resized: int) -> str:
-        """What the next key means; empty if it means nothing, none came, or the terminal has another size."""
+        """The meaning of the next key; empty for an unknown key, on timeout, or if the terminal was resized."""
         sources = [resized] if self._keyboard is None else [resized, self._keyboard]
         ready, _, _ = select.select(sources, [], [], max(0.0, seconds))
         if resized in ready:

@@ -259,7 +259,7 @@ def _game_lines(state: dict[str, Any], choice: Choice, say: Catalogue) -> list[L
 
 
 def _first_side(game: dict[str, Any]) -> int:
-    """Who makes the first move after the opening: 0 or 1."""
+    """The side that makes the first move after the opening: 0 or 1."""
     from elolab.engine.games import game_named
 
     return (game_named(game["game"]).side_to_move(game["position"]) + len(game["opening_moves"])) % 2

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 DEFAULTS = CheckSettings("", "", ())
 COLOURS = {"passed": GREEN, "failed": RED, "advised": YELLOW}
-"""Of lines, by their marks."""
+"""Colours of lines, by their marks."""
 BASIC = {"handshake", "start_position"}
 """Checks without which few others can be tried."""
 

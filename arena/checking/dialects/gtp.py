@@ -15,7 +15,7 @@ from elolab.engine.games.contract import Position
 from elolab.engine.settings.limits import Limits
 
 PASSES_OPTION = "gtp_passes"
-"""The only option: whether the program is told of passes, as for players; see ``arena.protocols.gtp.PASSES``."""
+"""The only option: whether passes are sent to the program; see ``arena.protocols.gtp.PASSES``."""
 
 
 class GtpDialect(Dialect):
@@ -52,7 +52,7 @@ class GtpDialect(Dialect):
                 raise Failed("failure.refused", command=answer.command, said=answer.said)
 
     async def greet(self) -> None:
-        """Who it is, and what it knows."""
+        """Ask for its name and its commands."""
         version, name, listed = await self._tell("protocol_version", "name", "list_commands", ms=self.settings.start_ms)
         if not version.is_success or not version.text.isdigit():
             raise Failed("failure.refused", command=version.command, said=version.said)
@@ -69,7 +69,7 @@ class GtpDialect(Dialect):
                 )  # fmt: skip
 
     async def wait_ready(self, ms: int) -> list[str]:
-        """Any command will do; only answers are said."""
+        """Send any command: every command is answered."""
         await self._demand("protocol_version")
         return []
 
@@ -78,7 +78,7 @@ class GtpDialect(Dialect):
         await self._demand(f"boardsize {gtp.BOARD_SIZE}", "clear_board")
 
     async def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
-        """The game anew from its start, and ``genmove``."""
+        """Replay the game from its start, then ``genmove``."""
         side = position.side_to_move
         commands = self._set_up(position)
         for line in (gtp.time_settings_command(limits), gtp.time_left_command(limits, clock, side)):

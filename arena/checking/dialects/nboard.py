@@ -52,7 +52,7 @@ class NBoardDialect(Dialect):
         return await self.wire.hear_until(lambda line: line.split() == pong, ms, " ".join(pong))
 
     async def begin_game(self) -> None:
-        """There is no word for it: every search is told the whole game."""
+        """Does nothing: every search sends the whole game."""
         await self.ask_ready()
 
     async def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:

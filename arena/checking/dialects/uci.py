@@ -15,7 +15,7 @@ from elolab.engine.games.contract import Position
 from elolab.engine.settings.limits import Limits
 
 RESOURCES = {"memory": ("hash", "hashsize"), "threads": ("threads", "numthreads", "cores")}
-"""What engines call the options, in lower case."""
+"""The options' names among engines, in lower case."""
 
 _COUNTS = frozenset({
     "depth", "seldepth", "time", "nodes", "multipv", "currmovenumber", "hashfull", "nps", "tbhits", "sbhits", "cpuload",
@@ -33,7 +33,7 @@ class UciDialect(Dialect):
     listens_while_thinking: ClassVar[bool] = True
     opening: ClassVar[tuple[str, str]] = ("uci", "uciok")
     remark_word: ClassVar[str] = "string"
-    """What makes the rest of an ``info`` line a text."""
+    """The word after which an ``info`` line is free text."""
 
     async def greet(self) -> None:
         """``uci``, and what comes before ``uciok``."""
@@ -170,7 +170,7 @@ class UciDialect(Dialect):
         return self.is_answer(line)
 
     async def _overhear_settling(self) -> list[str]:
-        """What is said until what was said before has been dealt with, and in a while after that."""
+        """The output until earlier input has been processed, and for a while after that."""
         lines = await self.ask_ready() if self.knowledge.answers_ready else []
         return [*lines, *await self.wire.overhear(self.settings.quiet_ms)]
 

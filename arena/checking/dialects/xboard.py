@@ -45,7 +45,7 @@ class XboardDialect(Dialect):
         self._pings = 0
         self._depth_is_told = False
         self._side = 0
-        """Whose move is asked for."""
+        """The side that is asked for a move."""
         self._game: tuple[str, Limits] | None = None
         """The position and the limits with which the program's game began; ``None`` if it has to be told anew."""
         self._known: list[str] = []
@@ -72,7 +72,7 @@ class XboardDialect(Dialect):
         return self._session.receive(line) == "done"
 
     async def configure(self) -> None:
-        """What is accepted, and the options; the game has to be among the variants."""
+        """Accept features and set options; the game must be among the variants."""
         session = self._session
         variants = session.features.get("variants")
         game = xboard.VARIANTS[self.settings.game]
@@ -89,7 +89,7 @@ class XboardDialect(Dialect):
         await self._settled()
 
     async def _settled(self) -> list[str]:
-        """What is said until what was said before has been dealt with."""
+        """The output until earlier input has been processed."""
         if self._session.has("ping") and self.knowledge.answers_ready:
             return await self.ask_ready()
         return await self.wire.overhear(self.settings.quiet_ms)
@@ -141,7 +141,7 @@ class XboardDialect(Dialect):
                 raise Failed("failure.refused", command=lines[-1], said=line)
 
     def _no_depth(self, limits: Limits) -> list[str]:
-        """What ends a limit of depth told before: ``new`` should, but many engines keep it."""
+        """The lines that cancel an earlier depth limit: ``new`` should, but many engines keep it."""
         self._depth_is_told |= limits.depth is not None
         return [f"sd {NO_DEPTH}"] if self._depth_is_told and limits.depth is None else []
 

@@ -30,7 +30,7 @@ LIST, COMPARE, REMOVE = "list", "compare", "remove"
 ACTIONS = (LIST, COMPARE, REMOVE)
 HEADS = ("folder", "kind", "state", "games", "date", "result")
 FEWER_HEADS = (HEADS, ("folder", "kind", "state", "games", "result"), ("folder", "state", "games", "result"))
-"""What a terminal shows: the fullest of these in which folders and results have room enough."""
+"""Column sets for terminals; the fullest one with enough room for folders and results is shown."""
 ROOM_ENOUGH = 40
 """Columns of a terminal that suffice for a folder and a result."""
 LEAST_FOLDER = 8
