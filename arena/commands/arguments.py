@@ -33,7 +33,7 @@ COLUMNS = 78
 
 
 def add_playing_arguments(parser: argparse.ArgumentParser, folder: str = "results/<name of the spec>") -> None:
-    """The arguments of every command that plays a tournament: read them with ``play_and_print``."""
+    """Add the arguments of every command that plays a tournament, for ``play_and_print``."""
     add_output_argument(parser, folder)
     add_concurrency_argument(parser)
     add_affinity_argument(parser)
@@ -54,7 +54,7 @@ def add_playing_arguments(parser: argparse.ArgumentParser, folder: str = "result
 
 
 def add_affinity_argument(parser: argparse.ArgumentParser) -> None:
-    """``--affinity``, as in ``arena.players.processors``; checked."""
+    """Add ``--affinity`` with validation; see ``arena.players.processors``."""
     parser.add_argument(
         "--affinity",
         type=_affinity,
@@ -66,7 +66,7 @@ def add_affinity_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
-    """``--cluster tcp://HOST:PORT`` and ``--wall-clock-on-cluster``."""
+    """Add ``--cluster tcp://HOST:PORT`` and ``--wall-clock-on-cluster``."""
     parser.add_argument(
         "--cluster", type=_scheduler, metavar="ADDRESS",
         help="play the games on the workers of a Dask cluster, as many at a time as they have threads; ADDRESS is its "
@@ -91,11 +91,11 @@ EXIT_CODES = (
     "illegal move, loss on time; the games are kept and count), 2 for wrong input, also if no game could be played "
     "because a player cannot be started as it was given, 130 if interrupted."
 )
-"""For the help of every command that plays players' games and nothing else."""
+"""Help text on exit codes, for commands that only play games."""
 
 
 def add_engine_change_argument(parser: argparse.ArgumentParser) -> None:
-    """``--accept-engine-change``, for every command that goes on with games in a folder."""
+    """Add ``--accept-engine-change``, for commands that resume a folder."""
     parser.add_argument(
         "--accept-engine-change", action="store_true",
         help="go on although another version of the engine, or of a player's program, began",
@@ -103,7 +103,7 @@ def add_engine_change_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def add_log_argument(parser: argparse.ArgumentParser) -> None:
-    """``--log DIR``, for every command that plays external engines."""
+    """Add ``--log DIR``, for commands that play external engines."""
     parser.add_argument(
         "--log", metavar="DIR", type=_log_folder,
         help="keep whole dialogues with external engines there: a file for each player, with times; added to, never "
@@ -112,7 +112,7 @@ def add_log_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def dialogue_log(arguments: argparse.Namespace) -> DialogueLog | None:
-    """Of ``--log``, for what is no ``Run``; raises ``FileError`` if the folder cannot be written to."""
+    """The log of ``--log`` for commands without a ``Run``; raises ``FileError`` if the folder is not writable."""
     if arguments.log is None:
         return None
     from elolab.arena.play.dialogue_log import DialogueLog
@@ -121,7 +121,7 @@ def dialogue_log(arguments: argparse.Namespace) -> DialogueLog | None:
 
 
 def _log_folder(text: str) -> str:
-    if text.startswith("file="):  # as cutechess-cli and fastchess have it
+    if text.startswith("file="):  # the syntax of cutechess-cli and fastchess
         raise argparse.ArgumentTypeError(f"{text!r}: every player has a file of its own; give a folder: --log DIR")
     return text
 
@@ -135,7 +135,7 @@ def _affinity(text: str) -> str:
 
 
 def add_anchor_argument(parser: argparse.ArgumentParser) -> None:
-    """``--anchor NAME=ELO``: a list of names and ratings."""
+    """Add ``--anchor NAME=ELO``, which collects names and ratings."""
     parser.add_argument(
         "--anchor",
         dest="anchors",
@@ -164,7 +164,8 @@ def _anchor(text: str) -> tuple[str, float]:
 
 
 def output_folder(out: str | None, name: str) -> Path:
-    """The folder of ``--out``, in which ``{name}`` and ``{identity}`` stand for the run's name and the engine's."""
+    """The folder of ``--out``, with ``{name}`` and ``{identity}`` replaced by the run's name and the engine's
+    identity."""
     if out is None:
         return Path("results") / name
     if "{identity}" in out:
@@ -175,9 +176,9 @@ def output_folder(out: str | None, name: str) -> Path:
 
 
 def output_file(option: str, name: str) -> Path:
-    """The file that an option names to be written, before hours of work for it.
+    """The output file of an option, checked before hours of work.
 
-    Raises ``UsageError`` if it is a folder, or would lie in a folder that is not there or takes no files.
+    Raises ``UsageError`` if it is a folder, or its folder is missing or not writable.
     """
     path = Path(name)
     if path.is_dir():
@@ -190,9 +191,9 @@ def output_file(option: str, name: str) -> Path:
 
 
 def add_hypothesis_arguments(parser: argparse.ArgumentParser, *, always: bool) -> None:
-    """``--elo0``, ``--elo1``, ``--alpha``, ``--beta`` and ``--model``: read them with ``hypotheses_of``.
+    """Add ``--elo0``, ``--elo1``, ``--alpha``, ``--beta`` and ``--model``, for ``hypotheses_of``.
 
-    Unless there is ``always`` a test, the hypotheses have no defaults.
+    Hypotheses only have defaults if a test is ``always`` played.
     """
     group = parser.add_argument_group("sequential test")
     default = SequentialSettings()
@@ -214,7 +215,7 @@ def add_hypothesis_arguments(parser: argparse.ArgumentParser, *, always: bool) -
 
 
 def hypotheses_of(arguments: argparse.Namespace) -> SequentialSettings | None:
-    """The test that the arguments describe, if any; raises ``UsageError`` unless H1 is given and above H0."""
+    """The test in the arguments, if any; raises ``UsageError`` unless H1 is given and above H0."""
     elo0, elo1 = arguments.elo0, arguments.elo1
     if elo0 is None and elo1 is None:
         return None
@@ -248,9 +249,9 @@ def _error_probability(text: str) -> float:
 
 
 def add_specification_argument(parser: argparse.ArgumentParser, kind: str) -> None:
-    """``SPEC``: read it with ``specification_of``. ``kind`` is a key of ``SUFFIXES``.
+    """Add ``SPEC``, for ``specification_of``; ``kind`` is a key of ``SUFFIXES``.
 
-    To ``argparse`` it may be missing, so that ``specification_of`` can say which names there are.
+    ``argparse`` treats it as optional, so that ``specification_of`` can list the known names.
     """
     parser.add_argument(
         "spec", metavar="SPEC", nargs="?", help=f"{KIND_NAMES[kind]}: a TOML file, or one of the names below"
@@ -258,15 +259,15 @@ def add_specification_argument(parser: argparse.ArgumentParser, kind: str) -> No
 
 
 def names_paragraph(kind: str) -> str:
-    """The names that ``SPEC`` may be, as the last paragraph of a command's help."""
+    """The known names for ``SPEC``, as the last paragraph of a command's help."""
     names = textwrap.wrap(", ".join(available_configs(kind)), COLUMNS - len(INDENTATION), break_on_hyphens=False)
     return "\n".join(["\n\nNames that SPEC may be:", *(INDENTATION + line for line in names)])
 
 
 def specification_of(arguments: argparse.Namespace, kind: str, command: str, otherwise: str = "") -> Path:
-    """The file that ``SPEC`` means, of a name told on standard error; one in the current folder comes first.
+    """The file of ``SPEC``; files in the current folder come first. A name's file is printed to standard error.
 
-    ``otherwise`` is what may be given instead. Raises ``UserError`` with near names, or all names if it is missing.
+    ``otherwise`` describes alternatives to it. Raises ``UserError`` with near names, or all names if it is missing.
     """
     if arguments.spec is None:
         raise UsageError(

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from elolab.arena.notation.pgn import PortableGame
 
 MAX_COMPLAINTS = 20
-"""Lines about games that cannot be read."""
+"""Maximum messages about unreadable games."""
 EXIT_UNREAD = 1
-"""Some games could not be read; the others are written."""
+"""Exit code if some games were unreadable; the others are written."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -97,13 +97,13 @@ def _entries(name: str, reading: Reading, plies: int | None) -> Iterator[Entry]:
 
 
 class _Unread:
-    """Games that cannot be read: each is a line on standard error, up to a number that somebody may still read."""
+    """Reports unreadable games, one line each on standard error up to a limit."""
 
     def __init__(self) -> None:
         self.count = 0
 
     def without(self, entries: Iterable[Entry]) -> Iterator[PortableGame]:
-        """The others."""
+        """The readable games."""
         from elolab.arena.notation.pgn import PortableGameError
 
         for entry in entries:
@@ -115,13 +115,13 @@ class _Unread:
                 _complain(str(entry))
 
     def finish(self) -> None:
-        """Say how many more there were."""
+        """Print the number of unreported games."""
         if self.count > MAX_COMPLAINTS:
             _complain(f"and {self.count - MAX_COMPLAINTS} more games that cannot be read")
 
 
 class _LeftOut:
-    """Positions that a suite leaves out because they came up before."""
+    """Counts duplicate positions that a suite leaves out."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -131,7 +131,7 @@ class _LeftOut:
         self._count += 1
 
     def finish(self) -> None:
-        """Print how many there were on standard error."""
+        """Print the number of duplicates to standard error."""
         if self._count:
             positions = "1 position" if self._count == 1 else f"{self._count} positions"
             print(f"elolab: {positions} left out: the same board and side to move came up before", file=sys.stderr)
@@ -144,7 +144,7 @@ def _complain(message: str) -> None:
 
 
 def _encoded(texts: Iterable[str], encoding: str, where: str) -> Iterator[bytes]:
-    """The bytes of the parts of a text; errors number the lines of the whole."""
+    """Encode a text's parts; errors have line numbers of the whole text."""
     from elolab.arena.notation.pgn import encode_text
 
     line = 1

@@ -1,4 +1,4 @@
-"""The command ``engines``: what a file of engines holds, and whether those engines work."""
+"""The command ``engines``: list a file's engines, and check that they work."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from elolab.engine.settings.limits import Limits
 
 @dataclass(frozen=True)
 class EngineStatus:
-    """What is known of one engine of the file."""
+    """The status of one engine of the file."""
 
     name: str
     protocol: str
-    """Its title; empty if the file does not give it and nobody has asked the program."""
+    """Title of the protocol; empty if the file does not name it and it was not detected."""
     command: str
     problem: str
-    """Why it cannot play, in one line; empty if nothing was found."""
+    """Why it cannot play, in one line; empty without a known problem."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -88,7 +88,7 @@ def _status(file: EnginesFile, name: str, game: str | None, *, check: bool) -> E
     try:
         player, game = (_player_over_some_protocol if is_unknown else player_of)(entry, game)
         problem = _missing(player) if player.command else ""
-        if "limit" in entry:  # otherwise a tournament says under which one it plays
+        if "limit" in entry:  # otherwise the tournament sets the limit
             problem = problem or pondering_problem(player)
         if check and not problem:
             problem = _start(player, game)
@@ -100,7 +100,7 @@ def _status(file: EnginesFile, name: str, game: str | None, *, check: bool) -> E
 
 
 def player_of(entry: dict[str, Any], game: str | None) -> tuple[PlayerSpec, str]:
-    """The player, and the game that it can play: the one that is asked for, or the first. Raises ``UserError``."""
+    """The player, and a game that it can play: the requested one, or the first. Raises ``UserError``."""
     from elolab.engine.games import GAMES, game_named
 
     errors: dict[str, UserError] = {}
@@ -115,7 +115,7 @@ def player_of(entry: dict[str, Any], game: str | None) -> tuple[PlayerSpec, str]
 
 
 def _most_telling(errors: Mapping[str, UserError], protocol: str) -> UserError:
-    """Of the errors by game the first that says more than that the game is not played over the player's protocol."""
+    """The first of the errors by game that is more specific than an unsupported combination of game and protocol."""
     games = protocol_named(protocol).games if protocol in PROTOCOLS else None
     for game, error in errors.items():
         if not isinstance(error, DetectionError) and (games is None or game in games):
@@ -124,14 +124,14 @@ def _most_telling(errors: Mapping[str, UserError], protocol: str) -> UserError:
 
 
 def _protocol_given(entry: Mapping[str, Any]) -> str:
-    """The name of the protocol that a table of a player gives; empty where it has to be found."""
+    """The protocol named in a player's table; empty if it must be detected."""
     return str(entry.get("protocol", "" if "command" in entry else DEFAULT_PROTOCOL))
 
 
 def _player_over_some_protocol(entry: dict[str, Any], game: str | None) -> tuple[PlayerSpec, str]:
-    """The same of a program that is not asked which protocol it speaks: over the first one that its keys fit.
+    """The player and its game without detecting the protocol: the first protocol that fits its keys.
 
-    Raises ``UserError`` as for the protocol that knows most of the keys if they fit none.
+    If none fits, raises ``UserError`` from the protocol that knows most of its keys.
     """
     errors: list[UserError] = []
     external = [protocol for protocol in protocols() if protocol.is_external]
@@ -144,7 +144,7 @@ def _player_over_some_protocol(entry: dict[str, Any], game: str | None) -> tuple
 
 
 def _missing(player: PlayerSpec) -> str:
-    """Why a player's program cannot be started; empty if it is there."""
+    """Why a player's program cannot be started; empty if it exists."""
     from elolab.arena.players.contract import PlayerFault
     from elolab.arena.players.process import find_program
 
@@ -156,7 +156,7 @@ def _missing(player: PlayerSpec) -> str:
 
 
 def _start(player: PlayerSpec, game: str) -> str:
-    """Start a player as for a tournament, and end it; what went wrong, empty if nothing did."""
+    """Start and end a player; returns the problem, or an empty text."""
     from elolab.arena.players.contract import PlayerFault
     from elolab.arena.players.event_loop import run as wait_for
     from elolab.arena.players.registry import make_player
@@ -172,7 +172,7 @@ def _start(player: PlayerSpec, game: str) -> str:
 
 
 def _lines(file: EnginesFile, status: Sequence[EngineStatus], good: str) -> list[str]:
-    """The table; ``good`` is the key of the word for engines without a problem."""
+    """The table; ``good`` is the message for engines without a problem."""
     say = console("elolab.arena")
     rows = [(say("engines.name"), say("engines.protocol"), say("engines.command"), say("engines.state"))]
     for engine in status:

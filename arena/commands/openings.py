@@ -1,4 +1,4 @@
-"""The command ``openings``: suites of openings made, filtered and checked."""
+"""The command ``openings``: generate, filter and check suites of openings."""
 
 from __future__ import annotations
 
@@ -233,9 +233,9 @@ def _check_output(arguments: argparse.Namespace) -> None:
 
 
 def _judging(arguments: argparse.Namespace, game: Game, stop: StopFlag) -> tuple[Callable[[], Judge], str]:
-    """What makes a judge for a thread, and the arguments that name it.
+    """A factory of judges, one per thread, and the arguments that describe them.
 
-    Raises ``UserError`` if what it says would depend on the machine.
+    Raises ``UserError`` if judgements would depend on the machine.
     """
     from elolab.arena.notation.balance import EngineJudge, PlayerJudge
 
@@ -251,7 +251,7 @@ def _judging(arguments: argparse.Namespace, game: Game, stop: StopFlag) -> tuple
 
 
 def _judging_player(arguments: argparse.Namespace, game: str) -> PlayerSpec:
-    """The player that ``--judge`` names; ``--limit`` is for one without a limit of its own."""
+    """The player named by ``--judge``; ``--limit`` applies if it has no limit of its own."""
     from elolab.arena.engines_file import engines_file
     from elolab.arena.player_spec import PlayerReader, player_entry, read_player
     from elolab.arena.players.registry import check_player
@@ -285,7 +285,7 @@ def _band_words(arguments: argparse.Namespace) -> str:
 def _hand_over(
     arguments: argparse.Namespace, game: Game, selection: Selection, command: str, lines: Sequence[str]
 ) -> int:
-    """Write or print the openings, say what became of the others, and return the exit code."""
+    """Write or print the openings, report the discarded ones, and return the exit code."""
     from elolab.arena.notation.openings import suite_text, write_suite
 
     say = console("elolab.arena")
@@ -334,7 +334,7 @@ def _games_text(selection: Selection, game: Game) -> str:
 
 
 def _progress(key: str, wanted: int) -> Callable[[Selection], None]:
-    """What shows on standard error how far it is: on a terminal in one line, else now and then."""
+    """A function that shows progress on standard error: one renewed line on a terminal, otherwise periodic lines."""
     shown = time.monotonic()
     is_terminal = sys.stderr.isatty()
 
@@ -358,7 +358,7 @@ def _check_openings(arguments: argparse.Namespace) -> int:
     suite = load_suite(arguments.openings, game, check_all=True, plies=arguments.plies)
     counts = {part: len(suite.part(part)) for part in ("all", "tournament", "validation")}
     path = find_suite(arguments.openings)
-    # Those of games were compared when they were read.
+    # Games were deduplicated when they were read.
     positions = [opening.position for opening in suite.openings if not opening.moves]
     counts["mirrored"] = len(positions) - len(set(map(placement_of, positions)))
     if arguments.json:

@@ -1,4 +1,4 @@
-"""The command ``replay``: one stored game played again and compared."""
+"""The command ``replay``: play a stored game again and compare."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _stored_game(directory: Path, game: str) -> tuple[GameRecord, GameJob]:
-    """A stored game and the job that it was. Raises ``UserError`` if there is no such game, or more than one."""
+    """A stored game and its job. Raises ``UserError`` if there is no such game, or more than one."""
     from elolab.arena.play.store import Store
     from elolab.arena.play.tournament import stored_player, stored_tournament
     from elolab.arena.run import OTHER_KINDS, kind_in
@@ -129,7 +129,7 @@ def _comparison_text(stored: GameRecord, played: GameRecord, reproducible: bool)
 
 
 def _difference_text(stored: GameRecord, played: GameRecord) -> str:
-    """Where two games begin to differ."""
+    """The first difference between two games, as text."""
     say = console("elolab.arena")
     for ply, (before, now) in enumerate(zip(stored.moves, played.moves, strict=False), start=1):
         for what in ("move", "score", "depth", "nodes"):

@@ -1,4 +1,4 @@
-"""The command ``report``: tables, plots and pages written again from the games."""
+"""The command ``report``: write tables, plots and pages again from the games."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def figure_formats(text: str) -> tuple[str, ...]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write a tournament's PGN, tables and report again from its games, or those of several together."""
+    """Write a tournament's PGN, tables and report again from its games, or a joint report of several."""
     from elolab.arena.play.store import Store
     from elolab.arena.play.tournament import result_of, stored_tournament
     from elolab.arena.spec import with_anchors
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def report_folder(directory: Path, out: str | None) -> Path:
-    """Where the report of one run is written: the folder of ``--out``, or else the run's. Raises ``UserError``."""
+    """The folder for one run's report: that of ``--out``, or the run's own. Raises ``UserError``."""
     from elolab.arena.reports.write import folder_beside_runs
 
     if out is not None and os.path.realpath(out) != os.path.realpath(directory):

@@ -1,4 +1,4 @@
-"""Playing a tournament and printing what came of it, for every command that plays one."""
+"""Playing a tournament and printing its result, for every command that plays one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from elolab.arena.tournament_spec import TournamentSpec
 
 COPIES_METADATA = "pgn copies"
-"""Digests of what ``--pgnout`` copied, or was about to, the last two times."""
+"""Metadata with the digests of the last two copies by ``--pgnout``."""
 
 
 def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
@@ -102,12 +102,13 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
 
 
 def after_outcome(failure: FileError) -> FileError:
-    """What is said of a file that could not be written once the outcome has been printed."""
+    """The error for a file that could not be written after the outcome was printed."""
     return FileError(f"{failure}; the games are stored: give the same command again once that is mended")
 
 
 def _copy_of_games(directory: Path, arguments: argparse.Namespace) -> Path | None:
-    """The file of ``--pgnout``. Raises ``UsageError`` if it cannot be one, or holds what this folder did not write."""
+    """The file of ``--pgnout``. Raises ``UsageError`` if it is invalid, or exists and is no copy of this folder's
+    games."""
     if getattr(arguments, "pgnout", None) is None:
         return None
     path, own = output_file("--pgnout", pgn_file(arguments.pgnout)), _games_file(directory)
@@ -123,12 +124,12 @@ def _is_compressed(path: Path) -> bool:
 
 
 def _copy_games(directory: Path, copy: Path) -> None:
-    """Copy the folder's PGN, compressed if the copy's name says so, and note in the folder what the copy holds."""
+    """Copy the folder's PGN, compressed if the copy's name says so, and record its digest in the folder."""
     from elolab.arena.play.store import Store
 
     own = _games_file(directory)
     with Store(directory) as store:
-        # Before it is there, lest nobody knows it if this ends in between.
+        # Before the copy exists, so that an interruption does not leave an unknown file.
         store.record_metadata({COPIES_METADATA: [*_known_copies(store), _digest_of(own)][-2:]})
     with own.open("rb") as source, replacing(copy, binary=True) as stream:
         if not _is_compressed(copy):
@@ -143,19 +144,19 @@ def _known_copies(store: Store) -> list[str]:
 
 
 def _is_copy_of(directory: Path, copy: Path) -> bool:
-    """Whether a file is a copy of the folder's PGN, as it is or as it was when it was copied last."""
+    """Whether a file is a copy of the folder's PGN, current or as of the last copy."""
     from elolab.arena.play.store import Store
 
     with Store(directory, read_only=True) as store:
         known = _known_copies(store)
     try:
         return _digest_of(copy) in (*known, _digest_of(_games_file(directory)))
-    except (OSError, EOFError, zlib.error):  # no compressed file, whatever its name says
+    except (OSError, EOFError, zlib.error):  # not compressed, despite its name
         return False
 
 
 def _digest_of(path: Path) -> str:
-    """Of a PGN's text, compressed or not."""
+    """Digest of a PGN's text, compressed or not."""
     with (gzip.open if _is_compressed(path) else open)(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
@@ -168,9 +169,9 @@ def _games_file(directory: Path) -> Path:
 
 @contextmanager
 def finishing() -> Iterator[None]:
-    """Within it a report is written, which Ctrl-C skips: the second one of the process.
+    """A context for writing a report, which a second Ctrl-C of the process skips.
 
-    Skipping raises ``KeyboardInterrupt``, whatever error drawing has made of that.
+    Skipping raises ``KeyboardInterrupt``, even if drawing has turned it into another error.
     """
     from elolab.arena.players.interruption import requests_to_end, stopping_on_signals
 
@@ -188,20 +189,20 @@ def finishing() -> Iterator[None]:
 
 
 class _Patience:
-    """Stands for the stop flag of a run while its report is written."""
+    """Replaces a run's stop flag while its report is written."""
 
     def set(self) -> None:
-        """Say that the report goes on; written past the streams, which whoever is interrupted may be using."""
+        """Print that the report goes on; bypasses the streams, which the interrupted code may be using."""
         os.write(2, f"elolab: {console('arena')('console.writing_report')}\n".encode())
 
 
 def complain(key: str, **values: Any) -> None:
-    """Say something on standard error."""
+    """Print a message to standard error."""
     print(coloured(f"elolab: {console('arena')(key, **values)}", YELLOW, sys.stderr), file=sys.stderr)
 
 
 def complain_if_in_use(directory: Path) -> None:
-    """Say on standard error, after a dry run, that the run itself would have to wait, if it would."""
+    """After a dry run, print to standard error if another process is using the folder."""
     from elolab.arena.play.store import user_of
 
     process = user_of(directory)
@@ -221,7 +222,7 @@ def _written(directory: Path, language: str) -> tuple[Exports, FileError | None]
 def written_exports(
     spec: TournamentSpec, store: Store, language: str, directory: Path
 ) -> tuple[Exports, FileError | None]:
-    """Write a tournament's PGN, tables and report from its games, or say why that fails; figures are there anyway."""
+    """Write a tournament's PGN, tables and report; returns the results, and the error if writing failed."""
     from elolab.arena.reports.write import export, figures
 
     try:
@@ -231,7 +232,7 @@ def written_exports(
 
 
 def file_error(error: UserError | OSError) -> FileError:
-    """What kept a file from being written, as one line that names it."""
+    """The error of writing a file, as one line that names it."""
     return FileError(str(error) if isinstance(error, UserError) else f"{error.filename}: {error.strerror}")
 
 
@@ -242,7 +243,7 @@ def print_result(
     exports: Exports,
     arguments: argparse.Namespace,
 ) -> None:
-    """Print what came of a tournament, and on standard error what is missing."""
+    """Print a tournament's result, and to standard error any missing games."""
     from elolab.arena.play.tournament import resume_command
 
     for name, reason in result.unavailable.items():
@@ -268,7 +269,7 @@ def print_result(
 
 
 def print_exports(spec: TournamentSpec, exports: Exports, language: str) -> None:
-    """Print the tables, and where the report is."""
+    """Print the tables and the report's path."""
     from elolab.arena.figures.match import match_lines
     from elolab.arena.figures.placing import placing_lines
     from elolab.arena.figures.standings import tables_text
@@ -288,7 +289,7 @@ def print_exports(spec: TournamentSpec, exports: Exports, language: str) -> None
 
 
 def print_caveats(caveats: Caveats) -> None:
-    """Print what must be known before the figures are trusted, and an empty line after it, if there is any."""
+    """Print warnings to read before the numbers, followed by an empty line if there are any."""
     sentences = caveats.sentences(console("elolab.arena").language)
     print_warnings(sentences)
     if sentences:
@@ -296,7 +297,7 @@ def print_caveats(caveats: Caveats) -> None:
 
 
 def print_warnings(sentences: Sequence[str]) -> None:
-    """Print sentences that nobody should miss."""
+    """Print sentences as warnings, in red."""
     from elolab.arena.figures.standings import TEXT_WIDTH
 
     for sentence in sentences:
@@ -318,7 +319,7 @@ def _print_result_as_json(spec: TournamentSpec, directory: Path, result: Tournam
 
 
 def exports_data(spec: TournamentSpec, exports: Exports) -> dict[str, Any]:
-    """What was written, as plain data."""
+    """Results and files as plain data."""
     from elolab.arena.figures.match import figures_of_match
     from elolab.arena.schedule import is_match
 

@@ -1,4 +1,4 @@
-"""The command ``sprt``: a match that ends as soon as its result is clear."""
+"""The command ``sprt``: a match that ends once its result is clear."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the figures."""
+    """Print the statistics."""
     given = [name for name in ("pentanomial", "wdl", "pgn") if getattr(arguments, name) is not None]
     if len(given) != 1:
         raise UsageError(f"{len(given)} kinds of results given; expected one of --pentanomial, --wdl and --pgn")
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _results_of(arguments: argparse.Namespace) -> Results:
-    """Raises ``UserError`` if there are none."""
+    """The results in the arguments. Raises ``UserError`` if there are none."""
     if arguments.pgn is not None:
         results = results_of_file(arguments.pgn, game_of(arguments).name, arguments.player, arguments.opponent)
         if not any(results.counts.counts):

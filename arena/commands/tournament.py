@@ -29,7 +29,7 @@ DEFAULT_PAIRS = 10
 FORMAT_KEYS = (
     "format", "pairs", "rounds", "gauntlet_players", "seeding", "repeats", "tiebreak_pairs", "tiebreak", "third_place",
 )  # fmt: skip
-"""Keys of a tournament's file that are options too."""
+"""Keys of a tournament's file that are also options."""
 
 
 def configure(parser: CommandParser) -> None:
@@ -97,13 +97,13 @@ def _add_format_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _format_name(text: str) -> str:
-    """The format that is meant, however its name is joined; the text itself if there is none."""
+    """The format's canonical name; the text itself if unknown."""
     spelled = {name.replace("_", ""): name for name in FORMATS}
     return spelled.get(text.lower().replace("-", "").replace("_", ""), text)
 
 
 def _format_mistakes(arguments: argparse.Namespace) -> list[str]:
-    """A format that there is not, told before any engine is started to ask for its protocol."""
+    """Complaints about an unknown format, before engines are started to detect protocols."""
     kind = arguments.format
     if kind is None or kind in FORMATS:
         return []
@@ -128,7 +128,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run_file(arguments: argparse.Namespace, given: dict[str, Any]) -> int:
-    """Play what a file says, with what was given in place of what stands there."""
+    """Play a file's tournament, with the given options replacing its keys."""
     from elolab.arena.spec import spec_from_mapping
     from elolab.engine.settings.configuration import read_toml
 
@@ -163,7 +163,7 @@ def _sprt_words(arguments: argparse.Namespace) -> Sequence[str]:
 
 
 def _words(given: Mapping[str, Any]) -> list[str]:
-    """The options that give the keys of a format, always in the same order."""
+    """Options for the keys of a format, in fixed order."""
     words = []
     for key in filter(given.__contains__, FORMAT_KEYS):
         option, value = key.replace("_", "-"), given[key]

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SIDES = {"Red": SERIES[1], "Black": BLACK, "White": WHITE}
-"""How the games won by a side are filled, in a dark theme too."""
+"""Fill colours of games won by each side, also in a dark theme."""
 LINE_STYLES = ("-", "--", ":", "-.")
 CONVERGENCE_POINTS = 40
 NAME_COLUMNS = 28
@@ -50,15 +50,15 @@ LEGEND_COLUMNS = 22
 MAX_LEGEND = 20
 """Lines that a legend names."""
 MAX_NAMED_ROWS = 40
-"""Players whose names stand beside the rows of the crosstable; of more, every tenth has its place in the standings."""
+"""Maximum players named beside the crosstable's rows; with more, every tenth row has its place in the standings."""
 MAX_NUMBERED_CELLS = 16
-"""Players whose scores are written into the crosstable's cells; of more, the colours have a scale."""
+"""Maximum players for whom cells show their scores; with more, the colours have a scale."""
 DARK_SCORE = 85.0
-"""Percent from which on a cell is so dark that its text is light."""
+"""Percentage from which a cell is dark enough for light text."""
 NARROW_SEGMENT = 6.0
-"""Percent of a bar that its count needs."""
+"""Minimum percentage of a bar for showing its count."""
 HALO_POINTS = 1.2
-"""Width of the rim in the ground's colour that sets an interval off from the bar below it."""
+"""Width of the outline, in the background's colour, between an interval and the bar below it."""
 
 
 def _say(language: str) -> Catalogue:
@@ -66,7 +66,7 @@ def _say(language: str) -> Catalogue:
 
 
 def _whole_numbers(axes: Axes, *ways: str) -> None:
-    """Ticks of an axis at whole numbers only: there are no halves of games."""
+    """Restrict an axis's ticks to whole numbers."""
     from matplotlib.ticker import MaxNLocator
 
     for way in ways:
@@ -74,7 +74,8 @@ def _whole_numbers(axes: Axes, *ways: str) -> None:
 
 
 def ratings_chart(tables: Tables, language: str) -> Figure:
-    """Forest plot: every player's rating with its 95 % interval, best on top; of a player without games its name."""
+    """Forest plot: every player's rating with its 95 % interval, best on top; only the name of a player without
+    games."""
     rows = tables.standings
     figure, axes = single_axes(1.0 + 0.36 * len(rows))
     rated = [(place, row) for place, row in enumerate(rows) if math.isfinite(row.rating_error)]
@@ -100,7 +101,7 @@ def ratings_chart(tables: Tables, language: str) -> Figure:
 
 
 def pairs_chart(tables: Tables, language: str) -> Figure:
-    """Stacked bars: how often each outcome of a pair, for every player, and the score with its 95 % interval."""
+    """Stacked bars: frequency of each outcome of a pair, for every player, and the score with its 95 % interval."""
     rows = tables.standings
     figure, axes = single_axes(1.9 + 0.4 * len(rows))
     say = _say(language)
@@ -121,7 +122,7 @@ def pairs_chart(tables: Tables, language: str) -> Figure:
     seen = [Pentanomial((row.LL, row.LD, row.even, row.WD, row.WW)).estimate() for _, row in paired]
     scores = [100 * one.score for one in seen]
     reach = [[100 * (one.score - one.score_low) for one in seen], [100 * (one.score_high - one.score) for one in seen]]
-    for color, rim in ((GROUND, HALO_POINTS), (INK, 0.0)):  # no one colour stands out from all bars in every theme
+    for color, rim in ((GROUND, HALO_POINTS), (INK, 0.0)):  # one colour is not always visible
         if paired:
             axes.errorbar(
                 scores, [place + 0.17 for place, _ in paired], xerr=reach, fmt="o", color=color, markersize=4 + 2 * rim,
@@ -146,7 +147,7 @@ Moments = tuple[list[int], list[list[float]]]
 
 
 def _moments(games: int) -> set[int]:
-    """The numbers of games after which a course is looked at."""
+    """Numbers of games at which a curve is evaluated."""
     return {round(games * (step / CONVERGENCE_POINTS)) for step in range(1, CONVERGENCE_POINTS + 1)}
 
 
@@ -199,7 +200,7 @@ def course_chart(tables: Tables, records: Sequence[GameSummary], language: str) 
     axes.set_ylim(-1, 1)
     axes.set_xlim(0, 1)
     if pairs:
-        # The first intervals, of a handful of pairs, would set the scale for everything after them.
+        # The first intervals, from a handful of pairs, would dominate the scale.
         bounds = shown_bounds([(low, high) for _, low, high in course], [(course[-1][1], course[-1][2])])
         for place, (elo, low, high) in zip(pairs, course, strict=True):
             draw_interval(axes, place, (low, high), bounds, WIN, upright=True, linewidth=1.6)
@@ -230,7 +231,7 @@ def convergence_chart(tables: Tables, records: Sequence[GameSummary], language: 
             pairs, [moment[place] for moment in ratings], LINE_STYLES[place // len(SERIES) % len(LINE_STYLES)],
             color=SERIES[place % len(SERIES)], linewidth=1.8, label=name, marker="o" if len(pairs) < 2 else None,
         )  # fmt: skip
-    # The first fits, from a handful of games, would set the scale for everything after them.
+    # The first fits, from a handful of games, would dominate the scale.
     settled = [value for moment in ratings[len(ratings) // 8 :] for value in moment]
     if settled:
         room = 0.08 * (max(settled) - min(settled)) + 5
@@ -239,7 +240,7 @@ def convergence_chart(tables: Tables, records: Sequence[GameSummary], language: 
         axes.axhline(0, color=MUTED, linewidth=0.9)
     if count <= MAX_LEGEND:
         widen_coinciding(lines)
-    if len(pairs) < 2:  # around one moment there would be ticks at parts of pairs
+    if len(pairs) < 2:  # a single moment would get ticks at fractions of pairs
         axes.set_xlim(0, 1 + max(pairs, default=1))
     _whole_numbers(axes, "x")
     say = _say(language)

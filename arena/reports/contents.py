@@ -1,4 +1,4 @@
-"""What a report is written from, and the texts that its page and its summary share."""
+"""The input of a report, and the texts common to its page and its summary."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ARENA, REPORTS = "elolab.arena", "elolab.arena.reports"
-"""The packages whose messages reports have."""
+"""The packages with the messages of reports."""
 MAX_TABLED_PLAYERS = 40
-"""The most players for whom pages and summaries have tables with a cell for each two of them."""
+"""Maximum players for tables with a cell per pairing, in pages and summaries."""
 Messages = Callable[[str, str], Callable[..., str]]
-"""From a package and a language to its messages: as plain text, or as markup for a page."""
+"""A function from package and language to its messages, as plain text or as markup."""
 
 
 @dataclass(frozen=True)
@@ -44,41 +44,40 @@ class Plot:
     """File name without ending, and prefix of the ids in the page."""
     title: str
     caption: str
-    """What to see in it."""
+    """A caption that explains the figure."""
     figure: Figure
 
 
 @dataclass(frozen=True)
 class Contents:
-    """Everything a report is written from."""
+    """The input of a report."""
 
     spec: TournamentSpec
     records: Sequence[GameSummary]
-    """In schedule order."""
+    """Summaries of the games, in schedule order."""
     games: PackedGames
-    """The same with their moves, for the page."""
+    """The same games with their moves, for the page."""
     planned_games: int
-    """Games that the tournament consists of; records beyond them are kept but do not count."""
+    """Games in the tournament; later records are kept but do not count."""
     tables: Tables
     plots: tuple[Plot, ...]
     search_statistics: SearchStatistics
-    """Empty where nothing was counted."""
+    """Search statistics; empty without any."""
     counted_plots: tuple[Plot, ...] = ()
     sequential: SequentialRun | None = None
     """The sequential test, if the tournament is one."""
     runs: tuple[tuple[str, TournamentSpec], ...] = ()
-    """Folders and tournaments, if the report is about several."""
+    """Folders and tournaments, for a joint report."""
     notes: tuple[str, ...] = ()
-    """What a reader must know first."""
+    """Warnings and explanations for the reader."""
     language: str = DEFAULT_LANGUAGE
     placing: Placing | None = None
-    """Of a Swiss tournament or a knockout."""
+    """Placing in a Swiss tournament or a knockout."""
     expected_games: int | None = None
-    """How many of ``planned_games`` there are to be, of which a run that was made shorter may lack some for good;
-    ``None`` if all."""
+    """Number of ``planned_games`` that will be played, if a shortened run will never have some; ``None`` for all."""
     caveats: Caveats = NO_CAVEATS
     opponents: str = ""
-    """Name of the script that has every player's opponents, if players are many; see ``arena.reports.page``."""
+    """Name of the script with every player's opponents, if there are many players; see ``arena.reports.page``."""
 
     @property
     def say(self) -> Catalogue:
@@ -87,12 +86,12 @@ class Contents:
 
     @property
     def words(self) -> GameWords:
-        """What the game and its sides are called."""
+        """Names of the game and its sides."""
         return game_words(self.spec.game, self.language)
 
     @property
     def has_many_players(self) -> bool:
-        """Whether they are too many for tables with a cell for each two of them."""
+        """Whether there are too many players for tables with a cell per pairing."""
         return len(self.tables.standings) > MAX_TABLED_PLAYERS
 
     @property
@@ -112,7 +111,7 @@ class Contents:
 
     @property
     def again(self) -> str:
-        """What the command below does."""
+        """The introduction of the command to repeat the run."""
         return self.say("report.again_joint" if self.runs else "report.again")
 
     @functools.cached_property
@@ -125,7 +124,7 @@ class Contents:
         return next(plot for plot in self.plots if plot.name == name)
 
     def note(self, section: str) -> str:
-        """What the figures of a section are."""
+        """The explanation of a section's numbers."""
         fields = {}
         if section == "standings":
             fields["reference"] = rating_reference(self.tables, Catalogue(ARENA, self.language))
@@ -139,18 +138,18 @@ class Contents:
 
 
 def placing_note(placing: Placing, language: str) -> str:
-    """What the columns of a Swiss tournament's table are, or the cards of a knockout's bracket."""
+    """The explanation of a Swiss tournament's columns, or of a knockout's bracket."""
     key = "note.placing_swiss" if placing.bracket is None else "note.placing_knockout"
     return Catalogue(REPORTS, language)(key, rounds=rounds_text(placing, Catalogue(ARENA, language)))
 
 
 def number_text(count: int) -> str:
-    """A whole number with its thousands apart."""
+    """A whole number with separated thousands."""
     return f"{count:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
 def mean_text(value: float | None, digits: int) -> str:
-    """A mean; large ones without digits, a dash where there is none."""
+    """A mean; a large one without decimals; a dash if unknown."""
     if value is None:
         return "\N{EN DASH}"
     return number_text(round(value)) if digits == 0 or value >= 1000 else f"{value:.{digits}f}"
@@ -162,9 +161,9 @@ def summary_of(
     shown: Callable[[str], str] = str,
     quoted: Callable[[str], str] = str,
 ) -> str:
-    """What was played and what came of it in two sentences, and what players forfeited games by.
+    """What was played and the outcome in two sentences, and any faults by which players forfeited games.
 
-    ``shown`` marks up a player's name, and ``quoted`` what a player did in the words of the arena.
+    ``shown`` marks up a player's name, and ``quoted`` the description of a fault.
     """
     say, arena = messages(REPORTS, contents.language), messages(ARENA, contents.language)
     finding = _leader_sentence(contents, say, shown)
@@ -197,7 +196,7 @@ def _leader_sentence(contents: Contents, say: Callable[..., str], shown: Callabl
 
 
 def _match_sentence(tables: Tables, say: Callable[..., str], shown: Callable[[str], str]) -> str:
-    """The main finding about two players, by the figures of their match: its interval need not be symmetrical."""
+    """The main finding about two players, from their match, whose interval may be asymmetrical."""
     found = tables.head_to_heads[0]
     if found.elo < 0:
         found = tables.head_to_heads[1]
@@ -209,7 +208,7 @@ def _match_sentence(tables: Tables, say: Callable[..., str], shown: Callable[[st
 
 
 def warnings_of(contents: Contents) -> list[str]:
-    """What a reader must know before trusting the numbers."""
+    """Warnings to read before trusting the numbers."""
     counter, say = contents.tables.counter, contents.say
     found = [*contents.caveats.sentences(contents.language), *contents.notes]
     arena = Catalogue(ARENA, contents.language)
@@ -241,7 +240,7 @@ def _identities(contents: Contents) -> list[str]:
 
 
 def facts_of(contents: Contents) -> list[tuple[str, str]]:
-    """What was played: pairs of a label and a text."""
+    """The conditions of the games: pairs of a label and a text."""
     say, words = contents.say, contents.words
     counts = contents.tables.counter.first_mover()
     advantage, error = contents.tables.ratings.first_move_advantage, contents.tables.ratings.first_move_error
@@ -266,7 +265,7 @@ def _specification(spec: TournamentSpec, say: Catalogue) -> tuple[str, str]:
 
 
 def _conditions(spec: TournamentSpec, say: Catalogue) -> list[tuple[str, str]]:
-    """How a tournament was played: pairs of a label and a text."""
+    """The conditions of a tournament: pairs of a label and a text."""
     words = game_words(spec.game, say.language, spec.rules)
     openings = say(
         "fact.openings_text", suite=spec.openings, part=say.name_of("fact", f"part_{spec.opening_part}"),
@@ -283,13 +282,13 @@ def _conditions(spec: TournamentSpec, say: Catalogue) -> list[tuple[str, str]]:
 
 
 def _run_text(spec: TournamentSpec, say: Catalogue) -> str:
-    """One of several tournaments in one line."""
+    """One of several tournaments, in one line."""
     conditions = [say("fact.condition", label=label.lower(), text=text) for label, text in _conditions(spec, say)]
     return say("fact.run", name=spec.name, conditions=say("fact.semicolon").join(conditions))
 
 
 def _format_text(spec: TournamentSpec, say: Catalogue) -> str:
-    """The format with its own keys; a report over several tournaments and old folders have none of those."""
+    """The format with its own keys; joint reports and old folders have none of these keys."""
     text = say(
         f"format.{spec.format}_text", pairs=number_text(spec.pairs_of_encounter), rounds=spec.rounds,
         challengers=spec.gauntlet_players, tiebreak_pairs=spec.tiebreak_pairs,
@@ -319,7 +318,7 @@ def _adjudication(adjudication: object, unit: str, say: Catalogue) -> list[str]:
 
 
 def setting_text(player: PlayerSpec, game: str, say: Catalogue) -> str:
-    """How a player differs from the default built-in engine, or which program it is."""
+    """A player's differences from the default built-in engine, or its program."""
     if not player.is_builtin:
         lists = [value for _, value in player.protocol_keys if isinstance(value, tuple)]
         options = ", ".join([*(f"{name} = {value}" for name, value in player.options), *chain.from_iterable(lists)])
@@ -331,7 +330,7 @@ def setting_text(player: PlayerSpec, game: str, say: Catalogue) -> str:
 
 
 def repeat_command(spec: TournamentSpec, language: str = DEFAULT_LANGUAGE) -> str:
-    """The command that plays the same games again and writes the report in this language."""
+    """The command that replays the same games and writes the report in this language."""
     spoken = () if language == DEFAULT_LANGUAGE else ("--language", language)
     return shlex.join(("elolab", *spec.words, *spoken))
 
@@ -366,5 +365,5 @@ def sequential_facts(contents: Contents) -> list[tuple[str, str]]:
 
 
 def figure_text(value: float | None, digits: int) -> str:
-    """A figure of the instruments; a dash where there is none."""
+    """A search statistic; a dash if there is none."""
     return "\N{EN DASH}" if value is None else number_text(round(value)) if digits == 0 else f"{value:.{digits}f}"

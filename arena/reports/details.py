@@ -1,4 +1,4 @@
-"""What is known of a game beside its moves, as sentences: fault, moves within the margin, pondering, exact score."""
+"""Details of a game besides its moves, as sentences: fault, moves within the margin, pondering, exact score."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from elolab.engine.language import Catalogue, game_words
 
 
 def fault_of_game(record: GameRecord, language: str) -> str:
-    """The fault that lost a game, as a sentence; empty if none did, or nothing but the reason is known."""
+    """The fault that lost a game, as a sentence; empty without one, or if only the reason is known."""
     cause = cause_of(record)
     player, fault = cause or ("", None)
     return (

@@ -1,13 +1,13 @@
-"""The games that a page lists and replays, and how they are packed into the page or beside it.
+"""The games of a page, and their packed form inside or beside the page.
 
-A page has an index of all its games, for the list: JSON, zlib-compressed, in base64. The games themselves are in chunks
-of some hundred, each packed so: the length of the header (uint32), the header (JSON, UTF-8), then columns over all
-moves of the chunk's games, in the order of ``COLUMNS``, and the moves of all principal variations one after the other
-(uint16); little-endian. What has more than one byte is stored as planes (all low bytes first), which compress better:
-some ten bytes a move, and one or two a move of a variation. ``report.js`` reads both.
+A page has an index of all its games for the list: JSON, zlib-compressed, in base64. The games are in chunks of some
+hundred. A chunk has the length of its header (uint32), the header (JSON, UTF-8), columns over all moves of its games in
+the order of ``COLUMNS``, and the concatenated moves of all principal variations (uint16), little-endian. Values of
+several bytes are stored as planes (all low bytes first), which compress better: some ten bytes per move, and one or two
+per move of a variation. ``report.js`` reads both.
 
-Few games are in the page itself. The chunks of many are scripts in a folder beside it, of which the page loads those
-that are asked for; their names have digests of what they hold, so that a page never finds games of another report.
+A few games are in the page itself. Chunks of many games are scripts in a folder beside it, loaded on demand. Their
+names contain digests of their contents, so that a page never loads games of another report.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 REPORTS = "elolab.arena.reports"
-"""The package whose messages the list of games and the replay have."""
+"""The package with the messages of the game list and the replay."""
 CHUNK_MOVES = 20_000
-"""Moves from which on a chunk is full: some two hundred games, as many kilobytes."""
+"""Moves that fill a chunk: some two hundred games, as many kilobytes."""
 MAX_EMBEDDED = 2_500_000
-"""Characters of the chunks on a page that is a single file: some two thousand games. Those of more are beside it."""
+"""Maximum characters of chunks inside a page: some two thousand games. More games go beside it."""
 GAMES_FOLDER = "report-games"
-"""Where a report has the chunks that are not in its page."""
+"""The folder for chunks outside the page."""
 COLUMNS = (("move", "<u2"), ("score", "<i2"), ("depth", "u1"), ("nodes", "<u4"), ("time", "<u2"), ("plies", "u1"))
 """Moves index the header's ``vocabulary``; scores are the mover's centipawns; see ``packed_times``; plies are those of
 the principal variation."""
@@ -52,50 +52,50 @@ NO_DEPTH = 255
 NO_NODES = 2**32 - 1
 MANTISSA_BITS = 10
 _DIGITS = 10.0 ** np.arange(3, 19)
-"""From each of these on, a time in microseconds loses one more digit."""
+"""Microseconds from which times lose one more digit each."""
 MAX_DIALOGUE = 16_384
-"""Characters of the dialogue before a fault that the page keeps."""
+"""Maximum characters of the dialogue before a fault, on the page."""
 MAX_DIALOGUES = 4 * 2**20
-"""Characters of all those of a chunk; beyond, a fault is told without."""
+"""Maximum characters of all dialogues in a chunk; further faults have none."""
 
 
 @dataclass(frozen=True)
 class PackedGames:
-    """All games of a page, packed."""
+    """All games of a page, in packed form."""
 
     index: str
-    """Base64 of the zlib-compressed JSON of what the list shows."""
+    """Index for the list: base64 of zlib-compressed JSON."""
     reasons: tuple[str, ...]
-    """For which the games ended."""
+    """Reasons for which the games ended."""
     games: int
     embedded: tuple[str, ...] = ()
     """The chunks, unless they are in files."""
     files: tuple[str, ...] = ()
-    """Their names in ``GAMES_FOLDER``."""
+    """Names of the chunks in ``GAMES_FOLDER``."""
 
 
 @dataclass(frozen=True)
 class GamesOnPage:
-    """The games that a page lists and replays, and what it says of them."""
+    """The games that a page lists and replays, with their description."""
 
     game: str
-    """Its name in ``engine.games``."""
+    """Name of the game in ``engine.games``."""
     event: str
-    """What is played, for the tag of that name."""
+    """Name of the event, for the tag of that name."""
     packed: PackedGames = PackedGames("", (), 0)
-    """None where they come from elsewhere."""
+    """The packed games; empty if they come from elsewhere."""
     counted: int | None = None
-    """Games with this number or a higher one lie beyond the end of a sequential test; ``None`` without one."""
+    """Number from which games lie beyond the end of a sequential test; ``None`` without one."""
     language: str = DEFAULT_LANGUAGE
 
     @property
     def words(self) -> GameWords:
-        """What the game and its sides are called."""
+        """Names of the game and its sides."""
         return game_words(self.game, self.language)
 
     @property
     def notations(self) -> tuple[tuple[str, str], ...]:
-        """In what moves can be written, and what that is called; empty where there is no choice."""
+        """Available notations of moves and their names; empty without a choice."""
         from elolab.engine.games import game_named
 
         if not game_named(self.game).move_notations:
@@ -107,23 +107,23 @@ class GamesOnPage:
 
     @property
     def folder(self) -> str:
-        """Where the page's scripts are, beside it."""
+        """The folder of the page's scripts, beside it."""
         return GAMES_FOLDER
 
     @property
     def policy(self) -> Markup:
-        """Where the page's scripts may come from; one opened from a file is nobody's own, so files are named too."""
+        """Content security policy for scripts; ``file:`` is listed because a page opened from a file has no origin."""
         from markupsafe import Markup
 
         return Markup("script-src 'unsafe-inline'" + (" 'self' file:" if self.packed.files else "") + "; ")
 
     @property
     def data(self) -> Markup:
-        """What report.js needs to know besides the games, as JSON."""
+        """Data for report.js besides the games, as JSON."""
         return script_data(self.facts(sorted(self.packed.reasons)))
 
     def facts(self, reasons: Iterable[str]) -> dict[str, Any]:
-        """The same as plain data; ``reasons`` are those for which games may have ended."""
+        """The data for report.js; ``reasons`` are possible reasons for a game's end."""
         from elolab.engine.games import game_named
 
         reasons = tuple(reasons)
@@ -146,21 +146,21 @@ class GamesOnPage:
 
 
 def script_data(data: Any) -> Markup:
-    """Plain data as JSON that can stand in a script element."""
+    """Plain data as JSON that is safe inside a script element."""
     from markupsafe import Markup
 
     return Markup(json.dumps(data, ensure_ascii=False).replace("<", "\\u003c"))
 
 
 class GamePacker:
-    """Packs games, given one after another in schedule order, for the page of a report; a context manager.
+    """Packs games, in schedule order, for a report's page; a context manager.
 
-    Chunks are compressed and written while further games are read. Files of an earlier report stay, for its page is
-    still there: ``remove_other_chunks`` removes them once the page is replaced.
+    Chunks are compressed and written while further games are read. Files of an earlier report stay, because its page
+    still exists; ``remove_other_chunks`` removes them once the page is replaced.
     """
 
     def __init__(self, players: Sequence[str], folder: Path, game: str, language: str) -> None:
-        """``folder`` is made, and files are written, only if the games are too many for the page."""
+        """``folder`` and files in it are only created if the page cannot hold all games."""
         self._words = (game, language)
         self._players = {name: number for number, name in enumerate(players)}
         self._folder = folder
@@ -182,7 +182,7 @@ class GamePacker:
         self._pool.shutdown(cancel_futures=True)
 
     def add(self, record: GameRecord) -> None:
-        """Take up a game. Raises ``FileError`` if a chunk cannot be written."""
+        """Add a game. Raises ``FileError`` if a chunk cannot be written."""
         place, columns = record.pairing, self._columns
         columns["number"].append("-".join([*place.series.split(), str(place.number)]) if place.series else place.number)
         columns["pair"].append(place.pair)
@@ -197,7 +197,7 @@ class GamePacker:
             self._close_chunk()
 
     def packed(self) -> PackedGames:
-        """All games given so far, to be asked for once."""
+        """All games so far; call once."""
         if self._chunk.games:
             self._close_chunk()
         self._wait(0)
@@ -240,24 +240,24 @@ class GamePacker:
         self._embedded = []
 
     def _write(self, name: str, content: bytes | str) -> None:
-        """Write a chunk, ``content`` its data or what they were compressed to, unless it is there."""
+        """Write a chunk unless it exists; ``content`` is its data or the compressed text."""
         path = self._folder / f"{name}.js"
         if not path.is_file():
             text = content if isinstance(content, str) else compressed(content)
             replace_file(path, f'receiveChunk("{name}", "{text}");\n')
 
     def _wait(self, most: int) -> None:
-        """Until no more chunks than that are still to be written."""
+        """Wait until at most ``most`` chunks remain to be written."""
         while len(self._pending) > most:
             self._pending.popleft().result()
 
 
 INDEX_COLUMNS = ("number", "pair", "first", "second", "opening", "result", "reason", "plies")
-"""What the index has of every game; players, openings and reasons by their places in lists of their own."""
+"""Columns of the index; players, openings and reasons are indices into lists."""
 
 
 def remove_other_chunks(folder: Path, files: Collection[str] = ()) -> None:
-    """Remove the chunks of earlier reports, which are all but ``files``, and the folder if nothing is left in it."""
+    """Remove the chunks of earlier reports, all but ``files``, and the folder if it is then empty."""
     if not folder.is_dir():
         return
     for path in folder.glob("*.js"):
@@ -266,12 +266,12 @@ def remove_other_chunks(folder: Path, files: Collection[str] = ()) -> None:
     if not files:
         try:
             folder.rmdir()
-        except OSError:  # something else is in it
+        except OSError:  # other files are in it
             pass
 
 
 class _Chunk:
-    """Games in the layout above, as they are added; moves are kept in columns, which are smaller than records."""
+    """Games being packed in the layout above; columns take less memory than records."""
 
     def __init__(self, game: str, language: str) -> None:
         self._game, self._language = game, language
@@ -294,11 +294,11 @@ class _Chunk:
 
     @property
     def moves(self) -> int:
-        """How many moves it has."""
+        """Number of moves."""
         return len(self._moves)
 
     def add(self, record: GameRecord) -> None:
-        """Take up a game."""
+        """Add a game."""
         header, games = self.header, self.header["games"]
         opening = (record.opening.position, " ".join(record.opening.moves))
         games["round"].append(round_of(record))
@@ -338,7 +338,7 @@ class _Chunk:
             self._variations += [vocabulary.setdefault(move, len(vocabulary)) for move in line]
 
     def data(self) -> bytes:
-        """The layout."""
+        """The packed bytes."""
         values: tuple[Any, ...] = (
             self._moves,
             _known(self._scores, -32767, 32767, NO_SCORE),
@@ -356,7 +356,7 @@ class _Chunk:
 
 
 def chunk_of(records: Iterable[GameRecord], game: str, language: str = DEFAULT_LANGUAGE) -> bytes:
-    """The games, in the order given, in the layout above."""
+    """Pack games in the given order, in the layout above."""
     chunk = _Chunk(game, language)
     for record in records:
         chunk.add(record)
@@ -364,12 +364,12 @@ def chunk_of(records: Iterable[GameRecord], game: str, language: str = DEFAULT_L
 
 
 def compressed(data: bytes) -> str:
-    """Data as text for a script, which ``report.js`` decompresses."""
+    """Compressed data as text for a script, for ``report.js``."""
     return base64.b64encode(zlib.compress(data, 9)).decode("ascii")
 
 
 def _known(values: Sequence[int | None], least: int, most: int, unknown: int) -> NDArray[np.int64]:
-    """The values within bounds, ``None`` as ``unknown``."""
+    """The values clipped to bounds, with ``None`` as ``unknown``."""
     if None not in values:
         return np.array(values, np.int64).clip(least, most)
     known = np.array([least if value is None else value for value in values], np.int64).clip(least, most)
@@ -386,6 +386,6 @@ def packed_times(times_ms: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def _end_of(dialogue: Sequence[str], most: int) -> str:
-    """The last lines of a dialogue that have so many characters together."""
+    """The last lines of a dialogue, with at most ``most`` characters in total."""
     text = "\n".join(dialogue)
     return text if len(text) <= most else text[-most:].partition("\n")[2] if most else ""

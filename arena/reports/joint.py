@@ -1,7 +1,7 @@
-"""Ratings over several runs: the games of all of them, fitted at once.
+"""Joint ratings of several runs: one fit of all their games.
 
-A player is the same in two runs if its settings are, under whatever names; a name that stands for different settings
-becomes several players, told apart by the run. The same game found in two runs counts once.
+Players of two runs are the same if their settings are, whatever their names. A name with different settings becomes
+several players, labelled by run. A game found in two runs counts once.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
 from elolab.engine.settings.toml_values import told_value
 
 FORMAT = "joint"
-"""What stands for the format of a report over several runs."""
+"""The format's name in a report of several runs."""
 
 
 class JointError(UserError):
@@ -35,17 +35,17 @@ class JointError(UserError):
 
 @dataclass(frozen=True)
 class JoinedRun:
-    """One folder."""
+    """One run's folder and games."""
 
     folder: str
-    """As it was given."""
+    """The folder as given."""
     spec: TournamentSpec
     records: tuple[GameRecord, ...]
-    """The games that count, in schedule order."""
+    """The counted games, in schedule order."""
 
 
 JoinNote = tuple[str, dict[str, Any]]
-"""A key of the reports' messages and its fields."""
+"""A key of the reports' messages, with its fields."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,11 @@ class Joint:
     """Several runs as one list of games."""
 
     spec: TournamentSpec
-    """Name, game, players and anchors; rules and openings are those of the runs."""
+    """Name, game, players and anchors; rules and openings come from the runs."""
     records: tuple[GameRecord, ...]
     runs: tuple[JoinedRun, ...]
     notes: tuple[JoinNote, ...]
-    """What a reader must know of how they were joined."""
+    """Explanations of how the runs were joined."""
 
     def notes_in(self, language: str) -> tuple[str, ...]:
         """The notes as sentences."""
@@ -66,7 +66,7 @@ class Joint:
 
 
 def join(folders: Sequence[str], anchors: Sequence[tuple[str, float]] = ()) -> Joint:
-    """Read the runs and put their games together. Raises ``UserError`` if they are of different games."""
+    """Read the runs and merge their games. Raises ``UserError`` if they play different games."""
     runs = tuple(_read(folder) for folder in _distinct(folders))
     first = runs[0]
     for run in runs[1:]:
@@ -94,7 +94,7 @@ def join(folders: Sequence[str], anchors: Sequence[tuple[str, float]] = ()) -> J
 
 
 def _anchored(name: str, names: Sequence[Mapping[str, str]]) -> str:
-    """The joint name of a player that is given a rating by its name in a run, or by the former."""
+    """The joint name of an anchored player, given by its joint name or its name in a run."""
     labels = list(dict.fromkeys(own[name] for own in names if name in own))
     if len(labels) > 1:
         raise JointError(f"--anchor {name}: there are {', '.join(labels)}, which play differently; give one of these")
@@ -122,17 +122,17 @@ def _read(folder: str) -> JoinedRun:
 
 @dataclass(frozen=True)
 class _Appearance:
-    """A player of one run, under the name that it has there."""
+    """A player of one run, under its name there."""
 
     run: JoinedRun
     player: PlayerSpec
 
 
 def _told_apart(runs: Sequence[JoinedRun]) -> tuple[list[dict[str, str]], list[PlayerSpec], list[JoinNote]]:
-    """For each run the joint name of each of its players; the joint players; what to say of names that differ from it.
+    """The joint names of each run's players; the joint players; notes on names that changed.
 
-    Who plays by the same settings is one player, whatever its names, which it then has all; but two players of one run
-    stay two, since a player has no games with itself.
+    Players with the same settings become one, with all their names. Two players of one run stay separate, because a
+    player cannot play itself.
     """
     appearances = [_Appearance(run, player) for run in runs for player in run.spec.players]
     twins = {_settings(one) for run in runs for one in _repeated(run)}
@@ -158,13 +158,13 @@ def _told_apart(runs: Sequence[JoinedRun]) -> tuple[list[dict[str, str]], list[P
 
 
 def _repeated(run: JoinedRun) -> list[_Appearance]:
-    """The players of a run that play by the settings of another of its players."""
+    """Players of a run that share their settings with another of its players."""
     all_ = [_Appearance(run, player) for player in run.spec.players]
     return [one for one in all_ if sum(_settings(one) == _settings(other) for other in all_) > 1]
 
 
 def _notes_on_splits(joined: Sequence[Sequence[_Appearance]]) -> list[JoinNote]:
-    """What to say of names that stand for several players."""
+    """Notes on names that stand for several players."""
     versions: dict[str, list[_Appearance]] = {}
     for all_ in joined:
         for one in {one.player.name: one for one in reversed(all_)}.values():
@@ -183,19 +183,19 @@ def _notes_on_splits(joined: Sequence[Sequence[_Appearance]]) -> list[JoinNote]:
 
 
 def _told(value: Any) -> str:
-    """A setting as files have it; the other version of elolab may not know it."""
+    """A setting's value as in files, even one that this version does not know."""
     return "-" if value is None else told_value(value)
 
 
 def _settings(one: _Appearance) -> str:
-    """All that decides a player's moves, without its name."""
+    """Everything that determines a player's moves, without its name."""
     return json.dumps({**one.player.content(), "name": ""}, sort_keys=True)
 
 
 def _put_together(
     runs: Sequence[JoinedRun], names: Sequence[Mapping[str, str]], players: Sequence[str]
 ) -> tuple[list[GameRecord], int]:
-    """All games, renumbered, under the joint names; and how many were left out as copies of another run's."""
+    """All games, renumbered, under the joint names; and the number of duplicates left out."""
     place = {name: index for index, name in enumerate(players)}
     records: list[GameRecord] = []
     seen: set[tuple[Any, ...]] = set()

@@ -30,7 +30,7 @@ def markdown(contents: Contents) -> str:
 
 
 def _section(contents: Contents, section: str) -> list[str]:
-    """What stands below a section's heading."""
+    """The content of a section, below its heading."""
     if section == "figures":
         return [_plot(contents, contents.plot(name)) for name in FIGURES]
     if section == "played":
@@ -62,7 +62,7 @@ def _plot(contents: Contents, plot: Plot) -> str:
 
 
 def table_markdown(table: tables.TextTable) -> str:
-    """A table as Markdown; units stand behind the titles."""
+    """A table as Markdown, with units after the titles."""
     heads = [f"{title} ({unit})" if unit else title for title, unit in table.heads]
     rules = ["---:" if kind == tables.NUMBER else "---" for kind in table.kinds]
     return "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in (heads, rules, *table.rows))
@@ -73,5 +73,5 @@ def _cell(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Plain text, such as a player's name, of which Markdown makes neither a tag nor a link nor code nor emphasis."""
+    """Plain text, such as a player's name, escaped so that Markdown shows it literally."""
     return re.sub(r"[<\[`\\$]|\*(?=\S)|(?<=\S)\*|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", text)

@@ -1,8 +1,8 @@
-"""The page report.html, with a board on which every game can be replayed.
+"""The page report.html, with a board that replays every game.
 
-Where players are too many for tables with a cell for each two of them, the page has one player's opponents at a time,
-from a script beside it that it loads when they are asked for: ``receiveChunk(name, data)``, the data packed as an index
-in ``arena.reports.games``. A page opened from a file may read no other kind of file.
+If there are too many players for tables with a cell per pairing, the page shows one player's opponents at a time. It
+loads them on demand from a script beside it: ``receiveChunk(name, data)``, with data packed like an index in
+``arena.reports.games``. A page opened from a file cannot read other kinds of files.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from elolab.arena.reports.render import markup_messages, render
 from elolab.engine.language import Catalogue
 
 ELSEWHERE = ("ratings", "crosstable", "sequential")
-"""Figures that stand by the standings or the test, or that the crosstable shows."""
+"""Figures placed with the standings or the test, or replaced by the crosstable."""
 
 
 def html_page(contents: Contents) -> str:
-    """The whole page; it loads nothing from elsewhere but games from the folder beside it, if they are many."""
+    """The whole page; it loads nothing from elsewhere, except many games from the folder beside it."""
     from markupsafe import Markup
 
     name, code = Markup('<strong class="name">{}</strong>'), Markup("<code>{}</code>")
@@ -71,7 +71,7 @@ def html_page(contents: Contents) -> str:
 
 
 def _tables_of_pairs(contents: Contents) -> dict[str, Any]:
-    """The crosstable and the likelihoods of superiority, unless players are too many for both."""
+    """The crosstable and the likelihoods of superiority, unless there are too many players."""
     if contents.has_many_players:
         return {}
     names = [row.player for row in contents.tables.standings]
@@ -83,7 +83,7 @@ OpponentRow = tuple[int | str, ...]
 
 
 def with_opponents(contents: Contents, directory: Path) -> Contents:
-    """The same contents and, if players are many, with the script of their opponents, written into ``directory``.
+    """The contents; with many players, their opponents' script is written into ``directory`` and named in the result.
 
     Raises ``FileError``.
     """
@@ -102,7 +102,7 @@ def with_opponents(contents: Contents, directory: Path) -> Contents:
 
 
 def _opponent_rows(contents: Contents) -> list[list[OpponentRow]]:
-    """Each player's rows, both in the order of the standings; those whom it did not meet are there without results."""
+    """Each player's rows, both in standings order; opponents without games have no results."""
     found = contents.tables
     names = [row.player for row in found.standings]
     index = {name: number for number, name in enumerate(found.counter.players)}
@@ -130,7 +130,7 @@ def _result_texts(result: HeadToHead | None) -> tuple[str, ...]:
 
 
 def placing_html(placing: Placing, language: str) -> str:
-    """The section on the placing alone, for a page that follows a run."""
+    """The section on the placing alone, for a page that watches a run."""
     return render(
         "elolab.arena.reports/placing.html.j2", language, note=placing_note(placing, language),
         bracket=_bracket(placing, Catalogue(ARENA, language)), table=tables.placing_table(placing, language),
@@ -138,9 +138,9 @@ def placing_html(placing: Placing, language: str) -> str:
 
 
 def crosstable_html(names: Sequence[str], results: Iterable[HeadToHead], language: str) -> str:
-    """The section of the crosstable alone, for a page that follows a run; ``names`` are its rows and columns.
+    """The crosstable section alone, for a page that watches a run; ``names`` are its rows and columns.
 
-    Empty where players are too many for it.
+    Empty if there are too many players.
     """
     if len(names) > MAX_TABLED_PLAYERS:
         return ""
@@ -148,13 +148,13 @@ def crosstable_html(names: Sequence[str], results: Iterable[HeadToHead], languag
 
 
 MAX_NAMED_COLUMNS = 8
-"""Players whose names head the columns of the crosstable; more have the numbers of their rows."""
+"""Maximum players named in the crosstable's column heads; with more, they have the numbers of their rows."""
 
 
 def _crosstable(names: Sequence[str], results: Iterable[HeadToHead]) -> dict[str, Any]:
-    """``crosstable``: each player and the cells of the row, ``None`` on the diagonal, an empty cell for who never met.
+    """``crosstable``: each player with the cells of its row: ``None`` on the diagonal, empty without games.
 
-    ``numbered`` says whether the columns are headed by numbers.
+    ``numbered`` is whether the columns have numbers as heads.
     """
     found = {(result.player, result.opponent): result for result in results}
     rows = [
@@ -177,7 +177,8 @@ def _crosstable_cell(result: HeadToHead | None) -> dict[str, Any]:
 
 
 def _bracket(placing: Placing | None, say: Catalogue) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Each round of a knockout and its encounters from top to bottom, and what is below; empty without a bracket."""
+    """Each round of a knockout and its encounters from top to bottom, then the match for third place; empty without a
+    bracket."""
     if placing is None or placing.bracket is None:
         return []
     bracket, rounds = placing.bracket, len(placing.bracket.rounds)
@@ -208,7 +209,7 @@ def _bracket_tie(tie: Tie, placing: Placing, say: Catalogue) -> dict[str, Any]:
 
 
 def _superiority(contents: Contents) -> list[tuple[str, list[dict[str, Any] | None]]]:
-    """Each player and the cells of the row, ``None`` on the diagonal."""
+    """Each player with the cells of its row; ``None`` on the diagonal."""
     found = contents.tables
     names = [row.player for row in found.standings]
     return [

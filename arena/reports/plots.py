@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from elolab.arena.sequential import SequentialRun
 
 PLOT_FOLDER = "plots"
-"""Where a report has its figures as files."""
+"""The folder of a report's figures."""
 
 
 def plots_of(
     tables: Tables, records: Sequence[GameSummary], run: SequentialRun | None, game: str, language: str
 ) -> tuple[Plot, ...]:
-    """The figures of results; ``records`` are those that count, ``run`` is the sequential test if there is one."""
+    """The figures of a tournament; ``records`` are the counted games, ``run`` a sequential test, if any."""
     from elolab.arena.reports import charts
     from elolab.engine.games import game_named
 
@@ -49,7 +49,7 @@ def plots_of(
 
 
 def _course(tables: Tables, records: Sequence[GameSummary], drawn: str, say: Catalogue) -> Plot:
-    """The tournament as games came in: of two players their difference with its interval."""
+    """The course of the tournament; for two players their difference with its interval."""
     from elolab.arena.reports import charts
 
     if len(tables.counter.players) != 2:
@@ -60,7 +60,7 @@ def _course(tables: Tables, records: Sequence[GameSummary], drawn: str, say: Cat
 
 
 def search_statistics_plots(search_statistics: SearchStatistics, language: str) -> tuple[Plot, ...]:
-    """The figures of what the searches counted."""
+    """The figures of search statistics."""
     from elolab.arena.reports import charts
 
     say, drawn = Catalogue(REPORTS, language), chart_language(language)
@@ -79,7 +79,7 @@ _WANTED: ContextVar[Collection[str]] = ContextVar("figure formats", default=())
 
 @contextmanager
 def figures_also_as(endings: Collection[str]) -> Iterator[None]:
-    """Within it, figures are written in these formats too."""
+    """Also write figures in these formats, inside the context."""
     token = _WANTED.set(endings)
     try:
         yield
@@ -88,11 +88,11 @@ def figures_also_as(endings: Collection[str]) -> Iterator[None]:
 
 
 def write_plots(directory: Path, plots: Sequence[Plot]) -> None:
-    """Write every figure into ``directory/plots`` as SVG, and as what else is asked for. Raises ``FileError``.
+    """Write every figure into ``directory/plots`` as SVG and in requested formats. Raises ``FileError``.
 
-    Files of other formats that are there already are kept up to date: those of all figures, so that a folder has the
-    same for each. To draw them takes as long as many a short run, which is why they are not written anyway. A figure
-    that is there as it would be drawn is left alone: its SVG, which is written last, says so.
+    If the folder already has files of another format, that format is written for all figures, to keep them up to date;
+    otherwise it is not, because drawing takes as long as many a short run. An unchanged figure is skipped: its SVG,
+    which is written last, shows that.
     """
     from elolab.arena.reports.drawing.style import FORMATS, figure_file, svg_of
 

@@ -1,7 +1,7 @@
-"""Pages from templates: ``templates/*.html.j2`` beside the modules of a package, filled in one language.
+"""Pages from templates: ``templates/*.html.j2`` in a package's folder, rendered in one language.
 
-Everything that a template prints is escaped, the messages too; ready-made markup is ``markupsafe.Markup``, which only
-macros, pictures and this module make. jinja2 is imported when the first page is written, not before.
+Everything that a template prints is escaped, including messages. Ready-made markup is ``markupsafe.Markup``, which only
+macros, pictures and this module create. jinja2 is imported with the first page.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from elolab.arena.reports.contents import Plot
 
 OWN_PACKAGE = "elolab.arena.reports"
-"""Whose templates and messages every page may use."""
+"""The package whose templates and messages every page may use."""
 
 
 def render(template: str, language: str, /, **values: Any) -> str:
-    """The page that a template makes of ``values``.
+    """Render a template with ``values``.
 
-    ``template`` is ``package/file``, such as ``arena.reports/report.html.j2``; templates name each other in the same
-    way. In all of them ``message`` gives the messages of that package, and ``shell`` those of every page; their fields
-    may be markup. Raises ``jinja2.TemplateError`` or ``KeyError`` for what the package lacks.
+    ``template`` is ``package/file``, such as ``arena.reports/report.html.j2``; templates refer to each other in the
+    same way. ``message`` gives the messages of that package, and ``shell`` those common to all pages; their fields may
+    be markup. Raises ``jinja2.TemplateError`` or ``KeyError`` for missing templates or messages.
     """
     package = template.partition("/")[0]
     page = _environment().get_template(template)
@@ -38,7 +38,7 @@ def render(template: str, language: str, /, **values: Any) -> str:
 
 
 def markup_messages(package: str, language: str) -> Callable[..., Markup]:
-    """The messages of a package as markup: text and plain fields are escaped, fields that are markup are kept."""
+    """A package's messages as markup: text and plain fields are escaped, fields that are markup are kept."""
     from markupsafe import escape
 
     def message(key: str, /, **values: Any) -> Markup:
@@ -49,14 +49,14 @@ def markup_messages(package: str, language: str) -> Callable[..., Markup]:
 
 
 def asset(name: str) -> Markup:
-    """A style sheet or script of this package, to stand in a page as it is."""
+    """A style sheet or script of this package, for inclusion in a page."""
     from markupsafe import Markup
 
     return Markup((resources.files(OWN_PACKAGE) / "assets" / name).read_text("utf-8"))
 
 
 def picture(plot: Plot, description: Markup) -> Markup:
-    """A figure as an SVG element that follows the page's colours; ``description`` is for those who cannot see it."""
+    """A figure as an SVG element in the page's colours; ``description`` is for screen readers."""
     from markupsafe import Markup
 
     from elolab.arena.reports.drawing.style import svg_text

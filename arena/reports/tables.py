@@ -1,4 +1,4 @@
-"""The tables that a report's page and its summary share, as text in the report's language."""
+"""The tables common to a report's page and its summary, as text in the report's language."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ Column = tuple[str, str, str]
 
 
 def _table(say: Catalogue, columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> TextTable:
-    """A word of lower-case letters is a key of the tables ``column`` and ``unit``; anything else stands for itself."""
+    """Build a table; lower-case words are keys of the messages ``column`` and ``unit``, other words stay as they
+    are."""
     heads = tuple((_word(say, "column", title), _word(say, "unit", unit)) for title, unit, _ in columns)
     return TextTable(heads, tuple(kind for _, _, kind in columns), tuple(map(tuple, rows)))
 
@@ -60,7 +61,7 @@ def _word(say: Catalogue, table: str, word: str) -> str:
 
 
 def standings_table(contents: Contents) -> TextTable:
-    """Every player's rating, results and effort."""
+    """Every player's rating, results and effort per move."""
     tables, arena = contents.tables, Catalogue(ARENA, contents.language)
     columns = (
         ("#", "", NUMBER), ("player", "", TEXT), ("rating", "Elo", NUMBER), ("±", "Elo", NUMBER),
@@ -82,7 +83,7 @@ def standings_table(contents: Contents) -> TextTable:
 
 
 def placing_table(placing: Placing, language: str) -> TextTable:
-    """Of a Swiss tournament points, tie-breaks and rounds; of a knockout the places."""
+    """The placing: in a Swiss tournament points, tie-breaks and rounds; in a knockout the places."""
     say, heads = Catalogue(ARENA, language), Catalogue(REPORTS, language)
     if placing.bracket is not None:
         columns: list[Column] = [
@@ -133,7 +134,7 @@ def encounters_table(contents: Contents) -> TextTable:
 
 
 def pairings_table(contents: Contents) -> TextTable:
-    """Every two players who met, once."""
+    """Every pairing of two players who met, once."""
     columns = (
         ("player", "", TEXT), ("opponent", "", TEXT), ("Elo", "", NUMBER), ("±", "Elo", NUMBER), ("LOS", "%", NUMBER),
         ("results", "", TEXT), ("score", "%", NUMBER),
@@ -152,7 +153,7 @@ def pairings_table(contents: Contents) -> TextTable:
 
 
 def opponents_heads(contents: Contents) -> TextTable:
-    """The columns of one player's opponents, without rows."""
+    """The column heads of one player's opponents, without rows."""
     columns = (
         ("#", "", NUMBER), ("opponent", "", TEXT), ("results", "", NUMBER), ("score", "%", NUMBER),
         ("Elo", "", NUMBER), ("LOS", "%", NUMBER), ("joint_difference", "Elo", NUMBER), ("joint_los", "%", NUMBER),
@@ -172,7 +173,7 @@ def superiority_table(contents: Contents) -> TextTable:
 
 
 def search_statistics_table(contents: Contents) -> TextTable:
-    """What the searches counted, a player a row."""
+    """Search statistics, one row per player."""
     found = contents.search_statistics
     figures = shown_columns()
     columns = [("player", "", TEXT), *((title, unit, NUMBER) for title, unit, _, _ in figures)]
@@ -184,7 +185,7 @@ def search_statistics_table(contents: Contents) -> TextTable:
 
 
 def turned_over(table: TextTable, corner: str) -> TextTable:
-    """The same with a row for each column: for few players and many figures."""
+    """The transposed table, for few players and many statistics."""
     titles = [f"{title} ({unit})" if unit else title for title, unit in table.heads]
     rows = tuple((titles[column], *(row[column] for row in table.rows)) for column in range(1, len(titles)))
     heads = ((corner, ""), *((row[0], "") for row in table.rows))
@@ -192,7 +193,7 @@ def turned_over(table: TextTable, corner: str) -> TextTable:
 
 
 def search_ends_table(contents: Contents) -> TextTable:
-    """What ended the searches."""
+    """Reasons that ended searches."""
     columns = (
         ("player", "", TEXT), ("ended_by", "", TEXT), ("searches", "", NUMBER), ("share", "%", NUMBER),
         ("nodes", "mean", NUMBER), ("time", "ms_mean", NUMBER),
@@ -210,7 +211,7 @@ def search_ends_table(contents: Contents) -> TextTable:
 
 
 def iterations_table(contents: Contents) -> TextTable:
-    """What each iteration took."""
+    """The cost of each iteration."""
     columns = (
         ("player", "", TEXT), ("depth", "plies", NUMBER), ("searches", "", NUMBER), ("nodes", "mean", NUMBER),
         ("time", "ms_mean", NUMBER), ("nodes_to_depth", "mean", NUMBER), ("branching", "factor", NUMBER),
@@ -228,7 +229,7 @@ def iterations_table(contents: Contents) -> TextTable:
 
 
 def players_table(contents: Contents, code: str = "{}") -> TextTable:
-    """Limits and settings; ``code`` marks a limit up."""
+    """Players' limits and settings; ``code`` formats a limit as code."""
     spec = contents.spec
     rows = [
         (player.name, code.format(player.limits), setting_text(player, spec.game, contents.say))

@@ -1,4 +1,4 @@
-"""What is written from a tournament's games: PGN, tables as CSV, one HTML page, a Markdown summary, plots."""
+"""Files written from a tournament's games: PGN, tables as CSV, one HTML page, a Markdown summary, plots."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ GAME_COLUMNS = (
 
 @dataclass(frozen=True)
 class Exports:
-    """What was written and read from a store."""
+    """Everything written to files and read from a store."""
 
     digest: str
-    """Digest of all games that count, in schedule order."""
+    """Digest of all counted games, in schedule order."""
     report: Path | None
     """The page; ``None`` if nothing was written."""
     tables: Tables
     sequential: SequentialRun | None
     """The sequential test, if the tournament is one."""
     placing: Placing | None = None
-    """Of a Swiss tournament or a knockout."""
+    """Placing in a Swiss tournament or a knockout."""
     caveats: Caveats = NO_CAVEATS
 
 
 def folder_beside_runs(directory: Path) -> Path:
-    """A folder for a report, made if it is missing. Raises ``UserError`` if it holds a run or cannot be made."""
+    """A folder for a report, created if missing. Raises ``UserError`` if it holds a run or cannot be created."""
     if (directory / STORE_NAME).exists():
         raise UserError(f"{directory}: holds a run of its own; give another folder with --out")
     return made_folder(directory)
@@ -63,10 +63,10 @@ def folder_beside_runs(directory: Path) -> Path:
 def export(
     spec: TournamentSpec, store: Store, language: str = DEFAULT_LANGUAGE, directory: Path | None = None
 ) -> Exports:
-    """Write games.pgn, games.csv, the tables and the report into a folder, the store's if no other is given.
+    """Write games.pgn, games.csv, the tables and the report into a folder, by default the store's.
 
-    Games beyond the end of a sequential test are marked there, and left out of every table. The games are read once and
-    one at a time, however many there are.
+    Games beyond the end of a sequential test are marked in the files and left out of every table. Games are read once,
+    one at a time.
     """
     directory = directory or store.directory
     withdrawals = withdrawals_of(store)
@@ -79,7 +79,7 @@ def export(
 
 
 def figures(spec: TournamentSpec, store: Store) -> Exports:
-    """What ``export`` returns, read without writing anything."""
+    """The result of ``export``, without writing files."""
     withdrawals, outcomes = withdrawals_of(store), [*store.outcomes()]
     count = games_that_count(spec, outcomes, withdrawals)
     records = (record for record in store.iterate() if record.pairing.number < count)
@@ -97,7 +97,7 @@ def export_joint(
     notes: Sequence[str],
     language: str,
 ) -> Exports:
-    """The same into a folder of its own, of games of several ``runs``, with ``notes`` on how they were joined."""
+    """Export the joint games of several ``runs`` into a folder, with ``notes`` on how they were joined."""
     count = len(records)
     with exported(directory, spec, records, count) as games:
         contents = _read(directory, spec, games, count, runs=runs, notes=notes, language=language)
@@ -112,9 +112,9 @@ def _exports(contents: Contents, report: Path, digest: str) -> Exports:
 def exported(
     directory: Path, spec: TournamentSpec, records: Iterable[GameRecord], count: int
 ) -> Iterator[Iterator[GameRecord]]:
-    """The records one after another, each of which is written into games.pgn and games.csv on its way.
+    """Yield the records, and write each into games.pgn and games.csv on the way.
 
-    Both files are replaced at the end. Games whose number is ``count`` or more are marked as not counted.
+    Both files are replaced at the end. Games with number ``count`` or more are marked as not counted.
     """
     with replacing(directory / PGN_NAME) as pgn, replacing(directory / "games.csv") as stream:
         write_row = row_writer(stream)
@@ -133,7 +133,7 @@ def exported(
 def _table_row(record: GameRecord, count: int) -> tuple[Any, ...]:
     place = record.pairing
     told = [move.nodes for move in record.moves if move.nodes is not None]
-    nodes = sum(told) if told else None  # an empty cell where no player said any
+    nodes = sum(told) if told else None  # an empty cell if no player reported any
     time_ms = round(sum(move.time_ms for move in record.moves), 3)
     return (
         place.number, place.round, place.pair, record.first, record.second, record.opening.name, record.result,
@@ -153,13 +153,13 @@ def write_report(
 ) -> Path:
     """Write report.html, report.md, standings.csv, crosstable.csv, superiority.csv and the plots into ``directory``.
 
-    Of a Swiss tournament or a knockout also placing.csv and encounters.csv; ``withdrawals`` are players that it could
-    not wait for. Where players' searches were counted also instruments.csv and its companions. ``records`` are in
-    schedule order and read once. Those whose number is ``planned_games`` or more lie beyond the end of a sequential
-    test: the page shows them, marked, and nothing counts them.
+    A Swiss tournament or a knockout adds placing.csv and encounters.csv; ``withdrawals`` are its players that could not
+    be started in time. Search statistics add instruments.csv and its companions. ``records`` are in schedule order and
+    read once. Records with number ``planned_games`` or more lie beyond the end of a sequential test: the page shows
+    them as such, but they do not count.
 
-    Returns the path of report.html. The files depend on nothing but the arguments. Raises ``FileError`` if one of them
-    cannot be written.
+    Returns the path of report.html. The files depend only on the arguments. Raises ``FileError`` if one of them cannot
+    be written.
     """
     contents = _read(directory, spec, records, planned_games, withdrawals=withdrawals, language=language)
     return _write(directory, contents)
@@ -177,7 +177,7 @@ def _read(
     provenance: Sequence[tuple[str, Mapping[str, Any]]] = (),
     language: str,
 ) -> Contents:
-    """Go through the games once; what the report is written from, the games packed for the page among it."""
+    """Read the games once and return the report's input, including the packed games."""
     names = [player.name for player in spec.players]
     counter, searches = TableCounter(spec.game, names), SearchStatisticsCounter(names)
     games: list[GameSummary] = []
@@ -205,7 +205,7 @@ def _read(
 
 
 def _write(directory: Path, contents: Contents) -> Path:
-    """Write all files of a report but those of the games; returns the path of report.html."""
+    """Write all files of a report except the games; returns the path of report.html."""
     tables, placing, search_statistics = contents.tables, contents.placing, contents.search_statistics
     plots, counted_plots = contents.plots, contents.counted_plots
     contents = with_opponents(contents, directory)
