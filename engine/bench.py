@@ -248,7 +248,7 @@ def searches_under(name: str, settings: Mapping[str, Value]) -> Iterator[BenchSe
 
 
 def _plies_less(settings: Mapping[str, Value]) -> int:
-    """By how much less deeply settings are searched; without a table a ply costs several times as much."""
+    """Plies to subtract from the depth for these settings; one more without a table, where plies cost more."""
     return SHALLOWER + (1 if settings.get("hash_mb") == 0 else 0)
 
 

@@ -218,7 +218,7 @@ class SearchMemory:
         return {**search_statistics_data(self._search_statistics), "counters": self.counters()}
 
     def new_game(self) -> None:
-        """Forget everything of earlier games."""
+        """Clear what earlier games left in the memory."""
         if self._search_statistics is not None:
             self._search_statistics.sample_wait = 0
         self._game_number += 1

@@ -64,13 +64,13 @@ def in_number(text: str, values: dict[str, Any]) -> str:
 
 
 def speak(language: str) -> None:
-    """From here on this process speaks ``language`` on its console."""
+    """Set the language of this process's console output."""
     global _console_language
     _console_language = language
 
 
 def console(package: str) -> Catalogue:
-    """The messages of a package in the language that this process speaks."""
+    """The messages of a package in the language of this process's console output."""
     return Catalogue(package, _console_language)
 
 

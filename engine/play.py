@@ -88,12 +88,12 @@ GAME_DTYPE = np.dtype(
 )
 
 NO_SCORE = 1 << 30
-"""Stands for the score of a player who did not say one."""
+"""The score of a player that did not report one."""
 _UNWRITTEN = -(1 << 31)
-"""Stands for a score of ``GAME_DTYPE`` that no search has given yet."""
+"""A score of ``GAME_DTYPE`` that has not been written yet."""
 
 SOLVING_NODES = 30_000_000
-"""A position that takes more is not solved, and the game goes on: a second or two, and the same on every machine."""
+"""Node limit for solving a position (one or two seconds), equal on every machine; beyond it, the game goes on."""
 SOLVING_SETTINGS = {"hash_mb": 16}
 
 
@@ -138,15 +138,15 @@ def _moves_to_go(clocks, side):
 
 @jit
 def is_timed(clocks, side):
-    """Whether a move of a side can come too late."""
+    """Whether a side has a clock or a time limit for moves."""
     return clocks.clock_ns[side] >= 0 or clocks.move_limit_ns[side] >= 0
 
 
 @jit
 def spend_clock(clocks, side, elapsed):
-    """Take the time of a move off a clock; False if it came later than time and margin allow.
+    """Subtract the time of a move from a clock; false if it exceeded time plus margin.
 
-    Adds the increment and, in turn, the next control.
+    Adds the increment and, when it is due, the time of the next control.
     """
     clocks.moves_made[side] += 1
     late = np.int64(0)
@@ -171,7 +171,7 @@ def spend_clock(clocks, side, elapsed):
 
 @jit
 def _think(state, search, lists, parameters, clocks, side):
-    """One side's move."""
+    """Search for one side's move under its limits and clock."""
     prepare(state, parameters)
     allocate_time(
         search,
@@ -257,7 +257,7 @@ class PlayerSettings:
     """Every parameter, resolved."""
     limits: Limits
     margin_ms: int = MARGIN_MS
-    """How late a move may come before it loses the game."""
+    """Milliseconds by which a move may exceed its time without losing the game."""
 
 
 @dataclass(frozen=True)
@@ -269,7 +269,7 @@ class LateMove:
     allowed_ms: float
     """Time on the clock, or the time limit of a move."""
     running_ms: float
-    """Processor time it took; if that was allowed, the move was late because the process was not running."""
+    """Processor time of the move; if it is within the limit, the move was late because the process was not running."""
     margin_ms: float
     """Margin allowed beyond ``allowed_ms``."""
 
@@ -280,7 +280,7 @@ class Overruns:
 
     moves: int
     worst_ms: float
-    """By how much the latest of them came late."""
+    """Largest overrun, in milliseconds."""
 
 
 @dataclass(frozen=True)
@@ -296,7 +296,7 @@ class PlayedGame:
     reason: str
     final_position: str
     late: LateMove | None = None
-    """Where the game was lost on a wall clock."""
+    """The late move, if the game was lost on time by a wall clock."""
     overruns: tuple[Overruns, Overruns] | None = None
     """Late moves of both sides; ``None`` if there are none."""
     exact_score: int | None = None
@@ -328,7 +328,7 @@ class PlayedMoves:
 
 
 def count_leading(flags: Any) -> int:
-    """How many elements of a boolean vector are true before the first that is not."""
+    """Number of true elements of a boolean vector before the first false one."""
     return int(flags.size if flags.all() else flags.argmin())
 
 
@@ -362,7 +362,7 @@ class CompiledGames:
         search_statistics: SearchStatisticsSettings | None,
         stop: StopFlag,
     ) -> SearchMemory:
-        """One side's, ready for a new game."""
+        """The memory of one side, reset for a new game."""
         key = (tuple(settings.parameters.items()), settings.limits, side, search_statistics)
         memory, watched = self._memories.get(key, (None, None))
         if memory is None:
