@@ -8,10 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from elolab.arena.engines_file import ENGINES_NAME, engines_file
-from elolab.arena.player_spec import player_named
 from elolab.engine.language import columns_of
-from elolab.tuning.ablation.spec import load_ablation
 from elolab.tuning.study.spec import load_tuning
 from tests.support.documents import (
     blocks_in,
@@ -26,7 +23,7 @@ from tests.support.documents import (
 
 PAGE = "README.md"
 EACH_PAGE = pytest.mark.parametrize("page", [PAGE, in_chinese(PAGE)])
-MAX_LINES = 150
+MAX_LINES = 120
 MAX_COLUMNS = 120
 """Of a terminal, in which a Chinese character takes two."""
 
@@ -49,20 +46,27 @@ def test_its_commands_are_read_by_the_command_line(page: str) -> None:
 @EACH_PAGE
 def test_commands_name_files_that_it_tells_to_save(page: str) -> None:
     named = {word for line in commands_in(page) for word in line.split() if word.endswith(".toml")}
-    assert named | {ENGINES_NAME} == set(files_in(page))
+    assert named == set(files_in(page))
 
 
 @EACH_PAGE
 def test_its_files_are_valid(page: str, tmp_path: Path) -> None:
     for name, content in files_in(page).items():
         (tmp_path / name).write_text(content, "utf-8")
-    engines = engines_file(None, tmp_path)
-    for name in ("new", "old"):
-        assert player_named(name, engines).entry["name"] == name
-    study = load_tuning(tmp_path / "options.toml")
-    assert study.engine is not None
-    assert [dimension.name for dimension in study.space.dimensions] == ["NullDepth", "Quiescence"]
-    assert load_ablation(tmp_path / "worth.toml").questions == 3
+    study = load_tuning(tmp_path / "search.toml")
+    assert {dimension.name for dimension in study.space.dimensions} == {
+        "null_depth", "history_weight", "aspiration_window", "quiescence",
+    }  # fmt: skip
+
+
+def test_the_first_screens_say_what_it_is() -> None:
+    start = " ".join(text_of(PAGE).split("## Test your own engine")[0].split())
+    for words in (
+        "round-robin tournaments of self-play", "Optuna", "pandas", "numba", "matplotlib", "null move depth",
+        "aspiration window (`valWINDOW`)", "history weight", "time divisor", "`engine/`", "`arena/`", "`tuning/`",
+        "`configs/`", "`results/`", "`tests/`", "against none",
+    ):  # fmt: skip
+        assert words.lower() in start.lower(), words
 
 
 def test_both_languages_show_the_same() -> None:

@@ -62,11 +62,13 @@ NOT_RUN = {
         "the same",
     "elolab tournament --engine ./new --engine ./old --engine default set.null_move=off --rounds 2 --each nodes=1000":
         "the same",
+    "elolab sprt ./new ./old --elo0 0 --elo1 10 --limit nodes=10000": "the same",
     "elolab sprt default no-null-move --elo0 0 --elo1 10 --limit nodes=1000": "plays up to tens of thousands of games",
     "elolab match fenon xqwlight-0.3 --pairs 200": "minutes; the tutorial has a shorter match",
     "elolab stats --pgn results/match-fenon-xqwlight-0.3-nodes-1000-seed-1/games.pgn --player fenon":
         "reads what that match wrote",
     "elolab tune first": "minutes; the tutorial has a shorter study",
+    "elolab ablate null-depth": "minutes; the tutorial has a shorter ablation",
     "elolab ablate first": "minutes; the tutorial has a shorter ablation",
     "elolab claims --game othello --only C20": "minutes",
     "elolab claims --budget full --minutes 240": "hours",
