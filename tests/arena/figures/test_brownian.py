@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elolab.arena.figures.brownian import log_normal_cdf, worse_outcome_probability
-from elolab.arena.figures.statistics import Pentanomial, Trinomial, estimate_after_test, sequential_test
+from elolab.arena.figures.statistics import (
+    Pentanomial,
+    Trinomial,
+    elo_of_score,
+    estimate_after_test,
+    log_likelihood_ratios,
+    sequential_test,
+)
 
 GOLDEN = Pentanomial((365, 16618, 36229, 16974, 390))
 
@@ -142,3 +149,21 @@ def test_degenerate_counts_have_an_honest_estimate(counts: tuple[int, int, int, 
 def test_unpaired_games_too() -> None:
     estimate = estimate_after_test(Trinomial(wins=136, draws=111, losses=96), 0, 30)
     assert estimate.elo_low < estimate.elo < Trinomial(136, 111, 96).estimate().elo
+
+
+@pytest.mark.parametrize(("draws", "strength"), [(0.92, 50.0), (0.0, 0.0)])
+def test_the_estimate_is_as_often_too_high_as_too_low(draws: float, strength: float) -> None:
+    """Tests of 0 against 50 normalized Elo, looked at every 8 pairs; 92 % draws once gave 40 % instead of 50 %."""
+    tests, batch = 1000, 8
+    generator, counts = np.random.default_rng(3), np.zeros((tests, 5), int)
+    mean = 0.5 + strength * math.log(10) / 800 * math.sqrt(1 - draws) / 2  # of a game, whose deviation hardly changes
+    game = np.array([1 - draws, 2 * draws, 1 - draws]) / 2 + np.array([-1, 0, 1]) * (mean - 0.5)
+    going = np.arange(tests)
+    while len(going):
+        counts[going] += generator.multinomial(batch, np.convolve(game, game), len(going))
+        ratios = log_likelihood_ratios(counts[going], 2, 0, 50)
+        going = going[np.abs(ratios) < math.log(19)]
+    rows, times = np.unique(counts, axis=0, return_counts=True)
+    truth = elo_of_score(mean)
+    found = [estimate_after_test(Pentanomial(tuple(row)), 0, 50, batch=batch).elo for row in rows.tolist()]
+    assert 0.47 <= float(times @ (np.array(found) > truth)) / tests <= 0.53

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import io
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
+from scipy import optimize
 
-from elolab.arena.figures.statistics import Pentanomial, sequential_test
+from elolab.arena.figures.statistics import Pentanomial, log_likelihood_ratios, sequential_test
 from elolab.engine.errors import UserError
 from elolab.tuning.reports.study import tuning_data, verdict_sentence, write_tuning_report
 from elolab.tuning.rereading import result_in
 from elolab.tuning.study.plan import prepare_tuning
 from elolab.tuning.study.result import StudyResult
 from elolab.tuning.study.run import tune
-from elolab.tuning.study.spec import TuningSpec, load_tuning, tuning_from_mapping, tuning_from_text
+from elolab.tuning.study.spec import INTERIM_PAIRS, TuningSpec, load_tuning, tuning_from_mapping, tuning_from_text
 from elolab.tuning.study.validation.match import Looks, Stage, Verdict, judge, stages_of
 
 STUDY = {"game": "xiangqi", "limit": "nodes=1000", "budget": {"games": 8000}, "parameters": ["null_depth"]}
@@ -120,13 +123,26 @@ def test_the_hypothesis_that_was_accepted_is_said(counts: tuple[int, ...], said:
         assert tuple(ends) == words
 
 
+def share_of_worse_tests(counts: Pentanomial, batch: int) -> float:
+    """Of tests of 0 against 60 Elo between equals, as many as end worse: earlier rejected, or then with a lower score."""
+    scores, seen = np.linspace(0, 1, 5), np.array(counts.counts)
+    tilt = optimize.brentq(lambda rate: seen * np.exp(rate * scores) @ (scores - 0.5), -9, 9)
+    chances = seen * np.exp(tilt * scores) / (seen @ np.exp(tilt * scores))
+    drawn = np.random.default_rng(1).multinomial(batch, chances, (10_000, counts.pairs // batch)).cumsum(axis=1)
+    ratios = np.array([log_likelihood_ratios(look, 2, 0, 60) for look in drawn.swapaxes(0, 1)])
+    ended = (np.abs(ratios[:-1]) >= math.log(19)).any(axis=0)
+    rejected = (ratios[:-1] <= -math.log(19)).any(axis=0)
+    gap = drawn[:, -1] @ scores - seen @ scores
+    return float(np.where(ended, rejected, (gap < 0) + (gap == 0) / 2).mean())
+
+
 def test_the_likelihood_of_superiority_belongs_to_the_interval() -> None:
     validation = study(elo_upper=60).validation
     first, second = stages_of(validation, 8000, 10_000)
     counts = Pentanomial((7, 4, 35, 0, 4))
     found = judge(validation, first, counts)
     assert found.after_test is not None
-    assert found.los == found.after_test.los > counts.estimate().los + 0.01
+    assert found.los == found.after_test.los == pytest.approx(share_of_worse_tests(counts, INTERIM_PAIRS), abs=0.03)
     assert judge(validation, replace(second, kind="fixed"), counts).los == counts.estimate().los
 
 
