@@ -134,7 +134,7 @@ def test_games_lost_on_time_stand_out_wherever_their_elo_does(capsys: pytest.Cap
 
 
 def test_games_of_an_ablation_lost_on_time_stand_out_too(capsys: pytest.CaptureFixture[str]) -> None:
-    content = ABLATION.format(limit="clock=0.001").replace("pairs = 40", "pairs = 20\nset = { min_depth = 12 }")
+    content = ABLATION.format(limit="clock=0.001").replace("pairs = 40", "pairs = 20\nset = { min_depth = 15 }")
     Path("spec.toml").write_text(content)
     assert main(["ablate", "spec.toml", "--out", "out", "--json"]) == 1
     (warning,) = json.loads(capsys.readouterr().out)["warnings"]
