@@ -124,7 +124,7 @@ def test_the_hypothesis_that_was_accepted_is_said(counts: tuple[int, ...], said:
 
 
 def share_of_worse_tests(counts: Pentanomial, batch: int) -> float:
-    """Share of tests of 0 against 60 Elo between equals that end worse: rejected earlier, or then with a lower score."""
+    """Share of tests of 0 against 60 Elo between equals that end worse: rejected earlier, or with a lower score."""
     scores, seen = np.linspace(0, 1, 5), np.array(counts.counts)
     tilt = optimize.brentq(lambda rate: seen * np.exp(rate * scores) @ (scores - 0.5), -9, 9)
     chances = seen * np.exp(tilt * scores) / (seen @ np.exp(tilt * scores))
