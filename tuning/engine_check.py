@@ -52,7 +52,7 @@ class EngineCheck:
                     f"({os.path.realpath(programs[one])}) with the same arguments; give another command to one"
                 )
             if filecmp.cmp(programs[one], programs[other], shallow=False):
-                print(f"elolab: {console('tuning')('console.same_content', one=one, other=other)}", file=stream)
+                print(f"elolab: {console('elolab.tuning')('console.same_content', one=one, other=other)}", file=stream)
 
     def _program(self, name: str, player: PlayerSpec) -> str:
         filled = self._engine.player(self._conditions.base_values | self._build(name), player.name, player.limits)

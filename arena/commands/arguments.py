@@ -277,5 +277,5 @@ def specification_of(arguments: argparse.Namespace, kind: str, command: str, oth
     path = find_config(kind, arguments.spec)
     if str(path) != arguments.spec:
         key = "console.taken_shipped" if path.parent == shipped_folder() / kind else "console.taken"
-        print(f"elolab: {console('arena')(key, name=arguments.spec, path=path)}", file=sys.stderr)
+        print(f"elolab: {console('elolab.arena')(key, name=arguments.spec, path=path)}", file=sys.stderr)
     return path

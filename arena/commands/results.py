@@ -193,12 +193,12 @@ class _Patience:
 
     def set(self) -> None:
         """Print that the report goes on; bypasses the streams, which the interrupted code may be using."""
-        os.write(2, f"elolab: {console('arena')('console.writing_report')}\n".encode())
+        os.write(2, f"elolab: {console('elolab.arena')('console.writing_report')}\n".encode())
 
 
 def complain(key: str, **values: Any) -> None:
     """Print a message to standard error."""
-    print(coloured(f"elolab: {console('arena')(key, **values)}", YELLOW, sys.stderr), file=sys.stderr)
+    print(coloured(f"elolab: {console('elolab.arena')(key, **values)}", YELLOW, sys.stderr), file=sys.stderr)
 
 
 def complain_if_in_use(directory: Path) -> None:

@@ -114,7 +114,9 @@ class StagePlan:
         hopeless = [next((reach for reach in stage.reach if reach.is_hopeless), None) for stage in self.stages]
         first = hopeless[0]
         if first is not None and all(hopeless) and not self.stored:
-            raise PlanError(f"{first.where}: {first.text(Catalogue('arena', DEFAULT_LANGUAGE)).removesuffix('.')}")
+            raise PlanError(
+                f"{first.where}: {first.text(Catalogue('elolab.arena', DEFAULT_LANGUAGE)).removesuffix('.')}"
+            )
 
     def remarks(self) -> list[str]:
         """What the tests of unfinished stages can show, one sentence each."""

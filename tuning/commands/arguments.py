@@ -97,7 +97,7 @@ def say_stopped(directory: Path) -> None:
 
 def complain(key: str, **values: Any) -> None:
     """Print a message to standard error."""
-    print(f"elolab: {console('tuning')(key, **values)}", file=sys.stderr)
+    print(f"elolab: {console('elolab.tuning')(key, **values)}", file=sys.stderr)
 
 
 def complain_of_faults(faults: Sequence[FaultCount], exit_code: int) -> None:
