@@ -43,6 +43,18 @@ MEMORY, MEMORY_BYTES = Path("/dev/shm"), 2 << 30
 """Where Linux keeps files in memory, and how much must be free for those of tests."""
 
 
+class _OnlyElolab:
+    """Refuses the names that an installed copy does not have; in a checkout pytest would find the folders."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        if name in ("engine", "arena", "tuning", "configs"):
+            raise ModuleNotFoundError(f"only elolab.{name} is installed", name=name)
+
+
+sys.meta_path.insert(0, _OnlyElolab)
+
+
 def pytest_configure() -> None:
     """Keep tests' files in memory, and let Ctrl-C reach what tests start.
 
