@@ -5,7 +5,7 @@ two-factor interactions, in Elo. With two factors, the four sides of the square 
 differ in one factor. With more, every combination of the design plays the one with all factors low.
 Effects are contrasts of the matches' Elo, and use every pair of every match. With two factors the contrasts are simple:
 a factor's main effect is the mean of its two matches, and the interaction the mean of the two differences between the
-matches of one factor, each part weighted by its pairs. With more they are the least-squares contrasts of all matches.
+matches of one factor, weighted for the least error. With more they are the least-squares contrasts of all matches.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from itertools import combinations, product
 import numpy as np
 
 from elolab.arena.figures.statistics import NATURAL_TO_ELO, elo_of_score
-from elolab.tuning.ablation.verdicts import ADDITIONAL_SQUARE, EffectEstimate, estimate_in_elo
+from elolab.tuning.ablation.verdicts import ADDITIONAL_SQUARE, ROUNDING, EffectEstimate, estimate_in_elo
 
 Cell = tuple[int, ...]
 """A combination: -1 or +1 for every factor."""
@@ -52,11 +52,20 @@ class Effect:
         """The mean of the parts: the effect where all matches have as many pairs."""
         return tuple(float(weight) for weight in np.mean(self.parts, axis=0))
 
-    def weights_of(self, pairs: Sequence[int]) -> tuple[float, ...]:
-        """The contrast of matches of so many pairs: each part counts as many as the pairs that it is worth."""
-        worth = [1 / sum(weight**2 / max(count, 1) for weight, count in zip(part, pairs, strict=True) if weight)
-                 for part in self.parts]  # fmt: skip
-        return tuple(float(weight) for weight in np.average(self.parts, axis=0, weights=worth))
+    def weights_of(self, scores: np.ndarray) -> tuple[float, ...]:
+        """The contrast of least error between its parts: generalised least squares, weights kept within 0 and 1.
+
+        ``scores`` as for ``contrast_estimate``. Openings that parts share make their errors depend on each other.
+        """
+        if len(self.parts) == 1:
+            return self.parts[0]
+        one, other = (contrast_estimate(part, scores, 0.0).error ** 2 for part in self.parts)
+        if math.isinf(one) or math.isinf(other):
+            return self.weights if one == other else self.parts[int(one > other)]
+        both = contrast_estimate(tuple(np.sum(self.parts, axis=0)), scores, 0.0).error ** 2
+        spread = 2 * (one + other) - both  # of the parts' difference
+        share = min(max((one + 3 * other - both) / 2 / spread, 0.0), 1.0) if spread > ROUNDING * both else 0.5
+        return tuple(share * first + (1 - share) * second for first, second in zip(*self.parts, strict=True))
 
 
 @dataclass(frozen=True)

@@ -196,11 +196,15 @@ class PlayedComparisons:
 
     def contrast(self, factorial: Factorial, weights: Sequence[float], pairs: Sequence[int]) -> EffectEstimate:
         """Estimate a weighted sum of matches from the first ``pairs`` pairs of each match of a factorial."""
+        return contrast_estimate(weights, self._scores(factorial, pairs), self._rule.margin_elo)
+
+    def _scores(self, factorial: Factorial, pairs: Sequence[int]) -> np.ndarray:
+        """Scores of the first so many pairs of each match, 0 to 1, shape (matches, pairs); NaN where not played."""
         scores = np.full((len(pairs), max([*pairs, 1])), math.nan)
         for row, match, count in zip(scores, factorial.comparisons, pairs, strict=True):
             results = self._table.results(self._matches[match].part(0, count))
             row[:count] = [math.nan if result is None else sum(result) / 2 for result in results]
-        return contrast_estimate(weights, scores, self._rule.margin_elo)
+        return scores
 
     def cells(self, counted: Sequence[int]) -> tuple[CellRow, ...]:
         """The combinations of all 2 x 2 factorials; ``counted`` are the pairs of each match to use."""
@@ -248,7 +252,7 @@ class PlayedComparisons:
             for effect in factorial.design.effects:
                 asked = effect in spec.asked_effects(factorial)
                 judgement = next(judgements) if asked else Judgement()
-                weights = effect.weights_of(pairs)
+                weights = effect.weights_of(self._scores(factorial, pairs))
                 estimate = self.contrast(factorial, weights, pairs)
                 effects.append(_effect_row(factorial, effect, estimate, weights, pairs, judgement))
         return rows, tuple(effects)
