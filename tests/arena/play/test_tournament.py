@@ -679,7 +679,7 @@ def test_signals_set_the_flag_and_the_second_one_interrupts() -> None:
             signal.raise_signal(signal.SIGINT)
             assert stop.is_set()
             signal.raise_signal(signal.SIGINT)  # as from a wrapper that passes on what the terminal has sent already
-            time.sleep(TOGETHER_SECONDS)
+            time.sleep(2 * TOGETHER_SECONDS)
             with pytest.raises(KeyboardInterrupt):
                 signal.raise_signal(signal.SIGINT)
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
