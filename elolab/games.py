@@ -103,7 +103,7 @@ def load_moves(source: str | os.PathLike[str], *, game: str = "xiangqi") -> Data
                             empty if the mover gave none, and in games between built-in engines
     ======================  =============================================================================
 
-    A folder's table leaves out the moves of the opening; in a PGN file they cannot be told apart. ``score_cp``,
+    A folder's table leaves out the moves of the opening; a PGN file does not mark them. ``score_cp``,
     ``depth`` and ``nodes`` are NA where a player did not report them. Raises ``UserError`` as ``load_games`` does.
     """
     return table_of_moves(source, str(game))

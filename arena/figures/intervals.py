@@ -31,13 +31,13 @@ outcomes; the second gives 94 to 96 % to ordinary matches of 100 pairs (``benchm
 INTERVAL_DEVIATIONS = NormalDist().inv_cdf(0.975)
 """Standard normal deviates on each side of a 95 % interval: 1.96."""
 LEAST_TAIL = 1e-300
-"""Smaller probabilities are taken for this one."""
+"""Least tail probability; smaller ones are raised to it."""
 CONTOUR_STEP = 1 / 16
-"""Of the trapezoid rule along the contour of integration; its error is below 1e-13."""
+"""Step of the trapezoid rule along the contour of integration; the rule's error is below 1e-13."""
 CONTOUR_PLACES = np.arange(CONTOUR_STEP / 2, 16, CONTOUR_STEP)
 CONTOUR, CONTOUR_WEIGHTS = np.sinh(CONTOUR_PLACES), np.cosh(CONTOUR_PLACES) * CONTOUR_STEP / math.pi
 ROOT_PRECISION = 1e-12
-"""Of the error of a bound, relative to that error."""
+"""Relative precision of the error to which a bound is solved."""
 MAX_ROOT_STEPS = 100
 SADDLE_STEPS = 16
 """Bisections towards the saddle point; they need only come close."""

@@ -40,7 +40,7 @@ class Estimate:
     score: float
     """Mean score of a game, 0 to 1; 1/2 when nothing was played."""
     standard_error: float
-    """Of ``score``, by the spread of the results alone: 0 if all came out alike; infinite when nothing was played."""
+    """Standard error of ``score`` from the spread of results: 0 if all are alike, infinite if nothing was played."""
     score_low: float
     score_high: float
     """Bounds of the 95 % interval of ``score``, 0 to 1, by ``arena.figures.intervals``."""

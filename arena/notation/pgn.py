@@ -416,7 +416,7 @@ def read_games(text: str, where: str, game: str, ranks: str = "0") -> Iterator[P
 def try_games(text: str, where: str, game: str, ranks: str = "0") -> Iterator[PortableGame | PortableGameError]:
     """Like ``read_games``, but yields an error in place of a game that cannot be read.
 
-    Raises ``PortableGameError`` if the games cannot be told apart.
+    Raises ``PortableGameError`` if it cannot separate the games.
     """
     from elolab.engine.games import game_named
 

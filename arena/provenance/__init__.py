@@ -1,1 +1,1 @@
-"""With what games are played, beside the engine: sources of elolab, files of players; and what to know of results."""
+"""Provenance of games beside the engine: elolab's sources and the files of players, and warnings that follow."""

@@ -14,17 +14,17 @@ from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
 
 @dataclass(frozen=True)
 class Caveats:
-    """They are kept without words, for reports in any language."""
+    """Warnings about a run, as data that every language can phrase."""
 
     faults: tuple[FaultCount, ...] = ()
-    """What players forfeited games by."""
+    """Faults by which players forfeited games."""
     games: int = 0
-    """Of which the faults are."""
+    """Number of games in which ``faults`` were counted."""
     provenance: Sequence[tuple[str, Mapping[str, Any]]] = ()
-    """``arena.provenance.record.remarks_on`` the run's store."""
+    """Messages and fields from ``arena.provenance.record.remarks_on``."""
 
     def sentences(self, language: str = DEFAULT_LANGUAGE) -> list[str]:
-        """One for each, the gravest first; none if there is nothing to know."""
+        """One sentence for each warning, the gravest first."""
         say = Catalogue("elolab.arena", language)
         remarks = [say(key, **fields) for key, fields in self.provenance]
         return time_loss_warnings(self.faults, self.games, say) + remarks

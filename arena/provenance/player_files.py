@@ -23,9 +23,9 @@ class GameFile(NamedTuple):
     """A file that decides an external player's games."""
 
     word: str
-    """As the command, one of its arguments or an option names it."""
+    """The path, as the command, an argument or an option names it."""
     directory: str | None
-    """Where the program runs; ``None`` is where elolab does."""
+    """The program's working directory; ``None`` is elolab's own."""
     is_program: bool = True
 
     def digest(self) -> str | None:
@@ -48,7 +48,7 @@ class GameFile(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """What people call it."""
+        """``program`` or ``file``, for messages."""
         return "program" if self.is_program else "file"
 
     def __str__(self) -> str:
@@ -57,18 +57,18 @@ class GameFile(NamedTuple):
 
 @functools.lru_cache(256)
 def _digest(path: str, changed_ns: int, size: int, number: int) -> str:
-    """Once for each state of a file: workers ask before every chunk of games."""
+    """Hash a file once per state (time, size, inode): workers ask before every chunk of games."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def files_of(player: PlayerSpec) -> dict[GameFile, str]:
-    """The digests of the files that an external player's command and options name, as far as they are here."""
+    """Digests of the files that an external player's command and options name and that exist here."""
     return {file: digest for file in _named_by(player) if (digest := file.digest()) is not None}
 
 
 def _named_by(player: PlayerSpec) -> list[GameFile]:
-    """What may be files of a player. Of words without a dot or a folder only the program is one, and logs are none."""
+    """Candidate files of a player: its program, and words with a dot or a folder, without logs."""
     if player.is_builtin or not player.command:
         return []
     program, *arguments = player.command
@@ -82,5 +82,5 @@ def _named_by(player: PlayerSpec) -> list[GameFile]:
 
 
 def _is_of_log(name: str) -> bool:
-    """Whether an option or a flag of that name is of a file that the engine writes."""
+    """Whether an option or flag of that name names a log, which the engine writes."""
     return "log" in name.lower()

@@ -1,7 +1,7 @@
-"""With what a folder's games were played, beside the engine: files of external players, elolab's driver, workers.
+"""Record of the files, driver sources and workers that played a folder's games, beside the engine's identity.
 
-A run that is resumed has to play with the same; ``arena.provenance.sources`` says what counts as the same elolab.
-Folders of earlier versions record less, and nothing is demanded of them that they do not record.
+A resumed run must play with the recorded files and driver; see ``arena.provenance.sources``. Folders of earlier
+versions record less, and a run compares only what its folder records.
 """
 
 from __future__ import annotations
@@ -15,38 +15,32 @@ from elolab.arena.provenance.sources import SHOWN_DIGITS, driver_identity
 from elolab.arena.records import GameJob, PlayerSpec
 
 PROGRAMS = "program files"
-"""The name under which a store keeps which builds of external programs played: word of the command, folder, digest.
-
-A program whose change was accepted stands there once for each build, the last one last.
-"""
+"""Metadata key: (word of the command, folder, digest) of each build of an external program that played, in order."""
 OTHER_FILES = "files of players"
-"""The same of the files that arguments and options of players name."""
+"""Metadata key: likewise for files that arguments and options of players name."""
 DRIVERS = "driver identities"
-"""The name under which a store keeps each ``driver_identity`` that drove programs, in order."""
+"""Metadata key: each ``driver_identity`` that drove programs, in order."""
 ACCEPTED = "accepted changes"
-"""The name under which a store keeps the digests of files and drivers with which somebody has let the run go on."""
+"""Metadata key: digests of changed files and drivers that ``--accept-engine-change`` has accepted."""
 REFUSED_WORKERS = "refused workers"
-"""The name under which a store keeps the workers that got no games, and why."""
+"""Metadata key: refused workers, each with the reason."""
 
 
 class Provenance:
-    """What plays in a folder during a run. It records what has played, not what is about to.
+    """Files and driver of a run. It records them once their players have played.
 
-    A file that has changed by the end of its player's first games is one that the player writes, and is not recorded.
+    A file that changes during its player's first games is an output of the player, and is not recorded.
     """
 
     def __init__(self, store: Store, *, accepts_changes: bool) -> None:
-        """With ``accepts_changes`` it is recorded that the run goes on with the files and the driver as they are now.
-
-        Files that are not here may then be others than those recorded.
-        """
+        """``accepts_changes`` records the present files and driver as accepted; missing files may then differ."""
         self._store = store
         self._recorded = _recorded_files(store)
         self._drivers: list[str] = store.metadata(DRIVERS) or []
         self._refused: dict[str, str] = store.metadata(REFUSED_WORKERS) or {}
         self._noted: set[PlayerSpec] = set()
         self.files: dict[GameFile, str] = {}
-        """Digests of the files with which external players have to play."""
+        """Required digest of each file of external players."""
         for file, digests in self._recorded.items():
             digest = file.digest() or (None if accepts_changes else digests[-1])
             if digest is not None:
@@ -55,7 +49,7 @@ class Provenance:
             store.record_metadata({ACCEPTED: [*(store.metadata(ACCEPTED) or ()), *changed]})
 
     def note(self, job: GameJob) -> None:
-        """Read which files are about to play: of one that is replaced meanwhile, the one that was started."""
+        """Hash the files of a job's players before their first game; a later replacement does not count."""
         for player in (job.first, job.second):
             if not player.is_builtin and player not in self._noted:
                 self._noted.add(player)
@@ -63,7 +57,7 @@ class Provenance:
                     self.files.setdefault(file, digest)
 
     def record(self, players: Iterable[PlayerSpec], refused: Mapping[str, str]) -> None:
-        """Record with what these players have played, and the workers refused by now, as far as that is new."""
+        """Record new files of players that have played, a new driver, and newly refused workers."""
         new: dict[str, object] = {}
         external = [*dict.fromkeys(player for player in players if not player.is_builtin)]
         for file, digest in [*self.files.items()] if external else ():
@@ -86,7 +80,7 @@ class Provenance:
 
 
 def _recorded_files(store: Store) -> dict[GameFile, list[str]]:
-    """The digests of every recorded file, one for each build that played, in order."""
+    """Digests of every recorded file, one for each build that played, in order."""
     found: dict[GameFile, list[str]] = {}
     for name in (PROGRAMS, OTHER_FILES):
         for word, directory, digest in store.metadata(name) or ():
@@ -103,7 +97,7 @@ def _kept(recorded: Mapping[GameFile, list[str]]) -> dict[str, object]:
 
 
 def builds_in(store: Store) -> dict[str, str]:
-    """The beginning of the digest of every file with which external players have played, by its kind and name."""
+    """Shortened digests of all files that external players used, by kind and name."""
     return {f"{file.kind} {_place(file)}": _shown(digests) for file, digests in _recorded_files(store).items()}
 
 
@@ -116,15 +110,15 @@ def _shown(digests: Iterable[str]) -> str:
 
 
 def changed_since(store: Store) -> str:
-    """What is another than when a folder's last games were played, for people; empty if nothing is.
+    """The first change since a folder's last games, as a phrase; empty without changes.
 
-    A file that is not here is none: its games may be played on other machines.
+    A missing file is no change: other machines may play its games.
     """
     return next(iter(_changed(store).values()), "")
 
 
 def _changed(store: Store) -> dict[str, str]:
-    """What has changed and was not accepted, by its digest now."""
+    """Unaccepted changes, by their present digest."""
     found = {}
     for file, digests in _recorded_files(store).items():
         now = file.digest()
@@ -141,7 +135,7 @@ def _changed(store: Store) -> dict[str, str]:
 
 
 def remarks_on(store: Store) -> list[tuple[str, dict[str, Any]]]:
-    """What a reader of a folder's results must know of it: messages of ``arena`` and their fields."""
+    """Warnings about a folder's provenance: keys of messages of ``arena``, with their fields."""
     found: list[tuple[str, dict[str, Any]]] = [
         ("provenance.builds", {"file": _place(file), "count": len(digests), "digests": _shown(digests)})
         for file, digests in _recorded_files(store).items()

@@ -1,8 +1,8 @@
-"""Which elolab plays: digests of its sources, beside ``engine.compiled.identity``.
+"""Digests of elolab's own sources, beside ``engine.compiled.identity``.
 
-Between a run and its workers every source that can decide a game has to be the same, byte for byte: whoever starts the
-workers can install one version. A folder of games outlives versions. It is bound to the engine's identity and, where
-other programs play, to ``driver_identity``; a change to a report, a figure or a comment is none to either.
+A run and its workers must have the same bytes in every source that can decide a game: they can install one version. A
+folder of games outlives versions. It is bound to the engine's identity and, if external programs play, to
+``driver_identity``. Changes of reports, statistics or comments affect neither.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from elolab.engine.compiled.identity import source_without_comments
 from elolab.engine.compiled.sources import ENGINE_DIRECTORY
 
 SHOWN_DIGITS = 12
-"""Of a digest, for people."""
+"""Hexadecimal digits of a digest in messages."""
 _ARENA = Path(__file__).parent.parent
 _DECIDE_NOTHING = {"checking", "collection", "commands", "figures", "reports", "watching"}
-"""Folders of ``arena`` and ``engine`` that only the client uses, after games or without any."""
+"""Folders of ``arena`` and ``engine`` that no game in progress uses."""
 _DRIVER = ("play/game.py", "players/*.py", "protocols/*.py")
-"""What speaks to programs and judges their answers, in ``arena``."""
+"""Modules of ``arena`` that talk to programs and judge their answers."""
 _NOT_DRIVER = {"detect.py", "processors.py", "registry.py", "supervisor.py"}
 
 
 @functools.cache
 def source_digests() -> Mapping[str, str]:
-    """The digest of every source that can decide a game, by its path; as of the first call in this process."""
+    """Digest of every source that can decide a game, by path; computed at the first call in a process."""
     packages = (_ARENA, ENGINE_DIRECTORY)
     files = [(path, path.relative_to(package.parent)) for package in packages for path in package.rglob("*.py")]
     return {
@@ -43,7 +43,7 @@ def sources_digest() -> str:
 
 
 def difference_in_sources(there: Mapping[str, str]) -> str:
-    """Where a worker's ``source_digests`` differ from those of this process, for people; empty if nowhere."""
+    """A phrase that names how a worker's ``source_digests`` differ from this process's; empty if they agree."""
     here = source_digests()
     names = [name for name in sorted({**here, **there}) if here.get(name) != there.get(name)]
     if not names:
@@ -54,7 +54,7 @@ def difference_in_sources(there: Mapping[str, str]) -> str:
 
 @functools.cache
 def driver_identity() -> str:
-    """Twelve hexadecimal digits that change whenever elolab might speak otherwise to a program, or judge it otherwise.
+    """Twelve hexadecimal digits that change with the code that talks to programs and judges their answers.
 
     Comments and docstrings do not count.
     """

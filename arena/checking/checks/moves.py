@@ -50,7 +50,7 @@ async def told_moves(examination: Examination) -> Remark:
 
 
 async def described(examination: Examination) -> Remark:
-    """The same positions work without moves, and with the last move alone."""
+    """Search the ordinary positions once more, given as a bare position and as a position with its last move."""
     count = examination.settings.repetitions
     for number, position in enumerate(examination.positions.ordinary[1 : count + 1]):
         await examination.search(_from_text(position, number % 2))

@@ -34,7 +34,7 @@ FEWER_HEADS = (HEADS, ("folder", "kind", "state", "games", "result"), ("folder",
 ROOM_ENOUGH = 40
 """Columns of a terminal that suffice for a folder and a result."""
 LEAST_FOLDER = 8
-"""Least width at which folder names can be told apart."""
+"""Least width that still distinguishes folder names."""
 GAP = "  "
 
 

@@ -65,7 +65,7 @@ class ArchiveFormat:
     recognises: Callable[[bytes], bool]
     """Detects content in this format, even if damaged."""
     read: Callable[[Source, Reading], Iterator[Entry]]
-    """Yields the games of a recognised file; raises ``PortableGameError`` if they cannot be told apart."""
+    """Yields the games of a recognised file; raises ``PortableGameError`` if it cannot separate them."""
 
 
 class ArchivedMove(NamedTuple):
