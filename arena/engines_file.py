@@ -17,7 +17,7 @@ from typing import Any
 
 from elolab.arena.keys.player import ANY_PLAYER, DESCRIPTION, RESTARTS, command_of
 from elolab.engine.settings.configuration import ConfigurationError, Table, nearest, read_toml
-from elolab.engine.settings.toml_values import told_value
+from elolab.engine.settings.toml_values import format_toml
 
 ENGINES_NAME = "engines.toml"
 
@@ -39,7 +39,7 @@ class EnginesFile:
         for name, table in tables.items():
             if not isinstance(table, dict):
                 raise ConfigurationError(
-                    f"{self.path}: {name} = {told_value(table)}, expected tables of engines such as [mine] with "
+                    f"{self.path}: {name} = {format_toml(table)}, expected tables of engines such as [mine] with "
                     "command = ..."
                 )
         return tables
@@ -155,5 +155,5 @@ def _command_of_cutechess(configuration: Mapping[str, Any]) -> object:
 def _name_of(named: Mapping[str, Any], where: str) -> str:
     name = named["name"]
     if not isinstance(name, str):
-        raise ConfigurationError(f"{where}: name = {told_value(name)}, expected a text")
+        raise ConfigurationError(f"{where}: name = {format_toml(name)}, expected a text")
     return name

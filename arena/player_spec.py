@@ -38,7 +38,7 @@ from elolab.engine.settings.configuration import (
 from elolab.engine.settings.limits import GRAMMAR, OWN_LEVEL, Limits
 from elolab.engine.settings.parameters import by_own_names, resolve
 from elolab.engine.settings.presets import load_preset, preset_name
-from elolab.engine.settings.toml_values import told_value
+from elolab.engine.settings.toml_values import format_toml
 
 MAX_NAME_LENGTH = 60
 
@@ -65,7 +65,7 @@ class PlayerReader:
     def read(self, entry: object, where: str) -> PlayerSpec:
         """Read the player that a table describes. Raises ``UserError`` with one line for the first mistake."""
         if not isinstance(entry, Mapping):
-            raise ConfigurationError(f"{where}: {told_value(entry)} is not a table; expected [[players]]")
+            raise ConfigurationError(f"{where}: {format_toml(entry)} is not a table; expected [[players]]")
         entry = self.resolved(entry, where)
         if isinstance(entry.get("name"), str) and entry["name"].isprintable():
             where = f"{where} ({entry['name']})"
@@ -107,7 +107,7 @@ class PlayerReader:
         name = entry.get("protocol", DEFAULT_PROTOCOL)
         if name not in PROTOCOLS:
             expected = EXPECTED_PROTOCOLS + nearest(str(name), PROTOCOLS)
-            raise ConfigurationError(f"{where}: protocol = {told_value(name)}, expected {expected}")
+            raise ConfigurationError(f"{where}: protocol = {format_toml(name)}, expected {expected}")
         return protocol_named(name)
 
 

@@ -26,7 +26,7 @@ from elolab.arena.provenance.record import Provenance, changed_since
 from elolab.arena.records import GameJob, GameRecord, Outcome, Pairing
 from elolab.engine.errors import UserError
 from elolab.engine.language import console
-from elolab.engine.settings.toml_values import told_value
+from elolab.engine.settings.toml_values import format_toml
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -452,7 +452,7 @@ def without(content: Mapping[str, Any], paths: Iterable[str]) -> dict[str, Any]:
 
 def told_setting(value: Any) -> str:
     """A setting as error lines quote it; a missing one reads as not recorded."""
-    return "not set" if value is None else told_value(value)
+    return "not set" if value is None else format_toml(value)
 
 
 def differences(before: Any, now: Any, path: str = "") -> list[tuple[str, Any, Any]]:

@@ -73,7 +73,7 @@ class Withdrawal:
     reason: str
 
 
-class Course:
+class ScheduleState:
     """A tournament's progress from its first batch to the current one."""
 
     def __init__(
@@ -92,13 +92,15 @@ class Course:
         """The current games; empty once the tournament is over."""
 
     @classmethod
-    def over(cls, spec: TournamentSpec, outcomes: Iterable[Outcome], withdrawals: Iterable[Withdrawal] = ()) -> Course:
-        """The course after these games, which are matched to the schedule by number."""
-        course = cls(spec, withdrawals=withdrawals)
+    def over(
+        cls, spec: TournamentSpec, outcomes: Iterable[Outcome], withdrawals: Iterable[Withdrawal] = ()
+    ) -> ScheduleState:
+        """The state after these games, which are matched to the schedule by number."""
+        state = cls(spec, withdrawals=withdrawals)
         played = {outcome.pairing.number: outcome for outcome in outcomes}
-        while course.batch and course.advance(played):
+        while state.batch and state.advance(played):
             pass
-        return course
+        return state
 
     def withdraw(self, withdrawal: Withdrawal) -> None:
         """Withdraw a player: its unplayed games from that round on are lost."""
@@ -171,7 +173,7 @@ def games_that_count(spec: TournamentSpec, results: Iterable[Outcome], withdrawa
     possible. Otherwise all planned games, and those already played under a longer plan.
     """
     if format_of(spec).decides_on_the_way:
-        return Course.over(spec, results, withdrawals).games
+        return ScheduleState.over(spec, results, withdrawals).games
     outcomes = list(results)
     run = sequential_run(spec, outcomes)
     if run is not None:

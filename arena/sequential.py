@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from elolab.arena.figures.brownian import upper_bound_probability
-from elolab.arena.figures.numbers import given_text, signed
-from elolab.arena.figures.statistics import (
+from elolab.arena.records import Outcome
+from elolab.arena.statistics.brownian import upper_bound_probability
+from elolab.arena.statistics.elo import (
     NORMALIZED_UNIT,
     Array,
     Pentanomial,
@@ -30,7 +30,7 @@ from elolab.arena.figures.statistics import (
     score_of_elo,
     sequential_test,
 )
-from elolab.arena.records import Outcome
+from elolab.arena.statistics.numbers import given_text, signed
 from elolab.engine.language import Catalogue, with_minus
 
 MAX_HYPOTHESIS = 200

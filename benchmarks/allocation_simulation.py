@@ -22,7 +22,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from elolab.arena.figures.statistics import Pentanomial, score_of_elo
+from elolab.arena.statistics.elo import Pentanomial, score_of_elo
 from elolab.tuning.ablation.allocation import Allocation, ResearchQuestion
 from elolab.tuning.ablation.verdicts import (
     BETTER,

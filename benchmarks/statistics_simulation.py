@@ -18,9 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from elolab.arena.figures.intervals import INTERVAL_DEVIATIONS, deviations_from
-from elolab.arena.figures.ratings import PairingCounts, fit_ratings, outcome_probabilities
-from elolab.arena.figures.statistics import (
+from elolab.arena.statistics.elo import (
     NATURAL_TO_ELO,
     NORMALIZED_UNIT,
     Pentanomial,
@@ -29,6 +27,8 @@ from elolab.arena.figures.statistics import (
     log_likelihood_ratios,
     score_of_elo,
 )
+from elolab.arena.statistics.intervals import INTERVAL_DEVIATIONS, deviations_from
+from elolab.arena.statistics.ratings import PairingCounts, fit_ratings, outcome_probabilities
 
 Array = NDArray[np.float64]
 

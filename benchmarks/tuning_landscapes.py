@@ -39,7 +39,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from elolab.arena.figures.statistics import NATURAL_TO_ELO
+from elolab.arena.statistics.elo import NATURAL_TO_ELO
 from elolab.engine.settings.parameters import Value
 from elolab.tuning.keys.study import SAMPLERS
 from elolab.tuning.study.model.fitting import fit

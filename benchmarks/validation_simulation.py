@@ -24,12 +24,12 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from statistics_simulation import SCORES, tilted
 
-from elolab.arena.figures.intervals import INTERVAL_DEVIATIONS
-from elolab.arena.figures.statistics import (
+from elolab.arena.statistics.elo import (
     NORMALIZED_UNIT,
     log_likelihood_ratios,
     score_of_elo,
 )
+from elolab.arena.statistics.intervals import INTERVAL_DEVIATIONS
 from elolab.tuning.study.spec import Validation, tuning_from_mapping
 from elolab.tuning.study.validation.match import INTERIM_PAIRS, Stage, stages_of
 

@@ -116,7 +116,7 @@ def _exit_code(words: Sequence[str]) -> int:
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
-        _complain("interrupted")
+        _warn("interrupted")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         _flush_or_discard(sys.stdout)
@@ -125,13 +125,13 @@ def _exit_code(words: Sequence[str]) -> int:
         if os.environ.get(TRACEBACK_VARIABLE):
             raise
         if requests_to_end():  # some libraries turn an interruption into another error
-            _complain("interrupted")
+            _warn("interrupted")
             return EXIT_INTERRUPTED
         if _lacks_memory(error):
-            _complain("not enough memory; allow more (ulimit -v), or end other programs")
+            _warn("not enough memory; allow more (ulimit -v), or end other programs")
             return EXIT_FAILED
         if isinstance(error, OSError):
-            _complain(_describe(error))
+            _warn(_describe(error))
             return EXIT_FAILED
         raise
 
@@ -152,7 +152,7 @@ def _run(words: list[str]) -> int:
     except UserError as error:
         if os.environ.get(TRACEBACK_VARIABLE):
             raise
-        _complain(str(error))
+        _warn(str(error))
         return error.exit_code
 
 
@@ -222,7 +222,7 @@ def _version() -> str:
         return "(not installed)"
 
 
-def _complain(message: str) -> None:
+def _warn(message: str) -> None:
     """Print a one-line error to standard error, after flushing standard output."""
     from elolab.arena.colours import RED, coloured, one_line
 

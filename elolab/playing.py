@@ -11,9 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from elolab.arena.engines_file import engines_file
-from elolab.arena.figures.match import figures_of_match
-from elolab.arena.figures.placing import placing_of
-from elolab.arena.figures.standings import Tables, tables_of
 from elolab.arena.keys.player import REFERENCE, keys_of
 from elolab.arena.play import tournament
 from elolab.arena.play.store import Store
@@ -23,6 +20,9 @@ from elolab.arena.players.registry import protocols
 from elolab.arena.records import BUILTIN
 from elolab.arena.run import RunOptions
 from elolab.arena.spec import spec_from_mapping
+from elolab.arena.statistics.match import figures_of_match
+from elolab.arena.statistics.placing import placing_of
+from elolab.arena.statistics.standings import Tables, tables_of
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.arguments import naming_arguments, path_text, specified
 from elolab.documented import documented

@@ -89,8 +89,8 @@ class PlayedGames:
         """
         import pandas
 
-        from elolab.arena.figures.faults import FAULT_COLUMNS, faults_of
         from elolab.arena.play.store import Store
+        from elolab.arena.statistics.faults import FAULT_COLUMNS, faults_of
 
         with Store(self.folder, read_only=True) as store:
             found = faults_of(store.iterate())

@@ -205,7 +205,7 @@ def tune(
 def _by_games(specification: Specification, run_folder: RunFolder, options: Any) -> PlayedStudy:
     import pandas
 
-    from elolab.arena.figures.intervals import INTERVAL_DEVIATIONS
+    from elolab.arena.statistics.intervals import INTERVAL_DEVIATIONS
     from elolab.tuning.reports.study import rounds_frame
     from elolab.tuning.study import run
     from elolab.tuning.study.spec import tuning_from_mapping
@@ -256,7 +256,7 @@ def _by_objective(
 ) -> Trials:
     import pandas
 
-    from elolab.arena.figures.numbers import given_text
+    from elolab.arena.statistics.numbers import given_text
     from elolab.tuning.study.objective import Trial, read_objective, search
 
     spec = read_objective(content, "tune", str(game))

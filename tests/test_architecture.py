@@ -143,7 +143,7 @@ def test_every_folder_of_sources_is_a_package() -> None:
         ("arena.play.game", "from numba import njit"),
         ("arena.play.game", "import optuna.samplers"),
         ("arena.run", "from distributed import Client"),
-        ("arena.figures.standings", "import matplotlib.pyplot as plt"),
+        ("arena.statistics.standings", "import matplotlib.pyplot as plt"),
         ("arena.play.game", "import elolab.tuning.study.space"),
         ("arena.watching.snapshot", "from starlette.applications import Starlette"),
         ("tuning.study.run", "import elolab"),

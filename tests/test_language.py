@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from elolab.arena.figures.statistics import SPRT_MODELS
 from elolab.arena.play.live import Progress, Scoreboard
 from elolab.arena.reports.drawing import fonts
 from elolab.arena.reports.render import markup_messages
 from elolab.arena.reports.write import write_report
+from elolab.arena.statistics.elo import SPRT_MODELS
 from elolab.command_line import main
 from elolab.engine.games import GAMES
 from elolab.engine.language import (

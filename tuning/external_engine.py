@@ -19,7 +19,7 @@ from elolab.arena.records import PlayerSpec
 from elolab.engine.settings.configuration import ConfigurationError, Table, nearest
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import Value
-from elolab.engine.settings.toml_values import told_value
+from elolab.engine.settings.toml_values import format_toml
 from elolab.tuning.keys.conditions import BUILD_PROGRAM, ENGINE_TABLES
 
 BUILD = "build"
@@ -99,11 +99,11 @@ class ExternalEngine:
         if isinstance(value, float):
             value = str(value)
         if not isinstance(value, bool | int | str) or "\n" in f"{name}{value}":
-            raise ConfigurationError(f"{where}: {name} = {told_value(value)}, expected a text, number, true or false")
+            raise ConfigurationError(f"{where}: {name} = {format_toml(value)}, expected a text, number, true or false")
         if self.has_builds and name == BUILD and value not in self.build_names:
             expected = " or ".join(map(repr, self.build_names))
             raise ConfigurationError(
-                f"{where}: build = {told_value(value)}, expected {expected}{nearest(str(value), self.build_names)}"
+                f"{where}: build = {format_toml(value)}, expected {expected}{nearest(str(value), self.build_names)}"
             )
         if self.is_option(name):
             self._check_option(name, where)
@@ -198,7 +198,7 @@ def read_external(table: Table, game: str, limits: Limits) -> ExternalEngine:
     options = common.pop("options", {}) if protocol.has_options else {}
     if not isinstance(options, Mapping):
         raise ConfigurationError(
-            f"{table.where}: [engine]: options = {told_value(options)}, expected a table of name = value"
+            f"{table.where}: [engine]: options = {format_toml(options)}, expected a table of name = value"
         )
     name = common.pop("name", "")
     if "builds" in table:

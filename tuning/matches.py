@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, zip_longest
 from typing import Any
 
-from elolab.arena.figures.statistics import Pentanomial
 from elolab.arena.notation.openings import Suite, load_suite
 from elolab.arena.records import GameConditions, GameJob, Outcome, Pairing, PlayerSpec
 from elolab.arena.run import Run, RunError
+from elolab.arena.statistics.elo import Pentanomial
 from elolab.tuning.conditions import Conditions
 
 REFERENCE, VARIANT = 0, 1

@@ -115,7 +115,7 @@ def _ratings(
     spec: TournamentSpec, store: Store, count: int
 ) -> tuple[dict[str, RatedPlayer], tuple[tuple[str, ...], ...]]:
     """Every player's result, and the connected groups."""
-    from elolab.arena.figures.standings import tables_of
+    from elolab.arena.statistics.standings import tables_of
 
     records = (record for record in store.iterate() if record.pairing.number < count)
     tables = tables_of(spec.game, [player.name for player in spec.players], records, dict(spec.anchors))
@@ -208,6 +208,6 @@ def _rated_words(rated: RatedPlayer) -> str:
 
 
 def _words(elo: float, error: float) -> str:
-    from elolab.arena.figures.numbers import error_text, signed
+    from elolab.arena.statistics.numbers import error_text, signed
 
     return f"{signed(elo)} ± {error_text(error)}"

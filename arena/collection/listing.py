@@ -18,7 +18,7 @@ from elolab.engine.errors import UserError
 from elolab.engine.language import Catalogue
 
 if TYPE_CHECKING:
-    from elolab.arena.figures.statistics import Estimate
+    from elolab.arena.statistics.elo import Estimate
     from elolab.arena.tournament_spec import TournamentSpec
 
 MAX_DEPTH = 4
@@ -144,8 +144,8 @@ def tournament_in(store: Store) -> TournamentSpec | None:
 
 def _of_tournament(spec: TournamentSpec, store: Store, say: Catalogue) -> tuple[str, int, int, str]:
     """Format, games planned and played, and the result in words."""
-    from elolab.arena.figures.placing import placing_of, result_sentence
     from elolab.arena.play.tournament import result_of, withdrawals_of
+    from elolab.arena.statistics.placing import placing_of, result_sentence
 
     found = result_of(spec, store)
     possible = found.planned - found.unplayable
@@ -191,7 +191,7 @@ def match_estimate(store: Store, games: int) -> Estimate | None:
 
 def elo_words(estimate: Estimate) -> str:
     """Format Elo with half of its 95 % interval."""
-    from elolab.arena.figures.numbers import error_text, signed
+    from elolab.arena.statistics.numbers import error_text, signed
 
     return f"{signed(estimate.elo)} ± {error_text(estimate.elo_error)}"
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elolab.arena.cluster.address import is_scheduler_address
-from elolab.arena.figures.statistics import SPRT_MODELS
 from elolab.arena.files import descriptor_of
 from elolab.arena.players.processors import OFF, AffinityError, parse_affinity
 from elolab.arena.sequential import MAX_HYPOTHESIS, MIN_GAP, SequentialSettings
+from elolab.arena.statistics.elo import SPRT_MODELS
 from elolab.engine.commands.arguments import (
     UsageError,
     add_concurrency_argument,

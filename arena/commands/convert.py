@@ -112,12 +112,12 @@ class _Unread:
                 continue
             self.count += 1
             if self.count <= MAX_COMPLAINTS:
-                _complain(str(entry))
+                _warn(str(entry))
 
     def finish(self) -> None:
         """Print the number of unreported games."""
         if self.count > MAX_COMPLAINTS:
-            _complain(f"and {self.count - MAX_COMPLAINTS} more games that cannot be read")
+            _warn(f"and {self.count - MAX_COMPLAINTS} more games that cannot be read")
 
 
 class _LeftOut:
@@ -137,7 +137,7 @@ class _LeftOut:
             print(f"elolab: {positions} left out: the same board and side to move came up before", file=sys.stderr)
 
 
-def _complain(message: str) -> None:
+def _warn(message: str) -> None:
     from elolab.arena.colours import RED, coloured, one_line
 
     print(coloured(f"elolab: {one_line(message)}", RED, sys.stderr), file=sys.stderr)

@@ -105,7 +105,7 @@ def _summary(record: GameRecord) -> dict[str, Any]:
 
 
 def _comparison_text(stored: GameRecord, played: GameRecord, reproducible: bool) -> str:
-    from elolab.arena.figures.faults import cause_of
+    from elolab.arena.statistics.faults import cause_of
 
     say = console("elolab.arena")
     game, opening = stored.pairing.number, stored.opening.name

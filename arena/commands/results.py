@@ -69,7 +69,7 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
         else:
             print(description_text(description))
             print_warnings([warning] if warning else [])
-        complain_if_in_use(directory)
+        warn_if_in_use(directory)
         return 0
     try:
         result = run(
@@ -90,11 +90,11 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
                 failure = file_error(error)
     except KeyboardInterrupt:
         command = resume_command(spec, directory, arguments.language)
-        complain("console.interrupted", command=command)
+        warn("console.interrupted", command=command)
         return 130
     print_result(spec, directory, result, exports, arguments)
     if result.forfeits and not result.interrupted:
-        complain("console.forfeits_one" if result.forfeits == 1 else "console.forfeits", games=result.forfeits)
+        warn("console.forfeits_one" if result.forfeits == 1 else "console.forfeits", games=result.forfeits)
     if failure is not None:
         sys.stdout.flush()
         raise after_outcome(failure)
@@ -177,7 +177,7 @@ def finishing() -> Iterator[None]:
 
     try:
         if requests_to_end():
-            complain("console.writing_report")
+            warn("console.writing_report")
             yield
         else:
             with stopping_on_signals(_Patience()):
@@ -196,19 +196,19 @@ class _Patience:
         os.write(2, f"elolab: {console('elolab.arena')('console.writing_report')}\n".encode())
 
 
-def complain(key: str, **values: Any) -> None:
+def warn(key: str, **values: Any) -> None:
     """Print a message to standard error."""
     print(coloured(f"elolab: {console('elolab.arena')(key, **values)}", YELLOW, sys.stderr), file=sys.stderr)
 
 
-def complain_if_in_use(directory: Path) -> None:
+def warn_if_in_use(directory: Path) -> None:
     """After a dry run, print to standard error if another process is using the folder."""
     from elolab.arena.play.store import user_of
 
     process = user_of(directory)
     if process is not None:
         sys.stdout.flush()
-        complain("console.in_use", folder=directory, process=process)
+        warn("console.in_use", folder=directory, process=process)
 
 
 def _written(directory: Path, language: str) -> tuple[Exports, FileError | None]:
@@ -247,14 +247,14 @@ def print_result(
     from elolab.arena.play.tournament import resume_command
 
     for name, reason in result.unavailable.items():
-        complain("console.unavailable", name=name, reason=reason)
+        warn("console.unavailable", name=name, reason=reason)
     for entry in result.withdrawals:
         if entry.player not in result.unavailable:
-            complain("console.unavailable", name=entry.player, reason=entry.reason)
+            warn("console.unavailable", name=entry.player, reason=entry.reason)
     if result.unplayable:
-        complain("console.unplayable", games=result.unplayable)
+        warn("console.unplayable", games=result.unplayable)
     if result.missing and not result.interrupted:
-        complain("console.not_played", missing=result.missing, planned=result.planned)
+        warn("console.not_played", missing=result.missing, planned=result.planned)
     if arguments.json:
         _print_result_as_json(spec, directory, result, exports)
     elif result.stored:
@@ -265,15 +265,15 @@ def print_result(
         sys.stdout.flush()
         key = "console.interrupted_stored" if result.interrupted else "console.stored"
         command = resume_command(spec, directory, arguments.language)
-        complain(key, stored=result.stored, planned=result.planned, command=command)
+        warn(key, stored=result.stored, planned=result.planned, command=command)
 
 
 def print_exports(spec: TournamentSpec, exports: Exports, language: str) -> None:
     """Print the tables and the report's path."""
-    from elolab.arena.figures.match import match_lines
-    from elolab.arena.figures.placing import placing_lines
-    from elolab.arena.figures.standings import tables_text
     from elolab.arena.schedule import is_match
+    from elolab.arena.statistics.match import match_lines
+    from elolab.arena.statistics.placing import placing_lines
+    from elolab.arena.statistics.standings import tables_text
     from elolab.engine.language import game_words
 
     print(tables_text(exports.tables, game_words(spec.game, language).side_names, language))
@@ -298,7 +298,7 @@ def print_caveats(caveats: Caveats) -> None:
 
 def print_warnings(sentences: Sequence[str]) -> None:
     """Print sentences as warnings, in red."""
-    from elolab.arena.figures.standings import TEXT_WIDTH
+    from elolab.arena.statistics.standings import TEXT_WIDTH
 
     for sentence in sentences:
         for line in wrapped(console("elolab.arena")("console.warning", text=sentence), TEXT_WIDTH):
@@ -320,8 +320,8 @@ def _print_result_as_json(spec: TournamentSpec, directory: Path, result: Tournam
 
 def exports_data(spec: TournamentSpec, exports: Exports) -> dict[str, Any]:
     """Results and files as plain data."""
-    from elolab.arena.figures.match import figures_of_match
     from elolab.arena.schedule import is_match
+    from elolab.arena.statistics.match import figures_of_match
 
     return {
         "standings": [asdict(row) for row in exports.tables.standings],

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 from elolab.arena.commands.arguments import add_hypothesis_arguments, hypotheses_of
-from elolab.arena.figures.match import figure_lines, figures_of
-from elolab.arena.figures.statistics import Pentanomial, Trinomial
 from elolab.arena.notation.pgn_results import Results, results_of_file
+from elolab.arena.statistics.elo import Pentanomial, Trinomial
+from elolab.arena.statistics.match import figure_lines, figures_of
 from elolab.engine.commands.arguments import (
     UsageError,
     add_game_argument,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from elolab.arena.records import Outcome, Pairing
 from elolab.arena.tournament_spec import TournamentSpec
-from elolab.engine.settings.toml_values import told_value
+from elolab.engine.settings.toml_values import format_toml
 
 
 class Format(ABC):
@@ -61,7 +61,7 @@ class Format(ABC):
         """
         for key in self.keys:
             if getattr(old, key) != getattr(new, key):
-                yield key, told_value(getattr(old, key)), told_value(getattr(new, key))
+                yield key, format_toml(getattr(old, key)), format_toml(getattr(new, key))
         if not self.decides_on_the_way:
             return
         before, now = ([player.name for player in spec.players] for spec in (old, new))

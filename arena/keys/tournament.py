@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from elolab.arena.figures.statistics import SPRT_MODELS
 from elolab.arena.formats.encounters import SEEDINGS
 from elolab.arena.formats.knockout import TIEBREAKS
 from elolab.arena.keys.player import ANY_PLAYER
 from elolab.arena.schedule import DEFAULT_FORMAT, FORMATS
 from elolab.arena.sequential import MAX_HYPOTHESIS, SequentialSettings
+from elolab.arena.statistics.elo import SPRT_MODELS
 from elolab.engine.games import GAMES
 from elolab.engine.rules import MAX_PLIES, REPETITION_RULES, Rules
 from elolab.engine.search_statistics import SearchStatisticsSettings

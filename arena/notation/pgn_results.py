@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elolab.arena.figures.match import labelled
-from elolab.arena.figures.statistics import Pentanomial, Trinomial
 from elolab.arena.records import points_of
+from elolab.arena.statistics.elo import Pentanomial, Trinomial
+from elolab.arena.statistics.match import labelled
 from elolab.engine.errors import UserError
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
 

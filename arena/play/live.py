@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from elolab.arena.colours import YELLOW, coloured
-from elolab.arena.figures.names import told_apart
 from elolab.arena.files import FileError, replace_file
 from elolab.arena.play.estimates import duration_text
 from elolab.arena.records import RunningGame, utc_now
+from elolab.arena.statistics.names import shorten_unique
 from elolab.engine.language import clipped, columns_of, console, padded
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Tally:
 
 @dataclass
 class Scoreboard:
-    """Wins, draws and losses of every player, for a quick view; ratings come from ``arena.figures.standings``."""
+    """Wins, draws and losses of every player, for a quick view; ratings come from ``arena.statistics.standings``."""
 
     names: Sequence[str]
     challengers: Sequence[str] = ()
@@ -113,7 +113,7 @@ class Scoreboard:
         width = min(40, max(map(columns_of, (player, *self.names))))
         games = padded(say("progress.games_head"), 6, right=True)
         lines = [f"  {padded(player, width)}  {games}  {'+':>5}  {'=':>5}  {'-':>5}   {say('progress.score_head')}"]
-        short = dict(zip(self.names, told_apart(self.names, width), strict=True))
+        short = dict(zip(self.names, shorten_unique(self.names, width), strict=True))
         for name, tally in self.ranked():
             shown = padded(short[name], width)
             share = "    –" if tally.share is None else f"{100 * tally.share:>5.1f} %"

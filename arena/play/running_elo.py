@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from elolab.arena.figures.numbers import error_text, signed
-from elolab.arena.figures.statistics import Estimate, Pentanomial, Trinomial
 from elolab.arena.records import Outcome
+from elolab.arena.statistics.elo import Estimate, Pentanomial, Trinomial
+from elolab.arena.statistics.numbers import error_text, signed
 from elolab.engine.language import columns_of, console, cut
 
 LEAST_NAME = 8

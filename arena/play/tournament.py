@@ -10,7 +10,6 @@ from pathlib import Path, PurePath
 from typing import Any, Unpack
 
 from elolab.arena.colours import GREEN, RED
-from elolab.arena.figures.faults import FORFEITS
 from elolab.arena.notation.openings import Suite, load_suite
 from elolab.arena.play.estimates import depends_on_speed, estimated_game_seconds
 from elolab.arena.play.live import Scoreboard
@@ -22,7 +21,7 @@ from elolab.arena.players.registry import protocol_named
 from elolab.arena.records import GameJob, Outcome, Pairing, PlayerSpec
 from elolab.arena.run import OTHER_KINDS, Purpose, Run, RunError, RunOptions, check_provenance, kind_in, told_setting
 from elolab.arena.schedule import (
-    Course,
+    ScheduleState,
     Withdrawal,
     challengers_of,
     format_of,
@@ -34,6 +33,7 @@ from elolab.arena.schedule import (
     sequential_run,
 )
 from elolab.arena.sequential import Reach, SequentialRun, reach_of_test
+from elolab.arena.statistics.faults import FORFEITS
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.errors import UserError
 from elolab.engine.language import DEFAULT_LANGUAGE, columns_of, console
@@ -155,7 +155,7 @@ def result_of(spec: TournamentSpec, store: Store, outcomes: Sequence[Outcome] | 
     count = games_that_count(spec, outcomes, withdrawals)
     stored = sum(outcome.pairing.number < count for outcome in outcomes)
     planned = games_expected(spec, outcomes, count)
-    unplayable = Course.over(spec, outcomes, withdrawals).unplayable if withdrawals else 0
+    unplayable = ScheduleState.over(spec, outcomes, withdrawals).unplayable if withdrawals else 0
     forfeits = sum(number < count for number in store.numbers_lost_by(FORFEITS))
     return TournamentResult(
         planned, stored, count, sequential=sequential_run(spec, outcomes), withdrawals=withdrawals,
@@ -193,46 +193,46 @@ def _play(plan: Plan, run: Run) -> None:
     def enough() -> bool:
         return sequential is not None and sequential.is_decided
 
-    course = Course(spec, plan.order, withdrawals_of(run.store))
-    while not course.is_over:
-        run.progress.planned = max(course.games, stored)
+    state = ScheduleState(spec, plan.order, withdrawals_of(run.store))
+    while not state.is_over:
+        run.progress.planned = max(state.games, stored)
         keys: dict[int, str] = {}
-        if not run.play(_wanted(plan, course, keys), finished, enough) and not _withdraw(course, plan, run, keys):
+        if not run.play(_wanted(plan, state, keys), finished, enough) and not _withdraw(state, plan, run, keys):
             break
-        course.advance(
+        state.advance(
             {
                 pairing.number: Outcome(key, pairing, run.scores[key])
-                for pairing in course.batch
+                for pairing in state.batch
                 if (key := keys.get(pairing.number)) in run.scores
             }
         )
     else:
-        run.progress.planned = max(course.games, stored)
+        run.progress.planned = max(state.games, stored)
     if sequential is not None and sequential.stopped_after is not None:  # games that ended later do not count
         run.progress.planned = run.progress.done = sequential.stopped_after
 
 
-def _wanted(plan: Plan, course: Course, keys: dict[int, str]) -> Iterator[GameJob]:
+def _wanted(plan: Plan, state: ScheduleState, keys: dict[int, str]) -> Iterator[GameJob]:
     """The playable games of a batch, lazily, because there may be many; records their keys by number."""
-    for pairing in course.batch:
+    for pairing in state.batch:
         job = job_of(plan.spec, plan.suite, pairing)
         keys[pairing.number] = job.key
-        if not course.absent(pairing):
+        if not state.absent(pairing):
             yield job
 
 
-def _withdraw(course: Course, plan: Plan, run: Run, keys: dict[int, str]) -> bool:
+def _withdraw(state: ScheduleState, plan: Plan, run: Run, keys: dict[int, str]) -> bool:
     """Withdraw players that could not be started; returns whether the tournament goes on without them."""
-    if not format_of(course.spec).decides_on_the_way or run.is_interrupted:
+    if not format_of(state.spec).decides_on_the_way or run.is_interrupted:
         return False
-    missing = [job for job in _wanted(plan, course, keys) if job.key not in run.scores]
+    missing = [job for job in _wanted(plan, state, keys) if job.key not in run.scores]
     for name, reason in run.unavailable.items():
         rounds = [job.pairing.round for job in missing if name in (job.first.name, job.second.name)]
         if rounds:
-            course.withdraw(Withdrawal(name, rounds[0], reason))
-    if not all(course.absent(job.pairing) for job in missing):
+            state.withdraw(Withdrawal(name, rounds[0], reason))
+    if not all(state.absent(job.pairing) for job in missing):
         return False
-    run.store.record_metadata({WITHDRAWALS: [asdict(withdrawal) for withdrawal in course.withdrawals]})
+    run.store.record_metadata({WITHDRAWALS: [asdict(withdrawal) for withdrawal in state.withdrawals]})
     return True
 
 
@@ -288,15 +288,15 @@ def purpose_of(plan: Plan) -> Purpose:
 def _places(plan: Plan, store: Store) -> Iterator[tuple[str, Pairing]]:
     """The stored games' places in the current schedule, batch by batch."""
     scores = {outcome.key: outcome.score for outcome in store.outcomes()}
-    course = Course(plan.spec, plan.order, withdrawals_of(store))
-    while not course.is_over:
+    state = ScheduleState(plan.spec, plan.order, withdrawals_of(store))
+    while not state.is_over:
         played = {}
-        for pairing in course.batch:
+        for pairing in state.batch:
             key = job_of(plan.spec, plan.suite, pairing).key
             if key in scores:
                 yield key, pairing
                 played[pairing.number] = Outcome(key, pairing, scores[key])
-        if not course.advance(played):  # later batches are not known yet
+        if not state.advance(played):  # later batches are not known yet
             return
 
 

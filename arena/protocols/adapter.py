@@ -225,7 +225,7 @@ class AdaptedSession(QianhongSession):
         """Start the program; raises ``CommandError`` with the reason of a failure."""
         self.title = self._adapted.start()
 
-    def complain(self, message: str) -> None:
+    def warn(self, message: str) -> None:
         """Write to the error stream; the protocol has no error messages."""
         print(f"elolab: adapt: {message}", file=sys.stderr, flush=True)
 

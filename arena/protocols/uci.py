@@ -37,7 +37,7 @@ from elolab.arena.players.registry import Greeting, Protocol
 from elolab.engine.settings.configuration import ConfigurationError
 from elolab.engine.settings.keys import VALUE, Default, Section, Topic
 from elolab.engine.settings.limits import Limits
-from elolab.engine.settings.toml_values import told_value
+from elolab.engine.settings.toml_values import format_toml
 from elolab.engine.values import BAN_BOUND, MATE, MAX_PLY
 
 if TYPE_CHECKING:
@@ -281,7 +281,7 @@ def _written(table: Table, name: str, value: object) -> str:
         return "true" if value else "false"
     if not isinstance(value, str | int | float) or "\n" in f"{name}{value}":
         raise ConfigurationError(
-            f"{table.where}: options: {name} = {told_value(value)}, expected a text, number, true or false"
+            f"{table.where}: options: {name} = {format_toml(value)}, expected a text, number, true or false"
         )
     return str(value)
 

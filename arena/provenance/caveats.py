@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from elolab.arena.figures.faults import FaultCount, time_loss_warnings
 from elolab.arena.play.store import Store
 from elolab.arena.provenance.record import remarks_on
+from elolab.arena.statistics.faults import FaultCount, time_loss_warnings
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
 
 

@@ -10,11 +10,6 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from elolab.arena.figures.intervals import INTERVAL_DEVIATIONS
-from elolab.arena.figures.names import told_apart
-from elolab.arena.figures.search_statistics import SearchStatistics, iteration_rows, null_rows
-from elolab.arena.figures.standings import PENTANOMIAL_COLUMNS, PairCounter, Tables, rating_reference
-from elolab.arena.figures.statistics import Pentanomial
 from elolab.arena.records import GameSummary
 from elolab.arena.reports.drawing.marks import draw_interval, draw_point, settle, shown_bounds, widen_coinciding
 from elolab.arena.reports.drawing.style import (
@@ -34,6 +29,11 @@ from elolab.arena.reports.drawing.style import (
     single_axes,
 )
 from elolab.arena.sequential import SequentialRun, ratios_by_pair
+from elolab.arena.statistics.elo import Pentanomial
+from elolab.arena.statistics.intervals import INTERVAL_DEVIATIONS
+from elolab.arena.statistics.names import shorten_unique
+from elolab.arena.statistics.search_statistics import SearchStatistics, iteration_rows, null_rows
+from elolab.arena.statistics.standings import PENTANOMIAL_COLUMNS, PairCounter, Tables, rating_reference
 from elolab.engine.language import Catalogue
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def ratings_chart(tables: Tables, language: str) -> Figure:
     axes.set_xlim(low - 0.04 * (high - low), high + 0.04 * (high - low))
     if not tables.referred_anchors:
         axes.axvline(0, color=MUTED, linewidth=0.9)
-    axes.set_yticks(range(len(rows)), told_apart([row.player for row in rows], NAME_COLUMNS))
+    axes.set_yticks(range(len(rows)), shorten_unique([row.player for row in rows], NAME_COLUMNS))
     axes.set_ylim(len(rows) - 0.4, -0.6)
     reference = rating_reference(tables, Catalogue("elolab.arena", language))
     say = _say(language)
@@ -134,7 +134,7 @@ def pairs_chart(tables: Tables, language: str) -> Figure:
             str(row.pairs), (100, place), xytext=(5, 0), textcoords="offset points", va="center", color=MUTED,
             fontsize=10, annotation_clip=False,
         )  # fmt: skip
-    axes.set_yticks(range(len(rows)), told_apart([row.player for row in rows], NAME_COLUMNS))
+    axes.set_yticks(range(len(rows)), shorten_unique([row.player for row in rows], NAME_COLUMNS))
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.set_xlim(0, 100)
     figure.supxlabel(say("chart.pair_share"), fontsize=12, color=MUTED)
@@ -211,7 +211,7 @@ def course_chart(tables: Tables, records: Sequence[GameSummary], language: str) 
         axes.set_ylim(bounds[0] - room, bounds[1] + room)
         axes.set_xlim(0, 1.04 * pairs[-1] + 0.5)
     _whole_numbers(axes, "x")
-    one, other = told_apart(tables.counter.players, LEGEND_COLUMNS)
+    one, other = shorten_unique(tables.counter.players, LEGEND_COLUMNS)
     figure.supxlabel(say("chart.pairs_in_order"), fontsize=12, color=MUTED)
     axes.set_title(say("chart.elo_of_match", one=one, other=other), fontsize=10, color=MUTED, loc="left")
     axes.set_ylabel(say("chart.elo"))
@@ -224,7 +224,7 @@ def convergence_chart(tables: Tables, records: Sequence[GameSummary], language: 
     pairs, ratings = convergence(tables, records)
     count = len(tables.standings)
     figure, axes = single_axes(3.6 if count <= 10 or count > MAX_LEGEND else 1.0 + 0.25 * count)
-    names = told_apart([row.player for row in tables.standings], LEGEND_COLUMNS)
+    names = shorten_unique([row.player for row in tables.standings], LEGEND_COLUMNS)
     lines = []
     for place, name in enumerate(names):
         lines += axes.plot(
@@ -342,7 +342,7 @@ def iterations_chart(search_statistics: SearchStatistics, language: str) -> Figu
     """Mean nodes from the start of a search to the end of each depth, on a logarithmic scale, by player."""
     count = len(search_statistics.totals)
     figure, axes = single_axes(3.4 if count <= 9 or count > MAX_LEGEND else 1.0 + 0.25 * count)
-    names = told_apart(list(search_statistics.totals), LEGEND_COLUMNS)
+    names = shorten_unique(list(search_statistics.totals), LEGEND_COLUMNS)
     lines = []
     for place, (name, total) in enumerate(zip(names, search_statistics.totals.values(), strict=True)):
         rows = iteration_rows(name, total)
@@ -454,7 +454,7 @@ def crosstable_chart(tables: Tables, language: str) -> Figure:
     is_narrow = is_named and len(names) > 30
     axes.set_xticks(places, numbers[step - 1 :: step], fontsize=min(small, 7) if is_narrow else small)
     if is_named:
-        shown = told_apart(names, NAME_COLUMNS - 4)
+        shown = shorten_unique(names, NAME_COLUMNS - 4)
         axes.set_yticks(places, [f"{name}  {number}" for number, name in zip(numbers, shown, strict=True)],
                         fontsize=small)  # fmt: skip
     else:

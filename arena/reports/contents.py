@@ -9,17 +9,17 @@ from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from elolab.arena.figures.faults import fault_sentences
-from elolab.arena.figures.match import verdict_sentence
-from elolab.arena.figures.numbers import error_text, given_text, percent_text, signed
-from elolab.arena.figures.placing import Placing, result_sentence, rounds_text, withdrawal_text
-from elolab.arena.figures.search_statistics import SearchStatistics
-from elolab.arena.figures.standings import Tables, rating_reference
 from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats
 from elolab.arena.records import GameSummary, PlayerSpec
 from elolab.arena.reports.games import PackedGames
 from elolab.arena.schedule import format_of
 from elolab.arena.sequential import SequentialRun
+from elolab.arena.statistics.faults import fault_sentences
+from elolab.arena.statistics.match import verdict_sentence
+from elolab.arena.statistics.numbers import error_text, given_text, percent_text, signed
+from elolab.arena.statistics.placing import Placing, result_sentence, rounds_text, withdrawal_text
+from elolab.arena.statistics.search_statistics import SearchStatistics
+from elolab.arena.statistics.standings import Tables, rating_reference
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, GameWords, game_words
 from elolab.engine.settings.configuration import specification_word

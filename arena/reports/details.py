@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from elolab.arena.figures.faults import cause_of
 from elolab.arena.records import GameRecord
+from elolab.arena.statistics.faults import cause_of
 from elolab.engine.language import Catalogue, game_words
 
 

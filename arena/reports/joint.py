@@ -23,7 +23,7 @@ from elolab.arena.spec import with_anchors
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.errors import UserError
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
-from elolab.engine.settings.toml_values import told_value
+from elolab.engine.settings.toml_values import format_toml
 
 FORMAT = "joint"
 """The format's name in a report of several runs."""
@@ -184,7 +184,7 @@ def _notes_on_splits(joined: Sequence[Sequence[_Appearance]]) -> list[JoinNote]:
 
 def _told(value: Any) -> str:
     """A setting's value as in files, even one that this version does not know."""
-    return "-" if value is None else told_value(value)
+    return "-" if value is None else format_toml(value)
 
 
 def _settings(one: _Appearance) -> str:

@@ -15,9 +15,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from elolab.arena.figures.numbers import error_text, percent_text, signed
-from elolab.arena.figures.placing import Placing, points_text, reason_text, round_name, round_title
-from elolab.arena.figures.standings import NOTHING, HeadToHead
 from elolab.arena.files import FileError, replace_file
 from elolab.arena.formats.knockout import BYE, POINTS, UNKNOWN, Tie
 from elolab.arena.reports import tables
@@ -34,6 +31,9 @@ from elolab.arena.reports.contents import (
 )
 from elolab.arena.reports.games import GAMES_FOLDER, GamesOnPage, compressed
 from elolab.arena.reports.render import markup_messages, render
+from elolab.arena.statistics.numbers import error_text, percent_text, signed
+from elolab.arena.statistics.placing import Placing, points_text, reason_text, round_name, round_title
+from elolab.arena.statistics.standings import NOTHING, HeadToHead
 from elolab.engine.language import Catalogue
 
 ELSEWHERE = ("ratings", "crosstable", "sequential")

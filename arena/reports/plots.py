@@ -17,9 +17,9 @@ from elolab.engine.language import Catalogue, game_words
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from elolab.arena.figures.search_statistics import SearchStatistics
-    from elolab.arena.figures.standings import Tables
     from elolab.arena.sequential import SequentialRun
+    from elolab.arena.statistics.search_statistics import SearchStatistics
+    from elolab.arena.statistics.standings import Tables
 
 PLOT_FOLDER = "plots"
 """The folder of a report's figures."""

@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from elolab.arena.figures.numbers import error_text, percent_text, signed
-from elolab.arena.figures.placing import (
+from elolab.arena.reports.contents import (
+    ARENA,
+    REPORTS,
+    Contents,
+    figure_text,
+    mean_text,
+    number_text,
+    setting_text,
+)
+from elolab.arena.statistics.numbers import error_text, percent_text, signed
+from elolab.arena.statistics.placing import (
     KnockoutRow,
     Placing,
     SwissRow,
@@ -18,17 +27,8 @@ from elolab.arena.figures.placing import (
     round_title,
     score_text,
 )
-from elolab.arena.figures.search_statistics import end_rows, iteration_rows, player_row, shown_columns
-from elolab.arena.figures.standings import mean_score_text, rating_error_text, rating_text
-from elolab.arena.reports.contents import (
-    ARENA,
-    REPORTS,
-    Contents,
-    figure_text,
-    mean_text,
-    number_text,
-    setting_text,
-)
+from elolab.arena.statistics.search_statistics import end_rows, iteration_rows, player_row, shown_columns
+from elolab.arena.statistics.standings import mean_score_text, rating_error_text, rating_text
 from elolab.engine.language import Catalogue
 
 NUMBER, TEXT = "number", ""

@@ -8,9 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from elolab.arena.figures.placing import Placing, placing_of
-from elolab.arena.figures.search_statistics import SearchStatisticsCounter
-from elolab.arena.figures.standings import TableCounter, Tables, tables_of
 from elolab.arena.files import replace_file, replacing
 from elolab.arena.notation.csv_tables import frame_csv, row_writer
 from elolab.arena.notation.pgn import GameWriter
@@ -26,6 +23,9 @@ from elolab.arena.reports.page import html_page, with_opponents
 from elolab.arena.reports.plots import plots_of, search_statistics_plots, write_plots
 from elolab.arena.schedule import Withdrawal, games_expected, games_that_count, sequential_run
 from elolab.arena.sequential import SequentialRun
+from elolab.arena.statistics.placing import Placing, placing_of
+from elolab.arena.statistics.search_statistics import SearchStatisticsCounter
+from elolab.arena.statistics.standings import TableCounter, Tables, tables_of
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.errors import UserError
 from elolab.engine.language import DEFAULT_LANGUAGE

@@ -46,10 +46,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from elolab.arena.collection.listing import DAMAGED, RUNNING, TOURNAMENT, UNREADABLE, live_of, state_of
-from elolab.arena.figures.faults import FORFEITS, FaultCount, cause_of, fault_text, time_loss_warnings
-from elolab.arena.figures.placing import Placing, placing_of, result_sentence
-from elolab.arena.figures.standings import HeadToHead, PairCounter, head_to_heads, standing_rows
-from elolab.arena.figures.statistics import Pentanomial
 from elolab.arena.play.live import LIVE_NAME
 from elolab.arena.play.running_elo import RunningElo
 from elolab.arena.play.store import STORE_NAME, Store, StoreFailure
@@ -59,6 +55,10 @@ from elolab.arena.records import GameRecord, Opening, Outcome, Pairing, points_o
 from elolab.arena.run import kind_in
 from elolab.arena.schedule import Withdrawal, format_of, planned_games
 from elolab.arena.sequential import SequentialRun
+from elolab.arena.statistics.elo import Pentanomial
+from elolab.arena.statistics.faults import FORFEITS, FaultCount, cause_of, fault_text, time_loss_warnings
+from elolab.arena.statistics.placing import Placing, placing_of, result_sentence
+from elolab.arena.statistics.standings import HeadToHead, PairCounter, head_to_heads, standing_rows
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.errors import UserError
 from elolab.engine.language import LANGUAGES, Catalogue

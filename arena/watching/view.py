@@ -13,9 +13,9 @@ from itertools import zip_longest
 from typing import Any
 
 from elolab.arena.colours import GREEN, RED, YELLOW
-from elolab.arena.figures.names import told_apart
-from elolab.arena.figures.numbers import given_text, percent_text, signed
 from elolab.arena.play.estimates import duration_text
+from elolab.arena.statistics.names import shorten_unique
+from elolab.arena.statistics.numbers import given_text, percent_text, signed
 from elolab.arena.watching.board import Retraced, Span, board_lines
 from elolab.engine.language import Catalogue, clipped, columns_of, cut, game_words, padded, with_minus, wrapped
 from elolab.engine.values import format_score
@@ -196,7 +196,7 @@ def _standings_lines(state: dict[str, Any], say: Catalogue, room: int | None) ->
     figures = " ".join(padded(head, width, right=True) for head, width in zip(heads, columns, strict=True))
     lines: list[Line] = [[(f" # {name_head} {figures}", "")]]
     shown = rows if room is None or len(rows) < room else rows[: max(1, room - 2)]
-    names = told_apart([row["player"] for row in rows], NAME_COLUMNS)
+    names = shorten_unique([row["player"] for row in rows], NAME_COLUMNS)
     for row, name in zip(shown, names, strict=False):
         rating = _elo(row["rating"])
         error = "-" if row["rating_error"] is None else f"{row['rating_error']:.1f}"

@@ -98,7 +98,7 @@ class GtpSession(Session):
             if answer is not None:
                 self._succeed(answer)
 
-    def complain(self, message: str) -> None:
+    def warn(self, message: str) -> None:
         """Keep a search's error for the answer to ``genmove``; answer any other error at once."""
         if self._is_generating:
             self._trouble = message

@@ -52,9 +52,9 @@ class NBoardSession(Session):
         try:
             action(words)
         except UserError as error:
-            self.complain(str(error))
+            self.warn(str(error))
 
-    def complain(self, message: str) -> None:
+    def warn(self, message: str) -> None:
         """A message for the user."""
         self.say(f"status {one_line(message)}")
 

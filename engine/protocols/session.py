@@ -147,7 +147,7 @@ class Session(ABC):
     def handle(self, line: str) -> None:
         """Execute one line of input."""
 
-    def complain(self, message: str) -> None:  # noqa: B027 - a protocol may have nothing to say
+    def warn(self, message: str) -> None:  # noqa: B027 - a protocol may have nothing to say
         """Tell the other side what could not be done."""
 
     def show(self, progress: Progress) -> None:  # noqa: B027 - a protocol may have nothing to say
@@ -196,7 +196,7 @@ class Session(ABC):
         elif isinstance(event, SearchEnded):
             self._search_ended(event)
         elif isinstance(event, LineTooLong):
-            self.complain("a line was too long and is ignored")
+            self.warn("a line was too long and is ignored")
         elif isinstance(event, EndOfInput):
             self.finish()
             self.end()
@@ -336,7 +336,7 @@ class Session(ABC):
             self._thread.join()
         self._task = self._thread = self._held = None
         if isinstance(outcome, UserError):
-            self.complain(str(outcome))
+            self.warn(str(outcome))
             self.answer_nothing()
             return
         self._show_final(outcome, task.position)

@@ -114,7 +114,7 @@ class UcciSession(Session):
         else:
             self._remark(f"unknown command {command!r}")
 
-    def complain(self, message: str) -> None:
+    def warn(self, message: str) -> None:
         """A message for the user."""
         if self._booted:
             self.say(f"info message {one_line(message)}")
@@ -154,12 +154,12 @@ class UcciSession(Session):
         try:
             action(words)  # type: ignore[operator]
         except UserError as error:
-            self.complain(str(error))
+            self.warn(str(error))
 
     def _remark(self, message: str) -> None:
         """Send a message that helps to debug the other program."""
         if self._switches["debug"]:
-            self.complain(message)
+            self.warn(message)
 
     def _show_effort(self, progress: Progress) -> None:
         self.say(f"info time {round(progress.time_ms)} nodes {progress.nodes}")
@@ -233,7 +233,7 @@ class UcciSession(Session):
         try:
             found = self._read_go(words)
         except CommandError as error:
-            self.complain(str(error))
+            self.warn(str(error))
             self.answer_nothing()
             return
         position = self.position
@@ -267,7 +267,7 @@ class UcciSession(Session):
             elif name not in _MODES:
                 unknown.append(name)
         if unknown:
-            self.complain(f"go: cannot read {' '.join(unknown)!r}")
+            self.warn(f"go: cannot read {' '.join(unknown)!r}")
         return found
 
     def _read_time(self, name: str, word: str) -> int:

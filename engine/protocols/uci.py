@@ -82,9 +82,9 @@ class UciSession(Session):
                 self._attempt(actions[word], word, words[at + 1 :])
                 return
         if self._debug:
-            self.complain(f"unknown command {line!r}")
+            self.warn(f"unknown command {line!r}")
 
-    def complain(self, message: str) -> None:
+    def warn(self, message: str) -> None:
         """A message for the user."""
         self.say(f"info string {one_line(message)}")
 
@@ -119,13 +119,13 @@ class UciSession(Session):
     def _attempt(self, action: Callable[[Sequence[str]], None], command: str, words: Sequence[str]) -> None:
         if self.is_searching and command in ("uci", "setoption", "ucinewgame", "position", "go"):
             if not self.is_stopping:
-                self.complain(f"{command} is ignored during a search")
+                self.warn(f"{command} is ignored during a search")
                 return
             self.settle()  # its answer is on the way, and the other side need not wait for it
         try:
             action(words)
         except UserError as error:
-            self.complain(str(error))
+            self.warn(str(error))
 
     def _introduce(self, words: Sequence[str]) -> None:
         self.say(f"id name {self.title}")
@@ -191,7 +191,7 @@ class UciSession(Session):
         try:
             task = self._read_go(words)
         except UserError as error:
-            self.complain(str(error))
+            self.warn(str(error))
             self.answer_nothing()
             return
         self.start(task)

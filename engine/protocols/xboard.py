@@ -99,7 +99,7 @@ class XboardSession(Session):
         except UserError as error:
             self.say(one_line(f"Error ({error}): {command}"))
 
-    def complain(self, message: str) -> None:
+    def warn(self, message: str) -> None:
         """A message for the user."""
         self.say(f"telluser {one_line(message)}")
 

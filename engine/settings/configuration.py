@@ -18,7 +18,7 @@ from typing import Any
 
 from elolab.engine.errors import UserError
 from elolab.engine.settings.keys import CHOICE, NUMBER, SWITCH, TABLE, TABLES, TEXT, WHOLE, Default, Key, Section
-from elolab.engine.settings.toml_values import told_value, toml_key
+from elolab.engine.settings.toml_values import format_toml, toml_key
 
 SUFFIXES = {
     "engines": (".toml",),
@@ -247,7 +247,7 @@ class Table:
     ) -> None:
         """``knows_all`` is false if other code reads further keys; ``kind`` is the kind of a whole file."""
         if not isinstance(data, Mapping):
-            raise ConfigurationError(f"{where}: {told_value(data)} is not a table of key = value")
+            raise ConfigurationError(f"{where}: {format_toml(data)} is not a table of key = value")
         self.where = where
         self.section = section
         self._data = data
@@ -268,7 +268,7 @@ class Table:
         """The error to raise for the value of ``key``; ``expected`` says what would be right."""
         if key not in self._data:
             return ConfigurationError(f"{self.where}: {key} is missing, expected {expected}")
-        return ConfigurationError(f"{self.where}: {key} = {told_value(self._data[key])}, expected {expected}")
+        return ConfigurationError(f"{self.where}: {key} = {format_toml(self._data[key])}, expected {expected}")
 
     def value(self, key: str, default: Any = _DECLARED, expected: str = "a value") -> Any:
         """The value, unchecked; raises an error if the key is missing and has no default."""

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elolab.engine.errors import UserError
-from elolab.engine.settings.toml_values import told_value
+from elolab.engine.settings.toml_values import format_toml
 from elolab.engine.settings.weights import pinned, weights_address
 
 if TYPE_CHECKING:
@@ -98,15 +98,15 @@ class Parameter:
                 return words[value.lower()]
             if isinstance(value, bool) or (isinstance(value, int) and value in (0, 1)):
                 return bool(value)
-            raise ParameterError(f"{said} = {told_value(value)}, expected on or off")
+            raise ParameterError(f"{said} = {format_toml(value)}, expected on or off")
         if self.kind == "choice":
             if isinstance(value, str) and value in self.legal:
                 return value
             near = difflib.get_close_matches(str(value), self.legal, 1, 0.5)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
-            raise ParameterError(f"{said} = {told_value(value)}, expected one of {', '.join(self.legal)}{hint}")
+            raise ParameterError(f"{said} = {format_toml(value)}, expected one of {', '.join(self.legal)}{hint}")
         if self.kind == "weights":
-            expected = f"{said} = {told_value(value)}, expected a file of weights"
+            expected = f"{said} = {format_toml(value)}, expected a file of weights"
             if not isinstance(value, str) or not value:
                 raise ParameterError(expected)
             try:
@@ -118,7 +118,7 @@ class Parameter:
             with contextlib.suppress(ValueError):
                 value = int(value)
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
-            raise ParameterError(f"{said} = {told_value(value)}, expected a whole number from {low} to {high}")
+            raise ParameterError(f"{said} = {format_toml(value)}, expected a whole number from {low} to {high}")
         return int(value)
 
     def encode(self, value: Value) -> int:

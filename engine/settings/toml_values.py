@@ -30,6 +30,6 @@ def toml_key(key: str) -> str:
     return key if re.fullmatch("[A-Za-z0-9_-]+", key) else toml_value(key)
 
 
-def told_value(value: Any) -> str:
+def format_toml(value: Any) -> str:
     """A value in TOML notation for an error message, with the message's quotation marks around texts."""
     return repr(value) if isinstance(value, str) else toml_value(value)

@@ -29,7 +29,7 @@ import numpy as np
 from elolab.engine.settings.configuration import ConfigurationError, Table, find_config, nearest, read_toml
 from elolab.engine.settings.features import FEATURES
 from elolab.engine.settings.keys import ROWS, TEXTS, Default, Topic
-from elolab.engine.settings.toml_values import told_value
+from elolab.engine.settings.toml_values import format_toml
 
 STEPS = 60
 """Steps of a game that the kernels tell apart: in Othello the discs placed since the start, but for the last."""
@@ -94,10 +94,12 @@ def _read(path: Path, changed_ns: int, size: int) -> Weights:
         raise table.error("phases", "rows of weights")
     for row in phases:
         if not isinstance(row, list) or len(row) != len(features):
-            raise ConfigurationError(f"{path}: phases: {told_value(row)}, expected {len(features)} weights in each row")
+            raise ConfigurationError(
+                f"{path}: phases: {format_toml(row)}, expected {len(features)} weights in each row"
+            )
         for weight in row:
             if isinstance(weight, bool) or not isinstance(weight, int):
-                raise ConfigurationError(f"{path}: phases: {told_value(weight)}, expected a whole number")
+                raise ConfigurationError(f"{path}: phases: {format_toml(weight)}, expected a whole number")
     rows = tuple(tuple(row) for row in phases)
     return Weights(table.text("game"), table.text("provenance"), tuple(features), rows, *_read_patterns(table))
 

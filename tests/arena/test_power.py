@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 
-from elolab.arena.figures.statistics import Pentanomial, log_likelihood_ratios, score_of_elo
 from elolab.arena.sequential import (
     POWER,
     Reach,
@@ -21,6 +20,7 @@ from elolab.arena.sequential import (
     target_of,
     typical_outcomes,
 )
+from elolab.arena.statistics.elo import Pentanomial, log_likelihood_ratios, score_of_elo
 from elolab.engine.language import Catalogue
 
 DEFAULT = SequentialSettings()

@@ -12,10 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from elolab.arena.figures.statistics import Pentanomial
 from elolab.arena.records import GameRecord, MoveRecord, Opening, Pairing, PlayerSpec
 from elolab.arena.sequential import SequentialSettings
 from elolab.arena.spec import spec_from_mapping
+from elolab.arena.statistics.elo import Pentanomial
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.rules import Adjudication, Rules
 from elolab.engine.settings.limits import Limits

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 
 from elolab.arena.notation.openings import Suite
 from elolab.arena.records import Opening, Outcome, Pairing
-from elolab.arena.schedule import Course, Withdrawal, format_of, job_of, opening_order
+from elolab.arena.schedule import ScheduleState, Withdrawal, format_of, job_of, opening_order
 from elolab.arena.spec import spec_from_mapping
 from elolab.arena.tournament_spec import TournamentSpec
 
@@ -50,13 +50,13 @@ def played(
     at_most: int | None = None,
     absent: Iterable[str] = (),
     absent_from: int = 0,
-) -> Course:
+) -> ScheduleState:
     """The course of a tournament whose games end in random order.
 
     ``stored`` are results by key, and gets those of the games played; after ``at_most`` games it is stopped. Players
     that are ``absent`` cannot be started from that round on.
     """
-    course = Course(spec, order_of(spec))
+    course = ScheduleState(spec, order_of(spec))
     stored = {} if stored is None else stored
     names = [player.name for player in spec.players]
     while not course.is_over:

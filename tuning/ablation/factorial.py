@@ -17,7 +17,7 @@ from itertools import combinations, product
 
 import numpy as np
 
-from elolab.arena.figures.statistics import NATURAL_TO_ELO, elo_of_score
+from elolab.arena.statistics.elo import NATURAL_TO_ELO, elo_of_score
 from elolab.tuning.ablation.verdicts import ADDITIONAL_SQUARE, ROUNDING, EffectEstimate, estimate_in_elo
 
 Cell = tuple[int, ...]

@@ -9,7 +9,7 @@ from typing import Any
 from elolab.engine.settings.configuration import ConfigurationError, nearest
 from elolab.engine.settings.parameters import BY_NAME, Parameter, Value, format_value
 from elolab.engine.settings.reference import unit_in
-from elolab.engine.settings.toml_values import told_value
+from elolab.engine.settings.toml_values import format_toml
 from elolab.tuning.conditions import describe, value_text
 
 OFF = "off"
@@ -83,7 +83,7 @@ def read_names(given: Mapping[str, Any], levels: Iterable[Any], where: str) -> d
             hint = nearest(key, written) or f"; expected one of {', '.join(written)}"
             raise ConfigurationError(f"{where}: names: {key!r} is neither a value nor the reference{hint}")
         if not isinstance(words, str) or not words.strip() or not words.isprintable():
-            raise ConfigurationError(f"{where}: names: {key} = {told_value(words)}, expected printable characters")
+            raise ConfigurationError(f"{where}: names: {key} = {format_toml(words)}, expected printable characters")
     return dict(given)
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elolab.arena.figures.intervals import INTERVAL_DEVIATIONS
-from elolab.arena.figures.statistics import Pentanomial, elo_of_score
+from elolab.arena.statistics.elo import Pentanomial, elo_of_score
+from elolab.arena.statistics.intervals import INTERVAL_DEVIATIONS
 from elolab.tuning.ablation.allocation import Allocation, ResearchQuestion
 from elolab.tuning.ablation.depth_cost import NodeRatio
 from elolab.tuning.ablation.factorial import Effect, cell_weights, contrast_estimate

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, Unpack
 
-from elolab.arena.figures.faults import FORFEITS, FaultCount, faults_of
 from elolab.arena.notation.openings import Suite
 from elolab.arena.play.estimates import estimated_game_seconds
 from elolab.arena.play.stages import GameStage, StagePlan
@@ -18,6 +17,7 @@ from elolab.arena.players.processors import Side
 from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats, caveats_of
 from elolab.arena.records import Pairing
 from elolab.arena.run import Purpose, Run, RunOptions, engines_of, was_begun
+from elolab.arena.statistics.faults import FORFEITS, FaultCount, faults_of
 from elolab.engine.language import console
 from elolab.engine.settings.configuration import ConfigurationError
 from elolab.engine.settings.parameters import Value

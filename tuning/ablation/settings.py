@@ -21,7 +21,7 @@ from elolab.engine.settings.parameters import (
     why_without_effect,
 )
 from elolab.engine.settings.presets import load_preset, preset_name
-from elolab.engine.settings.toml_values import told_value
+from elolab.engine.settings.toml_values import format_toml
 from elolab.tuning.ablation.levels import Level, level_of
 from elolab.tuning.conditions import Conditions, value_text
 from elolab.tuning.external_engine import BUILD, ExternalEngine, placeholders_of
@@ -254,7 +254,7 @@ def _pairs_of_values(
     """The two values of each setting; raises ``ConfigurationError`` with the setting's name if there are not two."""
     for word, levels in given.items():
         if not isinstance(levels, list) or len(levels) != 2:
-            raise ConfigurationError(f"{where}: {names[word]} = {told_value(levels)}, expected a list of two values")
+            raise ConfigurationError(f"{where}: {names[word]} = {format_toml(levels)}, expected a list of two values")
     return [(word, (levels[0], levels[1])) for word, levels in given.items()]
 
 

@@ -24,9 +24,9 @@ from statistics import NormalDist
 
 import numpy as np
 
-from elolab.arena.figures.intervals import deviations_from, score_bounds
-from elolab.arena.figures.statistics import NATURAL_TO_ELO, Pentanomial, elo_of_score, score_of_elo
 from elolab.arena.sequential import PLAUSIBLE_ELO, POWER, TYPICAL_DEVIATION, Reach, first_pairs
+from elolab.arena.statistics.elo import NATURAL_TO_ELO, Pentanomial, elo_of_score, score_of_elo
+from elolab.arena.statistics.intervals import deviations_from, score_bounds
 
 BETTER, WORSE, EQUIVALENT, UNDECIDED = "better", "worse", "equivalent", "undecided"
 DIFFERENT = (BETTER, WORSE)
@@ -198,7 +198,7 @@ def match_estimate(counts: Pentanomial, margin_elo: float) -> EffectEstimate:
 
 @dataclass(frozen=True)
 class MatchEvidence(EffectEstimate):
-    """A match's estimate, with the interval that every match has (``arena.figures.intervals``)."""
+    """A match's estimate, with the interval that every match has (``arena.statistics.intervals``)."""
 
     counts: tuple[int, ...]
     """Pairs by outcome."""

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from elolab.arena.figures.statistics import Pentanomial, elo_of_score, score_of_elo
 from elolab.arena.play.estimates import estimated_game_seconds
+from elolab.arena.statistics.elo import Pentanomial, elo_of_score, score_of_elo
 from elolab.engine.games import game_named
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import Value
@@ -475,7 +475,7 @@ class MergedCourse:
         return replace(row, median_unbiased=unbiased, p_value=seen.p_value(seen.effect - reach, seen.effect + reach))
 
 
-Course = GameCourse | SearchCourse | MergedCourse
+CellCourse = GameCourse | SearchCourse | MergedCourse
 
 
 def outcome_of_row(part: Part, row: CellRow) -> CellOutcome:

@@ -19,7 +19,7 @@ from elolab.arena.notation.csv_tables import unquoted
 from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.run import RunError, plain
 from elolab.engine.compiled.identity import engine_identity, equivalent_identities
-from elolab.engine.settings.toml_values import told_value
+from elolab.engine.settings.toml_values import format_toml
 from elolab.tuning.claims.courses import outcome_of_row
 from elolab.tuning.claims.registration import (
     AMENDMENTS,
@@ -141,7 +141,7 @@ def _surroundings_in(folder: Path) -> dict[str, Any]:
 def _refuse_other_surroundings(part: Part, folder: Path, there: Mapping[str, Any], here: Mapping[str, Any]) -> None:
     for name, before, now in changed_surroundings(there.get(part.id, {}), here[part.id]):
         raise RunError(
-            f"{folder}: {part.id} was asked with {name} = {told_value(before)}, here it is {told_value(now)}; take "
+            f"{folder}: {part.id} was asked with {name} = {format_toml(before)}, here it is {format_toml(now)}; take "
             "over what was asked with the same openings, weights and defaults, or name other parts with --only"
         )
 

@@ -21,7 +21,7 @@ from elolab.arena.notation.openings import load_suite
 from elolab.arena.play.store import Store
 from elolab.arena.records import digest_of
 from elolab.arena.run import RunError, differences, plain
-from elolab.engine.settings.toml_values import told_value
+from elolab.engine.settings.toml_values import format_toml
 from elolab.tuning.claims.spec import ClaimsSpec, Part
 
 REGISTERED = "claims registered"
@@ -279,7 +279,7 @@ def changed_surroundings(before: Mapping[str, Any], now: Mapping[str, Any]) -> l
 
 
 def _told(value: Any) -> str:
-    return NOTHING if value is None else told_value(value)
+    return NOTHING if value is None else format_toml(value)
 
 
 _REMEDY = 'give another folder with --out, or keep it as an amendment with --amend "why"'

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
-from elolab.arena.figures.faults import FaultCount
 from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats
+from elolab.arena.statistics.faults import FaultCount
 from elolab.tuning.claims.registration import Registration
 from elolab.tuning.claims.spec import Cell, Claim, ClaimsSpec, Part
 from elolab.tuning.claims.verdicts import OPEN, UNFINISHED, CellOutcome

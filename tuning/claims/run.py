@@ -17,18 +17,18 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import Any, Unpack
 
-from elolab.arena.figures.faults import FORFEITS, faults_of
 from elolab.arena.play.live import first_that_fits
 from elolab.arena.play.stages import GameStage, StagePlan
 from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.provenance.caveats import caveats_of
 from elolab.arena.run import SEVERAL, Purpose, Run, RunError, RunOptions, engines_of
 from elolab.arena.spec import default_part
+from elolab.arena.statistics.faults import FORFEITS, faults_of
 from elolab.engine.language import console
 from elolab.tuning.ablation.run import sides_of
 from elolab.tuning.ablation.verdicts import ERROR_RATE
 from elolab.tuning.claims.courses import (
-    Course,
+    CellCourse,
     GameCourse,
     MergedCourse,
     SearchCourse,
@@ -209,13 +209,13 @@ class Experiments:
         self._suites = PositionSuites(
             spec.game, conditions.seed, suite, all_openings, run.store, run.threads, run.stop, run.tick
         )
-        self.courses: list[Course] = []
+        self.courses: list[CellCourse] = []
         self._course: GameCourse | None = None
         """The course whose games were requested last."""
         for claim in spec.claims:
             for part in claim.parts:
                 for cell in part.cells:
-                    course: Course
+                    course: CellCourse
                     if part.is_played:
                         course = GameCourse(claim, part, cell, openings, self._table)
                         course.absorb()
@@ -334,7 +334,7 @@ class Experiments:
         own = own if has_own or not others else []
         return SEVERAL.join([*own, *sorted(others - set(own))])
 
-    def _result(self, course: Course) -> CellResult:
+    def _result(self, course: CellCourse) -> CellResult:
         """A course's result, with the engines that produced it."""
         result = course.result()
         if isinstance(course, MergedCourse) or not (result.row.cases or course.ended):
@@ -343,7 +343,7 @@ class Experiments:
 
     def results(self) -> tuple[PartResult, ...]:
         """The verdicts on all parts so far."""
-        by_part: dict[str, list[Course]] = {}
+        by_part: dict[str, list[CellCourse]] = {}
         for course in self.courses:
             by_part.setdefault(course.part.id, []).append(course)
         found = []

@@ -11,13 +11,13 @@ from elolab.arena.commands.arguments import output_folder, specification_of
 from elolab.engine.commands.arguments import print_json
 from elolab.engine.language import Catalogue
 from elolab.tuning.commands.arguments import (
-    complain_of_faults,
     configure_with_specification,
     describe,
     print_outcome,
     report_written,
     say_how_to_resume,
     uninterrupted,
+    warn_of_faults,
 )
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     if result is None or result.interrupted:
         say_how_to_resume(repeat_command("ablate", spec.conditions, directory, arguments.language), directory)
         return 130
-    complain_of_faults(result.faults, result.exit_code)
+    warn_of_faults(result.faults, result.exit_code)
     return result.exit_code
 
 

@@ -19,11 +19,11 @@ from elolab.arena.commands.arguments import (
 )
 from elolab.arena.commands.results import (
     after_outcome,
-    complain_if_in_use,
     file_error,
     finishing,
     print_caveats,
     print_warnings,
+    warn_if_in_use,
 )
 from elolab.arena.files import FileError
 from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats
@@ -37,9 +37,9 @@ from elolab.engine.commands.arguments import (
 from elolab.engine.language import console, wrapped
 
 if TYPE_CHECKING:
-    from elolab.arena.figures.faults import FaultCount
     from elolab.arena.play.stages import StagePlan
     from elolab.arena.run import Purpose
+    from elolab.arena.statistics.faults import FaultCount
 
 TEXT_WIDTH = 80
 
@@ -87,29 +87,29 @@ def say_how_to_resume(command: str | None, directory: Path) -> None:
     if (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as store:
             stored = len(store)
-    complain("console.interrupted", stored=stored, command=command or console("elolab.tuning")("console.same_command"))
+    warn("console.interrupted", stored=stored, command=command or console("elolab.tuning")("console.same_command"))
 
 
 def say_stopped(directory: Path) -> None:
     """Print to standard error that a run is not finished."""
-    complain("console.unfinished", folder=directory)
+    warn("console.unfinished", folder=directory)
 
 
-def complain(key: str, **values: Any) -> None:
+def warn(key: str, **values: Any) -> None:
     """Print a message to standard error."""
     print(f"elolab: {console('elolab.tuning')(key, **values)}", file=sys.stderr)
 
 
-def complain_of_faults(faults: Sequence[FaultCount], exit_code: int) -> None:
+def warn_of_faults(faults: Sequence[FaultCount], exit_code: int) -> None:
     """Print to standard error how many games players forfeited, if any."""
     games = sum(fault.lost for fault in faults)
     if games:
-        complain("console.forfeits_one" if games == 1 else "console.forfeits", code=exit_code, games=games)
+        warn("console.forfeits_one" if games == 1 else "console.forfeits", code=exit_code, games=games)
 
 
 def print_faults(faults: Sequence[FaultCount]) -> None:
     """Print the faults by which players forfeited games."""
-    from elolab.arena.figures.faults import fault_sentences
+    from elolab.arena.statistics.faults import fault_sentences
 
     say = console("elolab.arena")
     for sentence in fault_sentences(faults, say, say.language):
@@ -176,7 +176,7 @@ def describe(plan: StagePlan, purpose: Purpose, figures: Mapping[str, int], argu
     else:
         print("\n".join(plan.lines([figures_text(figures)] if figures else [])))
         print_warnings([warning] if warning else [])
-    complain_if_in_use(plan.directory)
+    warn_if_in_use(plan.directory)
     return 0
 
 

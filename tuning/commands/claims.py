@@ -19,12 +19,12 @@ from elolab.engine.commands.arguments import (
 )
 from elolab.tuning.commands.arguments import (
     add_playing_arguments,
-    complain_of_faults,
     describe,
     print_outcome,
     report_written,
     say_how_to_resume,
     uninterrupted,
+    warn_of_faults,
 )
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
     if result is None or result.interrupted:
         say_how_to_resume(claims_command(spec, directory, arguments.language), directory)
         return 130
-    complain_of_faults(result.faults, result.exit_code)
+    warn_of_faults(result.faults, result.exit_code)
     return int(result.exit_code)
 
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from elolab.arena.commands.arguments import output_folder, specification_of
 from elolab.engine.commands.arguments import print_json
 from elolab.tuning.commands.arguments import (
-    complain,
-    complain_of_faults,
     configure_with_specification,
     describe,
     print_outcome,
     report_written,
     say_how_to_resume,
     uninterrupted,
+    warn,
+    warn_of_faults,
 )
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 130
     if result.waiting_for:
         rounds = ", ".join(str(number + 1) for number in result.waiting_for)
-        complain("console.other_workers", rounds=rounds)
+        warn("console.other_workers", rounds=rounds)
         return result.exit_code
     print_tuning(result, arguments)
     if result.interrupted:
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
         return result.exit_code
     if not result.confirmed and arguments.json:  # otherwise it has just been printed
         print(f"elolab: {tuning_sentence(result, arguments.language)}", file=sys.stderr)
-    complain_of_faults(result.faults, result.exit_code)
+    warn_of_faults(result.faults, result.exit_code)
     return result.exit_code
 
 

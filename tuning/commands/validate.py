@@ -19,13 +19,13 @@ from elolab.engine.language import Catalogue, console, wrapped
 from elolab.tuning.commands.arguments import (
     TEXT_WIDTH,
     add_playing_arguments,
-    complain,
-    complain_of_faults,
     describe,
     print_faults,
     report_written,
     say_how_to_resume,
     uninterrupted,
+    warn,
+    warn_of_faults,
 )
 
 if TYPE_CHECKING:
@@ -89,10 +89,10 @@ def run(arguments: argparse.Namespace) -> int:
         say_how_to_resume(None, directory)
         return 130
     if not verdict.passed:
-        complain("console.not_validated", folder=directory, limit=verdict.limits)
+        warn("console.not_validated", folder=directory, limit=verdict.limits)
     elif result.failed is not None:
-        complain("console.not_validated_in_study", folder=directory, limit=result.failed.limits)
-    complain_of_faults(result.faults, result.exit_code)
+        warn("console.not_validated_in_study", folder=directory, limit=result.failed.limits)
+    warn_of_faults(result.faults, result.exit_code)
     return int(result.exit_code)
 
 

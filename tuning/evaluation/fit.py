@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from elolab.arena.figures.statistics import Pentanomial
 from elolab.arena.files import replace_file
 from elolab.arena.notation.openings import Suite
 from elolab.arena.play.estimates import estimated_game_seconds
@@ -28,6 +27,7 @@ from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.players.processors import Side
 from elolab.arena.records import BUILTIN, PlayerSpec, digest_of
 from elolab.arena.run import Purpose, Run, RunOptions, engines_of
+from elolab.arena.statistics.elo import Pentanomial
 from elolab.engine.errors import UserError
 from elolab.engine.language import console
 from elolab.engine.rules import Rules

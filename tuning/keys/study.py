@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from elolab.arena.figures.statistics import SPRT_MODELS
 from elolab.arena.sequential import MAX_HYPOTHESIS
+from elolab.arena.statistics.elo import SPRT_MODELS
 from elolab.engine.settings.keys import TEXTS, VALUE, VALUES, Default, Topic
 from elolab.tuning.keys.conditions import CONDITION_KEYS
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elolab.arena.figures.names import told_apart
-from elolab.arena.figures.numbers import error_text, percent_text, signed
 from elolab.arena.files import replace_file
 from elolab.arena.notation.csv_tables import frame_csv
 from elolab.arena.reports.contents import Plot
 from elolab.arena.reports.tables import TextTable
 from elolab.arena.sequential import POWER
+from elolab.arena.statistics.names import shorten_unique
+from elolab.arena.statistics.numbers import error_text, percent_text, signed
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, with_minus, wrapped
 from elolab.tuning.ablation.verdicts import (
     BETTER,
@@ -457,7 +457,7 @@ def ablation_text(
         message("terminal.pairs"), message(f"terminal.{_kind_of_cost(speeds)}"),
     )  # fmt: skip
     lines += ["", in_columns(heads, COMPARISON_COLUMNS)]
-    labels = told_apart([row.label for row in rows], COMPARISON_COLUMNS[0])
+    labels = shorten_unique([row.label for row in rows], COMPARISON_COLUMNS[0])
     for row, label, cost in zip(rows, labels, _costs(rows, speeds), strict=True):
         cells = (
             label, signed(row.elo), error_text(row.elo_error), _verdict_text(row.verdict, message),
@@ -467,7 +467,7 @@ def ablation_text(
     if effects:
         effect_heads = (message("terminal.effect"), message("terminal.elo"), "±", message("terminal.verdict"))
         lines += ["", in_columns(effect_heads, EFFECT_COLUMNS)]
-        names = told_apart([effect.effect for effect in effects], EFFECT_COLUMNS[0])
+        names = shorten_unique([effect.effect for effect in effects], EFFECT_COLUMNS[0])
         for effect, name in zip(effects, names, strict=True):
             effect_cells = (
                 name, signed(effect.elo), error_text(effect.elo_error),

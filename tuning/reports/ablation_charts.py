@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from elolab.arena.figures.names import told_apart
-from elolab.arena.figures.numbers import signed
 from elolab.arena.reports.drawing.marks import (
     draw_interval,
     draw_point,
@@ -36,6 +34,8 @@ from elolab.arena.reports.drawing.style import (
     draw_grid,
     single_axes,
 )
+from elolab.arena.statistics.names import shorten_unique
+from elolab.arena.statistics.numbers import signed
 from elolab.engine import language
 from elolab.engine.language import Catalogue, columns_of
 from elolab.tuning.ablation.verdicts import BETTER, EQUIVALENT, UNDECIDED, WORSE
@@ -74,7 +74,7 @@ def wrapped(label: str) -> str:
 
 def row_labels(labels: Sequence[str]) -> tuple[list[str], float]:
     """Labels to stand beside a figure's rows, no two different ones alike, and the inches that a row needs for them."""
-    shown = [wrapped(label) for label in told_apart(labels, LABEL_COLUMNS)]
+    shown = [wrapped(label) for label in shorten_unique(labels, LABEL_COLUMNS)]
     lines = max(text.count("\n") + 1 for text in shown)
     return shown, max(0.3, LINE_INCHES * lines + 0.04)
 
@@ -284,7 +284,7 @@ def interactions_chart(squares: Sequence[Sequence[CellRow]], words: Catalogue) -
 
 def _draw_square(axes: Axes, square: Sequence[CellRow], bounds: tuple[float, float]) -> None:
     cells = {(cell.first_level, cell.second_level): cell for cell in square}
-    names = told_apart([cells[level, -1].first_text for level in (-1, 1)], LABEL_WIDTH - 8)
+    names = shorten_unique([cells[level, -1].first_text for level in (-1, 1)], LABEL_WIDTH - 8)
     for level, name, color, style, marker in ((-1, names[0], LOSS, "--", "s"), (1, names[1], WIN, "-", "o")):
         line = [cells[level, other] for other in (-1, 1)]
         places = [0.02 * level, 1 + 0.02 * level]
@@ -296,7 +296,7 @@ def _draw_square(axes: Axes, square: Sequence[CellRow], bounds: tuple[float, flo
             draw_point(axes, place, cell.elo, bounds, color, marker, upright=True)
     axes.axhline(0, color=MUTED, linewidth=0.9)
     axes.set_xlim(-0.35, 1.35)
-    axes.set_xticks([0, 1], told_apart([cells[-1, level].second_text for level in (-1, 1)], LABEL_WIDTH // 2))
+    axes.set_xticks([0, 1], shorten_unique([cells[-1, level].second_text for level in (-1, 1)], LABEL_WIDTH // 2))
     axes.tick_params(axis="x", labelcolor=INK, labelleft=True)
     # Below the title, which leaves room for it, and above the picture, where no line can run.
     legend = axes.legend(frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(-0.02, 0.99), borderpad=0)
@@ -325,7 +325,7 @@ def heat_chart(features: Sequence[str], worth: Any, known: Any, words: Catalogue
                 column, row, signed(float(value), 0), ha="center", va="center", fontsize=10, fontweight=weight,
                 color=color,
             )  # fmt: skip
-    names = told_apart(features, LABEL_WIDTH // 2)
+    names = shorten_unique(features, LABEL_WIDTH // 2)
     axes.set_xticks(range(len(features)), names)
     axes.set_yticks(range(len(features)), names)
     axes.tick_params(axis="x", labelcolor=INK)
@@ -340,7 +340,7 @@ def depths_chart(rows: Sequence[DepthRow], words: Catalogue) -> Figure:
 
     settings = list(dict.fromkeys(row.setting for row in rows))
     reference = {row.depth: row.nodes for row in rows if row.setting == settings[0]}
-    names = [wrapped(name) for name in told_apart(settings, LABEL_COLUMNS)]
+    names = [wrapped(name) for name in shorten_unique(settings, LABEL_COLUMNS)]
     legend_lines = math.ceil(len(names) / 2) * max(name.count("\n") + 1 for name in names)
     figure, axes = single_axes(3.0 + LINE_INCHES * legend_lines, FONT_SIZE)
     lines = []

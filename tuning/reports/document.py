@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from elolab.arena.figures.faults import FaultCount, fault_sentences
 from elolab.arena.files import replace_file
 from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats
 from elolab.arena.reports.contents import Plot
@@ -15,6 +14,7 @@ from elolab.arena.reports.markdown import escaped, table_markdown
 from elolab.arena.reports.plots import PLOT_FOLDER, write_plots
 from elolab.arena.reports.render import OWN_PACKAGE, render
 from elolab.arena.reports.tables import NUMBER, TEXT, TextTable
+from elolab.arena.statistics.faults import FaultCount, fault_sentences
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
 
 MESSAGES = "elolab.tuning.reports"

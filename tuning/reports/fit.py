@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elolab.arena.figures.numbers import signed
+from elolab.arena.statistics.numbers import signed
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, game_words, padded
 from elolab.tuning.evaluation.fit import AGAINST_BEFORE, strengths_text
 from elolab.tuning.reports.document import MESSAGES, Block, Document, Facts, Note, Section, table_of, write_document

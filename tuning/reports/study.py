@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elolab.arena.figures.names import told_apart
-from elolab.arena.figures.numbers import given_text, percent_text, signed
-from elolab.arena.figures.standings import PENTANOMIAL_COLUMNS
-from elolab.arena.figures.statistics import elo_of_score
 from elolab.arena.files import replace_file
 from elolab.arena.notation.csv_tables import frame_csv
 from elolab.arena.reports.contents import Plot
 from elolab.arena.reports.tables import TextTable
 from elolab.arena.sequential import expected_pairs
+from elolab.arena.statistics.elo import elo_of_score
+from elolab.arena.statistics.names import shorten_unique
+from elolab.arena.statistics.numbers import given_text, percent_text, signed
+from elolab.arena.statistics.standings import PENTANOMIAL_COLUMNS
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, wrapped
 from elolab.engine.settings.parameters import BY_NAME
 from elolab.engine.settings.reference import unit_in
@@ -449,12 +449,12 @@ def tuning_text(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> str:
     head = "terminal.parameter" if result.spec.engine is None else "terminal.option"
     lines = [
         in_columns(
-            (message(head), told_apart([result.spec.base_name], 22)[0], message("terminal.recommended")),
+            (message(head), shorten_unique([result.spec.base_name], 22)[0], message("terminal.recommended")),
             PARAMETER_COLUMNS,
         )
     ]
     names = result.spec.space.names
-    for name, shown in zip(names, told_apart(names, PARAMETER_COLUMNS[0]), strict=True):
+    for name, shown in zip(names, shorten_unique(names, PARAMETER_COLUMNS[0]), strict=True):
         base = result.spec.space.default[name]
         recommended = base if result.decision is None else result.recommended[name]
         mark = "" if base == recommended else "  *"

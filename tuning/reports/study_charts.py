@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from elolab.arena.figures.names import told_apart
 from elolab.arena.reports.drawing.fonts import chart_language
 from elolab.arena.reports.drawing.marks import draw_interval, draw_point, settle, shown_bounds
 from elolab.arena.reports.drawing.style import (
@@ -27,6 +26,7 @@ from elolab.arena.reports.drawing.style import (
     new_figure,
     single_axes,
 )
+from elolab.arena.statistics.names import shorten_unique
 from elolab.engine.language import Catalogue, with_minus
 from elolab.engine.settings.parameters import BY_NAME
 from elolab.engine.settings.reference import unit_in
@@ -115,7 +115,7 @@ def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
     axes.set_ylim(bounds[0] - height, bounds[1] + height)
     _scale_axis(axes, "x", Dimension("games"))
     axes.set_xlabel(words("chart.games"))
-    (base,) = told_apart([result.spec.base_name], AXIS_NAME_WIDTH)
+    (base,) = shorten_unique([result.spec.base_name], AXIS_NAME_WIDTH)
     axes.set_ylabel(words("chart.elo_against_base", base=base))
     draw_grid(axes, "y")
     figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=9, handlelength=1.2)
@@ -223,7 +223,7 @@ def importance_chart(shares: Mapping[str, float], words: Catalogue) -> Figure:
     for place, share in zip(places, shares.values(), strict=True):
         axes.annotate(f"{100 * share:.0f} %", (100 * share, place), xytext=(4, 0), textcoords="offset points",
                       va="center", fontsize=9, color=INK)  # fmt: skip
-    axes.set_yticks(places, told_apart(list(shares), NAME_COLUMNS))
+    axes.set_yticks(places, shorten_unique(list(shares), NAME_COLUMNS))
     axes.invert_yaxis()
     axes.set_xlim(0, 112 * max([*shares.values(), 0.01]))
     axes.set_xlabel(words("chart.importance"))
@@ -344,7 +344,7 @@ def _mark_axis(axes: Axes, result: StudyResult, dimension: Dimension, words: Cat
     axes.axvline(_place(dimension, result.spec.space.default[dimension.name]), color=MUTED, linewidth=1, linestyle=":")
     axes.axvline(_place(dimension, result.recommended[dimension.name]), color=WIN, linewidth=1)
     if dimension.choices:
-        names = told_apart([value_text(value) for value in dimension.choices], NAME_COLUMNS)
+        names = shorten_unique([value_text(value) for value in dimension.choices], NAME_COLUMNS)
         axes.set_xticks(range(len(dimension.choices)), names, fontsize=8)
         axes.margins(x=0.2)
     else:

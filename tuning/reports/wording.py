@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from functools import reduce
 
-from elolab.arena.figures.numbers import INFINITY, error_text, signed
+from elolab.arena.statistics.numbers import INFINITY, error_text, signed
 from elolab.engine.language import Catalogue, padded
 from elolab.tuning.ablation.rows import AGAINST
 

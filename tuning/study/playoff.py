@@ -13,7 +13,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from elolab.arena.figures.statistics import NATURAL_TO_ELO
+from elolab.arena.statistics.elo import NATURAL_TO_ELO
 from elolab.tuning.study.model.maxima import remaining_gains
 from elolab.tuning.study.model.response import Array, ResponseModel
 from elolab.tuning.study.space import Values

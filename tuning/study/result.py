@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from elolab.arena.figures.faults import FaultCount
-from elolab.arena.figures.statistics import Pentanomial
 from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats
+from elolab.arena.statistics.elo import Pentanomial
+from elolab.arena.statistics.faults import FaultCount
 from elolab.engine.settings.parameters import Value
 from elolab.tuning.study.model.observations import Observations
 from elolab.tuning.study.model.response import ResponseModel

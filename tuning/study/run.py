@@ -16,14 +16,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from elolab.arena.figures.faults import FORFEITS, faults_of
-from elolab.arena.figures.numbers import signed
 from elolab.arena.play.live import first_that_fits
 from elolab.arena.play.stages import StagePlan
 from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.provenance.caveats import caveats_of
 from elolab.arena.records import Outcome
 from elolab.arena.run import Run, RunError, RunOptions, check_directory, engines_of, was_begun
+from elolab.arena.statistics.faults import FORFEITS, faults_of
+from elolab.arena.statistics.numbers import signed
 from elolab.engine.language import console
 from elolab.engine.settings.parameters import Value
 from elolab.tuning.matches import MatchTable

@@ -15,7 +15,7 @@ from elolab.engine.errors import UserError
 from elolab.engine.settings.configuration import ConfigurationError, Table, read_toml
 from elolab.engine.settings.limits import OWN_LEVEL, Limits
 from elolab.engine.settings.parameters import Value
-from elolab.engine.settings.toml_values import told_value
+from elolab.engine.settings.toml_values import format_toml
 from elolab.tuning.conditions import Conditions, read_conditions, read_limits
 from elolab.tuning.external_engine import BUILD, ExternalEngine
 from elolab.tuning.keys.study import MODELLING_SAMPLERS, NON_REGRESSION, SAMPLERS, SECONDS, STUDY
@@ -232,7 +232,7 @@ def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
     if idle is not None:
         budget = " and a budget in games" if idle == "round_pairs" else ""
         raise ConfigurationError(
-            f"{where}: {idle} = {told_value(data[idle])} has no effect with sampler = {spec.sampler!r}{budget}; leave "
+            f"{where}: {idle} = {format_toml(data[idle])} has no effect with sampler = {spec.sampler!r}{budget}; leave "
             "it out"
         )
     return spec

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from elolab.arena.figures.statistics import Pentanomial
+from elolab.arena.statistics.elo import Pentanomial
 from elolab.tuning.study.model.fitting import fit
 from elolab.tuning.study.model.maxima import combinations, expected_remaining_gain, maximum, sampled_starts
 from elolab.tuning.study.model.observations import Observations

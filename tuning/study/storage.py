@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 import optuna
 from optuna.trial import FrozenTrial, TrialState
 
-from elolab.arena.figures.statistics import Pentanomial
 from elolab.arena.records import digest_of
 from elolab.arena.run import RunError, without
+from elolab.arena.statistics.elo import Pentanomial
 from elolab.engine.errors import UserError
 from elolab.tuning.study.result import DEVIATION_ATTRIBUTE, RoundResult
 from elolab.tuning.study.rounds.pairs_of_settings import SettingsPair

@@ -111,7 +111,7 @@ def _lines(entries: Sequence[RunEntry], say: Catalogue, columns: int | None = No
 
 def _fitted(cells: dict[str, list[str]], columns: int) -> dict[str, list[str]]:
     """The columns of the table that fit; folders and results that are still too long are cut."""
-    from elolab.arena.figures.names import told_apart
+    from elolab.arena.statistics.names import shorten_unique
 
     widths = {head: max(map(columns_of, texts)) for head, texts in cells.items()}
     wanted = widths["folder"] + widths["result"]
@@ -122,7 +122,7 @@ def _fitted(cells: dict[str, list[str]], columns: int) -> dict[str, list[str]]:
             break
     folder = max(LEAST_FOLDER, room // 2, room - widths["result"])
     shown = {head: cells[head] for head in heads}
-    shown["folder"] = told_apart(cells["folder"], folder)
+    shown["folder"] = shorten_unique(cells["folder"], folder)
     rest = max(0, room - max(map(columns_of, shown["folder"])))
     shown["result"] = [clipped(text, rest) for text in cells["result"]]
     return shown

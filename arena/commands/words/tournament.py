@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from elolab.arena.commands.arguments import add_playing_arguments, output_folder
-from elolab.arena.commands.results import complain, play_and_print
+from elolab.arena.commands.results import play_and_print, warn
 from elolab.arena.commands.words.conditions import (
     FORMAT_WORDS,
     add_answer,
@@ -121,7 +121,7 @@ def play_words(kind: str, arguments: argparse.Namespace, own: dict[str, Any], ow
     if any("limit" not in entry for entry in entries):
         words += ["--limit", str(limit)]
         if limit != limits[0]:
-            complain("console.other_limit", limit=limit, usual=limits[0])
+            warn("console.other_limit", limit=limit, usual=limits[0])
     words += words_of_conditions(arguments)
     return play_and_print(replace(spec, command=tuple(words)), arguments)
 
@@ -133,7 +133,7 @@ def name_settings_without_effect(entries: Sequence[Mapping[str, Any]], players: 
         for name in by_own_names(entry.get("set", {})):
             reason = why_without_effect(name, values, player.limits)
             if reason is not None:
-                complain("console.without_effect", player=player.name, name=name,
+                warn("console.without_effect", player=player.name, name=name,
                          value=format_value(values[name]), reason=reason)  # fmt: skip
 
 
@@ -204,7 +204,7 @@ def _in_folder_of_its_own(spec: TournamentSpec, *, accepts_changes: bool) -> Tou
         number += 1
         name = f"{base}-{number}"
     if number > 1:
-        complain("console.other_folder", taken=RESULTS / base, folder=RESULTS / name)
+        warn("console.other_folder", taken=RESULTS / base, folder=RESULTS / name)
     return replace(spec, name=name)
 
 
@@ -214,8 +214,8 @@ def protocol_finder(*directories: Path) -> ProtocolFinder:
 
     return ProtocolFinder(
         [player for directory in directories for player in players_in(directory)],
-        lambda program, protocol: complain("console.speaks", program=program, protocol=protocol.title),
-        lambda program, seconds: complain("console.slow_to_speak", program=program, seconds=f"{seconds:g}"),
+        lambda program, protocol: warn("console.speaks", program=program, protocol=protocol.title),
+        lambda program, seconds: warn("console.slow_to_speak", program=program, seconds=f"{seconds:g}"),
     )
 
 

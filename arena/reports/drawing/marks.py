@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elolab.arena.figures.numbers import signed
 from elolab.arena.reports.drawing.style import GROUND
+from elolab.arena.statistics.numbers import signed
 from elolab.engine.language import columns_of, wrapped
 
 if TYPE_CHECKING:

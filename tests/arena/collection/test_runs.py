@@ -20,8 +20,6 @@ import pytest
 from elolab.arena.collection.comparison import compared
 from elolab.arena.collection.listing import RunEntry, entry_of, run_folders
 from elolab.arena.commands.words import tournament as words_of_tournament
-from elolab.arena.figures.match import figures_of
-from elolab.arena.figures.statistics import Pentanomial
 from elolab.arena.play.live import LIVE_NAME
 from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.play.tournament import run
@@ -30,6 +28,8 @@ from elolab.arena.records import GameRecord, Opening, Pairing
 from elolab.arena.run import RunError
 from elolab.arena.sequential import SequentialSettings
 from elolab.arena.spec import spec_from_mapping
+from elolab.arena.statistics.elo import Pentanomial
+from elolab.arena.statistics.match import figures_of
 from elolab.arena.watching.snapshot import RunFollower
 from elolab.command_line import main
 from elolab.engine.language import LANGUAGES, Catalogue, columns_of

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elolab.arena.formats.encounters import encounters_of
-from elolab.arena.schedule import FORMATS, Course, format_of, planned_games
+from elolab.arena.schedule import FORMATS, ScheduleState, format_of, planned_games
 from tests.support.fake_tournament import by_chance, key_of, order_of, played, specification
 
 KINDS: list[tuple[str, dict[str, Any]]] = [
@@ -64,7 +64,7 @@ def test_never_more_games_than_planned_and_the_bound_only_falls(spec: Any, seed:
     bounds, results = [planned_games(spec)], []
     for outcome in course.results:
         results.append(outcome)
-        following = Course.over(spec, results)
+        following = ScheduleState.over(spec, results)
         if len(following.results) == len(results):  # a batch is complete
             bounds.append(following.games)
     assert bounds == sorted(bounds, reverse=True)
@@ -76,7 +76,7 @@ def test_never_more_games_than_planned_and_the_bound_only_falls(spec: Any, seed:
 @given(tournaments, st.integers(0, 10**6))
 def test_the_course_is_known_again_from_the_games(spec: Any, seed: int) -> None:
     course = played(spec, by_chance(seed))
-    again = Course.over(spec, course.results)
+    again = ScheduleState.over(spec, course.results)
     assert again.results == course.results
     assert again.is_over
 
@@ -135,7 +135,7 @@ def test_a_player_that_cannot_be_started_holds_nobody_up(format: str, players: i
         assert [encounter.absent for encounter in lost] == [frozenset({index})] * len(lost)
         assert len(lost) <= 1  # it is not paired again
         assert course.unplayable == 4 * len(lost)
-        again = Course.over(spec, [outcome for outcome in course.results if outcome.key], course.withdrawals)
+        again = ScheduleState.over(spec, [outcome for outcome in course.results if outcome.key], course.withdrawals)
         assert again.games == course.games
         assert [outcome.absent for outcome in again.results] == [outcome.absent for outcome in course.results]
 

@@ -13,20 +13,20 @@ from hypothesis import strategies as st
 from elolab.arena.formats.encounters import seeds_of
 from elolab.arena.formats.knockout import Bracket, bracket_of
 from elolab.arena.records import Outcome, Pairing
-from elolab.arena.schedule import Course, Withdrawal, planned_games
+from elolab.arena.schedule import ScheduleState, Withdrawal, planned_games
 from elolab.arena.tournament_spec import TournamentSpec
 from tests.support.fake_tournament import by_chance, order_of, played, specification
 
 
-def with_results(spec: TournamentSpec, score: Callable[[Pairing], float]) -> Course:
+def with_results(spec: TournamentSpec, score: Callable[[Pairing], float]) -> ScheduleState:
     """The whole tournament; ``score`` gives the points of the first player."""
-    course = Course(spec, order_of(spec))
+    course = ScheduleState(spec, order_of(spec))
     while not course.is_over:
         course.advance({game.number: Outcome(str(game.number), game, score(game)) for game in course.batch})
     return course
 
 
-def final_bracket(course: Course) -> Bracket:
+def final_bracket(course: ScheduleState) -> Bracket:
     return bracket_of(course.spec, course.results)
 
 
@@ -161,7 +161,7 @@ def test_the_bound_is_reached_if_everything_is_drawn(players: int, third_place: 
     assert planned_games(spec) == len(course.results) == 2 * 5 * (players - 1 + third_place)
 
 
-def walkovers(spec: TournamentSpec, absent: list[str]) -> tuple[Course, Bracket]:
+def walkovers(spec: TournamentSpec, absent: list[str]) -> tuple[ScheduleState, Bracket]:
     course = played(spec, by_chance(5, 0), absent=absent)
     return course, final_bracket(course)
 
@@ -187,7 +187,7 @@ def test_two_that_cannot_be_started_leave_a_gap() -> None:
 
 def test_a_player_that_fails_in_sudden_death_loses_the_encounter() -> None:
     spec = specification("knockout", 2, tiebreak_pairs=2)
-    course = Course(spec, order_of(spec))
+    course = ScheduleState(spec, order_of(spec))
     course.advance({game.number: Outcome(str(game.number), game, 0.5) for game in course.batch})
 
     course.withdraw(Withdrawal("player 0", 0, "gone"))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from elolab.arena.formats.encounters import seeds_of
 from elolab.arena.formats.swiss import PairedRound, PairingState, SwissTable, paired_round, swiss_table
 from elolab.arena.records import Outcome
-from elolab.arena.schedule import Course
+from elolab.arena.schedule import ScheduleState
 from tests.support.fake_tournament import by_chance, order_of, played, specification
 
 
@@ -109,7 +109,7 @@ def test_the_first_round_is_the_upper_half_against_the_lower() -> None:
 def better_seed_wins(players: int, **keys: Any) -> list[tuple[set[frozenset[int]], int | None]]:
     """Encounters and bye of each round if the lower index wins every game."""
     spec = specification("swiss", players, **keys)
-    course = Course(spec, order_of(spec))
+    course = ScheduleState(spec, order_of(spec))
     while not course.is_over:
         course.advance(
             {game.number: Outcome(str(game.number), game, float(game.first < game.second)) for game in course.batch}

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from elolab.arena.figures.faults import FORFEITS
 from elolab.arena.play.store import Store
 from elolab.arena.play.tournament import run
 from elolab.arena.players.process import GAMES_DIRECTORIES
 from elolab.arena.spec import spec_from_mapping
+from elolab.arena.statistics.faults import FORFEITS
 
 ROOT = Path(__file__).parents[3]
 FAULTS = {*FORFEITS, "startup_failure"}

@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 
 from elolab.arena.colours import GREEN, coloured, has_colours
-from elolab.arena.figures.statistics import Pentanomial, Trinomial
 from elolab.arena.play.live import Progress
 from elolab.arena.play.running_elo import RunningElo
 from elolab.arena.records import Outcome, Pairing
+from elolab.arena.statistics.elo import Pentanomial, Trinomial
 
 SCORES = [(1.0, 0.5), (1.0, 1.0), (0.5, 0.5), (0.0, 1.0), (1.0, 0.5), (0.5, 0.0)]
 """Points of player 0 in both games of each pair."""

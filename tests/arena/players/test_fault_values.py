@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from elolab.arena.figures.faults import FORFEITS, FaultCount, fault_text
 from elolab.arena.players.contract import Fault, late_move_fault, stored_fault
+from elolab.arena.statistics.faults import FORFEITS, FaultCount, fault_text
 from elolab.engine.language import LANGUAGES, Catalogue, messages_of
 
 ROOT = Path(__file__).parents[3]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from elolab.arena.figures.faults import cause_of, fault_text, faults_of
 from elolab.arena.players.external import without_history
 from elolab.arena.records import GameRecord, Opening, PlayerSpec
+from elolab.arena.statistics.faults import cause_of, fault_text, faults_of
 from elolab.engine.games import game_named
 from elolab.engine.language import LANGUAGES, Catalogue
 from elolab.engine.rules import Rules

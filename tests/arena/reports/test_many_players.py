@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from elolab.arena.figures.numbers import percent_text
 from elolab.arena.records import GameRecord, Pairing
 from elolab.arena.reports.contents import MAX_TABLED_PLAYERS
 from elolab.arena.reports.games import GAMES_FOLDER
 from elolab.arena.reports.page import crosstable_html
 from elolab.arena.reports.write import write_report
+from elolab.arena.statistics.numbers import percent_text
 from elolab.arena.tournament_spec import TournamentSpec
 from tests.arena.reports.test_many_games import chunk_in
 from tests.arena.reports.test_report import game, loaded, specification

@@ -13,8 +13,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elolab.arena.figures.numbers import signed
-from elolab.arena.figures.standings import tables_of
 from elolab.arena.records import GameRecord, GameSummary, MoveRecord, Opening, Outcome, Pairing, PlayerSpec
 from elolab.arena.reports.charts import convergence, ratings_chart
 from elolab.arena.reports.contents import repeat_command
@@ -24,6 +22,8 @@ from elolab.arena.reports.tables import TEXT, TextTable
 from elolab.arena.reports.write import exported, write_report
 from elolab.arena.schedule import games_that_count
 from elolab.arena.sequential import SequentialSettings
+from elolab.arena.statistics.numbers import signed
+from elolab.arena.statistics.standings import tables_of
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.language import LANGUAGES
 from elolab.engine.rules import Adjudication, Rules

@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from elolab.arena.figures.faults import FORFEITS
-from elolab.arena.figures.standings import tables_of
 from elolab.arena.play import live
 from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.play.tournament import WITHDRAWALS
 from elolab.arena.players.contract import Fault
 from elolab.arena.records import GameRecord, MoveRecord, Opening, Pairing
 from elolab.arena.spec import spec_from_mapping
+from elolab.arena.statistics.faults import FORFEITS
+from elolab.arena.statistics.standings import tables_of
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.arena.watching import snapshot
 from elolab.arena.watching.snapshot import GameReader, RunFollower, changes

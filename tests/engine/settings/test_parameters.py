@@ -51,7 +51,7 @@ from elolab.engine.settings.reference import (
     measurements,
     unit_in,
 )
-from elolab.engine.settings.toml_values import told_value
+from elolab.engine.settings.toml_values import format_toml
 
 ROWS = pytest.mark.parametrize("row", PARAMETERS, ids=lambda row: row.name)
 
@@ -354,7 +354,7 @@ def test_a_wrong_value_names_place_key_value_and_remedy(row: Parameter) -> None:
         with pytest.raises(ParameterError) as caught:
             row.check(value, "preset.toml")
         message = str(caught.value)
-        assert message.startswith(f"preset.toml: {row.name} = {told_value(value)}, expected ")
+        assert message.startswith(f"preset.toml: {row.name} = {format_toml(value)}, expected ")
         remedy = {"switch": "on or off", "weights": "file of weights"}.get(row.kind, str(row.legal[0]))
         assert remedy in message
         assert "\n" not in message

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from elolab.engine.settings.toml_values import told_value, toml_value
+from elolab.engine.settings.toml_values import format_toml, toml_value
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,6 @@ def test_values_are_written_as_toml_reads_them(value: Any, text: str | None) -> 
 
 
 def test_a_text_that_is_told_has_single_quotation_marks() -> None:
-    assert [told_value(value) for value in ("a", True, ["a"], None, date)] == [
+    assert [format_toml(value) for value in ("a", True, ["a"], None, date)] == [
         "'a'", "true", '["a"]', "None", "<class 'datetime.date'>",
     ]  # fmt: skip

@@ -24,12 +24,12 @@ import pytest
 from scipy import stats
 
 from elolab import command_line
-from elolab.arena.figures.statistics import Pentanomial
 from elolab.arena.play.live import LIVE_NAME
 from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.provenance.record import PROGRAMS
 from elolab.arena.records import GameRecord, Opening
 from elolab.arena.run import ENGINE_IDENTITY, OTHER_KINDS
+from elolab.arena.statistics.elo import Pentanomial
 from elolab.engine.compiled.identity import engine_identity
 from elolab.engine.engine import Engine, StopFlag
 from elolab.engine.errors import UserError

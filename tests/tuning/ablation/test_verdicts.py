@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
 
 from allocation_simulation import beside_equal_split, false_difference_rate, simulated_pairs
 
-from elolab.arena.figures.statistics import Pentanomial, elo_of_score, score_of_elo
+from elolab.arena.statistics.elo import Pentanomial, elo_of_score, score_of_elo
 from elolab.tuning.ablation.allocation import Allocation, ResearchQuestion
 from elolab.tuning.ablation.factorial import GENERATORS, cell_weights, contrast_estimate, design_of
 from elolab.tuning.ablation.rows import judgements_of

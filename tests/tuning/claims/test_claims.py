@@ -17,11 +17,11 @@ import pytest
 from scipy import stats
 
 from elolab import command_line
-from elolab.arena.figures.faults import FaultCount
-from elolab.arena.figures.statistics import Pentanomial, elo_of_score, score_of_elo
 from elolab.arena.play.live import LIVE_NAME
 from elolab.arena.play.store import Store
 from elolab.arena.records import Opening
+from elolab.arena.statistics.elo import Pentanomial, elo_of_score, score_of_elo
+from elolab.arena.statistics.faults import FaultCount
 from elolab.engine.engine import StopFlag
 from elolab.engine.errors import UserError
 from elolab.engine.language import Catalogue

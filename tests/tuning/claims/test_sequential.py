@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from elolab.arena.figures.statistics import Pentanomial, score_of_elo
+from elolab.arena.statistics.elo import Pentanomial, score_of_elo
 from elolab.tuning.ablation.verdicts import match_estimate, reach_of_t
 from elolab.tuning.claims.courses import seen_of
 from elolab.tuning.claims.sequential import Looks, Seen

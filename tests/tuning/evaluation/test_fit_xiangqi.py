@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from elolab.arena.figures.statistics import Pentanomial
 from elolab.arena.play.store import Store
 from elolab.arena.reports.tables import NUMBER, TEXT, TextTable
+from elolab.arena.statistics.elo import Pentanomial
 from elolab.engine.engine import Engine, StopFlag
 from elolab.engine.games import game_named
 from elolab.engine.games.contract import EvaluationFitting

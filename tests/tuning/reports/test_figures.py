@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, cast, get_type_hints
 
 import pytest
 
-from elolab.arena.figures.statistics import Pentanomial
 from elolab.arena.reports.drawing.marks import CUT
+from elolab.arena.statistics.elo import Pentanomial
 from elolab.engine.language import LANGUAGES, Catalogue, columns_of
 from elolab.engine.settings.parameters import BY_NAME
 from elolab.tuning.ablation.levels import level_of

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elolab.arena.figures.statistics import Pentanomial
+from elolab.arena.statistics.elo import Pentanomial
 from elolab.engine.language import Catalogue
 from elolab.engine.settings.parameters import Value
 from elolab.tuning.reports.study import optimism_sentence

@@ -25,7 +25,6 @@ import pytest
 
 from elolab import command_line
 from elolab.arena.engines_file import EnginesFile
-from elolab.arena.figures.statistics import Pentanomial
 from elolab.arena.notation.openings import is_reserved_for_validation
 from elolab.arena.play.damage import renew_checksums
 from elolab.arena.play.live import LIVE_NAME
@@ -36,6 +35,7 @@ from elolab.arena.records import GameRecord
 from elolab.arena.run import RunError
 from elolab.arena.sequential import POWER, acceptance_probability, target_of
 from elolab.arena.spec import spec_from_mapping
+from elolab.arena.statistics.elo import Pentanomial
 from elolab.engine.compiled.identity import engine_identity
 from elolab.engine.engine import StopFlag
 from elolab.engine.errors import UserError

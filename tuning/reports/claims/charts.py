@@ -10,9 +10,9 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from elolab.arena.figures.numbers import signed
 from elolab.arena.reports.drawing.marks import draw_interval, draw_point, settle, shown_bounds
 from elolab.arena.reports.drawing.style import GROUND, INK, LOSS, MUTED, SERIES, WIN, draw_grid
+from elolab.arena.statistics.numbers import signed
 from elolab.engine.language import Catalogue
 from elolab.tuning.claims.measures import RATIO_UNITS
 from elolab.tuning.claims.results import CellRow, PartResult

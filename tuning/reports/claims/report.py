@@ -11,12 +11,12 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
-from elolab.arena.figures.numbers import INFINITY, signed
 from elolab.arena.files import replace_file
 from elolab.arena.notation.csv_tables import csv_text, frame_csv
 from elolab.arena.reports.contents import Plot
 from elolab.arena.reports.tables import TextTable
 from elolab.arena.sequential import POWER
+from elolab.arena.statistics.numbers import INFINITY, signed
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
 from elolab.tuning.ablation.verdicts import ERROR_RATE
 from elolab.tuning.claims.measures import RATIO_UNITS

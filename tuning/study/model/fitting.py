@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from elolab.arena.figures.statistics import NATURAL_TO_ELO
+from elolab.arena.statistics.elo import NATURAL_TO_ELO
 from elolab.tuning.study.model.departures import Group, Possible, choose, drawn_weights, groups_of
 from elolab.tuning.study.model.hill import (
     CLOSE_DEVIATION,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from elolab.arena.figures.statistics import Pentanomial
+from elolab.arena.statistics.elo import Pentanomial
 from elolab.tuning.study.space import Space, Values
 
 Array = NDArray[np.float64]

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from elolab.arena.figures.statistics import Pentanomial
 from elolab.arena.notation.openings import Suite
 from elolab.arena.records import Outcome, PlayerSpec
 from elolab.arena.run import REMEDY, Run, RunError
+from elolab.arena.statistics.elo import Pentanomial
 from elolab.engine.settings.limits import Limits
 from elolab.tuning.matches import Match, MatchTable
 from elolab.tuning.study.rounds.pairs_of_settings import SettingsPair

@@ -8,13 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import Unpack
 
-from elolab.arena.figures.faults import FORFEITS, FaultCount, faults_of
 from elolab.arena.play.estimates import estimated_game_seconds
 from elolab.arena.play.stages import GameStage, StagePlan
 from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.players.processors import Side
 from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats, caveats_of
 from elolab.arena.run import Purpose, Run, RunError, RunOptions, check_directory, engines_of, store_before_run
+from elolab.arena.statistics.faults import FORFEITS, FaultCount, faults_of
 from elolab.engine.language import console
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import Value

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from elolab.arena.figures.statistics import (
+from elolab.arena.statistics.elo import (
     Estimate,
     Pentanomial,
     SequentialEstimate,

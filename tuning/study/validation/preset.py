@@ -7,10 +7,10 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from elolab.arena.figures.numbers import signed
 from elolab.arena.files import replace_file
 from elolab.arena.play.store import Store
 from elolab.arena.records import PlayerSpec
+from elolab.arena.statistics.numbers import signed
 from elolab.engine.settings.configuration import specification_word
 from elolab.engine.settings.limits import OWN_LEVEL, Limits
 from elolab.engine.settings.parameters import Value

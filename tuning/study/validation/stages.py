@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from elolab.arena.figures.numbers import error_text, signed
 from elolab.arena.play.live import first_that_fits
 from elolab.arena.play.store import Store
 from elolab.arena.run import Run
+from elolab.arena.statistics.numbers import error_text, signed
 from elolab.engine.language import console
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import Value

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from elolab.arena.figures.standings import tables_of
 from elolab.arena.records import Outcome
 from elolab.arena.reports.charts import wilson_interval
 from elolab.arena.reports.contents import Plot
@@ -24,6 +23,7 @@ from elolab.arena.reports.drawing.marks import (
 from elolab.arena.reports.drawing.style import figure_file, single_axes, svg_text
 from elolab.arena.reports.plots import figures_also_as, plots_of, write_plots
 from elolab.arena.schedule import sequential_run
+from elolab.arena.statistics.standings import tables_of
 from tests.support.extreme_results import long_names, tournaments
 from tests.support.figure_geometry import check_figure
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from elolab.arena.figures.statistics import Pentanomial
+from elolab.arena.statistics.elo import Pentanomial
 from elolab.tuning.study.model.fitting import fit
 from elolab.tuning.study.model.observations import Observations
 from elolab.tuning.study.space import Dimension, Space

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from elolab.arena.figures.statistics import NATURAL_TO_ELO
 from elolab.arena.play.store import Store
+from elolab.arena.statistics.elo import NATURAL_TO_ELO
 from elolab.engine.engine import StopFlag
 from elolab.engine.errors import UserError
 from elolab.engine.language import Catalogue

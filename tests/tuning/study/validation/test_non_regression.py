@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from elolab.arena.figures.statistics import Pentanomial, log_likelihood_ratios, sequential_test
+from elolab.arena.statistics.elo import Pentanomial, log_likelihood_ratios, sequential_test
 from elolab.engine.errors import UserError
 from elolab.tuning.reports.study import tuning_data, verdict_sentence, write_tuning_report
 from elolab.tuning.rereading import result_in

@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from elolab.arena.figures.statistics import Pentanomial, Trinomial
 from elolab.arena.sequential import SequentialSettings, expected_pairs
+from elolab.arena.statistics.elo import Pentanomial, Trinomial
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, padded, wrapped
 
 if TYPE_CHECKING:
-    from elolab.arena.figures.standings import Tables
     from elolab.arena.sequential import SequentialRun
+    from elolab.arena.statistics.standings import Tables
     from elolab.arena.tournament_spec import TournamentSpec
 
 
@@ -61,7 +61,7 @@ def figures_of(counts: Pentanomial | Trinomial, settings: SequentialSettings | N
 
 def figure_lines(figures: dict[str, Any], language: str = DEFAULT_LANGUAGE) -> list[str]:
     """The statistics of ``figures_of`` as text, within 80 columns."""
-    from elolab.arena.figures.numbers import INFINITY, percent_text
+    from elolab.arena.statistics.numbers import INFINITY, percent_text
 
     say = Catalogue("elolab.arena", language)
     if figures["pentanomial"] is not None:
@@ -85,7 +85,7 @@ def figure_lines(figures: dict[str, Any], language: str = DEFAULT_LANGUAGE) -> l
 
 def _test_lines(figures: dict[str, Any], say: Catalogue) -> list[str]:
     """The statistics of a sequential test."""
-    from elolab.arena.figures.numbers import given_text, percent_text, signed
+    from elolab.arena.statistics.numbers import given_text, percent_text, signed
 
     llr, low, high = (signed(figures[name], 3) for name in ("llr", "lower_bound", "upper_bound"))
     verdict = say(f"verdict.{VERDICT_KEYS.get(figures['verdict'], 'undecided')}_short")
@@ -127,7 +127,7 @@ def _elo_with_interval(figures: dict[str, Any], prefix: str, say: Catalogue) -> 
 
 
 def _signed(value: float) -> str:
-    from elolab.arena.figures.numbers import signed
+    from elolab.arena.statistics.numbers import signed
 
     return signed(value, 2)
 
@@ -156,7 +156,7 @@ def match_lines(
 
 def verdict_sentence(run: SequentialRun, one: str, other: str, say: Callable[..., str]) -> str:
     """The state of a sequential test of ``one`` against ``other``; ``say`` are the messages of ``arena``."""
-    from elolab.arena.figures.numbers import given_text
+    from elolab.arena.statistics.numbers import given_text
 
     settings = run.settings
     sentence = say(

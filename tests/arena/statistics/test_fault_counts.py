@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from elolab.arena.figures.faults import (
+from elolab.arena.players.contract import Fault
+from elolab.arena.records import GameRecord, Opening, Pairing
+from elolab.arena.statistics.faults import (
     FAULTS_SHOWN,
     FORFEITS,
     FaultCount,
@@ -11,9 +13,7 @@ from elolab.arena.figures.faults import (
     faults_of,
     time_loss_warnings,
 )
-from elolab.arena.figures.standings import tables_of, tables_text
-from elolab.arena.players.contract import Fault
-from elolab.arena.records import GameRecord, Opening, Pairing
+from elolab.arena.statistics.standings import tables_of, tables_text
 from elolab.engine.language import LANGUAGES, Catalogue
 from elolab.engine.rules import REASONS
 

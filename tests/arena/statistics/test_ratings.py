@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from elolab.arena.figures.ratings import (
+from elolab.arena.statistics.elo import NATURAL_TO_ELO
+from elolab.arena.statistics.ratings import (
     ADVANTAGE_PRIOR_DEVIATION,
     DRAW_PRIOR_DEVIATION,
     RATING_PRIOR_DEVIATION,
@@ -17,7 +18,6 @@ from elolab.arena.figures.ratings import (
     fit_ratings,
     outcome_probabilities,
 )
-from elolab.arena.figures.statistics import NATURAL_TO_ELO
 
 
 def _pairing(first: int, second: int, pairs: np.ndarray, single: np.ndarray | None = None) -> PairingCounts:

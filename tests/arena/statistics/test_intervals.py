@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from elolab.arena.figures.intervals import INTERVAL_DEVIATIONS, deviations_from, score_bounds, tolerance
-from elolab.arena.figures.statistics import Pentanomial, score_of_elo
+from elolab.arena.statistics.elo import Pentanomial, score_of_elo
+from elolab.arena.statistics.intervals import INTERVAL_DEVIATIONS, deviations_from, score_bounds, tolerance
 
 SCORES = np.linspace(0, 1, 5)
 COUNTS = st.tuples(*[st.integers(0, 30)] * 5)

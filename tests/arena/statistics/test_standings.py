@@ -12,14 +12,14 @@ import numpy as np
 import pandas
 import pytest
 
-from elolab.arena.figures.numbers import given_text, signed
-from elolab.arena.figures.standings import (
+from elolab.arena.records import GameRecord, MoveRecord, Opening, Pairing
+from elolab.arena.statistics.elo import Pentanomial
+from elolab.arena.statistics.numbers import given_text, signed
+from elolab.arena.statistics.standings import (
     PairCounter,
     tables_of,
     tables_text,
 )
-from elolab.arena.figures.statistics import Pentanomial
-from elolab.arena.records import GameRecord, MoveRecord, Opening, Pairing
 
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w"
 NAMES = ("alpha", "beta", "gamma")
@@ -230,7 +230,7 @@ def test_signs_are_typographic_and_zero_has_none() -> None:
 
 def test_importing_is_light() -> None:
     heavy = ("pandas", "matplotlib", "numba")
-    code = f"import sys, elolab.arena.figures.standings; print([m for m in {heavy} if m in sys.modules])"
+    code = f"import sys, elolab.arena.statistics.standings; print([m for m in {heavy} if m in sys.modules])"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "[]"
 

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elolab.arena.figures.faults import FaultCount, FaultCounter, fault_text
-from elolab.arena.figures.names import told_apart
-from elolab.arena.figures.numbers import error_text, given_text, percent_text, signed
-from elolab.arena.figures.ratings import PairingCounts, PairingTable, Ratings, fit_ratings, with_match
-from elolab.arena.figures.statistics import Estimate, Pentanomial, Trinomial
 from elolab.arena.notation.csv_tables import csv_text
 from elolab.arena.records import GameRecord, GameSummary
+from elolab.arena.statistics.elo import Estimate, Pentanomial, Trinomial
+from elolab.arena.statistics.faults import FaultCount, FaultCounter, fault_text
+from elolab.arena.statistics.names import shorten_unique
+from elolab.arena.statistics.numbers import error_text, given_text, percent_text, signed
+from elolab.arena.statistics.ratings import PairingCounts, PairingTable, Ratings, fit_ratings, with_match
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, columns_of, padded, with_minus, wrapped
 
 if TYPE_CHECKING:
@@ -509,7 +509,7 @@ def _standings_lines(tables: Tables, say: Catalogue) -> list[str]:
     rating_head, score_head = (padded(say(f"standings.{name}"), 7, right=True) for name in ("rating", "score"))
     name_head = padded(say("standings.player"), name_width)
     lines.append(f"  # {name_head} {rating_head}      ± {score_head}{games_head}  {pair_head}")
-    shown = told_apart([row.player for row in tables.standings], name_width)
+    shown = shorten_unique([row.player for row in tables.standings], name_width)
     for row, name in zip(tables.standings, shown, strict=True):
         pairs = " ".join(
             f"{getattr(row, name):>{width}}" for name, width in zip(PENTANOMIAL_COLUMNS, widths, strict=True)
@@ -567,7 +567,7 @@ def _superiority_lines(tables: Tables, say: Catalogue) -> list[str]:
         "",
         " " * (4 + width) + "".join(f"{number:>6}" for number in range(1, len(shown) + 1)),
     ]
-    for place, (name, shares) in enumerate(zip(told_apart(shown, width), tables.superiority(), strict=False)):
+    for place, (name, shares) in enumerate(zip(shorten_unique(shown, width), tables.superiority(), strict=False)):
         cells = ("-" if other == place else percent_text(share) for other, share in enumerate(shares[: len(shown)]))
         lines.append(f"{place + 1:>3} {padded(name, width)}" + "".join(f"{cell:>6}" for cell in cells))
     if len(names) > len(shown):
@@ -584,7 +584,7 @@ def _pairings_lines(tables: Tables, say: Catalogue) -> list[str]:
     heads = [padded(say(f"standings.{name}"), width) for name in ("player", "opponent")]
     lines.append(f"{' '.join(heads)} {'Elo':>7} {'±':>6} {'LOS %':>6} {padded(say('standings.games'), 14, right=True)}")
     players = tables.counter.players
-    short = dict(zip(players, told_apart(players, width), strict=True))
+    short = dict(zip(players, shorten_unique(players, width), strict=True))
     for row in shown:
         mark = "" if row.from_pairs else " *"
         counts = f"{row.wins}-{row.draws}-{row.losses}"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elolab.arena.figures.brownian import log_normal_cdf, worse_outcome_probability
-from elolab.arena.figures.statistics import (
+from elolab.arena.statistics.brownian import log_normal_cdf, worse_outcome_probability
+from elolab.arena.statistics.elo import (
     Pentanomial,
     Trinomial,
     elo_of_score,

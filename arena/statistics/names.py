@@ -15,7 +15,7 @@ BEFORE_DIFFERENCE = 3
 """Characters shown before the place where names begin to differ."""
 
 
-def told_apart(names: Sequence[str], columns: int) -> list[str]:
+def shorten_unique(names: Sequence[str], columns: int) -> list[str]:
     """Shorten names to at most ``columns`` columns each (at least 8), so that different names stay different.
 
     A long name keeps its beginning and end. If some then look alike, it keeps its beginning and the place of the first

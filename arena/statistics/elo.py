@@ -15,8 +15,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from elolab.arena.figures.brownian import worse_outcome_probability
-from elolab.arena.figures.intervals import INTERVAL_DEVIATIONS, score_bounds
+from elolab.arena.statistics.brownian import worse_outcome_probability
+from elolab.arena.statistics.intervals import INTERVAL_DEVIATIONS, score_bounds
 
 NATURAL_TO_ELO = 400 / math.log(10)
 """Elo of one natural unit of log odds."""
@@ -43,7 +43,7 @@ class Estimate:
     """Standard error of ``score`` from the spread of results: 0 if all are alike, infinite if nothing was played."""
     score_low: float
     score_high: float
-    """Bounds of the 95 % interval of ``score``, 0 to 1, by ``arena.figures.intervals``."""
+    """Bounds of the 95 % interval of ``score``, 0 to 1, by ``arena.statistics.intervals``."""
     elo: float
     elo_error: float
     """Half the width of the 95 % interval, in Elo; infinite if a bound is."""

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
 
 import statistics_simulation as simulation
 
-from elolab.arena.figures.statistics import Pentanomial, elo_of_score, estimate_after_test
+from elolab.arena.statistics.elo import Pentanomial, elo_of_score, estimate_after_test
 
 TESTS = 300
 

@@ -1,6 +1,6 @@
 """Placing in a Swiss tournament or a knockout: points with tie-breaks, and the bracket.
 
-Only complete rounds count. The ratings of ``arena.figures.standings`` are independent of placing and use all games.
+Only complete rounds count. The ratings of ``arena.statistics.standings`` are independent of placing and use all games.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from elolab.arena.figures.names import told_apart
-from elolab.arena.figures.standings import MESSAGES, TEXT_WIDTH
 from elolab.arena.formats.encounters import Encounter, seeds_of
 from elolab.arena.formats.knockout import BYE, POINTS, UNKNOWN, WALKOVER, Bracket, Knockout, Tie, bracket_of
 from elolab.arena.formats.swiss import TIE, WIN, Swiss, SwissTable, points_for, swiss_table
 from elolab.arena.records import Outcome
-from elolab.arena.schedule import FORMATS, Course, Withdrawal
+from elolab.arena.schedule import FORMATS, ScheduleState, Withdrawal
+from elolab.arena.statistics.names import shorten_unique
+from elolab.arena.statistics.standings import MESSAGES, TEXT_WIDTH
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, columns_of, padded, with_minus, wrapped
 
@@ -151,16 +151,16 @@ def placing_of(
     """The placing after a tournament's complete rounds; ``None`` for formats placed by ratings alone."""
     chosen = FORMATS.get(spec.format)
     if isinstance(chosen, Swiss):
-        return _swiss_placing(Course.over(spec, outcomes, withdrawals))
+        return _swiss_placing(ScheduleState.over(spec, outcomes, withdrawals))
     if isinstance(chosen, Knockout):
-        return _knockout_placing(Course.over(spec, outcomes, withdrawals))
+        return _knockout_placing(ScheduleState.over(spec, outcomes, withdrawals))
     return None
 
 
-def _swiss_placing(course: Course) -> Placing:
-    spec = course.spec
+def _swiss_placing(state: ScheduleState) -> Placing:
+    spec = state.spec
     names = tuple(player.name for player in spec.players)
-    table = swiss_table(spec, course.results)
+    table = swiss_table(spec, state.results)
     encounters = []
     for round in range(table.rounds):
         played = [encounter for encounter in table.encounters if encounter.round == round]
@@ -169,8 +169,8 @@ def _swiss_placing(course: Course) -> Placing:
         if bye is not None:
             encounters.append(EncounterRow(round + 1, names[bye], "", 0, 0, 0, names[bye], BYE))
     return Placing(
-        _swiss_rows(table, seeds_of(spec), names), tuple(encounters), table.rounds, spec.rounds, course.is_over,
-        course.withdrawals, None, names, spec.pairs_of_encounter,
+        _swiss_rows(table, seeds_of(spec), names), tuple(encounters), table.rounds, spec.rounds, state.is_over,
+        state.withdrawals, None, names, spec.pairs_of_encounter,
     )  # fmt: skip
 
 
@@ -246,16 +246,16 @@ def _round_text(table: SwissTable, own: Sequence[Encounter], round: int, player:
     return f"{ranking.index(_opponent(encounter, player)) + 1}{sign}{'*' if encounter.absent else ''}"
 
 
-def _knockout_placing(course: Course) -> Placing:
-    spec = course.spec
+def _knockout_placing(state: ScheduleState) -> Placing:
+    spec = state.spec
     names = tuple(player.name for player in spec.players)
-    bracket = bracket_of(spec, course.results)
+    bracket = bracket_of(spec, state.results)
     decided = [tie for tie in bracket.ties if tie.reason is not None and set(tie.players) != {None}]
     rounds = len(bracket.rounds)
     played = sum(all(tie.reason is not None for tie in bracket.ties if tie.round == round) for round in range(rounds))
     return Placing(
         _knockout_rows(bracket, decided, names), tuple(_tie_row(tie, names) for tie in decided), played, rounds,
-        course.is_over, course.withdrawals, bracket, names, spec.pairs,
+        state.is_over, state.withdrawals, bracket, names, spec.pairs,
     )  # fmt: skip
 
 
@@ -401,7 +401,7 @@ def _swiss_lines(placing: Placing, say: Catalogue) -> list[str]:
     shown_heads = " ".join(padded(head, width, right=True) for head, width in zip(heads, widths, strict=True))
     numbers = "".join(f"{number + 1:>{CELL_WIDTH}}" for number in range(rounds))
     lines.append(f"  # {padded(say('standings.player'), name_width)} {shown_heads}{numbers}")
-    for row, name in zip(rows, told_apart([row.player for row in rows], name_width), strict=True):
+    for row, name in zip(rows, shorten_unique([row.player for row in rows], name_width), strict=True):
         direct = "" if row.direct_encounter is None else points_text(row.direct_encounter)
         values = [row.points, row.buchholz, row.sonneborn_berger]
         cells = [*map(points_text, values), direct, points_text(row.game_points)]
@@ -417,7 +417,7 @@ def _bracket_lines(placing: Placing, say: Catalogue) -> list[str]:
     bracket = placing.bracket
     assert bracket is not None
     width = min(20, max(map(columns_of, placing.names)))
-    short = told_apart(placing.names, width)
+    short = shorten_unique(placing.names, width)
     lines = [
         say("placing.knockout", rounds=rounds_text(placing, say)),
         *wrapped(say("placing.knockout_note"), TEXT_WIDTH - 1),

@@ -10,7 +10,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from elolab.arena.figures.placing import (
+from elolab.arena.formats.encounters import Encounter
+from elolab.arena.records import GameRecord, MoveRecord, Opening, Outcome
+from elolab.arena.reports.write import write_report
+from elolab.arena.schedule import ScheduleState
+from elolab.arena.statistics.placing import (
     KnockoutRow,
     Placing,
     SwissRow,
@@ -20,15 +24,11 @@ from elolab.arena.figures.placing import (
     points_text,
     result_sentence,
 )
-from elolab.arena.formats.encounters import Encounter
-from elolab.arena.records import GameRecord, MoveRecord, Opening, Outcome
-from elolab.arena.reports.write import write_report
-from elolab.arena.schedule import Course
 from elolab.engine.language import LANGUAGES, Catalogue, columns_of
 from tests.support.fake_tournament import by_chance, order_of, played, specification
 
 
-def placing(course: Course) -> Placing:
+def placing(course: ScheduleState) -> Placing:
     games = [outcome for outcome in course.results if outcome.key]
     found = placing_of(course.spec, games, course.withdrawals)
     assert found is not None
@@ -121,7 +121,7 @@ def test_players_of_a_semi_final_that_cannot_be_started_are_behind_the_third(
 def test_who_won_the_final_is_told_with_the_points_of_the_final() -> None:
     """The lower one of the bracket wins it: 2-0, after semi-finals of 1½-½."""
     strength = [1, 3, 0, 2]
-    course = Course(spec := specification("knockout", 4, third_place=True), order_of(spec))
+    course = ScheduleState(spec := specification("knockout", 4, third_place=True), order_of(spec))
     while not course.is_over:
         points = {
             game.number: float(strength[game.first] > strength[game.second]) if game.number % 2 or game.round else 0.5
@@ -162,7 +162,7 @@ def test_the_lines_fit_on_a_terminal(format: str, players: int, language: str) -
     assert all(f"player {number}" in text for number in range(players))
 
 
-def records_of(course: Course) -> list[GameRecord]:
+def records_of(course: ScheduleState) -> list[GameRecord]:
     names = [player.name for player in course.spec.players]
     results = {1.0: "1-0", 0.5: "1/2-1/2", 0.0: "0-1"}
     return [

@@ -13,8 +13,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from elolab.arena.figures.intervals import INTERVAL_DEVIATIONS
-from elolab.arena.figures.statistics import NATURAL_TO_ELO, Array, Estimate, Pentanomial, Trinomial
+from elolab.arena.statistics.elo import NATURAL_TO_ELO, Array, Estimate, Pentanomial, Trinomial
+from elolab.arena.statistics.intervals import INTERVAL_DEVIATIONS
 
 RATING_PRIOR_DEVIATION = 6.0
 """Standard deviation of the weak prior of a rating, in natural units of the model (about 1 000 Elo)."""

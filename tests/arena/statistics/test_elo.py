@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from elolab.arena.figures.statistics import (
+from elolab.arena.statistics.elo import (
     NORMALIZED_UNIT,
     Pentanomial,
     Trinomial,
