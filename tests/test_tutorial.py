@@ -39,8 +39,17 @@ from tests.support.printed import (
     unfounded_figures,
 )
 
+GUIDE = tuple(
+    f"docs/{name}.md"
+    for name in (
+        "commands", "tournaments", "engines", "tuning", "ablation", "other-engines", "runs", "cluster", "files",
+        "builtin-engine", "literature",
+    )
+)  # fmt: skip
+"""The pages by task that show commands."""
 PAGES = (
-    "docs/tutorial.md", "docs/guide.md", "docs/python.md", "docs/literature.md", "docs/glossary.md", "docs/how-to.md",
+    "docs/guide.md", "docs/tutorial.md", "docs/python.md", "docs/statistics.md", "docs/glossary.md", "docs/how-to.md",
+    *GUIDE,
 )  # fmt: skip
 """Each has a Chinese page beside it; ``docs/claims.md`` is generated, and tested in ``test_claims_page.py``."""
 
@@ -80,18 +89,17 @@ NOT_RUN = {
     "elolab fit-evaluation --game xiangqi --games 5000 --iterations 3 --until-no-gain --output mine.toml":
         "fits weights for hours",
 }  # fmt: skip
-"""Commands of README.md and docs/guide.md that are too long for a test or need something else; all are parsed."""
+"""Commands of README.md and the guide that are too long for a test or need something else; all are parsed."""
 STANDS_FOR = {"make demo": f"elolab tournament {ROOT}/configs/tournaments/demo-othello.toml"}
 """What is run instead: the figures in README.md are those of Othello, and packages are installed already."""
 FIGURES_OF_GAMES = ("docs/tutorial.md", "README.md")
 """The pages that print what their commands do; the guide prints excerpts with names of its own."""
-RUN = ("docs/tutorial.md", "docs/guide.md", "README.md")
+RUN = ("docs/tutorial.md", *GUIDE, "README.md")
 """The pages whose commands are run."""
 
 
-@each("docs/tutorial.md", "docs/guide.md", "docs/claims.md")
+@each("docs/tutorial.md", "docs/claims.md", *GUIDE)
 def test_commands_are_read_by_the_command_line(page: str) -> None:
-    assert commands_in(page)
     for line in commands_in(page):
         read_command(line)
 
@@ -105,14 +113,16 @@ def test_its_files_are_valid(page: str, tmp_path: Path) -> None:
     assert load_ablation(tmp_path / "worth.toml").questions == 3
 
 
-@each("docs/guide.md")
+@each("docs/commands.md")
 def test_the_guide_has_every_command(page: str) -> None:
     assert set(re.findall(r"^\| `elolab ([\w-]+)", text_of(page), re.MULTILINE)) >= {row.name for row in COMMANDS}
 
 
-@each("docs/guide.md")
-def test_the_files_in_the_guide_are_valid(page: str, tmp_path: Path) -> None:
-    tournament, xiangqi, othello, openings, tuning, limits, ablation, external, builds = blocks_in(page, "toml")
+@pytest.mark.parametrize("language", ["", ".zh-CN"])
+def test_the_files_in_the_guide_are_valid(language: str, tmp_path: Path) -> None:
+    names = ("tournaments", "engines", "tuning", "ablation", "other-engines")
+    blocks = [blocks_in(f"docs/{name}{language}.md", "toml") for name in names]
+    (tournament, openings), (xiangqi, othello), (tuning, limits), (ablation,), (external, builds) = blocks
     spec = spec_from_mapping(tomllib.loads(tournament), "mine.toml")
     assert [player.protocol for player in spec.players] == ["builtin", "builtin", "uci"]
     assert dict(spec.players[1].parameters)["null_move"] is False
@@ -215,10 +225,9 @@ def output_of(commands: list[str], folder: Path, programs: Path) -> dict[str, st
 def test_commands_run_and_print_as_printed(page: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     folder = tmp_path / "reader"
     folder.mkdir()
-    for name, content in {} if page == "docs/guide.md" else files_in(page).items():
+    for name, content in files_in(page).items() if page in FIGURES_OF_GAMES else ():
         (folder / name).write_text(content, "utf-8")
     commands = [line for line in commands_in(page) if line not in NOT_RUN]
-    assert len(commands) >= 2
     outputs = output_of(commands, folder, tmp_path / "bin")
     text = text_of(page)
     blocks = [

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 LONGEST = 40
 """Words of a sentence."""
 MEAN = 18
-"""Words of a sentence of README and guide on average."""
+"""Words of a sentence of a page on average."""
 
 PHRASES = {
     r"(?:is|are|was|were|be|been|being) told": "say who tells it, or: receives, knows, gets",
@@ -149,11 +149,11 @@ def test_faults_of_voice_only_fall(part: str) -> None:
         assert len(found) <= most, f"{len(found)} where at most {most} are allowed:\n" + "\n".join(found)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/guide.md"])
-def test_sentences_are_short(page: str) -> None:
-    lengths = [length(one) for one in sentences((ROOT / page).read_text("utf-8")) if one.endswith((".", ":"))]
-    assert statistics.mean(lengths) <= MEAN
-    assert max(lengths) <= LONGEST
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_sentences_are_short(page: Path) -> None:
+    lengths = [length(one) for one in sentences(page.read_text("utf-8")) if one.endswith((".", ":"))]
+    assert statistics.mean(lengths or [0]) <= MEAN
+    assert max(lengths, default=0) <= LONGEST
 
 
 def test_faults_are_found() -> None:
