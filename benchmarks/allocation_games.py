@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from elolab.arena.play.store import Store
-from elolab.engine.commands.arguments import usable_processors
+from elolab.cli.shared.parser import usable_processors
 from elolab.engine.settings.configuration import read_toml
 from elolab.tuning.ablation.allocation import Allocation
 from elolab.tuning.ablation.rows import PlayedComparisons

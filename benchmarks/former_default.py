@@ -17,7 +17,7 @@ from pathlib import Path
 
 from measuring import parser_of, run_elolab
 
-from elolab.engine.commands.arguments import whole_number
+from elolab.cli.shared.parser import whole_number
 
 HEAD = """
 name = "former-default"

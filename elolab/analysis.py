@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 from elolab.arguments import path_text
+from elolab.background import in_background
 from elolab.documented import documented
-from elolab.engine.commands.background import in_background
 from elolab.engine.engine import Engine as SearchingEngine
 from elolab.engine.engine import Line, SearchResult, StopFlag
 from elolab.engine.errors import UserError

@@ -37,14 +37,13 @@ IN_PLACE_OF_UNICODE = "elolab.in_place_of_unicode"
 
 @dataclass(frozen=True)
 class Command:
-    """One row of the table of commands; its code is the module of the same name in ``<package>.commands``.
+    """One row of the table of commands; its code is the module of the same name in ``elolab.cli``.
 
     A hyphen in the name is an underscore in the module's name. The module has ``configure(parser)`` and
     ``run(arguments) -> int``.
     """
 
     name: str
-    package: str
     group: str
     summary: str
     """One line of at most 60 characters for ``elolab --help``."""
@@ -52,39 +51,39 @@ class Command:
     @property
     def module(self) -> str:
         """The module's dotted name."""
-        return f"{self.package}.commands.{self.name.replace('-', '_')}"
+        return f"elolab.cli.{self.name.replace('-', '_')}"
 
 
 COMMANDS = (
-    Command("tournament", "elolab.arena", "Playing", "play or resume a tournament and rate its players"),
-    Command("match", "elolab.arena", "Playing", "play two settings or engines against each other"),
-    Command("sprt", "elolab.arena", "Playing", "play a match that ends as soon as the result is clear"),
-    Command("engines", "elolab.arena", "Playing", "list your engines, and check that they work"),
-    Command("report", "elolab.tuning", "Playing", "write a run's tables, plots and report again"),
-    Command("stats", "elolab.arena", "Playing", "Elo, LOS and a sequential test from counts or a PGN file"),
-    Command("watch", "elolab.tuning", "Playing", "follow a run in the browser, game by game"),
-    Command("runs", "elolab.arena.collection", "Playing", "list, compare and remove what was played and tuned"),
-    Command("replay", "elolab.arena", "Playing", "play one stored game again and compare"),
-    Command("check", "elolab.arena.checking", "Playing", "check whether an engine keeps to its protocol"),
-    Command("openings", "elolab.arena", "Playing", "generate and check suites of balanced openings"),
-    Command("convert", "elolab.arena", "Playing", "convert games between notations, formats and encodings"),
-    Command("keys", "elolab.tuning", "Playing", "explain the keys of every kind of TOML file"),
-    Command("tune", "elolab.tuning", "Improving", "search for better settings, then confirm them"),
-    Command("validate", "elolab.tuning", "Improving", "let a study's recommendation play its base again"),
-    Command("ablate", "elolab.tuning", "Improving", "measure the effect of each technique of the search"),
-    Command("claims", "elolab.tuning", "Improving", "put the literature's claims about the search to the test"),
-    Command("fit-evaluation", "elolab.tuning", "Improving", "fit an evaluation's weights to games of self-play"),
-    Command("engine", "elolab.engine", "Engine", "run the engine as a program: UCCI, UCI, xboard, GTP, others"),
-    Command("adapt", "elolab.arena.protocols", "Engine", "put a UCCI engine behind the protocol of Qianhong"),
-    Command("analyse", "elolab.engine", "Engine", "search a position"),
-    Command("suite", "elolab.engine", "Engine", "solve positions with known best moves"),
-    Command("judge", "elolab.engine", "Engine", "say whether a game is over, and why"),
-    Command("solve", "elolab.engine", "Engine", "play an Othello position out to the end, exactly"),
-    Command("perft", "elolab.engine", "Engine", "count the legal move sequences of a position"),
-    Command("bench", "elolab.engine", "Engine", "measure the speed and print the benchmark's node count"),
-    Command("compile", "elolab.engine", "Engine", "compile the engine now, not at its first use"),
-    Command("parameters", "elolab.engine", "Engine", "list every setting of the engine with its range"),
-    Command("completion", "elolab", "Shell", "print a script that completes commands in your shell"),
+    Command("tournament", "Playing", "play or resume a tournament and rate its players"),
+    Command("match", "Playing", "play two settings or engines against each other"),
+    Command("sprt", "Playing", "play a match that ends as soon as the result is clear"),
+    Command("engines", "Playing", "list your engines, and check that they work"),
+    Command("report", "Playing", "write a run's tables, plots and report again"),
+    Command("stats", "Playing", "Elo, LOS and a sequential test from counts or a PGN file"),
+    Command("watch", "Playing", "follow a run in the browser, game by game"),
+    Command("runs", "Playing", "list, compare and remove what was played and tuned"),
+    Command("replay", "Playing", "play one stored game again and compare"),
+    Command("check", "Playing", "check whether an engine keeps to its protocol"),
+    Command("openings", "Playing", "generate and check suites of balanced openings"),
+    Command("convert", "Playing", "convert games between notations, formats and encodings"),
+    Command("keys", "Playing", "explain the keys of every kind of TOML file"),
+    Command("tune", "Improving", "search for better settings, then confirm them"),
+    Command("validate", "Improving", "let a study's recommendation play its base again"),
+    Command("ablate", "Improving", "measure the effect of each technique of the search"),
+    Command("claims", "Improving", "put the literature's claims about the search to the test"),
+    Command("fit-evaluation", "Improving", "fit an evaluation's weights to games of self-play"),
+    Command("engine", "Engine", "run the engine as a program: UCCI, UCI, xboard, GTP, others"),
+    Command("adapt", "Engine", "put a UCCI engine behind the protocol of Qianhong"),
+    Command("analyse", "Engine", "search a position"),
+    Command("suite", "Engine", "solve positions with known best moves"),
+    Command("judge", "Engine", "say whether a game is over, and why"),
+    Command("solve", "Engine", "play an Othello position out to the end, exactly"),
+    Command("perft", "Engine", "count the legal move sequences of a position"),
+    Command("bench", "Engine", "measure the speed and print the benchmark's node count"),
+    Command("compile", "Engine", "compile the engine now, not at its first use"),
+    Command("parameters", "Engine", "list every setting of the engine with its range"),
+    Command("completion", "Shell", "print a script that completes commands in your shell"),
 )
 
 EXAMPLES = """\
@@ -159,7 +158,7 @@ def _run(words: list[str]) -> int:
 def _run_command(command: Command, words: list[str]) -> int:
     from importlib import import_module
 
-    from elolab.engine.commands.arguments import CommandParser
+    from elolab.cli.shared.parser import CommandParser
     from elolab.engine.language import DEFAULT_LANGUAGE, speak
 
     module = import_module(command.module)
@@ -182,7 +181,7 @@ def find_command(name: str) -> Command:
 
     from difflib import get_close_matches
 
-    from elolab.engine.commands.arguments import MATCH_COMMANDS, WORDS_OF_MATCHES
+    from elolab.cli.shared.parser import MATCH_COMMANDS, WORDS_OF_MATCHES
     from elolab.engine.errors import UserError
 
     if f"--{name.lstrip('-')}" in WORDS_OF_MATCHES and name.startswith("-"):

@@ -20,8 +20,7 @@ import numpy as np
 import pytest
 
 from elolab import command_line
-from elolab.engine import suite
-from elolab.engine.commands.arguments import (
+from elolab.cli.shared.parser import (
     CommandParser,
     UsageError,
     add_concurrency_argument,
@@ -39,6 +38,7 @@ from elolab.engine.commands.arguments import (
     search_limits_of,
     usable_processors,
 )
+from elolab.engine import suite
 from elolab.engine.errors import UserError
 from elolab.engine.games import game_named
 from elolab.engine.games.contract import Game

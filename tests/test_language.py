@@ -177,7 +177,7 @@ def uses() -> tuple[set[str], list[re.Pattern[str]], set[str]]:
     plain: set[str] = set()
     asked: set[str] = set()
     patterns: set[str] = {r"script\..*", r"piece\..*"}  # asked for by report.js, see below
-    for path in sources(*ROOMS):
+    for path in sources(*ROOMS, "elolab/cli"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 plain.add(node.value)

@@ -26,7 +26,7 @@ def test_help_loads_nothing_heavy() -> None:
 def test_optuna_is_loaded_by_nothing_but_tuning() -> None:
     modules = [
         ".".join(path.relative_to(ROOT).with_suffix("").parts)
-        for folder in ("arena", "tuning/ablation", "tuning/claims", "tuning/evaluation", "tuning/commands")
+        for folder in ("arena", "tuning/ablation", "tuning/claims", "tuning/evaluation", "elolab/cli")
         for path in sorted((ROOT / folder).rglob("*.py"))
         if path.name not in ("__init__.py", "__main__.py")
     ]

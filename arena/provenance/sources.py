@@ -18,7 +18,7 @@ from elolab.engine.compiled.sources import ENGINE_DIRECTORY
 SHOWN_DIGITS = 12
 """Hexadecimal digits of a digest in messages."""
 _ARENA = Path(__file__).parent.parent
-_DECIDE_NOTHING = {"checking", "collection", "commands", "reports", "statistics", "watching"}
+_DECIDE_NOTHING = {"checking", "collection", "reports", "statistics", "watching"}
 """Folders of ``arena`` and ``engine`` that no game in progress uses."""
 _DRIVER = ("play/game.py", "players/*.py", "protocols/*.py")
 """Modules of ``arena`` that talk to programs and judge their answers."""

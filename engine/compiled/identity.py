@@ -22,7 +22,7 @@ _NOT_KERNEL = {
     "assertions.py", "bench.py", "calls.py", "errors.py", "fitting.py", "language.py", "solving.py", "suite.py",
     "cache.py", "compilation.py", "identity.py", "linking.py", "shortcuts.py", "sources.py",
 }  # fmt: skip
-_NOT_KERNEL_FOLDERS = {"commands", "programs", "protocols", "settings"}
+_NOT_KERNEL_FOLDERS = {"programs", "protocols", "settings"}
 
 SAME_PLAY: dict[str, frozenset[str]] = {"224ceebc49c0": frozenset({"18f1cb281de0"})}
 """Identities of earlier source states that play the same games, move for move and node for node, by identity.

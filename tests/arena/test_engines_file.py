@@ -163,8 +163,8 @@ def spaced(tmp_path: Path) -> Path:
 
 def commands_of(*words: str) -> list[list[str]]:
     """The commands of the players of a match, which is not played."""
-    from elolab.arena.commands.words.engines import PlayerWords, complete, named_player, read_player_words
     from elolab.arena.player_spec import PlayerReader
+    from elolab.cli.shared.engine_options import PlayerWords, complete, named_player, read_player_words
 
     reader = PlayerReader("xiangqi", engines=engines_file(None, Path()))
     found = []

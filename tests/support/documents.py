@@ -7,8 +7,8 @@ import shlex
 from importlib import import_module
 from pathlib import Path
 
+from elolab.cli.shared.parser import CommandParser
 from elolab.command_line import find_command
-from elolab.engine.commands.arguments import CommandParser
 
 ROOT = Path(__file__).parents[2]
 

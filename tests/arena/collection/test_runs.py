@@ -19,7 +19,6 @@ import pytest
 
 from elolab.arena.collection.comparison import compared
 from elolab.arena.collection.listing import RunEntry, entry_of, run_folders
-from elolab.arena.commands.words import tournament as words_of_tournament
 from elolab.arena.play.live import LIVE_NAME
 from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.play.tournament import run
@@ -31,6 +30,7 @@ from elolab.arena.spec import spec_from_mapping
 from elolab.arena.statistics.elo import Pentanomial
 from elolab.arena.statistics.match import figures_of
 from elolab.arena.watching.snapshot import RunFollower
+from elolab.cli.shared import match_options as words_of_tournament
 from elolab.command_line import main
 from elolab.engine.language import LANGUAGES, Catalogue, columns_of
 from tests.support.unreadable import keep_out
@@ -384,9 +384,9 @@ def test_folders_are_named_after_limit_and_seed(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(
-        "elolab.arena.commands.results._written", lambda *of_the_run: (None, None)
+        "elolab.cli.shared.tournament_output._written", lambda *of_the_run: (None, None)
     )  # no report: it takes long
-    monkeypatch.setattr("elolab.arena.commands.results.print_result", lambda *of_the_run: None)
+    monkeypatch.setattr("elolab.cli.shared.tournament_output.print_result", lambda *of_the_run: None)
 
     def folder(*words: str) -> str:
         before = set(Path("results").glob("*"))

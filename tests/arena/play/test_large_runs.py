@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from elolab.arena.commands import results
 from elolab.arena.play import damage, tournament
 from elolab.arena.play.store import Store
 from elolab.arena.play.tournament import prepare, run
 from elolab.arena.records import GameJob, GameRecord, MoveRecord, digest_of
 from elolab.arena.schedule import format_of, job_of
 from elolab.arena.spec import load_tournament
+from elolab.cli.shared import tournament_output as results
 from elolab.engine.engine import StopFlag
 
 pytestmark = pytest.mark.usefixtures("without_charts")

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from elolab.arena.commands.results import finishing
 from elolab.arena.play import executor
 from elolab.arena.play.executor import GameRunner
 from elolab.arena.players import interruption
 from elolab.arena.players.interruption import SECOND_SECONDS, TOGETHER_SECONDS
 from elolab.arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
+from elolab.cli.shared.tournament_output import finishing
 from elolab.engine.engine import StopFlag
 from elolab.engine.games import game_named
 from elolab.engine.rules import Adjudication, Rules

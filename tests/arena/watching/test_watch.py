@@ -285,7 +285,7 @@ def test_a_missing_extra_a_busy_port_and_wrong_folders_are_one_line(
     with opened_socket("127.0.0.1", 0) as taken:
         port = str(taken.getsockname()[1])
         assert f"port {port} of 127.0.0.1 is in use" in said(str(tmp_path / "run"), "--port", port)
-    monkeypatch.setattr("elolab.tuning.commands.watch.find_spec", lambda name: None)
+    monkeypatch.setattr("elolab.cli.watch.find_spec", lambda name: None)
     assert 'pip install "elolab[watch]"' in said(str(tmp_path / "run"))
 
 

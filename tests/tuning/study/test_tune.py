@@ -36,13 +36,13 @@ from elolab.arena.run import RunError
 from elolab.arena.sequential import POWER, acceptance_probability, target_of
 from elolab.arena.spec import spec_from_mapping
 from elolab.arena.statistics.elo import Pentanomial
+from elolab.cli.shared.tuning_options import report_written
 from elolab.engine.compiled.identity import engine_identity
 from elolab.engine.engine import StopFlag
 from elolab.engine.errors import UserError
 from elolab.engine.settings.configuration import read_toml
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.presets import load_preset
-from elolab.tuning.commands.arguments import report_written
 from elolab.tuning.keys.study import MODELLING_SAMPLERS
 from elolab.tuning.reports.study import (
     optimism_sentence,

@@ -1,1 +1,0 @@
-"""The commands that play and read games."""

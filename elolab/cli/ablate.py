@@ -1,0 +1,82 @@
+"""The command ``ablate``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elolab.cli.shared.parser import print_json
+from elolab.cli.shared.playing_options import output_folder, specification_of
+from elolab.cli.shared.tuning_options import (
+    configure_with_specification,
+    describe,
+    print_outcome,
+    report_written,
+    say_how_to_resume,
+    uninterrupted,
+    warn_of_faults,
+)
+from elolab.engine.language import Catalogue
+
+if TYPE_CHECKING:
+    from elolab.tuning.ablation.run import AblationResult
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``elolab ablate``."""
+    configure_with_specification(
+        parser,
+        "ablations",
+        "Games go in rounds fixed beforehand to the comparisons whose verdict is still open: better, worse, or "
+        "equivalent within a margin. Given again, the command plays only what is missing: that resumes an ablation "
+        "after any stop, and extends it after comparisons or pairs were added to SPEC. Stopped, it "
+        "reports what the games show so far. The exit code is 1 if players forfeited games by faults.",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run, resume or extend an ablation."""
+    from elolab.arena.run import check_directory
+    from elolab.tuning.ablation.run import ablate, check_engine, plan_of_run, prepare_ablation, purpose_of
+    from elolab.tuning.ablation.spec import load_ablation
+    from elolab.tuning.reports.passages import repeat_command
+
+    spec = load_ablation(specification_of(arguments, "ablations", "ablate"))
+    directory = output_folder(arguments.out, spec.name)
+    if arguments.dry_run:
+        plan = prepare_ablation(spec)
+        purpose = purpose_of(plan)
+        check_directory(directory, purpose, accepts_changes=arguments.accept_engine_change)
+        check_engine(spec, sys.stderr)
+        figures = {
+            "comparisons": len(plan.matches),
+            "questions": spec.questions,
+            "rounds": spec.rule.rounds,
+            "openings": len(plan.openings),
+        }
+        return describe(plan_of_run(plan, directory, arguments.concurrency), purpose, figures, arguments)
+    result = uninterrupted(ablate, arguments, spec, directory)
+    if result is not None:
+        print_ablation(result, arguments)
+    if result is None or result.interrupted:
+        say_how_to_resume(repeat_command("ablate", spec.conditions, directory, arguments.language), directory)
+        return 130
+    warn_of_faults(result.faults, result.exit_code)
+    return result.exit_code
+
+
+def print_ablation(result: AblationResult, arguments: argparse.Namespace, folder: Path | None = None) -> None:
+    """Write an ablation's report so far, and print its tables."""
+    from elolab.tuning.reports.ablation import ablation_data, ablation_text, write_ablation_report
+    from elolab.tuning.reports.document import MESSAGES
+    from elolab.tuning.reports.labels import in_language
+
+    with report_written(lambda: write_ablation_report(result, arguments.language, folder)) as report:
+        if arguments.json:
+            print_json(ablation_data(result, report))
+        else:
+            shown = in_language(result, Catalogue(MESSAGES, arguments.language))
+            text = ablation_text(shown.rows, shown.effects, arguments.language, shown.speeds)
+            print_outcome(text, result.digest, report, result.faults, result.caveats)

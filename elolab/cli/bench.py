@@ -1,0 +1,78 @@
+"""The command ``bench``: the benchmark's signature and speed."""
+
+from __future__ import annotations
+
+import argparse
+
+from elolab.cli.shared.parser import (
+    DEFAULT_GAME,
+    add_json_argument,
+    add_parameter_arguments,
+    game_of,
+    overrides_of,
+    print_json,
+)
+from elolab.engine.language import with_minus
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``elolab bench``."""
+    parser.description = (
+        "Search fixed positions to fixed depths, with the default settings (whose speed is printed) and with variants "
+        "that exercise the other techniques, and play a few moves on the node clock. The last line is the total number "
+        "of nodes over all games: it changes exactly when the search or the evaluation does.\n\n"
+        "With --preset or --set the positions of one game are searched under these settings alone, as deep as under "
+        "the variants, and the number is theirs."
+    )
+    parser.add_argument(
+        "--game", metavar="NAME", help=f"only this game (default: all; with --preset or --set {DEFAULT_GAME})"
+    )
+    add_parameter_arguments(parser)
+    add_json_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the benchmark; the last line is ``Bench: N``."""
+    from dataclasses import asdict
+
+    from elolab.engine.bench import CLOCKED, DEFAULT, GIVEN, VARIANTS, searches, searches_under, signature, speed
+    from elolab.engine.games import GAMES
+
+    is_given = arguments.preset is not None or bool(arguments.assignments)
+    if is_given:
+        arguments.game = arguments.game or DEFAULT_GAME
+    games = GAMES if arguments.game is None else (game_of(arguments).name,)
+    timed = GIVEN if is_given else DEFAULT
+    width = max(map(len, (GIVEN,) if is_given else (*VARIANTS, *CLOCKED)))
+    results = []
+    for result in searches_under(games[0], overrides_of(arguments)) if is_given else searches(games):
+        results.append(result)
+        if not arguments.json:
+            rate = result.nodes / max(result.cpu_seconds, 1e-9) / 1e6
+            print(
+                f"{result.game} {result.variant:<{width}} depth {result.depth:>2} {result.nodes:>9} nodes "
+                f"{rate:6.2f} M/s  {with_minus(f'{result.score:+6d}')} cp  {result.position.split()[0][:24]}",
+                flush=True,
+            )
+    if arguments.json:
+        own = {game: [result for result in results if result.game == game] for game in games}
+        print_json(
+            {
+                "bench": signature(results),
+                "nodes_per_second": {game: speed(found, variant=timed) for game, found in own.items()},
+                "solved_nodes_per_second": {
+                    game: speed(found, solves=True, variant=timed) for game, found in own.items()
+                },
+                "searches": [asdict(result) for result in results],
+            }
+        )
+        return 0
+    settings = "with these settings" if is_given else "with the default settings"
+    for game in games:
+        found = [result for result in results if result.game == game]
+        searching, solving = (speed(found, solves=solves, variant=timed) for solves in (False, True))
+        parts = [] if searching is None else [f"{searching:.0f}"]
+        parts += [] if solving is None else [f"{solving:.0f} where it solves the game"]
+        print(f"{game}: nodes per CPU second {settings}: {'; '.join(parts)}")
+    print(f"Bench: {signature(results)}")
+    return 0

@@ -1,0 +1,261 @@
+"""The command ``check``: whether an engine keeps to its protocol."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import shlex
+import sys
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elolab.arena.checking.contract import CheckSettings
+from elolab.arena.checking.dialects import DIALECTS, dialect_named
+from elolab.arena.colours import GREEN, RED, YELLOW, coloured
+from elolab.arena.engines_file import ENGINES_NAME, engines_file
+from elolab.cli.engines import player_of
+from elolab.cli.shared.parser import (
+    UsageError,
+    add_json_argument,
+    add_language_argument,
+    print_json,
+    whole_number,
+)
+from elolab.cli.shared.playing_options import add_log_argument, dialogue_log
+from elolab.engine.language import Catalogue, console, game_words, wrapped
+from elolab.engine.settings.configuration import nearest
+
+if TYPE_CHECKING:
+    from elolab.arena.checking.examination import Check, Examination, Outcome
+
+DEFAULTS = CheckSettings("", "", ())
+COLOURS = {"passed": GREEN, "failed": RED, "advised": YELLOW}
+"""Colours of lines, by their marks."""
+BASIC = {"handshake", "start_position"}
+"""Checks without which few others can be tried."""
+
+EPILOG = """\
+What follows the command belongs to the engine, so the arguments of elolab come before it:
+
+  elolab check ./mine
+  elolab check mine                an engine of that name in engines.toml
+  elolab check --protocol ucci --only stop,clock_game -- ./engine --book none
+
+Every line begins with pass, FAIL, advice (a recommendation that is not followed) or n/a (the protocol, the game or the
+engine has nothing of the kind). What failed is told with the dialogue, each line with the seconds since the engine
+started and who spoke, > for us and < for the engine. The exit code is 0 if nothing but recommendations failed, and 1
+otherwise."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``elolab check``."""
+    parser.add_argument("--protocol", metavar="NAME", help=f"{', '.join(DIALECTS)} (default: found by trying)")
+    parser.add_argument("--game", metavar="NAME", help="the game (default: the protocol's)")
+    parser.add_argument(
+        "--option", dest="options", action="append", default=[], metavar="NAME=VALUE", type=_option,
+        help="an option of the engine, set after every start; may be given again",
+    )  # fmt: skip
+    parser.add_argument("--directory", metavar="DIR", help="where the engine runs (default: here)")
+    parser.add_argument(
+        "--engines", dest="engines_file", metavar="FILE",
+        help=f"file of your engines, by whose names COMMAND may say which (default {ENGINES_NAME}, here or in "
+        "~/.config/elolab)",
+    )  # fmt: skip
+    parser.add_argument("--only", metavar="NAMES", type=_names, help="these checks alone, and what they need")
+    parser.add_argument("--skip", metavar="NAMES", type=_names, default=(), help="all checks but these")
+    parser.add_argument("--list", action="store_true", help="list the names of the checks, and what they demand")
+    add_log_argument(parser)
+    group = parser.add_argument_group("patience", "whole numbers of milliseconds")
+    for name, meaning in (
+        ("margin", "how much later than told a move may come"),
+        ("start", "longest wait for the engine's start"),
+        ("timeout", "longest wait for an answer without a clock"),
+        ("stop", "longest wait for the answer to a stop"),
+        ("ending", "longest wait for the engine's end"),
+        ("clock", "each side's time in the game against itself; ten times as much where times are told in seconds"),
+    ):  # fmt: skip
+        default = getattr(DEFAULTS, f"{name}_ms")
+        group.add_argument(
+            f"--{name}", type=whole_number(1), default=default, metavar="MS", help=f"{meaning} (default {default} ms)"
+        )
+    parser.add_argument(
+        "--moves", type=whole_number(0), default=DEFAULTS.game_moves, metavar="N",
+        help=f"moves of both sides in the game against itself (default {DEFAULTS.game_moves})",
+    )  # fmt: skip
+    add_language_argument(parser)
+    add_json_argument(parser)
+    parser.add_argument(
+        "command", nargs=argparse.REMAINDER, metavar="COMMAND", help="the engine and its arguments, last"
+    )
+    parser.epilog = EPILOG
+
+
+def _option(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not name or not sign:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
+    return name, value
+
+
+def _names(text: str) -> tuple[str, ...]:
+    from elolab.arena.checking.checks import CHECKS
+
+    known = [check.name for check in CHECKS]
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1, 0.4)
+            hint = f" (did you mean {near[0]}?)" if near else ""
+            raise argparse.ArgumentTypeError(f"there is no check {name!r}{hint}; --list names them")
+    return names
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Examine a program and report line by line."""
+    if arguments.list:
+        return _list()
+    settings = _settings(arguments)
+    checks = _chosen(arguments)
+    from elolab.arena.checking.examination import Examination
+
+    log = dialogue_log(arguments)
+    examination = Examination(settings, checks, None if log is None else log.begin)
+    try:
+        outcomes = _tell(examination, settings, is_quiet=arguments.json)
+    finally:
+        examination.close()
+    from elolab.arena.checking.report import data_of, mark_of
+
+    has_failed = any(mark_of(outcome) == "failed" for outcome in outcomes)
+    if arguments.json:
+        head = {"command": list(settings.command), "protocol": settings.protocol, "game": settings.game}
+        data = [data_of(outcome) for outcome in outcomes]
+        print_json({**head, "name": examination.name, "keeps_to_protocol": not has_failed, "checks": data})
+    return 1 if has_failed else 0
+
+
+def _list() -> int:
+    from elolab.arena.checking.checks import CHECKS
+    from elolab.arena.checking.dialects.dialect import Dialect
+
+    say = console("elolab.arena.checking")
+    width = max(len(check.name) for check in CHECKS)
+    for check in CHECKS:
+        words = {"question": Dialect.synchronisation or "isready", "farewell": Dialect.farewell}
+        advice = f" [{say('mark.advised')}]" if check.is_recommendation else ""
+        print(f"{check.name:<{width}}  {say(f'demand.{check.name}', **words)}{advice}")
+    return 0
+
+
+def _settings(arguments: argparse.Namespace) -> CheckSettings:
+    """Read the settings; raises ``UserError`` for invalid ones."""
+    from elolab.arena.players.contract import PlayerFault
+    from elolab.arena.players.process import find_program
+    from elolab.arena.players.registry import protocol_named
+    from elolab.engine.errors import UserError
+
+    if arguments.command[:1] == ["--"]:
+        del arguments.command[0]
+    if not arguments.command:
+        raise UsageError("check: COMMAND is missing; give the engine and its arguments last")
+    if arguments.protocol is not None and arguments.protocol not in DIALECTS:
+        expected = f"{', '.join(DIALECTS[:-1])} or {DIALECTS[-1]}"
+        near = difflib.get_close_matches(arguments.protocol, DIALECTS, 1, 0.4)
+        hint = f" (did you mean {near[0]}?)" if near else ""
+        raise UsageError(f"check: --protocol {arguments.protocol!r}, expected {expected}{hint}")
+    engines = engines_file(arguments.engines_file, Path())
+    named = arguments.command[0]
+    if named in engines.tables:
+        _take_from_file(engines.entry(named, "check"), arguments)
+    try:
+        find_program(arguments.command, arguments.directory)
+    except PlayerFault as fault:
+        meant = nearest(named, engines.tables)
+        raise UserError(f"check: {fault.text}{meant and f'; {engines.path} has no such engine{meant}'}") from None
+    protocol = arguments.protocol or _found_protocol(arguments)
+    games = protocol_named(protocol).games or ()
+    game = arguments.game or games[0]
+    if game not in games:
+        raise UsageError(f"check: --game {game!r} is not played over {protocol}, only {', '.join(games)} is")
+    options = {option.lower(): (option, value) for option, value in arguments.options}  # the last of each
+    return CheckSettings(
+        game,
+        protocol,
+        tuple(arguments.command),
+        arguments.directory,
+        tuple(options.values()),
+        margin_ms=arguments.margin,
+        start_ms=arguments.start,
+        timeout_ms=arguments.timeout,
+        ending_ms=arguments.ending,
+        stop_ms=arguments.stop,
+        clock_ms=arguments.clock,
+        game_moves=arguments.moves,
+    )
+
+
+def _take_from_file(entry: Mapping[str, Any], arguments: argparse.Namespace) -> None:
+    """Fill in the settings of a file of engines; the command line has precedence."""
+    given = {"protocol": arguments.protocol, "directory": arguments.directory}
+    player, _ = player_of(dict(entry) | {key: value for key, value in given.items() if value}, arguments.game)
+    if player.is_builtin:
+        raise UsageError(f"check: {player.name} is the built-in engine; give a program, such as elolab engine")
+    arguments.command = [*player.command, *arguments.command[1:]]
+    arguments.directory, arguments.protocol = player.directory, player.protocol
+    arguments.options = [*player.options, *arguments.options]
+
+
+def _found_protocol(arguments: argparse.Namespace) -> str:
+    """The name of the protocol in which the program answers. Raises ``DetectionError``."""
+    from elolab.arena.players.detect import ProtocolFinder
+
+    finder = ProtocolFinder()
+    return finder.protocol_of(arguments.command, arguments.directory, arguments.game, arguments.start / 1000).name
+
+
+def _chosen(arguments: argparse.Namespace) -> list[Check]:
+    """The requested checks, with those that they need."""
+    from elolab.arena.checking.checks import chosen
+
+    return chosen(arguments.only, arguments.skip)
+
+
+def _words_on_untried(count: int, settings: CheckSettings, failed: Collection[str], say: Catalogue) -> str:
+    """Describe how many checks an early failure leaves untried, and the protocol in which the program answers."""
+    from elolab.arena.players.detect import spoken_instead
+
+    words = say("report.untried", count=count)
+    other = spoken_instead((settings.command, settings.directory), settings.protocol) if "handshake" in failed else None
+    return words if other is None else say("report.untried_other", words=words, title=other.title, name=other.name)
+
+
+def _tell(examination: Examination, settings: CheckSettings, *, is_quiet: bool) -> list[Outcome]:
+    """Run the examination; unless quiet, report every check when it is done."""
+    from elolab.arena.checking.report import COLUMNS, lines_of, mark_of, summary
+
+    say = console("elolab.arena.checking")
+    dialect = dialect_named(settings.protocol)
+    outcomes: list[Outcome] = []
+
+    def tell(*lines: str) -> None:
+        if not is_quiet:
+            print(*lines, sep="\n", flush=True)
+
+    title = game_words(settings.game, say.language).title
+    tell(say("report.title", command=shlex.join(settings.command), title=title, protocol=dialect.title))
+    untried = 0
+    failed: set[str] = set()
+    for outcome in examination.run():
+        outcomes.append(outcome)
+        if failed & BASIC and outcome.remark is not None and outcome.remark.key == "skip.needs":
+            untried += 1  # as nearly all of them, for the same reason
+            continue
+        if outcome.verdict == "failed":
+            failed.add(outcome.check.name)
+        first, *others = lines_of(outcome, dialect, say)
+        tell(coloured(first, COLOURS.get(mark_of(outcome), ""), sys.stdout), *others)
+    if untried:
+        tell(*wrapped(_words_on_untried(untried, settings, failed, say), COLUMNS))
+    tell(summary(outcomes, say))
+    return outcomes

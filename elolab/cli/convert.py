@@ -1,0 +1,153 @@
+"""The command ``convert``: games between notations, formats and encodings."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO, cast
+
+from elolab.cli.shared.parser import (
+    add_game_argument,
+    game_of,
+    whole_number,
+)
+from elolab.engine.errors import UserError
+
+if TYPE_CHECKING:
+    from elolab.arena.notation.archives.contract import Entry, Reading
+    from elolab.arena.notation.pgn import PortableGame
+
+MAX_COMPLAINTS = 20
+"""Maximum messages about unreadable games."""
+EXIT_UNREAD = 1
+"""Exit code if some games were unreadable; the others are written."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``elolab convert``."""
+    from elolab.arena.notation.convert import TARGETS
+    from elolab.arena.notation.pgn import ENCODINGS
+
+    parser.description = (
+        "Convert games and positions. INPUT holds games (PGN with moves in any notation, merely moves; Xiangqi in "
+        "XQF, CBF or DhtmlXQ, Othello in GGF or WTHOR) or positions (FEN or EPD, one a line), in UTF-8, GBK or Big5, "
+        "or is a folder or zip file of such files. Every move is checked: what is wrong with a game is one line, the "
+        "others are written, and the exit code is 1.\n\n"
+        "iccs, wxf, chinese (simplified) and traditional write PGN with the moves in that notation, pgn in the one "
+        "that was read. fen and epd write the position after the last move of each game; epd writes each position once "
+        "and reports how many it left out. ggf writes games of Othello with values and times."
+    )
+    parser.add_argument("input", metavar="INPUT", help="file or folder to read, or - for standard input")
+    add_game_argument(parser)
+    parser.add_argument("--to", choices=TARGETS, help="what to write (default iccs, of Othello pgn)")
+    parser.add_argument("--out", metavar="FILE", help="file to write (default: print)")
+    parser.add_argument("--encoding", choices=ENCODINGS, default="utf-8", help="of what is written (default utf-8)")
+    parser.add_argument("--plies", type=whole_number(0), metavar="N", help="keep only the first N moves of each game")
+    parser.add_argument(
+        "--variations", action="store_true", help="variations of XQF and DhtmlXQ are games too (default: passed over)"
+    )
+    parser.add_argument(
+        "--ranks",
+        choices=("0", "1", "auto"),
+        default="0",
+        help="number of the lowest rank in coordinates read: 0 (default), 1, or auto: whichever makes a game legal",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Convert games or positions."""
+    from elolab.arena.files import replace_file
+    from elolab.arena.notation.archives.contract import Reading
+    from elolab.arena.notation.convert import check_target, converted
+
+    game = game_of(arguments)
+    target = arguments.to or (*game.move_notations, "pgn")[0]
+    check_target(target, game)
+    reading = Reading(game, arguments.ranks, variations=arguments.variations)
+    unread = _Unread()
+    games = unread.without(_entries(arguments.input, reading, arguments.plies))
+    first = next(games, None)
+    if first is not None:
+        left_out = _LeftOut()
+        texts = converted(chain([first], games), game, target, left_out.add)
+        parts = _encoded(texts, arguments.encoding, arguments.out or "standard output")
+        if arguments.out is None:
+            sys.stdout.flush()
+            sys.stdout.buffer.writelines(parts)
+        else:
+            replace_file(Path(arguments.out), lambda stream: cast("TextIO", stream).buffer.writelines(parts))
+        left_out.finish()
+    unread.finish()
+    return UserError.exit_code if first is None else EXIT_UNREAD if unread.count else 0
+
+
+def _entries(name: str, reading: Reading, plies: int | None) -> Iterator[Entry]:
+    """The games of ``INPUT``."""
+    from elolab.arena.notation.archives.contract import Source
+    from elolab.arena.notation.archives.sources import unpacked
+    from elolab.arena.notation.convert import read_all, read_source
+
+    if name == "-":
+        where = "standard input"
+        return read_source(Source(where, unpacked(sys.stdin.buffer.read(), where)), reading, plies)
+    return read_all(Path(name), reading, plies)
+
+
+class _Unread:
+    """Reports unreadable games, one line each on standard error up to a limit."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def without(self, entries: Iterable[Entry]) -> Iterator[PortableGame]:
+        """The readable games."""
+        from elolab.arena.notation.pgn import PortableGameError
+
+        for entry in entries:
+            if not isinstance(entry, PortableGameError):
+                yield entry
+                continue
+            self.count += 1
+            if self.count <= MAX_COMPLAINTS:
+                _warn(str(entry))
+
+    def finish(self) -> None:
+        """Print the number of unreported games."""
+        if self.count > MAX_COMPLAINTS:
+            _warn(f"and {self.count - MAX_COMPLAINTS} more games that cannot be read")
+
+
+class _LeftOut:
+    """Counts duplicate positions that a suite leaves out."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def add(self) -> None:
+        """Count one."""
+        self._count += 1
+
+    def finish(self) -> None:
+        """Print the number of duplicates to standard error."""
+        if self._count:
+            positions = "1 position" if self._count == 1 else f"{self._count} positions"
+            print(f"elolab: {positions} left out: the same board and side to move came up before", file=sys.stderr)
+
+
+def _warn(message: str) -> None:
+    from elolab.arena.colours import RED, coloured, one_line
+
+    print(coloured(f"elolab: {one_line(message)}", RED, sys.stderr), file=sys.stderr)
+
+
+def _encoded(texts: Iterable[str], encoding: str, where: str) -> Iterator[bytes]:
+    """Encode a text's parts; errors have line numbers of the whole text."""
+    from elolab.arena.notation.pgn import encode_text
+
+    line = 1
+    for text in texts:
+        yield encode_text(text, encoding, where, line)
+        line += text.count("\n")

@@ -1,0 +1,81 @@
+"""The command ``engine``: the engine as a program that others use."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from elolab.cli.shared.parser import (
+    UsageError,
+    add_game_argument,
+    add_parameter_arguments,
+    add_rules_arguments,
+    game_of,
+    overrides_of,
+    rules_of,
+)
+
+if TYPE_CHECKING:
+    from elolab.engine.protocols.session import Session
+    from elolab.engine.settings.parameters import Value
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``elolab engine``."""
+    from elolab.engine.protocols import SESSIONS, choices_in_words
+
+    parser.description = (
+        "Run the engine as a program that other programs talk to, over standard input and output. It ends with the "
+        "command quit or with its input."
+    )
+    add_game_argument(parser)
+    parser.add_argument(
+        "--protocol",
+        choices=tuple(SESSIONS),
+        metavar="NAME",
+        help=choices_in_words(),
+    )
+    parser.add_argument(
+        "--ranks",
+        choices=("0", "1"),
+        default="1",
+        help="number of the lowest rank in UCI: 1 (default; announces UCI_Variant), or 0, as over ucicyclone",
+    )
+    add_parameter_arguments(parser)
+    add_rules_arguments(parser)
+    # How Qianhong starts its plug-ins.
+    parser.add_argument("-info", "--info", action="store_true", help="describe the plug-in to Qianhong, and end")
+    parser.add_argument("-plugin", "--plugin", action="store_true", help=argparse.SUPPRESS)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Lead one conversation, until ``quit`` or the end of the input."""
+    session = _session(arguments, overrides_of(arguments))
+    if arguments.info:
+        from elolab.engine.protocols.qianhong import description
+
+        print(*description(session.title), sep="\n")
+        return 0
+    session.run(sys.stdin.fileno() if sys.stdin is not None else None)
+    return 0
+
+
+def _session(arguments: argparse.Namespace, overrides: dict[str, Value]) -> Session:
+    """The session of ``--protocol``; raises ``UsageError`` for a game that it cannot play."""
+    from elolab.engine.protocols import SESSIONS, sessions_for
+    from elolab.engine.settings.presets import preset_name
+
+    game = game_of(arguments).name
+    suitable = sessions_for(game)
+    if not suitable:
+        raise UsageError(f"no protocol can play {game}; those there are play other games: {', '.join(SESSIONS)}")
+    entry = SESSIONS[arguments.protocol] if arguments.protocol else suitable[0]
+    if entry not in suitable:
+        raise UsageError(
+            f"--protocol {entry.name} cannot play {game}, only {', '.join(entry.games)} (--game {entry.games[0]}); "
+            f"{game} is played over {' or '.join(other.name for other in suitable)}"
+        )
+    options: dict[str, Any] = {"first_rank": int(arguments.ranks)} if entry.takes_first_rank else {}
+    title = preset_name(arguments.preset) if arguments.preset else ""
+    return entry.load()(game, overrides, sys.stdout, rules=rules_of(arguments), title=title, **options)

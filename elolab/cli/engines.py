@@ -1,0 +1,185 @@
+"""The command ``engines``: list a file's engines, and check that they work."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from elolab.arena.engines_file import ENGINES_NAME, EnginesFile, engines_file, user_folder
+from elolab.arena.keys.player import keys_of
+from elolab.arena.player_spec import PlayerReader, first_that_fits, pondering_problem
+from elolab.arena.players.detect import DetectionError
+from elolab.arena.players.registry import DEFAULT_PROTOCOL, PROTOCOLS, protocol_named, protocols
+from elolab.arena.records import PlayerSpec
+from elolab.cli.shared.match_options import DEFAULT_LIMITS, protocol_finder
+from elolab.cli.shared.parser import (
+    UsageError,
+    add_json_argument,
+    add_language_argument,
+    print_json,
+)
+from elolab.engine.errors import UserError
+from elolab.engine.language import columns_of, console, padded
+from elolab.engine.settings.limits import Limits
+
+
+@dataclass(frozen=True)
+class EngineStatus:
+    """The status of one engine of the file."""
+
+    name: str
+    protocol: str
+    """Title of the protocol; empty if the file does not name it and it was not detected."""
+    command: str
+    problem: str
+    """Why it cannot play, in one line; empty without a known problem."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``elolab engines``."""
+    parser.add_argument("names", nargs="*", metavar="NAME", help="engines of the file (default: all)")
+    parser.add_argument(
+        "--engines", dest="engines_file", metavar="FILE",
+        help=f"the file (default {ENGINES_NAME}, here or in ~/.config/elolab)",
+    )  # fmt: skip
+    parser.add_argument("--check", action="store_true", help="start every engine, and find its protocol if it has none")
+    parser.add_argument("--game", metavar="NAME", help="the game that they have to play (default: any)")
+    add_language_argument(parser)
+    add_json_argument(parser)
+    parser.epilog = (
+        "The file has a table for every engine, with the keys of [[players]]:\n"
+        "  [mine]\n"
+        '  command = "./mine"\n'
+        "  options = { Hash = 64 }\n\n"
+        'elolab match mine default, --engine conf=mine and, under [[players]], engine = "mine" then mean it. '
+        "The file engines.json of cutechess is read too.\n\n"
+        "Exit code: 1 if an engine is not there or, with --check, does not work."
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the table."""
+    file = engines_file(arguments.engines_file, Path())
+    if file.path is None:
+        raise UsageError(
+            f"engines: no file of engines; write {ENGINES_NAME} here, or {user_folder() / ENGINES_NAME}, with a table "
+            'for each: [mine] and below it command = "./mine"'
+        )
+    for name in arguments.names:
+        file.entry(name, "engines")
+    names = arguments.names or list(file.tables)
+    status = [_status(file, name, arguments.game, check=arguments.check) for name in names]
+    if arguments.json:
+        print_json({"file": str(file.path), "engines": [asdict(engine) for engine in status]})
+    else:
+        print("\n".join(_lines(file, status, "engines.works" if arguments.check else "engines.there")))
+    return 1 if any(engine.problem for engine in status) else 0
+
+
+def _status(file: EnginesFile, name: str, game: str | None, *, check: bool) -> EngineStatus:
+    entry = file.entry(name, str(file.path))
+    command = entry.get("command", "")
+    shown = command if isinstance(command, str) else " ".join(map(str, command))
+    given = _protocol_given(entry)
+    is_unknown = not check and "command" in entry and "protocol" not in entry
+    try:
+        player, game = (_player_over_some_protocol if is_unknown else player_of)(entry, game)
+        problem = _missing(player) if player.command else ""
+        if "limit" in entry:  # otherwise the tournament sets the limit
+            problem = problem or pondering_problem(player)
+        if check and not problem:
+            problem = _start(player, game)
+        title = "" if is_unknown else protocol_named(player.protocol).title
+        return EngineStatus(name, title, shown, problem)
+    except UserError as error:
+        title = protocol_named(given).title if given in PROTOCOLS else ""
+        return EngineStatus(name, title, shown, str(error).removeprefix(f"{name} ({name}): "))
+
+
+def player_of(entry: dict[str, Any], game: str | None) -> tuple[PlayerSpec, str]:
+    """The player, and a game that it can play: the requested one, or the first. Raises ``UserError``."""
+    from elolab.engine.games import GAMES, game_named
+
+    errors: dict[str, UserError] = {}
+    finder = protocol_finder(Path())
+    for other in [game_named(game).name] if game is not None else GAMES:
+        try:
+            limits = list(map(Limits.parse, DEFAULT_LIMITS))
+            return first_that_fits(limits, PlayerReader(other, finder=finder), entry, entry["name"]), other
+        except UserError as error:
+            errors[other] = error
+    raise _most_telling(errors, _protocol_given(entry))
+
+
+def _most_telling(errors: Mapping[str, UserError], protocol: str) -> UserError:
+    """The first of the errors by game that is more specific than an unsupported combination of game and protocol."""
+    games = protocol_named(protocol).games if protocol in PROTOCOLS else None
+    for game, error in errors.items():
+        if not isinstance(error, DetectionError) and (games is None or game in games):
+            return error
+    return next(iter(errors.values()))
+
+
+def _protocol_given(entry: Mapping[str, Any]) -> str:
+    """The protocol named in a player's table; empty if it must be detected."""
+    return str(entry.get("protocol", "" if "command" in entry else DEFAULT_PROTOCOL))
+
+
+def _player_over_some_protocol(entry: dict[str, Any], game: str | None) -> tuple[PlayerSpec, str]:
+    """The player and its game without detecting the protocol: the first protocol that fits its keys.
+
+    If none fits, raises ``UserError`` from the protocol that knows most of its keys.
+    """
+    errors: list[UserError] = []
+    external = [protocol for protocol in protocols() if protocol.is_external]
+    for protocol in sorted(external, key=lambda protocol: sum(key not in keys_of(protocol) for key in entry)):
+        try:
+            return player_of(entry | {"protocol": protocol.name}, game)
+        except UserError as error:
+            errors.append(error)
+    raise errors[0]
+
+
+def _missing(player: PlayerSpec) -> str:
+    """Why a player's program cannot be started; empty if it exists."""
+    from elolab.arena.players.contract import PlayerFault
+    from elolab.arena.players.process import find_program
+
+    try:
+        find_program(player.command, player.directory)
+    except PlayerFault as fault:
+        return str(fault)
+    return ""
+
+
+def _start(player: PlayerSpec, game: str) -> str:
+    """Start and end a player; returns the problem, or an empty text."""
+    from elolab.arena.players.contract import PlayerFault
+    from elolab.arena.players.event_loop import run as wait_for
+    from elolab.arena.players.registry import make_player
+
+    started = make_player(player, game)
+    try:
+        wait_for(started.start())
+    except PlayerFault as fault:
+        return fault.text.removeprefix(f"{player.name}: ")
+    finally:
+        wait_for(started.close())
+    return ""
+
+
+def _lines(file: EnginesFile, status: Sequence[EngineStatus], good: str) -> list[str]:
+    """The table; ``good`` is the message for engines without a problem."""
+    say = console("elolab.arena")
+    rows = [(say("engines.name"), say("engines.protocol"), say("engines.command"), say("engines.state"))]
+    for engine in status:
+        protocol = engine.protocol or say("engines.found_by_trying")
+        rows.append((engine.name, protocol, engine.command, engine.problem or say(good)))
+    widths = [max(columns_of(row[column]) for row in rows) for column in range(3)]
+    return [
+        str(file.path),
+        *("  ".join([*map(padded, row[:3], widths), row[3]]) for row in rows),
+    ]

@@ -1,0 +1,166 @@
+"""The command ``fit-evaluation``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elolab.cli.shared.parser import (
+    add_game_argument,
+    add_json_argument,
+    add_language_argument,
+    add_output_argument,
+    add_seed_argument,
+    print_json,
+    whole_number,
+)
+from elolab.cli.shared.playing_options import output_file, output_folder
+from elolab.cli.shared.tuning_options import (
+    add_playing_arguments,
+    describe,
+    print_outcome,
+    report_written,
+    say_how_to_resume,
+    uninterrupted,
+)
+
+if TYPE_CHECKING:
+    from elolab.tuning.evaluation.fit import FitResult
+
+FIT_MATCH_LIMITS = ("nodes=1000", "depth=4")
+SCORE_SHARE = 50
+"""Default weight of the search's score in a logistic regression's targets, in percent."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``elolab fit-evaluation``."""
+    from elolab.engine.settings.limits import Limits
+
+    add_game_argument(parser, "othello")
+    parser.add_argument(
+        "--games", type=whole_number(20), default=20_000, metavar="N",
+        help="self-play games of each iteration (default %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--limit",
+        type=Limits.parse,
+        metavar="LIMIT",
+        help="what a player may spend on a move of them (default nodes=800 in Xiangqi, depth=3 in Othello)",
+    )
+    add_seed_argument(parser, 1)
+    parser.add_argument(
+        "--iterations", type=whole_number(1), default=1, metavar="N",
+        help="times to play, each with the weights fitted before, and fit (default %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--until-no-gain", action="store_true",
+        help="end after the first iteration whose weights do not beat those before with 95 %% certainty; keep those",
+    )  # fmt: skip
+    parser.add_argument(
+        "--phases", type=whole_number(1), metavar="N",
+        help="Othello: phases of the game with weights of their own, a divisor of 60 (default 6)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--patterns", choices=("on", "off"),
+        help="Othello: fit patterns of edges, corners, lines and diagonals beside the features (default on)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--score-share", type=whole_number(0, 100), metavar="PERCENT",
+        help="Xiangqi: share of the search's score, beside the game's outcome, in what is fitted to (default 50)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--score-limit", type=Limits.parse, metavar="LIMIT",
+        help="Othello: fit to the scores of searches of this limit with the weights before, not to games' results "
+        "(default: results; the last positions of a game are solved)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--from", dest="start", metavar="WEIGHTS",
+        help="weights that play the first games: a file, or the name of shipped ones (default: the game's)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--match-pairs", type=whole_number(0), default=100, metavar="N",
+        help="pairs of games of each match of new weights against those before, 0 for none (default %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--match-limit", dest="match_limits", type=Limits.parse, action="append", metavar="LIMIT",
+        help=f"limit of such a match; may be given several times (default {' and '.join(FIT_MATCH_LIMITS)})",
+    )  # fmt: skip
+    parser.add_argument("--output", metavar="FILE", help="write the last weights here too, to be used by this name")
+    add_output_argument(parser, "results/fit-<game>")
+    add_playing_arguments(parser)
+    parser.add_argument("--dry-run", action="store_true", help="only say how many games and how much time")
+    add_language_argument(parser)
+    add_json_argument(parser)
+    parser.epilog = (
+        "Exit code 3: a gain was asked for and none was found. "
+        "Given again, the command goes on where it was stopped; with more games or iterations it extends the run, with "
+        "fewer it is as if there had never been more. The "
+        "same command writes the same weights at any concurrency."
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run or resume a fit."""
+    from elolab.arena.run import check_directory
+    from elolab.engine.games import game_named
+    from elolab.engine.settings.limits import Limits
+    from elolab.engine.settings.parameters import BY_NAME
+    from elolab.engine.settings.weights import find_weights
+    from elolab.tuning.evaluation.fit import (
+        FitSpec,
+        check_fit,
+        check_openings,
+        fit_evaluation,
+        fitting_of,
+        plan_of_run,
+        purpose_of,
+    )
+
+    game = game_named(arguments.game)
+    fitting = fitting_of(game)
+    logistic = fitting.regression == "logistic"
+    patterns = arguments.patterns
+    if patterns is None:
+        patterns = "on" if fitting.pattern_weights else "off"
+    spec = FitSpec(
+        game=game.name,
+        start=arguments.start or str(BY_NAME[fitting.parameter].default_for(game.name)),
+        games=arguments.games,
+        limits=arguments.limit or Limits.parse(fitting.self_play_limit),
+        seed=arguments.seed,
+        iterations=arguments.iterations,
+        until_no_gain=arguments.until_no_gain,
+        phases=arguments.phases or fitting.phases,
+        patterns=patterns == "on",
+        score_share=SCORE_SHARE * logistic if arguments.score_share is None else arguments.score_share,
+        match_pairs=arguments.match_pairs,
+        match_limits=tuple(arguments.match_limits or map(Limits.parse, FIT_MATCH_LIMITS)),
+        score_limits=arguments.score_limit,
+    )
+    check_fit(spec)
+    directory = output_folder(arguments.out, f"fit-{game.name}")
+    output = None if arguments.output is None else output_file("--output", arguments.output)
+    if arguments.dry_run:
+        purpose = purpose_of(spec, find_weights(spec.start, (game.name,)))
+        check_directory(directory, purpose, accepts_changes=arguments.accept_engine_change)
+        check_openings(spec)
+        return describe(plan_of_run(spec, directory, arguments.concurrency), purpose, {}, arguments)
+    fitted = uninterrupted(fit_evaluation, arguments, spec, directory, output=output)
+    if fitted is not None:
+        print_fit(fitted, arguments)
+    if fitted is None or fitted.interrupted:
+        say_how_to_resume(None, directory)
+        return 130
+    return 3 if fitted.kept is None else 0
+
+
+def print_fit(fitted: FitResult, arguments: argparse.Namespace, folder: Path | None = None) -> None:
+    """Write a fit's report so far, and print its outcome."""
+    from elolab.tuning.reports.fit import fit_data, fit_text, write_fit_report
+
+    with report_written(lambda: write_fit_report(fitted, arguments.language, folder)) as report:
+        if arguments.json:
+            print_json(fit_data(fitted, report))
+        else:
+            print_outcome(fit_text(fitted, arguments.language), fitted.digest, report)

@@ -1,0 +1,87 @@
+"""The command ``judge``: whether a game is over, and why."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from typing import TYPE_CHECKING
+
+from elolab.cli.shared.parser import (
+    add_game_argument,
+    add_json_argument,
+    add_position_arguments,
+    add_rules_arguments,
+    position_of,
+    print_json,
+    rules_of,
+)
+
+if TYPE_CHECKING:
+    from elolab.engine.games.contract import Game
+    from elolab.engine.rules import Ending, Rules
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``elolab judge``."""
+    from elolab.engine.language import Catalogue
+    from elolab.engine.rules import REASONS
+
+    say = Catalogue("elolab.engine")
+    parser.description = (
+        "Say whether a game is over, and why. The first ending decides; later moves must be legal and are listed as "
+        "extra moves.\n\nReasons:\n"
+        + "\n".join(
+            textwrap.fill(
+                f"{reason}: {say(f'explanation.{reason}')}", 76, initial_indent="  ", subsequent_indent="      "
+            )
+            for reason in REASONS
+        )
+    )
+    add_game_argument(parser)
+    add_position_arguments(parser)
+    add_rules_arguments(parser)
+    add_json_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Play the moves through and print the arbiter's verdict."""
+    rules = rules_of(arguments)
+    target = position_of(arguments)
+    position = target.game.position(target.start)
+    ending = position.judge(rules)
+    for move in target.moves:
+        if ending is not None:
+            break
+        position.push(move)
+        ending = position.judge(rules)
+    extra = target.moves[position.ply :]
+    if arguments.json:
+        result, reason = _result_and_reason(ending)
+        print_json(
+            {
+                "result": result, "reason": reason, "plies": position.ply, "position": position.text,
+                "extra_moves": extra, "in_check": position.in_check,
+            }
+        )  # fmt: skip
+        return 0
+    print("\n".join(verdict_lines(position.game, ending, rules)))
+    print(f"position {position.text} {position.after_moves}")
+    if extra:
+        print(f"extra moves {' '.join(extra)}")
+    return 0
+
+
+def verdict_lines(game: Game, ending: Ending | None, rules: Rules) -> list[str]:
+    """The result, and why, of a game that goes on where there is no ending; ``rules`` are those in force."""
+    from elolab.engine.language import Catalogue
+
+    result, reason = _result_and_reason(ending)
+    first, second = game.side_names
+    winner = {"1-0": f"{first} wins", "0-1": f"{second} wins", "1/2-1/2": "draw", "*": "the game goes on"}[result]
+    asks_nobody = reason == "repetition" and rules.repetition == "draw"
+    explanation = Catalogue("elolab.engine")(f"explanation.{'repetition_draw' if asks_nobody else reason}")
+    return [f"result {result} ({winner})", f"reason {reason}: {explanation}"]
+
+
+def _result_and_reason(ending: Ending | None) -> tuple[str, str]:
+    return (ending.result, ending.reason) if ending else ("*", "unfinished")

@@ -1,0 +1,56 @@
+"""The command ``keys``: every key of every kind of TOML file."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from typing import TYPE_CHECKING
+
+from elolab.cli.shared.parser import UsageError, add_language_argument
+
+if TYPE_CHECKING:
+    from elolab.tuning.keys.kinds import Kind
+
+MAX_COLUMNS = 100
+"""Maximum width of the text, even on a wider terminal."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``elolab keys``."""
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME",
+        help="a kind of file (tournament), a table (sprt, tuning.validation) or a key (resign_score); default: a list",
+    )  # fmt: skip
+    parser.add_argument(
+        "--schema", action="store_true", help="print the JSON schema of a kind of file, for editors and other programs"
+    )
+    parser.epilog = (
+        "Explains every key that may stand in a TOML file: its type, unit, range and default, what it means, and an "
+        "example. docs/keys.md is the same as a page. A file whose first line is #:schema FILE has its keys completed "
+        "and checked by editors that know TOML schemas."
+    )
+    add_language_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Explain the given names, or list the kinds of files."""
+    from elolab.tuning.keys.reference import explained, overview
+    from elolab.tuning.keys.schema import schema_text
+
+    if arguments.schema:
+        print(schema_text(_kind_named(arguments.names)), end="")
+        return 0
+    columns = min(shutil.get_terminal_size().columns, MAX_COLUMNS)
+    if not arguments.names:
+        print(overview(arguments.language, columns), end="")
+    print("\n".join(explained(name, arguments.language, columns) for name in arguments.names), end="")
+    return 0
+
+
+def _kind_named(names: list[str]) -> Kind:
+    from elolab.tuning.keys.kinds import KINDS
+
+    kinds = {kind.name: kind for kind in KINDS}
+    if len(names) != 1 or names[0] not in kinds:
+        raise UsageError(f"keys: --schema prints that of one kind of file; give one of {', '.join(kinds)}")
+    return kinds[names[0]]

@@ -1,0 +1,70 @@
+"""The command ``parameters``: every setting of the engine."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+
+from elolab.cli.shared.parser import (
+    DEFAULT_GAME,
+    UsageError,
+    add_json_argument,
+    game_of,
+    print_json,
+)
+
+MAX_COLUMNS = 120
+"""Text is not spread wider than this on a wide terminal."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``elolab parameters``."""
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME",
+        help="show these parameters in full; an alias or any spelling will do (default: a list of all)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--game", metavar="NAME", help=f"the game (default {DEFAULT_GAME}; of parameters that are named every game)"
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--markdown", action="store_true", help="print a Markdown table with every column")
+    add_json_argument(form)  # type: ignore[arg-type]
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print every parameter that applies to the game, or some in full."""
+    from elolab.engine.settings.parameters import parameters_of
+    from elolab.engine.settings.reference import as_data, as_markdown, as_text
+
+    if arguments.names:
+        return _print_in_full(arguments)
+    arguments.game = arguments.game or DEFAULT_GAME
+    game = game_of(arguments).name
+    rows = parameters_of(game)
+    if arguments.json:
+        print_json(as_data(rows, game))
+    elif arguments.markdown:
+        print(as_markdown(rows, game), end="")
+    else:
+        print(as_text(rows, game, min(shutil.get_terminal_size().columns, MAX_COLUMNS)), end="")
+    return 0
+
+
+def _print_in_full(arguments: argparse.Namespace) -> int:
+    """Print all about the parameters that were named, each once."""
+    from elolab.engine.games import GAMES
+    from elolab.engine.settings.parameters import find
+    from elolab.engine.settings.reference import in_full, in_full_as_data
+
+    if arguments.markdown:
+        raise UsageError("parameters: --markdown prints the whole table; leave it out, or the names")
+    games = GAMES if arguments.game is None else (game_of(arguments).name,)
+    rows = {row.name: row for row in map(find, arguments.names)}
+    for row in rows.values():
+        if row.games and not set(row.games) & set(games):
+            raise UsageError(f"parameters: {row.name} does not apply to {games[0]}, only to {', '.join(row.games)}")
+    if arguments.json:
+        print_json(in_full_as_data(list(rows), games))
+    else:
+        print(in_full(list(rows), games, min(shutil.get_terminal_size().columns, MAX_COLUMNS)), end="")
+    return 0

@@ -1,0 +1,62 @@
+"""The command ``perft``: counts of legal move sequences."""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+
+from elolab.background import in_background
+from elolab.cli.shared.parser import (
+    add_game_argument,
+    add_json_argument,
+    add_position_arguments,
+    position_of,
+    print_json,
+)
+from elolab.engine.settings.whole_numbers import natural_number
+
+MAX_PERFT_DEPTH = 16
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``elolab perft``."""
+    add_game_argument(parser)
+    add_position_arguments(parser)
+    parser.add_argument("--depth", type=_depth, required=True, metavar="PLIES", help=f"1 to {MAX_PERFT_DEPTH}")
+    parser.add_argument(
+        "--passes",
+        choices=("ply", "free"),
+        default="ply",
+        help="whether a forced pass, in games that have it, counts as a ply (default) or costs none; a game that is "
+        "over is one leaf in both conventions",
+    )
+    add_json_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Count the leaves under each move, then ``total N``; Ctrl-C ends it with what was counted."""
+    position = position_of(arguments)
+    game = position.game
+    counts = {}
+    for code, move in zip(position.move_codes(), position.legal_moves(), strict=True):
+        free = arguments.passes == "free" and bool(game.kernels.is_pass(position.state, code))
+        child = position.copy()
+        child.push(move)
+        depth = arguments.depth - (0 if free else 1)
+        counts[move] = in_background(partial(game.perft, child, depth, arguments.passes)).result()
+        if not arguments.json:
+            print(f"{move} {counts[move]}", flush=True)
+    total = sum(counts.values()) if counts else game.perft(position, arguments.depth, arguments.passes)
+    if arguments.json:
+        convention = {"passes": arguments.passes}
+        print_json({"position": position.text, "depth": arguments.depth, **convention, "moves": counts, "total": total})
+    else:
+        print(f"total {total}")
+    return 0
+
+
+def _depth(text: str) -> int:
+    depth = natural_number(text)
+    if depth is None or not 1 <= depth <= MAX_PERFT_DEPTH:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a depth from 1 to {MAX_PERFT_DEPTH}")
+    return depth

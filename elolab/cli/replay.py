@@ -1,0 +1,139 @@
+"""The command ``replay``: play a stored game again and compare."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elolab.cli.shared.parser import (
+    add_json_argument,
+    add_language_argument,
+    print_json,
+)
+from elolab.cli.shared.playing_options import add_log_argument, dialogue_log
+from elolab.engine.errors import UserError
+from elolab.engine.language import console
+
+if TYPE_CHECKING:
+    from elolab.arena.records import GameJob, GameRecord
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``elolab replay``."""
+    parser.add_argument("directory", type=Path, metavar="DIR", help="the folder of a tournament, match or test")
+    parser.add_argument("game", metavar="GAME", help="the game's number (as in games.csv) or the beginning of its key")
+    add_log_argument(parser)
+    add_language_argument(parser)
+    add_json_argument(parser)
+    parser.epilog = (
+        "Exit code: 0 if the game came out the same, move by move, 1 if not, as games on a clock and those of programs "
+        "often do, or if it could not be played, 130 if interrupted."
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Play one stored game again and compare."""
+    from elolab.arena.play.executor import GameRunner
+    from elolab.arena.players.interruption import stopping_on_signals
+    from elolab.engine.engine import StopFlag
+
+    stored, job = _stored_game(arguments.directory, arguments.game)
+    stop = StopFlag()
+    log = dialogue_log(arguments)
+    with stopping_on_signals(stop), GameRunner(1, stop, log=log) as runner:
+        played = next(runner.run([job]), None)
+    if played is None:
+        say = console("elolab.arena")
+        reason = "; ".join(runner.unavailable.values()) or say("replay.interrupted")
+        print(f"elolab: {say('replay.not_played', reason=reason)}", file=sys.stderr)
+        return 130 if stop.is_set() else 1
+    if arguments.json:
+        print_json(_comparison(stored, played, job.is_reproducible))
+    else:
+        print(_comparison_text(stored, played, job.is_reproducible))
+    return 0 if played.digest == stored.digest else 1
+
+
+def _stored_game(directory: Path, game: str) -> tuple[GameRecord, GameJob]:
+    """A stored game and its job. Raises ``UserError`` if there is no such game, or more than one."""
+    from elolab.arena.play.store import Store
+    from elolab.arena.play.tournament import stored_player, stored_tournament
+    from elolab.arena.run import OTHER_KINDS, kind_in
+
+    with Store(directory, read_only=True) as store:
+        kind = kind_in(store.metadata_names())
+        if kind:
+            raise UserError(
+                f"{directory}: holds {OTHER_KINDS[kind]}, and only games of tournaments, matches and tests are played "
+                f"again one by one; elolab watch {directory} shows its games move by move, and the command that made "
+                "it plays them anew with another folder as --out"
+            )
+        spec = stored_tournament(store)
+        found = store.find(game)
+        count = len(store)
+    if len(found) != 1:
+        raise UserError(
+            f"{directory}: {len(found) or 'no'} games match {game!r}; expected a number below {count} "
+            "or the beginning of a key (see games.csv)"
+        )
+    (record,) = found
+    first, second = (stored_player(spec.player(name), spec.game, directory) for name in (record.first, record.second))
+    return record, spec.conditions.job(record.pairing, first, second, record.opening)
+
+
+def _comparison(stored: GameRecord, played: GameRecord, reproducible: bool) -> dict[str, Any]:
+    return {
+        "game": stored.pairing.number,
+        "key": stored.key,
+        "reproducible": reproducible,
+        "identical": stored.digest == played.digest,
+        "stored": _summary(stored),
+        "played": _summary(played),
+    }
+
+
+def _summary(record: GameRecord) -> dict[str, Any]:
+    return {
+        "digest": record.digest,
+        "result": record.result,
+        "reason": record.reason,
+        "plies": len(record.moves),
+        "engine_identity": record.engine_identity,
+    }
+
+
+def _comparison_text(stored: GameRecord, played: GameRecord, reproducible: bool) -> str:
+    from elolab.arena.statistics.faults import cause_of
+
+    say = console("elolab.arena")
+    game, opening = stored.pairing.number, stored.opening.name
+    lines = [say("replay.title", game=game, first=stored.first, second=stored.second, opening=opening)]
+    for name, record in (("stored", stored), ("played", played)):
+        ended = {"result": record.result, "plies": len(record.moves), "digest": record.digest}
+        ended["reason"] = console("elolab.engine").name_of("ending", record.reason)
+        lines.append(say(f"replay.{name}", **ended))
+    cause = cause_of(stored)
+    if cause is not None and cause[1] is not None:
+        text = say("fault.of_player", player=cause[0], text=cause[1].text(say.language))
+        lines.append(say("replay.fault", text=text))
+    if stored.digest == played.digest:
+        return "\n".join([*lines, say("replay.identical")])
+    lines.append(_difference_text(stored, played))
+    if stored.engine_identity != played.engine_identity:
+        lines.append(say("replay.engine", before=stored.engine_identity, now=played.engine_identity))
+    if not reproducible:
+        lines.append(say("replay.not_reproducible"))
+    return "\n".join(lines)
+
+
+def _difference_text(stored: GameRecord, played: GameRecord) -> str:
+    """The first difference between two games, as text."""
+    say = console("elolab.arena")
+    for ply, (before, now) in enumerate(zip(stored.moves, played.moves, strict=False), start=1):
+        for what in ("move", "score", "depth", "nodes"):
+            if getattr(before, what) != getattr(now, what):
+                name = say(f"replay.{what}")
+                return say("replay.different", ply=ply, what=name, before=getattr(before, what), now=getattr(now, what))
+    return say("replay.different_at_all" if len(stored.moves) == len(played.moves) else "replay.different_length")

@@ -1,0 +1,55 @@
+"""The command ``report``: tables, plots and pages written again from the games, of every kind of run."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from elolab.arena.reports.plots import figures_also_as
+from elolab.cli.shared import tournament_report as tournaments
+from elolab.cli.shared.tuning_options import say_stopped
+from elolab.engine.errors import UserError
+
+configure = tournaments.configure
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the report of a run again, or a joint report of several tournaments."""
+    with figures_also_as(arguments.figures):
+        return _report(arguments)
+
+
+def _report(arguments: argparse.Namespace) -> int:
+    from elolab.tuning.rereading import result_in
+
+    result = None
+    if len(arguments.directories) == 1:
+        result = result_in(Path(arguments.directories[0]))
+    if result is None:
+        return tournaments.run(arguments)
+    if arguments.anchors:
+        raise UserError(f"--anchor: {arguments.directories[0]} is no tournament, and rates no players; leave it out")
+    print_report(result, arguments, tournaments.report_folder(result.directory, arguments.out))
+    if result.interrupted:
+        say_stopped(result.directory)
+    return 0
+
+
+def print_report(result: Any, arguments: argparse.Namespace, folder: Path) -> None:
+    """Write a result of ``tuning.rereading`` into a folder, and print it like the command that played it."""
+    from elolab.cli.ablate import print_ablation
+    from elolab.cli.claims import print_claims
+    from elolab.cli.fit_evaluation import print_fit
+    from elolab.cli.tune import print_tuning
+
+    printers: dict[str, Callable[[Any, argparse.Namespace, Path], None]] = {
+        "StudyResult": print_tuning,
+        "AblationResult": print_ablation,
+        "ClaimsResult": print_claims,
+        "FitResult": print_fit,
+    }
+    printers[type(result).__name__](result, arguments, folder)
+    sys.stdout.flush()

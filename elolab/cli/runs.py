@@ -1,0 +1,178 @@
+"""The command ``runs``: list runs, compare two, and remove some."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elolab.cli.shared.parser import (
+    CommandParser,
+    UsageError,
+    add_json_argument,
+    add_language_argument,
+    print_json,
+)
+from elolab.engine.errors import UserError
+from elolab.engine.language import Catalogue, clipped, columns_of, console, cut, padded
+from elolab.engine.settings.configuration import nearest
+
+if TYPE_CHECKING:
+    from elolab.arena.collection.listing import RunEntry
+
+MESSAGES = "elolab.arena.collection"
+RESULTS = "results"
+LIST, COMPARE, REMOVE = "list", "compare", "remove"
+ACTIONS = (LIST, COMPARE, REMOVE)
+HEADS = ("folder", "kind", "state", "games", "date", "result")
+FEWER_HEADS = (HEADS, ("folder", "kind", "state", "games", "result"), ("folder", "state", "games", "result"))
+"""Column sets for terminals; the fullest one with enough room for folders and results is shown."""
+ROOM_ENOUGH = 40
+"""Columns of a terminal that suffice for a folder and a result."""
+LEAST_FOLDER = 8
+"""Least width that still distinguishes folder names."""
+GAP = "  "
+
+
+def configure(parser: CommandParser) -> None:
+    """The arguments of ``elolab runs``."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION")
+    parser.implied = (LIST, ACTIONS)
+    parser.epilog = "elolab runs and elolab runs DIR stand for elolab runs list."
+    one = actions.add_parser(LIST, help="list the runs below a folder")
+    one.add_argument("folders", nargs="?", metavar="DIR", type=Path, help=f"where to look for runs (default {RESULTS})")
+    one.epilog = (
+        "The list has every run's kind, state (running, finished, stopped, failed, unreadable, damaged), games played "
+        "and planned, date, and result: of a match Elo from the first player's view, ± half of its 95 % interval."
+    )
+    two = actions.add_parser(COMPARE, help="compare two runs")
+    two.add_argument("folders", nargs=2, metavar="DIR", type=Path, help="a run's folder")
+    two.epilog = (
+        "Tells the settings that differ, also the builds of programs, and the players' Elo side by side with the "
+        "difference of the two runs, as of independent games; - where the ratings are not relative to the same: "
+        "another opponent, other anchors, or, without anchors, other players or players with other settings."
+    )
+    some = actions.add_parser(REMOVE, help="remove runs")
+    some.add_argument("folders", nargs="+", metavar="DIR", type=Path, help="a run's folder")
+    some.add_argument("--yes", action="store_true", help="do not ask first")
+    some.epilog = "Folders that hold no run are refused, and runs that are being worked on; then nothing is removed."
+    for action in (one, two, some):
+        add_language_argument(action)
+        add_json_argument(action)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Carry out the command."""
+    if arguments.action == COMPARE:
+        return _compare(arguments.folders, arguments)
+    return _remove(arguments.folders, arguments) if arguments.action == REMOVE else _list(arguments)
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    from elolab.arena.collection.listing import entry_of, run_folders
+
+    root = arguments.folders or Path(RESULTS)
+    if arguments.folders is not None and not root.is_dir():
+        raise UserError(f"runs: {root}: no such folder{nearest(str(root), ACTIONS)}")
+    say = console(MESSAGES)
+    words = Catalogue(MESSAGES) if arguments.json else say  # what programs read is the same in every language
+    unreadable: list[OSError] = []
+    entries = [entry_of(folder, words) for folder in run_folders(root, unreadable.append)]
+    if arguments.json:
+        print_json({"folder": str(root), "runs": [entry.data() for entry in entries]})
+    else:
+        columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        print("\n".join(_lines(entries, say, columns) if entries else [say("list.none", folder=root)]))
+    for error in unreadable:
+        print(f"elolab: runs: {error.filename}: cannot be read: {error.strerror}", file=sys.stderr)
+    return 1 if unreadable else 0
+
+
+def _lines(entries: Sequence[RunEntry], say: Catalogue, columns: int | None = None) -> list[str]:
+    """The table; in so many columns of a terminal, or else whole."""
+    cells = {head: [say(f"list.{head}")] for head in HEADS}
+    for entry in entries:
+        games = f"{entry.played}/{entry.planned}" if entry.planned else str(entry.played)
+        state = say(f"list.state_{entry.state}")
+        row = (str(entry.folder), entry.kind, state, games, entry.updated_at, entry.result)
+        for head, text in zip(HEADS, row, strict=True):
+            cells[head].append(text)
+    if columns is not None:
+        cells = _fitted(cells, columns)
+    widths = {head: max(map(columns_of, texts)) for head, texts in cells.items()}
+    rows = zip(*([padded(text, widths[head]) for text in texts] for head, texts in cells.items()), strict=True)
+    lines = (GAP.join(row).rstrip() for row in rows)
+    return [line if columns is None else cut(line, columns) for line in lines]
+
+
+def _fitted(cells: dict[str, list[str]], columns: int) -> dict[str, list[str]]:
+    """The columns of the table that fit; folders and results that are still too long are cut."""
+    from elolab.arena.statistics.names import shorten_unique
+
+    widths = {head: max(map(columns_of, texts)) for head, texts in cells.items()}
+    wanted = widths["folder"] + widths["result"]
+    for heads in FEWER_HEADS:
+        others = sum(widths[head] for head in heads if head not in ("folder", "result"))
+        room = columns - others - len(GAP) * (len(heads) - 1)
+        if room >= min(wanted, ROOM_ENOUGH):
+            break
+    folder = max(LEAST_FOLDER, room // 2, room - widths["result"])
+    shown = {head: cells[head] for head in heads}
+    shown["folder"] = shorten_unique(cells["folder"], folder)
+    rest = max(0, room - max(map(columns_of, shown["folder"])))
+    shown["result"] = [clipped(text, rest) for text in cells["result"]]
+    return shown
+
+
+def _compare(folders: Sequence[Path], arguments: argparse.Namespace) -> int:
+    from elolab.arena.collection.comparison import compared, comparison_data, comparison_lines
+
+    one, other = map(compared, folders)
+    if arguments.json:
+        print_json(comparison_data(one, other))
+    else:
+        print("\n".join(comparison_lines(one, other, console(MESSAGES))))
+    return 0
+
+
+def _remove(folders: Sequence[Path], arguments: argparse.Namespace) -> int:
+    from elolab.arena.collection.removal import check, games_in, remove
+
+    folders = list({os.path.realpath(folder): folder for folder in folders}.values())
+    check(folders)
+    games = {folder: games_in(folder) for folder in folders}
+    say = console(MESSAGES)
+    if not arguments.yes:
+        if not sys.stdin.isatty():
+            raise UsageError("runs: remove asks first, and there is nobody to ask here; add --yes to remove all of it")
+        key = "remove.ask_one" if len(folders) == 1 else "remove.ask"
+        question = say(key, folder=folders[0], runs=len(folders), games=_games_words(list(games.values())))
+        if not _is_agreed(question):
+            print(say("remove.kept"))
+            return 1
+    remove(folders)
+    if arguments.json:
+        print_json({"removed": [{"folder": str(folder), "games": count} for folder, count in games.items()]})
+    else:
+        removed = [say("remove.removed", folder=folder, games=_games_words([games[folder]])) for folder in folders]
+        print("\n".join(removed))
+    return 0
+
+
+def _games_words(counts: Sequence[int | None]) -> str:
+    """The total number of games, with a note on unreadable stores."""
+    known = [count for count in counts if count is not None]
+    key = "games" if len(known) == len(counts) else "games_at_least" if known else "games_unknown"
+    return console(MESSAGES)(f"remove.{key}", games=sum(known))
+
+
+def _is_agreed(question: str) -> bool:
+    try:
+        return input(question).strip().lower() in ("y", "yes")
+    except EOFError:
+        print()
+        return False

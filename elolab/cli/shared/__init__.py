@@ -1,0 +1,1 @@
+"""Options, output and words that several commands share."""

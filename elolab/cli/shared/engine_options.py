@@ -1,0 +1,301 @@
+"""``--engine`` and ``--each``: players described by words, as in ``--engine cmd=./mine tc=10+0.1 option.Hash=64``.
+
+Words of cutechess-cli and fastchess mean what they mean there; beside them every key of a table [[players]] may be
+given, and a first word without ``=`` names a player as in ``elolab match A B``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+from typing import Any
+
+from elolab.arena.command_lines import split_command
+from elolab.arena.engines_file import EnginesFile
+from elolab.arena.keys.player import REFERENCE, keys_of
+from elolab.arena.player_spec import NamedPlayer, PlayerReader, is_installed, merged, player_named
+from elolab.arena.players.registry import protocols
+from elolab.cli.shared.key_values import SWITCHES, assignment, plain_value, refuse_unknown_words
+from elolab.cli.shared.parser import UsageError
+from elolab.engine.errors import UserError
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import parse_assignments
+from elolab.engine.settings.presets import preset_name
+
+SOURCES = {"cmd": "command", "conf": REFERENCE, "preset": "preset"}
+"""Words that say which engine it is, and their keys in a table [[players]]."""
+SAME = {"name": "name", "dir": "directory", "proto": "protocol"}
+"""Words that have a key of another name, or of the same."""
+LIMITS = ("tc", "st", "nodes", "depth", "plies", "limit")
+"""Words of limits; ``limit`` is our own notation, and says everything."""
+EXCLUDED_BY = {"tc": ("st", "limit"), "st": ("tc", "limit"), "limit": ("tc", "st", "nodes", "depth")}
+"""Which limits a limit stands in place of; the first that is reached of any others ends a search."""
+RESTARTS = {"on": "always", "off": "on_fault", "auto": "on_fault", "always": "always", "on_fault": "on_fault"}
+PREFIXES = ("option.", "set.")
+
+ANSWERS = {
+    "book": "engines bring books of their own as options; openings for all are --openings FILE",
+    "bookdepth": "engines bring books of their own as options; openings for all are --openings FILE",
+    "stderr": "--log DIR keeps the error stream; the end of it is kept with every game that ends badly",
+    "debug": "--log DIR keeps whole dialogues; the end of one is kept with every game that ends badly",
+    "trust": "moves and results are always judged by elolab's own rules; leave it out",
+    "whitepov": "scores are read as the mover's own; an engine's option has to say so",
+    "tscale": "start_timeout=SECONDS and watchdog=SECONDS give an engine more time",
+    "loops": "an engine that repeats itself is judged by the rules of the game",
+}
+"""Words of other programs that have no equivalent, and what does it here."""
+
+
+@dataclass(frozen=True)
+class PlayerWords:
+    """What one ``--engine``, or ``--each``, says."""
+
+    option: str = "--engine"
+    player: str | None = None
+    """The first word, if it names a player."""
+    table: Mapping[str, Any] = field(default_factory=dict)
+    """Keys of a table [[players]]."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """What the keys were called."""
+    limits: Mapping[str, str] = field(default_factory=dict)
+    """By word, in our notation; empty for a clock that is infinite."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """``option.NAME=VALUE``."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """``set.NAME=VALUE``, for the built-in engine."""
+    arguments: tuple[str, ...] = ()
+    """Of the program."""
+
+    @property
+    def has_source(self) -> bool:
+        """Whether it says which engine it is."""
+        return self.player is not None or any(key in self.table for key in SOURCES.values())
+
+
+def read_player_words(words: Sequence[str], option: str = "--engine") -> PlayerWords:
+    """What the words say. Raises ``UsageError`` naming the word and what would be right."""
+    player, given = None, list(words)
+    if option == "--engine" and given and "=" not in given[0] and given[0] != "ponder":
+        player = given.pop(0)
+    refuse_unknown_words(given, option, _known_words(), ANSWERS, PREFIXES)
+    table: dict[str, Any] = {}
+    names: dict[str, str] = {}
+    limits: dict[str, str] = {}
+    named: dict[str, dict[str, str]] = {prefix: {} for prefix in PREFIXES}
+    arguments: list[str] = []
+    for word in given:
+        prefix = next((prefix for prefix in PREFIXES if word.startswith(prefix)), None)
+        if prefix is not None:
+            name, sign, value = word.removeprefix(prefix).partition("=")
+            if not name or not sign:
+                raise UsageError(f"{option} {word}: expected {prefix}NAME=VALUE")
+            named[prefix][name] = value
+            continue
+        name, value = assignment("ponder=true" if word == "ponder" else word, option)
+        if name in LIMITS:
+            limits["depth" if name == "plies" else name] = _limit(name, value, word, option)
+            _refuse_two_limits(limits, option)
+        elif name == "arg":
+            arguments.append(value)
+        elif name == "args":
+            arguments += _split(value, word, option)
+        elif name == "initstr":
+            table["commands"] = [*table.get("commands", ()), *value.split("\\n")]
+            names["commands"] = name
+        else:
+            key, own = _key_and_value(name, value, word, option)
+            table[key], names[key] = own, name
+    sources = [word for word, key in SOURCES.items() if key in table]
+    if len(sources) + (player is not None) > 1:
+        one, other = [*([repr(player)] if player else []), *(f"{source}=" for source in sources)][:2]
+        raise UsageError(f"{option}: {one} and {other} both say which engine it is; give one of them")
+    return PlayerWords(option, player, table, names, limits, named["option."], named["set."], tuple(arguments))
+
+
+def _refuse_two_limits(limits: Mapping[str, str], option: str) -> None:
+    for name in limits:
+        for other in EXCLUDED_BY.get(name, ()):
+            if other in limits:
+                raise UsageError(f"{option}: {name}= and {other}= exclude each other; give one of them")
+
+
+def is_player_word(word: str) -> bool:
+    """Whether it is a word ``NAME=VALUE`` of ``--engine``."""
+    name, sign, _ = word.partition("=")
+    return bool(sign) and (name in _known_words() or name.startswith(PREFIXES))
+
+
+def _known_words() -> tuple[str, ...]:
+    own = dict.fromkeys(key for protocol in protocols() for key in keys_of(protocol))
+    theirs = (*SOURCES, *SAME, "arg", "args", "initstr", *LIMITS, "timemargin", "restart", "ponder")
+    return tuple(dict.fromkeys((*theirs, *own)))
+
+
+def _key_and_value(name: str, value: str, word: str, option: str) -> tuple[str, Any]:
+    """The key of a table [[players]] that a word means, with its value there."""
+    if name in SAME or name in SOURCES:
+        return {**SAME, **SOURCES}[name], value
+    if name == "timemargin":
+        if re.fullmatch(r"\d+", value) is None:
+            raise UsageError(f"{option} {word}: expected a whole number of milliseconds")
+        return "margin", int(value) / 1000
+    if name == "restart":
+        if value not in RESTARTS:
+            raise UsageError(f"{option} {word}: expected on (a new process for every game), off or auto")
+        return name, RESTARTS[value]
+    if name == "ponder":
+        if value not in SWITCHES:
+            raise UsageError(f"{option} {word}: expected ponder or ponder=false")
+        return name, SWITCHES[value]
+    return name, value if name in ("command", "directory", "protocol") else plain_value(value)
+
+
+def _limit(name: str, value: str, word: str, option: str) -> str:
+    """A limit in our notation."""
+    text = value
+    if name == "tc":
+        text = "" if value == "inf" else f"clock={_clock(value, word, option)}"
+    elif name == "st":
+        text = f"move_time={value}"
+    elif name != "limit":
+        text = f"{'depth' if name == 'plies' else name}={value}"
+    if text and name != "limit":
+        try:
+            Limits.parse(text)
+        except UserError as error:
+            raise UsageError(f"{option} {word}: {error}") from None
+    return text
+
+
+def _clock(value: str, word: str, option: str) -> str:
+    """A time control, ``moves/time+increment``, whose time may be in minutes and seconds (``1:30``)."""
+    found = re.fullmatch(r"(\d+/)?(?:(\d+):)?(\d+(?:\.\d*)?|\.\d+)(\+(?:\d+(?:\.\d*)?|\.\d+))?", value)
+    if found is None:
+        raise UsageError(
+            f"{option} {word}: expected moves/time+increment with the time in seconds or minutes:seconds, such as "
+            "tc=40/60+0.6, tc=10+0.1, tc=1:30, or tc=inf"
+        )
+    moves, minutes, seconds, increment = found.groups(default="")
+    return f"{moves}{60 * int(minutes or 0) + float(seconds):.12g}{increment}"
+
+
+def _split(value: str, word: str, option: str, *folders: str) -> list[str]:
+    try:
+        return split_command(value, *folders)
+    except ValueError as error:
+        raise UsageError(f"{option} {word}: {error}") from None
+
+
+# From words to tables
+
+
+def named_player(words: PlayerWords, each: PlayerWords, engines: EnginesFile) -> NamedPlayer:
+    """The player that the words, and those of ``--each``, name; the rest of what they say is for ``complete``."""
+    source = words if words.has_source else each
+    if not source.has_source:
+        raise UsageError(
+            f"{words.option} {' '.join(f'{key}={value}' for key, value in words.table.items())}: which engine? give "
+            "cmd=PROGRAM, conf=NAME (of your file of engines) or preset=NAME (of the built-in engine)"
+        )
+    if source.player is not None:
+        named = player_named(source.player, engines)
+        entry = dict(named.entry)
+    elif "command" in source.table:
+        named = NamedPlayer({})
+        directory = words.table.get("directory", each.table.get("directory"))
+        command = _program(str(source.table["command"]), directory, source.option)
+        entry = {"name": PurePath(*command[:1]).name, "command": command}
+    elif REFERENCE in source.table:
+        named = NamedPlayer({})
+        entry = engines.entry(str(source.table[REFERENCE]), source.option)
+    else:
+        named = NamedPlayer({})
+        preset = str(source.table["preset"])
+        entry = {"name": preset_name(preset), "preset": preset}
+    if "name" in words.table:
+        entry["name"] = words.table["name"]
+    return NamedPlayer(entry, named.file)
+
+
+def _program(command: str, directory: str | None, option: str) -> list[str]:
+    """Program and arguments of ``cmd=``; a program may have spaces in its path, and lie here or in ``dir=``."""
+    words = _split(command, f"cmd={command}", option, directory or "")
+    if words and os.sep not in words[0] and not is_installed(words[0]):
+        places = [Path(directory or "", words[0]), Path(words[0])]
+        if any(place.is_file() for place in places):
+            words[0] = os.path.join(".", words[0])
+    return words
+
+
+def complete(entry: Mapping[str, Any], words: PlayerWords, each: PlayerWords, reader: PlayerReader) -> dict[str, Any]:
+    """The table [[players]] of a player: ``entry``, over it what ``--each`` says to players of its kind, and the words.
+
+    A key of ``--each`` that the player's protocol does not know is passed over, for it is meant for others.
+    """
+    skipped = ("name", *SOURCES.values())
+    entry = dict(reader.resolved(entry, words.option))
+    for given in (each, words):
+        for key in ("directory", "protocol", "start_timeout"):
+            if key in given.table and "command" in entry:
+                entry[key] = given.table[key]
+        if given.arguments and "command" in entry:
+            command, directory = entry["command"], str(entry.get("directory", ""))
+            if isinstance(command, str):
+                command = _split(command, f"command={command}", words.option, directory)
+            entry["command"] = [*command, *given.arguments]
+        elif given.arguments and given is words:
+            raise UsageError(
+                f"{words.option} arg={given.arguments[0]}: the built-in engine takes no arguments; its settings are "
+                "set.NAME=VALUE"
+            )
+    keys = keys_of(reader.protocol_of(entry, words.option))
+    for given in (each, words):
+        own = {key: value for key, value in given.table.items() if key not in skipped}
+        if given is each:  # its protocol has been given to programs, and the built-in engine has none
+            own = {key: value for key, value in own.items() if key in keys and key != "protocol"}
+        entry = merged(entry, own | _options(given, keys, is_each=given is each))
+    limit = _joined_limits(each.limits, words.limits)
+    return entry | ({"limit": limit} if limit else {})
+
+
+def _options(given: PlayerWords, keys: Collection[str], *, is_each: bool) -> dict[str, Any]:
+    """``option.NAME=VALUE`` and ``set.NAME=VALUE`` as tables, where the player has such."""
+    is_builtin = "set" in keys
+    found: dict[str, Any] = {}
+    settings = dict(given.settings)
+    if is_builtin and not is_each:
+        settings |= given.options  # over UCI they would be its options too
+    if settings and (is_builtin or not is_each):
+        found["set"] = parse_assignments([f"{name}={value}" for name, value in settings.items()], given.option)
+    if given.options and not is_builtin and ("options" in keys or not is_each):
+        found["options"] = dict(given.options)
+    return found
+
+
+def _joined_limits(each: Mapping[str, str], own: Mapping[str, str]) -> str:
+    """The limits of both, of which a player's own come first."""
+    excluded = {other for name in own for other in EXCLUDED_BY.get(name, ("limit",))}
+    both = {name: text for name, text in each.items() if name not in excluded} | dict(own)
+    return ",".join(text for text in both.values() if text)
+
+
+def refuse_unused(each: PlayerWords, players: Sequence[Mapping[str, Any]]) -> None:
+    """Raise ``UsageError`` if ``--each`` says something that no player takes."""
+    if "name" in each.table:
+        raise UsageError(f"--each name={each.table['name']}: every player needs a name of its own; say it of each")
+    if each.arguments and not any("command" in player for player in players):
+        raise UsageError(f"--each arg={each.arguments[0]}: no player is a program; leave it out")
+    for key in each.table:
+        if key not in SOURCES.values() and not any(key in player for player in players):
+            raise UsageError(f"--each {each.names[key]}=...: there is no player whom it is for; leave it out")
+    for option in each.options:
+        if not any(option in player.get("options", {}) for player in players):
+            raise UsageError(
+                f"--each option.{option}=...: no player has options; those of the built-in engine are set.NAME=VALUE"
+            )
+    for setting in each.settings:
+        if not any("set" in player for player in players):
+            raise UsageError(f"--each set.{setting}=...: no player is the built-in engine, whose settings these are")

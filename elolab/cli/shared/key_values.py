@@ -1,0 +1,67 @@
+"""Reading groups of words ``name=value``."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
+
+from elolab.cli.shared.parser import UsageError
+from elolab.engine.settings.configuration import nearest
+
+SWITCHES = {"true": True, "on": True, "false": False, "off": False}
+"""How a value may say that something is switched on or off."""
+
+
+def assignment(word: str, option: str) -> tuple[str, str]:
+    """Name and value of a word ``name=value``; raises ``UsageError`` unless it is one."""
+    name, sign, value = word.partition("=")
+    if not sign or not value:
+        raise UsageError(f"{option} {word}: expected {name}=VALUE")
+    return name, value
+
+
+def assignments(words: Sequence[str], option: str, known: Collection[str]) -> dict[str, str]:
+    """The values of words ``name=value`` by name; raises ``UsageError`` for unknown ones and those given twice."""
+    refuse_unknown_words(words, option, known)
+    values: dict[str, str] = {}
+    for word in words:
+        name, value = assignment(word, option)
+        if name in values:
+            raise UsageError(f"{option} {word}: {name} is given twice")
+        values[name] = value
+    return values
+
+
+def refuse_unknown_words(
+    words: Sequence[str],
+    option: str,
+    known: Collection[str] | None = None,
+    answers: Mapping[str, str] = MappingProxyType({}),
+    prefixes: tuple[str, ...] = (),
+) -> None:
+    """Raise ``UsageError`` that tells of every word whose name is not ``known`` and begins with none of ``prefixes``.
+
+    ``answers`` say what is said here instead of words that other programs know; without ``known`` only those are told.
+    """
+    mistakes = []
+    for word in words:
+        name = word.partition("=")[0]
+        if name in answers:
+            mistakes.append(f"{option} {word}: {answers[name]}")
+        elif known is not None and name not in known and not word.startswith(prefixes):
+            hint = nearest(name, known) or f"; expected {', '.join(f'{other}=' for other in known)}"
+            mistakes.append(f"{option} {word}: unknown word{hint}")
+    if mistakes:
+        raise UsageError("; ".join(mistakes))
+
+
+def plain_value(text: str) -> bool | int | float | str:
+    """A value as a file would have it: true or false, a number, or the text."""
+    if text in SWITCHES:
+        return SWITCHES[text]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text

@@ -1,0 +1,313 @@
+"""Words for what all games of a tournament have in common: openings, adjudication, rounds, the test that ends it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any, NoReturn
+
+from elolab.arena.keys.tournament import RULES, SPRT
+from elolab.cli.shared.engine_options import read_player_words
+from elolab.cli.shared.key_values import SWITCHES, assignments, plain_value, refuse_unknown_words
+from elolab.cli.shared.parser import UsageError, whole_number
+from elolab.engine.rules import MAX_PLIES, Adjudication
+from elolab.engine.settings.keys import WHOLE, Key
+from elolab.engine.settings.whole_numbers import natural_number
+
+OPENINGS_WORDS = ("file", "format", "order", "plies", "start", "part")
+OPENINGS_FORMATS = ("epd", "pgn")
+OPENINGS_ANSWERS = {"policy": "everybody plays the same openings, a new one in every pair; leave it out"}
+DRAW_WORDS = ("movenumber", "movecount", "score")
+RESIGN_WORDS = ("movecount", "score", "twosided")
+PGN_ANSWERS = dict.fromkeys(
+    ("notation", "nodes", "seldepth", "nps", "hashfull", "tbhits", "timeleft", "latency", "pv", "append", "match_line",
+     "min", "additional"),
+    "give the file alone: moves are written with score, depth, nodes and time; elolab convert writes other notations",
+)  # fmt: skip
+GAMES_OF_A_PAIR = 2
+STANDARD = Adjudication()
+FORMAT_WORDS = ("format", "tournament")
+
+ANSWERS = {
+    "autosaveinterval": "every game is stored as it ends; leave it out",
+    "bookmode": "openings are read whole; leave it out",
+    "config": "a folder goes on with what it holds: give the same command again",
+    "crc32": "a digest of all games is printed at the end",
+    "debug": "--log DIR keeps whole dialogues; the end of one is kept with every game that ends badly",
+    "format": "elolab tournament plays other formats: elolab tournament --engine A --engine B ... --format NAME",
+    "epdout": "final positions are in games.csv in the run's folder",
+    "force-concurrency": "--concurrency N is not limited; leave it out",
+    "livepgnout": "live.json in the run's folder says how it goes while it plays",
+    "noswap": "every opening is played twice with colours swapped, which the statistics count on; leave it out",
+    "outcomeinterval": "the state is shown all the time, and is in live.json in the run's folder; leave it out",
+    "output": "tables are printed at the end; --json prints figures for programs",
+    "quick": "name the engines alone: elolab match ./one ./other --openings FILE",
+    "ratinginterval": "the state is shown all the time, and is in live.json in the run's folder; leave it out",
+    "recover": "an engine that fails loses its game and is started again for the next; leave it out",
+    "report": "pentanomial statistics are always given; leave it out",
+    "resultformat": "--json prints all figures for programs",
+    "reverse": "every opening is played twice with colours swapped; leave it out",
+    "scoreinterval": "the state is shown all the time, and is in live.json in the run's folder; leave it out",
+    "show-latency": "moves that overran their time are kept with the game; margin=SECONDS allows for latency",
+    "site": "leave it out; --event NAME is written into the PGN",
+    "strict": "engines are always held to the rules of the game and of their protocol; leave it out",
+    "tb": "there are no tables of endgames for these games; leave it out",
+    "tbadjudicate": "there are no tables of endgames for these games; leave it out",
+    "tbignore50": "there are no tables of endgames for these games; leave it out",
+    "tbpieces": "there are no tables of endgames for these games; leave it out",
+    "testEnv": "leave it out",
+    "tournament": "elolab tournament plays other formats: elolab tournament --engine A --engine B ... --format NAME",
+    "use-affinity": "say --affinity auto, or --affinity with a list of processors",
+    "wait": "the next game begins when there is room for it; leave it out",
+}
+"""Words of other programs that have no equivalent, and what does it here."""
+
+
+class _Answer(argparse.Action):
+    """Tells whoever uses a word of another program what does it here."""
+
+    def __call__(self, parser: object, namespace: argparse.Namespace, values: object, word: Any = None) -> None:
+        """Keep the answer for ``word_mistakes``."""
+        namespace.answers = [*namespace.answers, f"{word}: {ANSWERS[str(word).lstrip('-')]}"]
+
+
+def add_condition_words(parser: argparse.ArgumentParser) -> None:
+    """Openings, adjudication, rounds and files; read them with ``conditions_of``."""
+    parser.add_argument(
+        "--rounds", type=whole_number(1), metavar="N",
+        help="play all encounters so often, each time from new openings; of a Swiss tournament, its rounds",
+    )  # fmt: skip
+    parser.add_argument("--games", type=_games, metavar="N", help="games of an encounter in a round: 2 for every pair")
+    parser.add_argument("--repeat", nargs="?", type=_repeat, const=GAMES_OF_A_PAIR, help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--openings", nargs="+", metavar="WORD",
+        help="opening suite: a file or the name of a shipped one; or file=FILE with order=random|sequential, start=N "
+        "(from 1), plies=N (of games in PGN), part=tournament|validation|all",
+    )  # fmt: skip
+    parser.add_argument(
+        "--rules", nargs="+", metavar="WORD",
+        help=f"rules of the game, the keys of a table [rules]: {', '.join(_example(key) for key in RULES.keys)}; with "
+        "blanks or commas between",
+    )  # fmt: skip
+    parser.add_argument(
+        "--draw", nargs="+", metavar="WORD",
+        help="movenumber=N movecount=N score=S: a draw from move N on once both sides' scores were within S hundredths "
+        "for so many moves (default: none by agreement of scores)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--resign", nargs="+", metavar="WORD",
+        help="movecount=N score=S: a loss once both sides' scores have agreed on S hundredths for N moves; "
+        f"default movecount={STANDARD.resign_moves} score={STANDARD.resign_score}, in Othello none; off is movecount=0",
+    )  # fmt: skip
+    parser.add_argument(
+        "--maxmoves", type=whole_number(0, MAX_PLIES // 2), metavar="N",
+        help=f"moves of each side after which the game is drawn (default {STANDARD.maximum_plies // 2}; 0 is never)",
+    )  # fmt: skip
+    parser.add_argument("--event", metavar="NAME", help="name of the tournament and of its folder")
+    parser.add_argument(
+        "--pgnout", nargs="+", metavar="FILE", help="write the games there too, beside games.pgn in the folder"
+    )
+    add_answer(parser, *(word for word in ANSWERS if word not in FORMAT_WORDS))
+
+
+def word_mistakes(arguments: argparse.Namespace) -> list[str]:
+    """All words that mean nothing here, of every group: for a command line made for another program."""
+    mistakes = list(arguments.answers)
+    for words, read in (
+        *((words, read_player_words) for words in arguments.engines),
+        (arguments.each, lambda words: read_player_words(words, "--each")),
+        (arguments.openings, _openings),
+        (arguments.rules, rules_of_words),
+        (arguments.draw, lambda words: _draw(assignments(words, "--draw", DRAW_WORDS))),
+        (arguments.resign, lambda words: _resign(assignments(words, "--resign", RESIGN_WORDS))),
+        (getattr(arguments, "sprt", None), sprt_of_words),
+        (arguments.pgnout, pgn_file),
+    ):
+        if words is not None:
+            try:
+                read(words)
+            except UsageError as error:
+                mistakes.append(str(error))
+    return mistakes
+
+
+def _example(key: Key) -> str:
+    """A key as it is written in words, with what it may be."""
+    if key.choices:
+        return f"{key.name}={'|'.join(map(str, key.choices))}"
+    return f"{key.name}={'N' if WHOLE in key.kinds else 'on|off'}"
+
+
+def add_answer(parser: argparse.ArgumentParser, *words: str) -> None:
+    """Take some of the words ``ANSWERS``, to answer with what does it here."""
+    parser.set_defaults(answers=())
+    for word in words:
+        parser.add_argument(
+            f"--{word}", nargs="*", action=_Answer, dest="answers", default=argparse.SUPPRESS, help=argparse.SUPPRESS
+        )
+
+
+def add_single_dashes(parser: argparse.ArgumentParser) -> None:
+    """Take every option with a single dash too, as cutechess-cli and fastchess write them."""
+    for option, action in list(parser._option_string_actions.items()):
+        if option.startswith("--") and not isinstance(action, argparse.BooleanOptionalAction):
+            parser._option_string_actions.setdefault(option[1:], action)
+
+
+def _games(text: str) -> int:
+    games = natural_number(text)
+    if not games or games % GAMES_OF_A_PAIR:
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: every opening is played twice with colours swapped, so that games come in pairs; give an even "
+            "number, or --pairs N"
+        )
+    return games
+
+
+def _repeat(text: str) -> int:
+    if text != str(GAMES_OF_A_PAIR):
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: every opening is played twice, with colours swapped; more pairs have more openings (--pairs N)"
+        )
+    return GAMES_OF_A_PAIR
+
+
+def pairs_of(arguments: argparse.Namespace) -> int | None:
+    """Pairs of an encounter in a round, by ``--pairs`` or ``--games``, if either is given; raises ``UsageError``."""
+    if arguments.pairs is not None and arguments.games is not None:
+        raise UsageError(
+            f"--pairs {arguments.pairs} --games {arguments.games}: both say how often two players meet, and a pair is "
+            "two games; give one of them"
+        )
+    games = arguments.games
+    pairs: int | None = arguments.pairs
+    return pairs if games is None else games // GAMES_OF_A_PAIR
+
+
+def conditions_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What the words say, as keys of a tournament's file. Raises ``UsageError``."""
+    content: dict[str, Any] = {}
+    if arguments.openings is not None:
+        content |= _openings(arguments.openings)
+    if arguments.rules is not None:
+        content["rules"] = rules_of_words(arguments.rules)
+    adjudication: dict[str, int] = {}
+    if arguments.draw is not None:
+        adjudication |= _draw(assignments(arguments.draw, "--draw", DRAW_WORDS))
+    if arguments.resign is not None:
+        adjudication |= _resign(assignments(arguments.resign, "--resign", RESIGN_WORDS))
+    if arguments.maxmoves is not None:
+        adjudication["maximum_plies"] = 2 * arguments.maxmoves
+    return content | ({"adjudication": adjudication} if adjudication else {})
+
+
+def words_of_conditions(arguments: argparse.Namespace) -> list[str]:
+    """The words that say again what ``conditions_of`` reads, and which game, seed and name were given."""
+    words: list[str] = []
+    for option in ("seed", "game"):
+        if getattr(arguments, option) is not None:
+            words += [f"--{option}", str(getattr(arguments, option))]
+    for option in ("openings", "rules", "draw", "resign"):
+        if getattr(arguments, option) is not None:
+            words += [f"--{option}", *getattr(arguments, option)]
+    for option in ("maxmoves", "event"):
+        if getattr(arguments, option) is not None:
+            words += [f"--{option}", str(getattr(arguments, option))]
+    return words
+
+
+def rules_of_words(words: Sequence[str]) -> dict[str, Any]:
+    """The table ``[rules]`` of ``--rules``; its values are checked with the tournament."""
+    parts = [part for word in words for part in word.split(",") if part]
+    return {name: plain_value(value) for name, value in assignments(parts, "--rules", tuple(RULES)).items()}
+
+
+def sprt_of_words(words: Sequence[str]) -> dict[str, Any]:
+    """The table ``[sprt]`` of ``--sprt``; its values are checked with the tournament."""
+    return {name: plain_value(value) for name, value in assignments(words, "--sprt", tuple(SPRT)).items()}
+
+
+def pgn_file(words: Sequence[str]) -> str:
+    """The file of ``--pgnout``. Raises ``UsageError``."""
+    refuse_unknown_words(words, "--pgnout", answers=PGN_ANSWERS)
+    files = [word.removeprefix("file=") for word in words if word != "fi"]  # only finished games are stored
+    if len(files) != 1 or not files[0]:
+        raise UsageError(f"--pgnout {' '.join(words)}: expected one file")
+    return files[0]
+
+
+def _openings(words: Sequence[str]) -> dict[str, Any]:
+    if "=" not in words[0]:
+        words = [f"file={words[0]}", *words[1:]]
+    refuse_unknown_words(words, "--openings", OPENINGS_WORDS, OPENINGS_ANSWERS)
+    given = assignments(words, "--openings", OPENINGS_WORDS)
+    content: dict[str, Any] = {}
+    if "file" in given:
+        content["openings"] = given["file"]
+    if "format" in given:
+        _check_format(given["format"], given.get("file", ""))
+    if "order" in given:
+        content["opening_order"] = given["order"]
+    if "part" in given:
+        content["opening_part"] = given["part"]
+    if "plies" in given:
+        content["opening_plies"] = _number(given["plies"], 1, f"--openings plies={given['plies']}")
+    if "start" in given:
+        content["opening_start"] = _number(given["start"], 1, f"--openings start={given['start']}") - 1
+    return content
+
+
+def _check_format(text: str, file: str) -> None:
+    """Whether a suite is PGN is told by its name alone, so that every command takes it for the same."""
+    is_pgn = PurePath(file.removesuffix(".gz")).suffix == ".pgn"
+    if text not in OPENINGS_FORMATS:
+        raise UsageError(f"--openings format={text}: expected {' or '.join(OPENINGS_FORMATS)}")
+    if file and is_pgn != (text == "pgn"):
+        raise UsageError(
+            f"--openings format={text}: the name {file!r} says that it is {'PGN' if is_pgn else 'EPD'}; files in PGN "
+            "are called NAME.pgn or NAME.pgn.gz"
+        )
+
+
+def _draw(given: Mapping[str, str]) -> dict[str, int]:
+    read = _reader(given, "--draw")
+    moves = read("movecount", 1, 1)
+    return {
+        # The moves that count may have been made before; the draw is not.
+        "draw_after_ply": 2 * max(0, read("movenumber", 0, 0) - moves),
+        "draw_moves": moves,
+        "draw_score": read("score", 0, 0),
+    }
+
+
+def _resign(given: Mapping[str, str]) -> dict[str, int]:
+    if SWITCHES.get(given.get("twosided", "true")) is not True:
+        raise UsageError(
+            f"--resign twosided={given['twosided']}: both sides' scores have to agree before a game is given up; leave "
+            "it out"
+        )
+    read = _reader(given, "--resign")
+    if given.get("movecount") == "0":
+        return {"resign_moves": 0}
+    return {"resign_moves": read("movecount", 1, 1), "resign_score": read("score", 1)}
+
+
+def _reader(given: Mapping[str, str], option: str) -> Callable[..., int]:
+    def read(name: str, least: int, default: int | None = None) -> int:
+        if name not in given:
+            return default if default is not None else _missing(option, name)
+        return _number(given[name], least, f"{option} {name}={given[name]}")
+
+    return read
+
+
+def _missing(option: str, name: str) -> NoReturn:
+    raise UsageError(f"{option}: {name}= is missing")
+
+
+def _number(text: str, least: int, where: str) -> int:
+    number = natural_number(text)
+    if number is None or number < least:
+        raise UsageError(f"{where}: expected a whole number of at least {least}")
+    return number

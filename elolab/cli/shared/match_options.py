@@ -1,0 +1,275 @@
+"""A tournament, match or sequential test that the command line alone describes."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from elolab.arena.engines_file import engines_file
+from elolab.arena.player_spec import MAX_NAME_LENGTH, PLAYER_KINDS, PlayerReader, can_be_told_of_it, name_players
+from elolab.arena.players.detect import ProtocolFinder
+from elolab.arena.players.registry import PlayerError
+from elolab.arena.records import PlayerSpec, digest_of
+from elolab.arena.spec import spec_from_mapping
+from elolab.arena.tournament_spec import TournamentSpec
+from elolab.cli.shared.engine_options import (
+    PlayerWords,
+    complete,
+    is_player_word,
+    named_player,
+    read_player_words,
+    refuse_unused,
+)
+from elolab.cli.shared.match_conditions import (
+    FORMAT_WORDS,
+    add_answer,
+    add_condition_words,
+    add_single_dashes,
+    conditions_of,
+    pairs_of,
+    word_mistakes,
+    words_of_conditions,
+)
+from elolab.cli.shared.parser import (
+    DEFAULT_GAME,
+    CommandParser,
+    UsageError,
+    add_game_argument,
+    add_seed_argument,
+    game_of,
+    whole_number,
+)
+from elolab.cli.shared.playing_options import add_playing_arguments, output_folder
+from elolab.cli.shared.tournament_output import play_and_print, warn
+from elolab.engine.settings.limits import GRAMMAR, Limits
+from elolab.engine.settings.parameters import by_own_names, format_value, why_without_effect
+from elolab.engine.settings.whole_numbers import MAX_SEED
+
+DEFAULT_LIMITS = ("nodes=1000", "depth=6", "move_time=1")
+"""Where no limit is given, the first of them that all players can be told of."""
+DEFAULT_SEED = 1
+RESULTS = Path("results")
+FOLDER_SUFFIX_LENGTH = 36
+"""Most characters of limits and seed in the name of a folder, which has no more than ``MAX_NAME_LENGTH``."""
+PLAYER_HELP = (
+    f"A player is {PLAYER_KINDS}. The protocol of a program is found by trying. A TOML file is a preset of its own "
+    "(with sections [xiangqi], [othello]), merely settings (null_move = false), or what a table [[players]] of a "
+    "tournament holds (name, preset, set, limit; command and options for an external engine).\n\n"
+    "--engine describes a player by words: cmd=PROGRAM with args=, dir=, proto=, or conf=NAME, or preset=NAME; name=; "
+    "tc=MOVES/TIME+INCREMENT, st=SECONDS, nodes=N, depth=N or limit=LIMIT; option.NAME=VALUE, for the built-in engine "
+    "set.NAME=VALUE; timemargin=MS, restart=on|off, ponder, and every other key of a table [[players]]. --each says "
+    "the same of all players. Words of cutechess-cli and fastchess mean the same here, and may have one dash.\n\n"
+    "Every opening is played twice, with colours swapped: -rounds 50 -games 2 -repeat are 50 openings and 100 games."
+)
+"""For the help of every command that takes such players."""
+
+
+def add_players(parser: argparse.ArgumentParser) -> None:
+    """``A`` and ``B``; either may be described by ``--engine`` instead. Formats are for other commands."""
+    parser.add_argument("a", metavar="A", nargs="?", help="the player whose strength is in question")
+    parser.add_argument("b", metavar="B", nargs="?", help="its opponent")
+    add_answer(parser, *FORMAT_WORDS)
+
+
+def add_tournament_words(parser: CommandParser, folder: str) -> None:
+    """All words but those of the command's own; they have to be added before."""
+    parser.add_argument(
+        "--engine", dest="engines", nargs="+", action="append", default=[], metavar="WORD",
+        help="a player: cmd=PROGRAM, conf=NAME, preset=NAME or a single word, and more; see below",
+    )  # fmt: skip
+    parser.add_argument("--each", nargs="+", default=[], metavar="WORD", help="the same for all players")
+    parser.add_argument(
+        "--engines", dest="engines_file", metavar="FILE",
+        help="file of your engines for conf=NAME (default engines.toml, here or in ~/.config/elolab)",
+    )  # fmt: skip
+    add_game_argument(parser)
+    parser.add_argument("--variant", dest="game", help=argparse.SUPPRESS)
+    parser.set_defaults(game=None)
+    parser.add_argument(
+        "--limit", type=Limits.parse, metavar="LIMIT",
+        help=f"what a player without its own may spend: {GRAMMAR}; default {DEFAULT_LIMITS[0]}, or if not all players "
+        f"can be told that, {' or '.join(DEFAULT_LIMITS[1:])}",
+    )  # fmt: skip
+    add_condition_words(parser)
+    add_seed_argument(parser, DEFAULT_SEED)
+    parser.set_defaults(seed=None)  # so that it is known whether it was given
+    parser.add_argument("--srand", dest="seed", type=whole_number(0, MAX_SEED), help=argparse.SUPPRESS)
+    add_playing_arguments(parser, folder)
+    add_single_dashes(parser)
+    parser.checks.append(word_mistakes)
+
+
+def play_words(kind: str, arguments: argparse.Namespace, own: dict[str, Any], own_words: Sequence[Any]) -> int:
+    """Play, resume or extend what the words describe; ``own`` are the keys of a tournament's file that are the
+    command's, ``own_words`` the words that said so."""
+    arguments.game = arguments.game or DEFAULT_GAME
+    arguments.game = game_of(arguments).name
+    arguments.seed = DEFAULT_SEED if arguments.seed is None else arguments.seed
+    content = {"game": arguments.game, "seed": arguments.seed}
+    content |= conditions_of(arguments) | own
+    players = _player_words(kind, arguments)
+    entries, finder, limits = _entries(players, content, arguments)
+    spec, limit = _spec(kind, content | {"players": entries}, limits, finder)
+    name_settings_without_effect(entries, spec.players)
+    if arguments.out is None and arguments.event is None:
+        spec = _in_folder_of_its_own(spec, accepts_changes=arguments.accept_engine_change)
+    words = [kind, *_words_of_players(arguments), *map(_word, own_words)]
+    if any("limit" not in entry for entry in entries):
+        words += ["--limit", str(limit)]
+        if limit != limits[0]:
+            warn("console.other_limit", limit=limit, usual=limits[0])
+    words += words_of_conditions(arguments)
+    return play_and_print(replace(spec, command=tuple(words)), arguments)
+
+
+def name_settings_without_effect(entries: Sequence[Mapping[str, Any]], players: Sequence[PlayerSpec]) -> None:
+    """Warn of every entry in a table ``set`` that changes nothing; ``entries`` are the tables [[players]]."""
+    for entry, player in zip(entries, players, strict=True):
+        values = dict(player.parameters)
+        for name in by_own_names(entry.get("set", {})):
+            reason = why_without_effect(name, values, player.limits)
+            if reason is not None:
+                warn("console.without_effect", player=player.name, name=name,
+                         value=format_value(values[name]), reason=reason)  # fmt: skip
+
+
+def _player_words(kind: str, arguments: argparse.Namespace) -> list[PlayerWords]:
+    """What is said of each player; raises ``UsageError`` if it is not said of enough of them."""
+    single = _single_words(arguments)
+    for word in single:
+        if is_player_word(word):
+            raise UsageError(f"{kind}: {word!r} describes a player in words; say --engine {word}")
+    players = [PlayerWords(kind, word) for word in single]
+    players += [read_player_words(words) for words in arguments.engines]
+    if len(players) < 2 or (kind != "tournament" and len(players) > 2):
+        expected = "two or more: A B C, or --engine" if kind == "tournament" else f"two: elolab {kind} A B, or --engine"
+        raise UsageError(
+            f"{kind}: {len(players)} player{'' if len(players) == 1 else 's'}, expected {expected}; elolab {kind} "
+            "--help explains the arguments"
+        )
+    return players
+
+
+def _entries(
+    players: Sequence[PlayerWords], content: dict[str, Any], arguments: argparse.Namespace
+) -> tuple[list[dict[str, Any]], ProtocolFinder, list[Limits]]:
+    """The tables [[players]], what asks programs for their protocol, and the limits one of which is for all players.
+
+    The tournament's name, so far as it is known before the limits are, is put into ``content``.
+    """
+    each = read_player_words(arguments.each, "--each")
+    engines = engines_file(arguments.engines_file, Path())
+    named = [named_player(words, each, engines) for words in players]
+    name_players(player.entry for player in named)
+    names = [str(player.entry["name"]) for player in named]
+    content["name"] = arguments.event or _folder_name(content["format"], names, MAX_NAME_LENGTH)
+    finder = protocol_finder(*_folders_of(arguments, content["format"], names))
+    reader = PlayerReader(content["game"], engines=engines, finder=finder)
+    limits = [arguments.limit] if arguments.limit is not None else list(map(Limits.parse, DEFAULT_LIMITS))
+    entries = [
+        complete(player.check(reader, limits), words, each, reader)
+        for player, words in zip(named, players, strict=True)
+    ]
+    refuse_unused(each, entries)
+    return entries, finder, limits
+
+
+def _folders_of(arguments: argparse.Namespace, kind: str, names: Sequence[str]) -> list[Path]:
+    """Those in which players of these names may have played in this format."""
+    if arguments.out is not None or arguments.event is not None:
+        return [output_folder(arguments.out, arguments.event or "")]
+    return sorted(RESULTS.glob(f"{_folder_name(kind, names, MAX_NAME_LENGTH - FOLDER_SUFFIX_LENGTH)}*"))
+
+
+def _in_folder_of_its_own(spec: TournamentSpec, *, accepts_changes: bool) -> TournamentSpec:
+    """Named after players, limits and seed; numbered if a folder of that name holds a tournament with other settings.
+
+    Or games of other programs under the same names, unless it ``accepts_changes`` of them.
+
+    So the same command always goes on with the same folder, and another one never meets it.
+    """
+    from elolab.arena.play.tournament import holds_another
+
+    limits = "-".join(dict.fromkeys(str(player.limits) for player in spec.players))
+    end = re.sub(r"[^\w.+]+", "-", f"-{limits}-seed-{spec.seed}")
+    if len(end) > FOLDER_SUFFIX_LENGTH:
+        end = f"-{digest_of([limits, spec.seed])[:8]}"
+    base = _folder_name(spec.format, [player.name for player in spec.players], MAX_NAME_LENGTH - len(end) - 4) + end
+    number, name = 1, base
+    while holds_another(RESULTS / name, spec, accepts_changes=accepts_changes):
+        number += 1
+        name = f"{base}-{number}"
+    if number > 1:
+        warn("console.other_folder", taken=RESULTS / base, folder=RESULTS / name)
+    return replace(spec, name=name)
+
+
+def protocol_finder(*directories: Path) -> ProtocolFinder:
+    """What asks programs for their protocol, says what it found, and asks nobody whom the folders know."""
+    from elolab.arena.play.tournament import players_in
+
+    return ProtocolFinder(
+        [player for directory in directories for player in players_in(directory)],
+        lambda program, protocol: warn("console.speaks", program=program, protocol=protocol.title),
+        lambda program, seconds: warn("console.slow_to_speak", program=program, seconds=f"{seconds:g}"),
+    )
+
+
+def _spec(
+    kind: str, content: dict[str, Any], limits: Sequence[Limits], finder: ProtocolFinder
+) -> tuple[TournamentSpec, Limits]:
+    """The tournament under the first limit that all players know. Without one, raises the error of the first limit."""
+    errors: list[PlayerError] = []
+    for limit in limits:
+        try:
+            spec = spec_from_mapping(content | {"limit": str(limit)}, kind, finder)
+        except PlayerError as error:
+            errors.append(error)
+            continue
+        of_all = zip(spec.players, content["players"], strict=True)
+        without = [player for player, entry in of_all if "limit" not in entry]
+        if limit == limits[-1] or all(map(can_be_told_of_it, without)):
+            return spec, limit
+    raise errors[0]
+
+
+def _single_words(arguments: argparse.Namespace) -> list[str]:
+    """The players that are named without ``--engine``."""
+    single = [getattr(arguments, name, None) for name in ("a", "b", "spec")]
+    return [*(word for word in single if word is not None), *getattr(arguments, "players", ())]
+
+
+def _words_of_players(arguments: argparse.Namespace) -> list[str]:
+    words = _single_words(arguments)
+    for engine in arguments.engines:
+        words += ["--engine", *engine]
+    if arguments.each:
+        words += ["--each", *arguments.each]
+    if arguments.engines_file is not None:
+        words += ["--engines", arguments.engines_file]
+    return words
+
+
+def rounds_as_pairs(arguments: argparse.Namespace) -> int | None:
+    """Pairs of a match, whose rounds are nothing but more pairs; ``None`` if nothing is said."""
+    pairs = pairs_of(arguments)
+    if arguments.rounds is None:
+        return pairs
+    return int(arguments.rounds) * (1 if pairs is None else pairs)
+
+
+def _word(value: Any) -> str:
+    """A word of the command line; numbers without a point where they have no fraction."""
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+def _folder_name(kind: str, names: Sequence[str], most: int) -> str:
+    """At most so many characters for the players in a format."""
+    text = "-".join((kind, *names))
+    if len(names) > 2 and len(text) > most:
+        text = f"{kind}-{names[0]}-and-{len(names) - 1}-others"
+    return re.sub(r"[^\w.+]+", "-", text)[:most].strip("-")

@@ -1,0 +1,281 @@
+"""Arguments that several commands of the arena share."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import sys
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elolab.arena.cluster.address import is_scheduler_address
+from elolab.arena.files import descriptor_of
+from elolab.arena.players.processors import OFF, AffinityError, parse_affinity
+from elolab.arena.sequential import MAX_HYPOTHESIS, MIN_GAP, SequentialSettings
+from elolab.arena.statistics.elo import SPRT_MODELS
+from elolab.cli.shared.parser import (
+    UsageError,
+    add_concurrency_argument,
+    add_json_argument,
+    add_language_argument,
+    add_output_argument,
+)
+from elolab.engine.language import console
+from elolab.engine.settings.configuration import KIND_NAMES, available_configs, find_config, shipped_folder
+
+if TYPE_CHECKING:
+    from elolab.arena.play.dialogue_log import DialogueLog
+
+INDENTATION = "  "
+COLUMNS = 78
+
+
+def add_playing_arguments(parser: argparse.ArgumentParser, folder: str = "results/<name of the spec>") -> None:
+    """Add the arguments of every command that plays a tournament, for ``play_and_print``."""
+    add_output_argument(parser, folder)
+    add_concurrency_argument(parser)
+    add_affinity_argument(parser)
+    add_cluster_arguments(parser)
+    add_log_argument(parser)
+    parser.add_argument("--dry-run", action="store_true", help="only say how many games, openings and how much time")
+    add_engine_change_argument(parser)
+    parser.add_argument(
+        "--search-statistics",
+        "--instruments",
+        action="store_true",
+        help="count what the searches of built-in players do (null moves, iterations, endings, time), for "
+        "instruments.csv and a section of the report; the games are the same with and without",
+    )
+    add_anchor_argument(parser)
+    add_language_argument(parser)
+    add_json_argument(parser)
+
+
+def add_affinity_argument(parser: argparse.ArgumentParser) -> None:
+    """Add ``--affinity`` with validation; see ``arena.players.processors``."""
+    parser.add_argument(
+        "--affinity",
+        type=_affinity,
+        default=OFF,
+        metavar="PROCESSORS",
+        help="processors of its own for each game at a time: off (default), auto (of those this process may use), or "
+        "a list such as 0-3,8",
+    )
+
+
+def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add ``--cluster tcp://HOST:PORT`` and ``--wall-clock-on-cluster``."""
+    parser.add_argument(
+        "--cluster", type=_scheduler, metavar="ADDRESS",
+        help="play the games on the workers of a Dask cluster, as many at a time as they have threads; ADDRESS is its "
+        "scheduler's, such as tcp://192.168.1.5:8786 (the guide: Games on many machines)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--wall-clock-on-cluster", action="store_true",
+        help="with --cluster, also play games on clocks that other work on a worker's machine disturbs",
+    )  # fmt: skip
+
+
+def _scheduler(text: str) -> str:
+    if not is_scheduler_address(text):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not the address of a Dask scheduler, such as tcp://192.168.1.5:8786"
+        )
+    return text
+
+
+EXIT_CODES = (
+    "Exit code: 0 if all games were played, 1 if some were not or a player forfeited one by a fault (crash, no answer, "
+    "illegal move, loss on time; the games are kept and count), 2 for wrong input, also if no game could be played "
+    "because a player cannot be started as it was given, 130 if interrupted."
+)
+"""Help text on exit codes, for commands that only play games."""
+
+
+def add_engine_change_argument(parser: argparse.ArgumentParser) -> None:
+    """Add ``--accept-engine-change``, for commands that resume a folder."""
+    parser.add_argument(
+        "--accept-engine-change", action="store_true",
+        help="go on although another version of the engine, or of a player's program, began",
+    )  # fmt: skip
+
+
+def add_log_argument(parser: argparse.ArgumentParser) -> None:
+    """Add ``--log DIR``, for commands that play external engines."""
+    parser.add_argument(
+        "--log", metavar="DIR", type=_log_folder,
+        help="keep whole dialogues with external engines there: a file for each player, with times; added to, never "
+        "overwritten",
+    )  # fmt: skip
+
+
+def dialogue_log(arguments: argparse.Namespace) -> DialogueLog | None:
+    """The log of ``--log`` for commands without a ``Run``; raises ``FileError`` if the folder is not writable."""
+    if arguments.log is None:
+        return None
+    from elolab.arena.play.dialogue_log import DialogueLog
+
+    return DialogueLog(Path(arguments.log), lambda text: print(f"elolab: {text}", file=sys.stderr))
+
+
+def _log_folder(text: str) -> str:
+    if text.startswith("file="):  # the syntax of cutechess-cli and fastchess
+        raise argparse.ArgumentTypeError(f"{text!r}: every player has a file of its own; give a folder: --log DIR")
+    return text
+
+
+def _affinity(text: str) -> str:
+    try:
+        parse_affinity(text)
+    except AffinityError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
+
+
+def add_anchor_argument(parser: argparse.ArgumentParser) -> None:
+    """Add ``--anchor NAME=ELO``, which collects names and ratings."""
+    parser.add_argument(
+        "--anchor",
+        dest="anchors",
+        type=_anchor,
+        action="append",
+        default=[],
+        metavar="NAME=ELO",
+        help="the rating of a player, to which the others' are relative (default: the mean of all is 0); may be "
+        "given for several players",
+    )
+
+
+def _anchor(text: str) -> tuple[str, float]:
+    from elolab.arena.keys.tournament import MAX_RATING
+
+    name, _, elo = text.rpartition("=")
+    try:
+        rating = float(elo)
+    except ValueError:
+        rating = math.nan
+    if not name or not abs(rating) <= MAX_RATING:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a player's name, '=' and a number from {-MAX_RATING} to {MAX_RATING}"
+        )
+    return name, rating
+
+
+def output_folder(out: str | None, name: str) -> Path:
+    """The folder of ``--out``, with ``{name}`` and ``{identity}`` replaced by the run's name and the engine's
+    identity."""
+    if out is None:
+        return Path("results") / name
+    if "{identity}" in out:
+        from elolab.engine.compiled.identity import engine_identity
+
+        out = out.replace("{identity}", engine_identity())
+    return Path(out.replace("{name}", name))
+
+
+def output_file(option: str, name: str) -> Path:
+    """The output file of an option, checked before hours of work.
+
+    Raises ``UsageError`` if it is a folder, or its folder is missing or not writable.
+    """
+    path = Path(name)
+    if path.is_dir():
+        raise UsageError(f"{option} {name}: that is a folder; name a file")
+    if not path.parent.is_dir():
+        raise UsageError(f"{option} {name}: there is no folder {path.parent}")
+    if not path.exists() and (descriptor_of(path) is not None or not os.access(path.parent, os.W_OK)):
+        raise UsageError(f"{option} {name}: no file can be written into the folder {path.parent}; name another")
+    return path
+
+
+def add_hypothesis_arguments(parser: argparse.ArgumentParser, *, always: bool) -> None:
+    """Add ``--elo0``, ``--elo1``, ``--alpha``, ``--beta`` and ``--model``, for ``hypotheses_of``.
+
+    Hypotheses only have defaults if a test is ``always`` played.
+    """
+    group = parser.add_argument_group("sequential test")
+    default = SequentialSettings()
+    for name, elo, meaning in (("elo0", default.elo0, "H0: not stronger"), ("elo1", default.elo1, "H1: stronger")):
+        said = f" (default {elo:g})" if always else ""
+        group.add_argument(
+            f"--{name}", type=_elo, default=elo if always else None, metavar="ELO", help=f"hypothesis {meaning}{said}"
+        )
+    for name, error, meaning in (
+        ("alpha", default.alpha, "H1 accepted though H0 holds"), ("beta", default.beta, "H0 accepted though H1 holds")
+    ):  # fmt: skip
+        group.add_argument(
+            f"--{name}", type=_error_probability, default=error, metavar="P",
+            help=f"probability of the error: {meaning} (default {error:g})",
+        )  # fmt: skip
+    group.add_argument(
+        "--model", choices=SPRT_MODELS, default=default.model, help=f"unit of both (default {default.model} Elo)"
+    )
+
+
+def hypotheses_of(arguments: argparse.Namespace) -> SequentialSettings | None:
+    """The test in the arguments, if any; raises ``UsageError`` unless H1 is given and above H0."""
+    elo0, elo1 = arguments.elo0, arguments.elo1
+    if elo0 is None and elo1 is None:
+        return None
+    if elo0 is None or elo1 is None:
+        missing = "--elo0" if elo0 is None else "--elo1"
+        raise UsageError(f"{missing} is missing; a sequential test needs --elo0 and --elo1")
+    if elo1 - elo0 < MIN_GAP:
+        raise UsageError(
+            f"--elo0 {elo0:g} --elo1 {elo1:g}: the second hypothesis must be above the first, by {MIN_GAP:g} or more"
+        )
+    return SequentialSettings(elo0, elo1, arguments.alpha, arguments.beta, arguments.model)
+
+
+def _number(text: str, low: float, high: float, inside: bool) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (low < value < high if inside else low <= value <= high):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number {'between' if inside else 'from'} {low:g} "
+                                         f"{'and' if inside else 'to'} {high:g}")  # fmt: skip
+    return value
+
+
+def _elo(text: str) -> float:
+    return _number(text, -MAX_HYPOTHESIS, MAX_HYPOTHESIS, inside=False)
+
+
+def _error_probability(text: str) -> float:
+    return _number(text, 0, 0.5, inside=True)
+
+
+def add_specification_argument(parser: argparse.ArgumentParser, kind: str) -> None:
+    """Add ``SPEC``, for ``specification_of``; ``kind`` is a key of ``SUFFIXES``.
+
+    ``argparse`` treats it as optional, so that ``specification_of`` can list the known names.
+    """
+    parser.add_argument(
+        "spec", metavar="SPEC", nargs="?", help=f"{KIND_NAMES[kind]}: a TOML file, or one of the names below"
+    )
+
+
+def names_paragraph(kind: str) -> str:
+    """The known names for ``SPEC``, as the last paragraph of a command's help."""
+    names = textwrap.wrap(", ".join(available_configs(kind)), COLUMNS - len(INDENTATION), break_on_hyphens=False)
+    return "\n".join(["\n\nNames that SPEC may be:", *(INDENTATION + line for line in names)])
+
+
+def specification_of(arguments: argparse.Namespace, kind: str, command: str, otherwise: str = "") -> Path:
+    """The file of ``SPEC``; files in the current folder come first. A name's file is printed to standard error.
+
+    ``otherwise`` describes alternatives to it. Raises ``UserError`` with near names, or all names if it is missing.
+    """
+    if arguments.spec is None:
+        raise UsageError(
+            f"{command}: SPEC is missing: give a TOML file or one of {', '.join(available_configs(kind))}{otherwise}; "
+            f"elolab {command} --help explains the arguments"
+        )
+    path = find_config(kind, arguments.spec)
+    if str(path) != arguments.spec:
+        key = "console.taken_shipped" if path.parent == shipped_folder() / kind else "console.taken"
+        print(f"elolab: {console('elolab.arena')(key, name=arguments.spec, path=path)}", file=sys.stderr)
+    return path

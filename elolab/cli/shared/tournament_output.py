@@ -1,0 +1,337 @@
+"""Playing a tournament and printing its result, for every command that plays one."""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import os
+import shutil
+import sys
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elolab.arena.colours import RED, YELLOW, coloured
+from elolab.arena.files import FileError, descriptor_of, replacing
+from elolab.cli.shared.match_conditions import pgn_file
+from elolab.cli.shared.parser import UsageError, print_json
+from elolab.cli.shared.playing_options import output_file, output_folder
+from elolab.engine.errors import UserError
+from elolab.engine.language import console, wrapped
+from elolab.engine.search_statistics import SearchStatisticsSettings
+
+if TYPE_CHECKING:
+    from elolab.arena.play.store import Store
+    from elolab.arena.play.tournament import TournamentResult
+    from elolab.arena.provenance.caveats import Caveats
+    from elolab.arena.reports.write import Exports
+    from elolab.arena.tournament_spec import TournamentSpec
+
+COPIES_METADATA = "pgn copies"
+"""Metadata with the digests of the last two copies by ``--pgnout``."""
+
+
+def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
+    """Play, resume or extend a tournament under the arguments of ``add_playing_arguments``; returns the exit code."""
+    from elolab.arena.play.tournament import describe, description_text, prepare, purpose_of, resume_command, run
+    from elolab.arena.run import check_clocks, check_directory, check_options, overload_warning
+    from elolab.arena.spec import with_anchors
+
+    spec = with_anchors(spec, arguments.anchors)
+    if arguments.search_statistics and spec.search_statistics is None:
+        spec = replace(spec, search_statistics=SearchStatisticsSettings())
+    given = ["--search-statistics"] if arguments.search_statistics else []
+    for name, elo in arguments.anchors:
+        given += ["--anchor", f"{name}={elo:.15g}"]
+    if given:
+        spec = replace(spec, command=(*spec.words, *given))
+    directory = output_folder(arguments.out, spec.name)
+    copy = _copy_of_games(directory, arguments)
+    if copy is not None:
+        spec = replace(spec, command=(*spec.words, "--pgnout", str(copy)))
+    if arguments.cluster is not None:
+        allowed = ["--wall-clock-on-cluster"] if arguments.wall_clock_on_cluster else []
+        spec = replace(spec, command=(*spec.words, "--cluster", arguments.cluster, *allowed))
+    if arguments.dry_run:
+        check_options(arguments.concurrency, arguments.cluster, arguments.affinity, arguments.log)
+        plan = prepare(spec)
+        purpose = purpose_of(plan)
+        check_clocks(purpose, arguments.cluster, arguments.wall_clock_on_cluster)
+        check_directory(directory, purpose, accepts_changes=arguments.accept_engine_change)
+        description = describe(plan, directory, arguments.concurrency)
+        warning = overload_warning(purpose, arguments.concurrency, arguments.cluster, arguments.affinity)
+        if arguments.json:
+            print_json({**description, "warnings": [warning] if warning else []})
+        else:
+            print(description_text(description))
+            print_warnings([warning] if warning else [])
+        warn_if_in_use(directory)
+        return 0
+    try:
+        result = run(
+            spec,
+            directory,
+            concurrency=arguments.concurrency,
+            affinity=arguments.affinity,
+            cluster=arguments.cluster,
+            wall_clock_on_cluster=arguments.wall_clock_on_cluster,
+            accept_engine_change=arguments.accept_engine_change,
+            log=arguments.log,
+        )
+        exports, failure = _written(directory, arguments.language)
+        if copy is not None and failure is None:
+            try:
+                _copy_games(directory, copy)
+            except (UserError, OSError) as error:
+                failure = file_error(error)
+    except KeyboardInterrupt:
+        command = resume_command(spec, directory, arguments.language)
+        warn("console.interrupted", command=command)
+        return 130
+    print_result(spec, directory, result, exports, arguments)
+    if result.forfeits and not result.interrupted:
+        warn("console.forfeits_one" if result.forfeits == 1 else "console.forfeits", games=result.forfeits)
+    if failure is not None:
+        sys.stdout.flush()
+        raise after_outcome(failure)
+    return result.exit_code
+
+
+def after_outcome(failure: FileError) -> FileError:
+    """The error for a file that could not be written after the outcome was printed."""
+    return FileError(f"{failure}; the games are stored: give the same command again once that is mended")
+
+
+def _copy_of_games(directory: Path, arguments: argparse.Namespace) -> Path | None:
+    """The file of ``--pgnout``. Raises ``UsageError`` if it is invalid, or exists and is no copy of this folder's
+    games."""
+    if getattr(arguments, "pgnout", None) is None:
+        return None
+    path, own = output_file("--pgnout", pgn_file(arguments.pgnout)), _games_file(directory)
+    if descriptor_of(path) is None and path.is_file() and not (own.is_file() and _is_copy_of(directory, path)):
+        raise UsageError(
+            f"--pgnout {path}: holds other games, and is not added to; name another file, or remove that one"
+        )
+    return path
+
+
+def _is_compressed(path: Path) -> bool:
+    return path.suffix == ".gz"
+
+
+def _copy_games(directory: Path, copy: Path) -> None:
+    """Copy the folder's PGN, compressed if the copy's name says so, and record its digest in the folder."""
+    from elolab.arena.play.store import Store
+
+    own = _games_file(directory)
+    with Store(directory) as store:
+        # Before the copy exists, so that an interruption does not leave an unknown file.
+        store.record_metadata({COPIES_METADATA: [*_known_copies(store), _digest_of(own)][-2:]})
+    with own.open("rb") as source, replacing(copy, binary=True) as stream:
+        if not _is_compressed(copy):
+            shutil.copyfileobj(source, stream)
+            return
+        with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as compressed:
+            shutil.copyfileobj(source, compressed)
+
+
+def _known_copies(store: Store) -> list[str]:
+    return list(store.metadata(COPIES_METADATA) or [])
+
+
+def _is_copy_of(directory: Path, copy: Path) -> bool:
+    """Whether a file is a copy of the folder's PGN, current or as of the last copy."""
+    from elolab.arena.play.store import Store
+
+    with Store(directory, read_only=True) as store:
+        known = _known_copies(store)
+    try:
+        return _digest_of(copy) in (*known, _digest_of(_games_file(directory)))
+    except (OSError, EOFError, zlib.error):  # not compressed, despite its name
+        return False
+
+
+def _digest_of(path: Path) -> str:
+    """Digest of a PGN's text, compressed or not."""
+    with (gzip.open if _is_compressed(path) else open)(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _games_file(directory: Path) -> Path:
+    from elolab.arena.reports.write import PGN_NAME
+
+    return directory / PGN_NAME
+
+
+@contextmanager
+def finishing() -> Iterator[None]:
+    """A context for writing a report, which a second Ctrl-C of the process skips.
+
+    Skipping raises ``KeyboardInterrupt``, even if drawing has turned it into another error.
+    """
+    from elolab.arena.players.interruption import requests_to_end, stopping_on_signals
+
+    try:
+        if requests_to_end():
+            warn("console.writing_report")
+            yield
+        else:
+            with stopping_on_signals(_Patience()):
+                yield
+    except Exception:
+        if requests_to_end() > 1:
+            raise KeyboardInterrupt from None
+        raise
+
+
+class _Patience:
+    """Replaces a run's stop flag while its report is written."""
+
+    def set(self) -> None:
+        """Print that the report goes on; bypasses the streams, which the interrupted code may be using."""
+        os.write(2, f"elolab: {console('elolab.arena')('console.writing_report')}\n".encode())
+
+
+def warn(key: str, **values: Any) -> None:
+    """Print a message to standard error."""
+    print(coloured(f"elolab: {console('elolab.arena')(key, **values)}", YELLOW, sys.stderr), file=sys.stderr)
+
+
+def warn_if_in_use(directory: Path) -> None:
+    """After a dry run, print to standard error if another process is using the folder."""
+    from elolab.arena.play.store import user_of
+
+    process = user_of(directory)
+    if process is not None:
+        sys.stdout.flush()
+        warn("console.in_use", folder=directory, process=process)
+
+
+def _written(directory: Path, language: str) -> tuple[Exports, FileError | None]:
+    from elolab.arena.play.store import Store
+    from elolab.arena.play.tournament import stored_tournament
+
+    with Store(directory, read_only=True) as store, finishing():
+        return written_exports(stored_tournament(store), store, language, directory)
+
+
+def written_exports(
+    spec: TournamentSpec, store: Store, language: str, directory: Path
+) -> tuple[Exports, FileError | None]:
+    """Write a tournament's PGN, tables and report; returns the results, and the error if writing failed."""
+    from elolab.arena.reports.write import export, figures
+
+    try:
+        return export(spec, store, language, directory), None
+    except (FileError, OSError) as error:
+        return figures(spec, store), file_error(error)
+
+
+def file_error(error: UserError | OSError) -> FileError:
+    """The error of writing a file, as one line that names it."""
+    return FileError(str(error) if isinstance(error, UserError) else f"{error.filename}: {error.strerror}")
+
+
+def print_result(
+    spec: TournamentSpec,
+    directory: Path,
+    result: TournamentResult,
+    exports: Exports,
+    arguments: argparse.Namespace,
+) -> None:
+    """Print a tournament's result, and to standard error any missing games."""
+    from elolab.arena.play.tournament import resume_command
+
+    for name, reason in result.unavailable.items():
+        warn("console.unavailable", name=name, reason=reason)
+    for entry in result.withdrawals:
+        if entry.player not in result.unavailable:
+            warn("console.unavailable", name=entry.player, reason=entry.reason)
+    if result.unplayable:
+        warn("console.unplayable", games=result.unplayable)
+    if result.missing and not result.interrupted:
+        warn("console.not_played", missing=result.missing, planned=result.planned)
+    if arguments.json:
+        _print_result_as_json(spec, directory, result, exports)
+    elif result.stored:
+        print_exports(spec, exports, arguments.language)
+    elif exports.report is not None:
+        print(exports.report)
+    if result.missing:
+        sys.stdout.flush()
+        key = "console.interrupted_stored" if result.interrupted else "console.stored"
+        command = resume_command(spec, directory, arguments.language)
+        warn(key, stored=result.stored, planned=result.planned, command=command)
+
+
+def print_exports(spec: TournamentSpec, exports: Exports, language: str) -> None:
+    """Print the tables and the report's path."""
+    from elolab.arena.schedule import is_match
+    from elolab.arena.statistics.match import match_lines
+    from elolab.arena.statistics.placing import placing_lines
+    from elolab.arena.statistics.standings import tables_text
+    from elolab.engine.language import game_words
+
+    print(tables_text(exports.tables, game_words(spec.game, language).side_names, language))
+    print()
+    if exports.placing is not None:
+        print("\n".join([*placing_lines(exports.placing, language), ""]))
+    if is_match(spec):
+        print("\n".join([*match_lines(spec, exports.tables, exports.sequential, language), ""]))
+    print_caveats(exports.caveats)
+    print(console("elolab.arena")("console.digest", digest=exports.digest))
+    if exports.report is not None:
+        print(exports.report)
+
+
+def print_caveats(caveats: Caveats) -> None:
+    """Print warnings to read before the numbers, followed by an empty line if there are any."""
+    sentences = caveats.sentences(console("elolab.arena").language)
+    print_warnings(sentences)
+    if sentences:
+        print()
+
+
+def print_warnings(sentences: Sequence[str]) -> None:
+    """Print sentences as warnings, in red."""
+    from elolab.arena.statistics.standings import TEXT_WIDTH
+
+    for sentence in sentences:
+        for line in wrapped(console("elolab.arena")("console.warning", text=sentence), TEXT_WIDTH):
+            print(coloured(line, RED, sys.stdout))
+
+
+def _print_result_as_json(spec: TournamentSpec, directory: Path, result: TournamentResult, exports: Exports) -> None:
+    data = {
+        "name": spec.name,
+        "folder": str(directory),
+        "planned": result.planned,
+        "stored": result.stored,
+        "interrupted": result.interrupted,
+        "unavailable": result.unavailable,
+        "unplayable": result.unplayable,
+    }
+    print_json(data | exports_data(spec, exports))
+
+
+def exports_data(spec: TournamentSpec, exports: Exports) -> dict[str, Any]:
+    """Results and files as plain data."""
+    from elolab.arena.schedule import is_match
+    from elolab.arena.statistics.match import figures_of_match
+
+    return {
+        "standings": [asdict(row) for row in exports.tables.standings],
+        "duels": [asdict(row) for row in exports.tables.head_to_heads],
+        "endings": [asdict(row) for row in exports.tables.endings],
+        "faults": [row.data for row in exports.tables.faults],
+        "warnings": exports.caveats.sentences(),
+        "fit": exports.tables.fit(),
+        **(figures_of_match(exports.tables, exports.sequential) if is_match(spec) else {}),
+        **(exports.placing.data() if exports.placing is not None else {}),
+        "games_digest": exports.digest,
+        "report": None if exports.report is None else str(exports.report),
+    }

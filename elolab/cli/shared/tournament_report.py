@@ -1,0 +1,91 @@
+"""The command ``report``: write tables, plots and pages again from the games."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from elolab.cli.shared.parser import add_json_argument, add_language_argument, add_output_argument, print_json
+from elolab.cli.shared.playing_options import add_anchor_argument
+from elolab.cli.shared.tournament_output import exports_data, finishing, print_exports, print_result, written_exports
+from elolab.engine.errors import UserError
+from elolab.engine.language import DEFAULT_LANGUAGE
+
+JOINT_FOLDER = "results/joint"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``elolab report``."""
+    parser.add_argument("directories", nargs="+", metavar="DIR", help="the folder of a run of any kind")
+    parser.add_argument(
+        "--figures", type=figure_formats, default=(), metavar="png,pdf",
+        help="write the figures in plots/ in these formats too, PNG at 300 dpi (default: SVG, and what is there)",
+    )  # fmt: skip
+    parser.epilog = (
+        "Several tournaments are rated together: one fit over the games of all. A player is the same in two folders if "
+        "its settings are, and has all the names that it has there; a name with different settings becomes several "
+        "players. The same game in two folders counts once."
+    )
+    add_output_argument(parser, f"that of the run; {JOINT_FOLDER} for several")
+    add_anchor_argument(parser)
+    add_language_argument(parser)
+    add_json_argument(parser)
+
+
+def figure_formats(text: str) -> tuple[str, ...]:
+    """The formats of ``--figures``."""
+    formats = tuple(filter(None, text.replace(",", " ").lower().split()))
+    if not formats or not set(formats) <= {"png", "pdf", "svg"}:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected png, pdf or both with a comma between")
+    return formats
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write a tournament's PGN, tables and report again from its games, or a joint report of several."""
+    from elolab.arena.play.store import Store
+    from elolab.arena.play.tournament import result_of, stored_tournament
+    from elolab.arena.spec import with_anchors
+
+    if len(arguments.directories) > 1:
+        return _run_joint_report(arguments)
+    (directory,) = map(Path, arguments.directories)
+    with Store(directory, read_only=True) as store, finishing():
+        spec = with_anchors(stored_tournament(store), arguments.anchors)
+        folder = report_folder(directory, arguments.out)
+        with store.snapshot():
+            result = result_of(spec, store)
+            exports, failure = written_exports(spec, store, arguments.language, folder)
+    print_result(spec, directory, result, exports, arguments)
+    if failure is not None:
+        sys.stdout.flush()
+        raise failure
+    return 0
+
+
+def report_folder(directory: Path, out: str | None) -> Path:
+    """The folder for one run's report: that of ``--out``, or the run's own. Raises ``UserError``."""
+    from elolab.arena.reports.write import folder_beside_runs
+
+    if out is not None and os.path.realpath(out) != os.path.realpath(directory):
+        return folder_beside_runs(Path(out))
+    if not os.access(directory, os.W_OK):
+        raise UserError(f"{directory}: cannot write there; give another folder with --out")
+    return directory
+
+
+def _run_joint_report(arguments: argparse.Namespace) -> int:
+    from elolab.arena.reports.joint import export, join
+
+    joint = join(arguments.directories, arguments.anchors)
+    with finishing():
+        exports = export(joint, Path(arguments.out or JOINT_FOLDER), arguments.language)
+    if arguments.json:
+        notes = joint.notes_in(DEFAULT_LANGUAGE)
+        print_json({"folders": arguments.directories, "notes": notes, **exports_data(joint.spec, exports)})
+        return 0
+    for note in joint.notes_in(arguments.language):
+        print(f"elolab: {note}", file=sys.stderr)
+    print_exports(joint.spec, exports, arguments.language)
+    return 0

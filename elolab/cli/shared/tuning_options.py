@@ -1,0 +1,186 @@
+"""Arguments and messages shared by the commands of tuning."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elolab.arena.files import FileError
+from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats
+from elolab.cli.shared.parser import (
+    add_concurrency_argument,
+    add_json_argument,
+    add_language_argument,
+    add_output_argument,
+    print_json,
+)
+from elolab.cli.shared.playing_options import (
+    add_affinity_argument,
+    add_cluster_arguments,
+    add_engine_change_argument,
+    add_log_argument,
+    add_specification_argument,
+    names_paragraph,
+)
+from elolab.cli.shared.tournament_output import (
+    after_outcome,
+    file_error,
+    finishing,
+    print_caveats,
+    print_warnings,
+    warn_if_in_use,
+)
+from elolab.engine.language import console, wrapped
+
+if TYPE_CHECKING:
+    from elolab.arena.play.stages import StagePlan
+    from elolab.arena.run import Purpose
+    from elolab.arena.statistics.faults import FaultCount
+
+TEXT_WIDTH = 80
+
+
+def configure_with_specification(parser: argparse.ArgumentParser, kind: str, epilog: str) -> None:
+    add_specification_argument(parser, kind)
+    parser.epilog = epilog + names_paragraph(kind)
+    add_output_argument(parser)
+    add_playing_arguments(parser)
+    add_log_argument(parser)
+    parser.add_argument("--dry-run", action="store_true", help="only say how many games, openings and how much time")
+    add_language_argument(parser)
+    add_json_argument(parser)
+
+
+def add_playing_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options that ``uninterrupted`` passes on to the run."""
+    add_concurrency_argument(parser)
+    add_affinity_argument(parser)
+    add_cluster_arguments(parser)
+    add_engine_change_argument(parser)
+
+
+def uninterrupted(run: Callable[..., Any], arguments: argparse.Namespace, *given: Any, **named: Any) -> Any:
+    """Call ``run`` with the options of playing; returns its result, or ``None`` after a second Ctrl-C."""
+    played = {
+        "concurrency": arguments.concurrency,
+        "affinity": arguments.affinity,
+        "cluster": arguments.cluster,
+        "wall_clock_on_cluster": arguments.wall_clock_on_cluster,
+        "accept_engine_change": arguments.accept_engine_change,
+        "log": getattr(arguments, "log", None),
+    }
+    try:
+        return run(*given, **named, **played)
+    except KeyboardInterrupt:
+        return None
+
+
+def say_how_to_resume(command: str | None, directory: Path) -> None:
+    """Print to standard error how to resume; without a command, by repeating the same one."""
+    from elolab.arena.play.store import STORE_NAME, Store
+
+    stored = 0
+    if (directory / STORE_NAME).is_file():
+        with Store(directory, read_only=True) as store:
+            stored = len(store)
+    warn("console.interrupted", stored=stored, command=command or console("elolab.tuning")("console.same_command"))
+
+
+def say_stopped(directory: Path) -> None:
+    """Print to standard error that a run is not finished."""
+    warn("console.unfinished", folder=directory)
+
+
+def warn(key: str, **values: Any) -> None:
+    """Print a message to standard error."""
+    print(f"elolab: {console('elolab.tuning')(key, **values)}", file=sys.stderr)
+
+
+def warn_of_faults(faults: Sequence[FaultCount], exit_code: int) -> None:
+    """Print to standard error how many games players forfeited, if any."""
+    games = sum(fault.lost for fault in faults)
+    if games:
+        warn("console.forfeits_one" if games == 1 else "console.forfeits", code=exit_code, games=games)
+
+
+def print_faults(faults: Sequence[FaultCount]) -> None:
+    """Print the faults by which players forfeited games."""
+    from elolab.arena.statistics.faults import fault_sentences
+
+    say = console("elolab.arena")
+    for sentence in fault_sentences(faults, say, say.language):
+        print("\n".join(wrapped(sentence, TEXT_WIDTH)))
+
+
+def print_outcome(
+    text: str, digest: str, report: Path | None, faults: Sequence[FaultCount] = (), caveats: Caveats = NO_CAVEATS
+) -> None:
+    """Print a run's outcome, faults, caveats, the digest of its games and the report's path.
+
+    ``digest`` is empty for a run without games.
+    """
+    print(text)
+    print()
+    if faults:
+        print_faults(faults)
+        print()
+    print_caveats(caveats)
+    if digest:
+        print(console("elolab.arena")("console.digest", digest=digest))
+    if report is not None:
+        print(report)
+
+
+@contextmanager
+def report_written(write: Callable[[], Path]) -> Iterator[Path | None]:
+    """Call ``write`` and yield the page's path, or ``None`` if it fails: the block prints first, then the error is
+    raised.
+
+    Also ``None`` if Ctrl-C skips the report of a run that it had stopped before.
+    """
+    from elolab.arena.players.interruption import requests_to_end
+
+    report = failure = None
+    was_stopped = requests_to_end() > 0
+    try:
+        with finishing():
+            report = write()
+    except KeyboardInterrupt:
+        if not was_stopped:
+            raise
+    except (FileError, OSError) as error:
+        failure = file_error(error)
+    yield report
+    sys.stdout.flush()
+    if failure is not None:
+        raise after_outcome(failure)
+
+
+def describe(plan: StagePlan, purpose: Purpose, figures: Mapping[str, int], arguments: argparse.Namespace) -> int:
+    """Print the plan of a run, for ``--dry-run``; ``figures`` are its numbers other than games.
+
+    Raises ``UserError`` for invalid options, and for a test that could not accept any hypothesis.
+    """
+    from elolab.arena.run import check_clocks, check_options, overload_warning
+
+    plan.refuse_the_impossible()
+    check_clocks(purpose, arguments.cluster, arguments.wall_clock_on_cluster)
+    check_options(arguments.concurrency, arguments.cluster, arguments.affinity, getattr(arguments, "log", None))
+    warning = overload_warning(purpose, arguments.concurrency, arguments.cluster, arguments.affinity)
+    if arguments.json:
+        print_json({**plan.data(), **figures, "warnings": [warning] if warning else []})
+    else:
+        print("\n".join(plan.lines([figures_text(figures)] if figures else [])))
+        print_warnings([warning] if warning else [])
+    warn_if_in_use(plan.directory)
+    return 0
+
+
+def figures_text(figures: Mapping[str, int]) -> str:
+    """The numbers of a plan in words, by names of the messages ``dry_run``."""
+    message = console("elolab.tuning")
+    return message("dry_run.comma").join(message(f"dry_run.{name}", count=count) for name, count in figures.items())

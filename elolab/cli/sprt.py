@@ -1,0 +1,57 @@
+"""The command ``sprt``: a match that ends once its result is clear."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from elolab.arena.keys.tournament import SPRT
+from elolab.arena.sequential import SequentialSettings
+from elolab.cli.shared.match_conditions import sprt_of_words
+from elolab.cli.shared.match_options import (
+    PLAYER_HELP,
+    add_players,
+    add_tournament_words,
+    play_words,
+    rounds_as_pairs,
+)
+from elolab.cli.shared.parser import CommandParser, whole_number
+from elolab.cli.shared.playing_options import add_hypothesis_arguments, hypotheses_of
+
+
+def configure(parser: CommandParser) -> None:
+    """The arguments of ``elolab sprt``."""
+    batch = SequentialSettings().batch_pairs
+    add_players(parser)
+    add_hypothesis_arguments(parser, always=True)
+    parser.add_argument(
+        "--pairs", type=whole_number(1), metavar="N", help="most pairs to play (default: as many as there are openings)"
+    )
+    parser.add_argument(
+        "--batch-pairs", type=whole_number(1), default=batch, metavar="N",
+        help=f"pairs between two interim analyses (default {batch})",
+    )  # fmt: skip
+    parser.add_argument("--sprt", nargs="+", metavar="WORD", help="the same as words: elo0=ELO elo1=ELO alpha=P ...")
+    add_tournament_words(parser, "results/sprt-A-B-LIMIT-seed-N")
+    parser.epilog = (
+        f"{PLAYER_HELP}\n\n"
+        "An interim analysis follows every so many pairs, once all games up to there have ended: the verdict is the "
+        "same however many games are played at a time. Games beyond the end are kept and marked, but do not count. "
+        "Given again, the command resumes.\n\n"
+        "Exit code: 0 if H1 was accepted (A is stronger, or with a negative --elo0 not weaker by as much), 3 if H0 was "
+        "accepted or the test is undecided after the last pair (the text says which), 1 if games were left unplayed or "
+        "forfeited by a fault, 2 for wrong input, also if A or B cannot be started as it was given, 130 if interrupted."
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Play or resume a sequential test."""
+    hypotheses_of(arguments)
+    test = {name: getattr(arguments, name) for name in SPRT} | sprt_of_words(arguments.sprt or ())
+    words = [word for name, value in test.items() for word in (f"--{name.replace('_', '-')}", value)]
+    own: dict[str, Any] = {"format": "sprt", "sprt": test}
+    pairs = rounds_as_pairs(arguments)
+    if pairs is not None:
+        own["pairs"] = pairs
+        words += ["--pairs", pairs]
+    return play_words("sprt", arguments, own, words)

@@ -1,0 +1,90 @@
+"""The command ``tune``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elolab.cli.shared.parser import print_json
+from elolab.cli.shared.playing_options import output_folder, specification_of
+from elolab.cli.shared.tuning_options import (
+    configure_with_specification,
+    describe,
+    print_outcome,
+    report_written,
+    say_how_to_resume,
+    uninterrupted,
+    warn,
+    warn_of_faults,
+)
+
+if TYPE_CHECKING:
+    from elolab.tuning.study.result import StudyResult
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``elolab tune``."""
+    configure_with_specification(
+        parser,
+        "tuning",
+        "Given again, the command goes on where it was stopped, also with another budget or longest validation. "
+        "Stopped, it reports the best that is known so far. A gain that a sequential test on reserved openings "
+        "accepts, and that a second one at a larger limit finds no regression of, is written as a preset "
+        "to DIR; every command takes it as a player by its path. Without such a gain the exit code is 3. "
+        "It is 1 if there is one, but players forfeited games by faults.",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run or resume a study."""
+    from elolab.tuning.reports.passages import repeat_command
+    from elolab.tuning.reports.study import tuning_sentence
+    from elolab.tuning.study.plan import check_engine, plan_of_run, prepare_tuning, purpose_of
+    from elolab.tuning.study.rounds.schedule import rounds_of
+    from elolab.tuning.study.run import check_folder, tune
+    from elolab.tuning.study.spec import load_tuning
+
+    spec = load_tuning(specification_of(arguments, "tuning", "tune"))
+    directory = output_folder(arguments.out, spec.name)
+    if arguments.dry_run:
+        plan = prepare_tuning(spec)
+        check_folder(plan, directory, accepts_changes=arguments.accept_engine_change)
+        check_engine(spec, sys.stderr)
+        planned = plan_of_run(plan, directory, arguments.concurrency)
+        figures = {
+            "dimensions": len(spec.space.dimensions),
+            "rounds": len(rounds_of(spec, planned.stages[0].games)),
+            "openings_for_tuning": len(plan.openings),
+            "openings_for_validation": len(plan.reserved),
+        }
+        return describe(planned, purpose_of(plan), figures, arguments)
+    result = uninterrupted(tune, arguments, spec, directory)
+    command = repeat_command("tune", spec.conditions, directory, arguments.language)
+    if result is None:
+        say_how_to_resume(command, directory)
+        return 130
+    if result.waiting_for:
+        rounds = ", ".join(str(number + 1) for number in result.waiting_for)
+        warn("console.other_workers", rounds=rounds)
+        return result.exit_code
+    print_tuning(result, arguments)
+    if result.interrupted:
+        say_how_to_resume(command, directory)
+        return result.exit_code
+    if not result.confirmed and arguments.json:  # otherwise it has just been printed
+        print(f"elolab: {tuning_sentence(result, arguments.language)}", file=sys.stderr)
+    warn_of_faults(result.faults, result.exit_code)
+    return result.exit_code
+
+
+def print_tuning(result: StudyResult, arguments: argparse.Namespace, folder: Path | None = None) -> None:
+    """Write a study's report so far, and print its outcome."""
+    from elolab.tuning.reports.study import tuning_data, tuning_text, write_tuning_report
+
+    with report_written(lambda: write_tuning_report(result, arguments.language, folder)) as report:
+        if arguments.json:
+            print_json(tuning_data(result, report))
+        else:
+            print_outcome(tuning_text(result, arguments.language), result.digest, report, result.faults, result.caveats)

@@ -1,0 +1,108 @@
+"""The command ``watch``: a page that follows a run of any kind, while it goes on and afterwards."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from elolab.cli.shared.parser import add_language_argument, whole_number
+from elolab.engine.errors import UserError
+from elolab.engine.language import console
+from elolab.engine.programs.children import helper_command
+
+MESSAGES = "elolab.arena.watching"
+RESULTS = "results"
+HOST, PORT = "127.0.0.1", 8642
+NICENESS = 10
+"""Niceness of the watcher, so that games have priority."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``elolab watch``."""
+    parser.add_argument(
+        "directory", nargs="?", metavar="DIR", type=Path,
+        help=f"a run's folder, or one with runs below it (default {RESULTS}: first the run that is going on)",
+    )  # fmt: skip
+    parser.add_argument("--wait", action="store_true", help="wait for a run that is still to begin in DIR")
+    parser.add_argument("--host", default=HOST, metavar="NAME", help=f"address to serve on (default {HOST})")
+    parser.add_argument(
+        "--port", type=whole_number(0, 65535), default=PORT, metavar="N", help=f"default {PORT}; 0 is any free one"
+    )
+    parser.add_argument("--browser", action="store_true", help="open the page in your browser")
+    parser.add_argument(
+        "--terminal", action="store_true",
+        help="show the run in this terminal and no page; to a file or pipe, print once how it stands",
+    )  # fmt: skip
+    add_language_argument(parser)
+    parser.epilog = (
+        "The page shows standings, games on a board move by move, finished games, figures and faults. It changes "
+        "nothing, and loads nothing from elsewhere; Ctrl-C ends it, and the run goes on. Whoever can reach --host can "
+        "see it: there is no password."
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve the page, or fill the terminal, until Ctrl-C."""
+    if arguments.terminal:
+        return _run_in_terminal(arguments)
+    for name in ("starlette", "uvicorn"):
+        if find_spec(name) is None:
+            raise UserError(f'watch: {name} is not installed; pip install "elolab[watch]"')
+    root, is_single = _found(arguments)
+    from elolab.arena.watching.followed import WatchedRuns
+    from elolab.arena.watching.server import address_of, opened_socket, serve
+
+    listening = opened_socket(arguments.host, arguments.port)
+    os.nice(NICENESS)
+    address = address_of(listening, arguments.host)
+    print(console(MESSAGES)("console.address", address=address), file=sys.stderr, flush=True)
+    if arguments.browser:
+        import webbrowser
+
+        webbrowser.open(address)
+    runs = WatchedRuns(root, is_single=is_single, figures_command=helper_command("elolab.tuning.reports.watched"))
+    serve(runs, listening, arguments.language, arguments.host)
+    return 0
+
+
+def _run_in_terminal(arguments: argparse.Namespace) -> int:
+    for name, value, usual in (("host", arguments.host, HOST), ("port", arguments.port, PORT),
+                               ("browser", arguments.browser, False)):  # fmt: skip
+        if value != usual:
+            raise UserError(f"watch: --{name} is of the page, which --terminal does not serve; leave one of them out")
+    root, is_single = _found(arguments)
+    from elolab.arena.watching.followed import WatchedRuns
+    from elolab.arena.watching.terminal import watch_in_terminal
+
+    runs = WatchedRuns(root, is_single=is_single)
+    chosen = runs.chosen()
+    if chosen is None:
+        raise UserError(f"watch: {root}: no run in it; name the folder in which one will begin")
+    folder = runs.folders()[chosen]
+    os.nice(NICENESS)
+    outcome = helper_command("elolab.tuning.reports.watched", [str(folder), arguments.language, "text"])
+    watch_in_terminal(folder, arguments.language, outcome)
+    return 0
+
+
+def _found(arguments: argparse.Namespace) -> tuple[Path, bool]:
+    """The folder to watch, and whether it holds a single run. Raises ``UserError`` if it is empty."""
+    from elolab.arena.collection.listing import is_run, run_folders
+
+    named: Path | None = arguments.directory
+    root = named or Path(RESULTS)
+    if root.exists() and not root.is_dir():
+        raise UserError(f"watch: {root} is a file; name the folder of a run")
+    if is_run(root):
+        return root, True
+    if next(run_folders(root), None) is not None:
+        return root, False
+    if arguments.wait:
+        return root, named is not None
+    remedy = "name the folder of a run, or add --wait to wait for one"
+    if not root.is_dir():
+        raise UserError(f"watch: {root}: no such folder; {remedy}")
+    raise UserError(f"watch: {root}: no run in it; {remedy}")

@@ -1,1 +1,0 @@
-"""The commands on the command line itself."""

@@ -1,1 +1,0 @@
-"""The commands about the engine alone."""
