@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TextIO, TypedDict
@@ -19,13 +18,12 @@ from typing import TYPE_CHECKING, Any, TextIO, TypedDict
 from elolab.arena.files import replace_file
 from elolab.arena.play.executor import GameRunner
 from elolab.arena.play.live import LIVE_NAME, Progress
-from elolab.arena.play.store import STORE_NAME, DamagedStore, Store, check_place
+from elolab.arena.play.store import STORE_NAME, Store, check_place
 from elolab.arena.players.interruption import Pauses, stopping_on_signals
 from elolab.arena.players.processors import OFF, AffinityError, Side, overload, overload_text, processor_count, shares
 from elolab.arena.provenance.record import Provenance, changed_since
 from elolab.arena.records import GameJob, GameRecord, Outcome, Pairing
 from elolab.engine.errors import UserError
-from elolab.engine.language import console
 from elolab.engine.settings.toml_values import format_toml
 
 if TYPE_CHECKING:
@@ -139,7 +137,7 @@ class Run:
         check_options(self.threads, self._cluster, self._affinity, self._log_folder)
         check_clocks(self.purpose, self._cluster, self._wall_clock_on_cluster)
         with ExitStack() as resources:
-            self.store = resources.enter_context(Store(self.directory, repaired=self._tell_of_repair))
+            self.store = resources.enter_context(Store(self.directory))
             self._claim()
             for name, text in self._files.items():
                 replace_file(self.directory / name, text)
@@ -154,9 +152,6 @@ class Run:
             self.progress.workers = self._runner.workers
             self._resources = resources.pop_all()
         return self
-
-    def _tell_of_repair(self, games: int, copy: str) -> None:
-        tell_of_repair(self.directory, self.progress, games, copy)
 
     def _make_runner(self) -> Runner:
         if self._cluster is not None:
@@ -388,30 +383,11 @@ def check_provenance(store: Store) -> None:
         )
 
 
-def tell_of_repair(directory: Path, progress: Progress, games: int, copy: str) -> None:
-    """Report at once how many games were saved from a damaged store, and where the damaged file is."""
-    progress.remark(console("elolab.arena")("progress.repaired", folder=directory, games=games, copy=copy))
-    progress.show_remarks()
-
-
-def store_before_run(directory: Path, stream: TextIO | None) -> Store:
-    """Open a folder's store before a ``Run`` enters it; repairs a damaged file first, as the run would.
-
-    The repair is reported to ``stream`` (default: standard error). Raises ``StoreError``.
-    """
-    try:
-        return Store(directory, read_only=True)
-    except DamagedStore:
-        progress = Progress(stream or sys.stderr)
-        Store(directory, repaired=partial(tell_of_repair, directory, progress)).close()
-        return Store(directory, read_only=True)
-
-
-def was_begun(directory: Path, purpose: Purpose, stream: TextIO | None) -> bool:
-    """Whether this run, of any length, was begun in the folder; ``stream`` receives reports of a repair."""
+def was_begun(directory: Path, purpose: Purpose) -> bool:
+    """Whether this run, of any length, was begun in the folder."""
     if not (directory / STORE_NAME).is_file():
         return False
-    with store_before_run(directory, stream) as store:
+    with Store(directory, read_only=True) as store:
         recorded = store.metadata(purpose.key or purpose.kind)
     lengths = purpose.lengths
     return recorded is not None and without(recorded, lengths) == without(plain(purpose.content), lengths)

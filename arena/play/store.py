@@ -1,15 +1,15 @@
 """The append-only store of a run's games: one SQLite file in the run's folder, with one writer.
 
-Write-ahead log with full synchronisation: a game that ``add`` has accepted survives a kill, a power cut and a full
-disk, and a bit of it that has changed since is noticed (``arena.play.damage``); not one in the log, where SQLite takes
-all behind it for what was never completed. Games are keyed by what decides them
-(``GameJob.key``); their place in the schedule is kept beside, since it changes when a tournament is extended. Local
-disks only.
+SQLite's write-ahead log with full synchronisation makes a game that ``add`` has accepted survive a kill, a power cut
+and a full disk. ``arena.play.damage`` detects bits that have changed since. A game's key is a digest of everything that
+decides it (``GameJob.key``). Its place in the schedule is separate, because it changes when a tournament is extended.
+Local disks only.
 """
 
 from __future__ import annotations
 
 import errno
+import fcntl
 import gc
 import itertools
 import json
@@ -17,17 +17,55 @@ import operator
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from elolab.arena.play import damage
 from elolab.arena.play.damage import CONTENT_COLUMNS, PLACE_COLUMNS, checksum_of
-from elolab.arena.play.migrations import APPLICATION_ID, MIGRATIONS, migrate
 from elolab.arena.records import GameRecord, MoveRecord, Opening, Outcome, Pairing, digest_of, points_of
 from elolab.engine.errors import UserError
 
+APPLICATION_ID = 0x656C6F6C
+"""Marks elolab's files in SQLite's header ("elol")."""
+SCHEMA_VERSION = 5
+SCHEMA = f"""
+BEGIN IMMEDIATE;
+CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER) WITHOUT ROWID;
+CREATE TABLE games (
+    key TEXT PRIMARY KEY,
+    number INTEGER NOT NULL,
+    round INTEGER NOT NULL,
+    pair INTEGER NOT NULL,
+    first_index INTEGER NOT NULL,
+    second_index INTEGER NOT NULL,
+    opening_index INTEGER NOT NULL,
+    first TEXT NOT NULL,
+    second TEXT NOT NULL,
+    opening_position TEXT NOT NULL,
+    opening_moves TEXT NOT NULL,
+    opening_name TEXT NOT NULL,
+    result TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    plies INTEGER NOT NULL,
+    digest TEXT NOT NULL,
+    engine_identity TEXT NOT NULL,
+    started_at TEXT NOT NULL,
+    duration_ms REAL NOT NULL,
+    final_position TEXT NOT NULL,
+    detail TEXT NOT NULL,
+    moves TEXT NOT NULL,
+    instruments TEXT, -- search statistics of both sides as JSON; null without any
+    series TEXT NOT NULL DEFAULT '',
+    place_checksum INTEGER,
+    checksum INTEGER
+);
+CREATE INDEX games_by_place ON games (series, number);
+PRAGMA application_id = {APPLICATION_ID};
+PRAGMA user_version = {SCHEMA_VERSION};
+COMMIT;
+"""
 STORE_NAME = "games.sqlite"
 LOCK_NAME = "lock"
 LOCK_ATTEMPTS, LOCK_PAUSE_SECONDS = 5, 0.04
@@ -80,24 +118,14 @@ class DamagedStore(StoreError):
 class Store:
     """The games of one folder. Use it as a context manager."""
 
-    def __init__(
-        self,
-        directory: Path,
-        *,
-        read_only: bool = False,
-        glance: bool = False,
-        repaired: Callable[[int, str], None] | None = None,
-    ) -> None:
+    def __init__(self, directory: Path, *, read_only: bool = False, glance: bool = False) -> None:
         """Open the folder's store; a writer creates missing folders and files, and locks out other writers.
 
-        ``glance`` is for frequent short reads: no check for damage, and no additional files beside the store.
-
-        With ``repaired``, a damaged file is replaced by one with the intact games, and ``repaired`` gets their number
-        and the name of the copy of the old file. The check for damage takes a second or two per 100 000 games. Raises
-        ``StoreError``.
+        The check for damage takes a second or two per 100 000 games. ``glance`` is for frequent short reads: no check
+        for damage, and no additional files beside the store. Raises ``StoreError``.
         """
         self.directory = directory
-        self._repaired, self._is_glance = repaired, glance
+        self._is_glance = glance
         self._lock: FolderLock | None = None
         if read_only:
             if not (directory / STORE_NAME).is_file():
@@ -298,54 +326,30 @@ class Store:
 
     def check(self) -> None:
         """Raise ``DamagedStore`` if the file differs from what was written."""
-        try:
-            damage.check(self.connection)
-        except damage.Damage as found:
-            raise self._damaged(found) from None
+        self._check(self.connection)
 
     # Below: the file itself
+
+    def _check(self, connection: sqlite3.Connection) -> None:
+        try:
+            damage.check(connection)
+        except damage.Damage as found:
+            raise DamagedStore(
+                f"{self.directory / STORE_NAME}: damaged ({found}), so nothing is read from it; restore it from a copy, "
+                "or move it away and give the command that played its games again"
+            ) from None
 
     def _rows(self, query: str, parameters: tuple[Any, ...] = ()) -> list[Any]:
         with self._failures():
             return self.connection.execute(query, parameters).fetchall()
 
     def _opened(self, read_only: bool) -> sqlite3.Connection:
-        """A connection to an intact file, repaired if possible."""
-        path = self.directory / STORE_NAME
-        try:
-            return self._checked(read_only)
-        except damage.Damage as found:
-            if read_only or self._repaired is None:
-                raise self._damaged(found) from None
-            try:
-                saved, copy = damage.repair(path, migrate)
-            except damage.Damage as more:
-                raise DamagedStore(
-                    f"{path}: damaged beyond repair ({found}; {more}); give another folder with --out"
-                ) from None
-            except OSError as error:
-                raise StoreFailure(f"{path}: damaged ({found}), and cannot be saved: {error.strerror}") from None
-            self._repaired(saved, copy.name)
-            return self._checked(read_only)
-
-    def _damaged(self, found: damage.Damage) -> DamagedStore:
-        return DamagedStore(
-            f"{self.directory / STORE_NAME}: damaged ({found}), so nothing is read from it; the command that played "
-            "its games saves those that are whole, and plays the others again"
-        )
-
-    def _checked(self, read_only: bool) -> sqlite3.Connection:
-        """A connection to an intact file; raises ``Damage``."""
+        """A connection to an intact file."""
         with self._failures():
-            try:
-                connection = self._connected(read_only)
-            except sqlite3.DatabaseError as error:
-                if _code_of(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR):
-                    raise damage.Damage(str(error)) from None
-                raise
+            connection = self._connected(read_only)
             try:
                 if not self._is_glance:
-                    damage.check(connection, None if read_only else lambda: self._connected(True))
+                    self._check(connection)
                 if not read_only:  # not before: a damaged file stays unchanged
                     connection.execute("PRAGMA journal_mode = WAL")
             except BaseException:
@@ -366,35 +370,33 @@ class Store:
         else:
             connection = sqlite3.connect(path, isolation_level=None, timeout=OPENING_SECONDS)
         try:
-            version = self._checked_version(connection)
+            is_new = self._is_new(connection)
+            if is_new and read_only:  # its writer has not begun yet
+                connection.close()
+                connection = sqlite3.connect(":memory:", isolation_level=None)
+            if is_new:
+                connection.executescript(SCHEMA)
             if not read_only:
                 connection.execute("PRAGMA synchronous = FULL")
-                migrate(connection)
-            elif version < len(MIGRATIONS):
-                # A file of an older elolab: migrate a copy in memory, and leave the file unchanged.
-                with closing(connection):
-                    copy = sqlite3.connect(":memory:", isolation_level=None)
-                    connection.backup(copy)
-                migrate(copy)
-                return copy
         except BaseException:
             connection.close()
             raise
         return connection
 
-    def _checked_version(self, connection: sqlite3.Connection) -> int:
-        """The version of the file's schema; raises ``StoreError`` if it is not elolab's."""
-        version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-        mark = connection.execute("PRAGMA application_id").fetchone()[0]
-        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    def _is_new(self, connection: sqlite3.Connection) -> bool:
+        """Whether the file is empty; raises ``StoreError`` if it is not of this version of elolab."""
+        version, mark, tables = (
+            connection.execute(query).fetchone()[0]
+            for query in ("PRAGMA user_version", "PRAGMA application_id", "SELECT count(*) FROM sqlite_master")
+        )
         if mark != APPLICATION_ID and (mark or version or tables):
             raise StoreError(f"{self.directory / STORE_NAME}: not a file of elolab's; give another folder with --out")
-        if version > len(MIGRATIONS):
+        if mark and version != SCHEMA_VERSION:
             raise StoreError(
-                f"{self.directory / STORE_NAME}: written by a newer elolab (schema {version}, this one knows "
-                f"{len(MIGRATIONS)}); use that one, or another folder"
+                f"{self.directory / STORE_NAME}: written by another version of elolab (schema {version}, this one "
+                f"reads {SCHEMA_VERSION}); use that version, or another folder"
             )
-        return version
+        return not mark
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -425,24 +427,22 @@ class Store:
             raise self._explained(error) from None
 
     def _explained(self, error: sqlite3.Error) -> StoreError:
-        path = self.directory / STORE_NAME
-        code = _code_of(error)
+        path, code = self.directory / STORE_NAME, getattr(error, "sqlite_errorcode", 0) & 0xFF
+        said = " ".join(str(error).split())
         if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
             reason = "the disk is full" if code == sqlite3.SQLITE_FULL else "the disk or the allowed file size is full"
             return StoreFailure(
-                f"{path}: {reason} ({error}); every game stored before is safe: make room and "
+                f"{path}: {reason} ({said}); every game stored before is safe: make room and "
                 "give the same command again"
             )
-        if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
-            return StoreError(f"{path}: damaged, or not a file of elolab's ({error}); give another folder with --out")
+        if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR):
+            return DamagedStore(
+                f"{path}: damaged, or not a file of elolab's ({said}); restore it from a copy, or give another folder "
+                "with --out"
+            )
         if code == sqlite3.SQLITE_CANTOPEN and os.path.exists(path) and not os.access(path, os.R_OK):
             return StoreFailure(f"{path}: cannot be read: {os.strerror(errno.EACCES)}; change its permissions")
-        return StoreFailure(f"{path}: cannot be used: {error}; every game stored before is safe")
-
-
-def _code_of(error: sqlite3.Error) -> int:
-    """SQLite's primary result code; 0 for other errors."""
-    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+        return StoreFailure(f"{path}: cannot be used: {said}; every game stored before is safe")
 
 
 def _place_of(key: str, pairing: Pairing) -> tuple[Any, ...]:
@@ -505,26 +505,12 @@ def check_place(directory: Path) -> None:
         if not os.access(there, os.W_OK):
             raise _cannot_make(directory, os.strerror(errno.EACCES))
         return
-    for path in (directory / LOCK_NAME, directory / STORE_NAME):
-        if os.path.lexists(path) and not path.is_file() and not _may_be_made(path):
-            raise StoreError(f"{path}: {_kind_of(path)} is in the way; remove it, or give another folder with --out")
     for path in (directory, directory / LOCK_NAME, directory / STORE_NAME):
         if path.exists() and not os.access(path, os.W_OK):
             raise StoreError(
                 f"{path}: cannot be written to: {os.strerror(errno.EACCES)}; change its permissions, or give another "
                 "folder with --out"
             )
-
-
-def _kind_of(path: Path) -> str:
-    if path.is_dir():
-        return "a folder of that name"
-    return "something of that name that is no file" if path.exists() else "a link of that name that leads nowhere"
-
-
-def _may_be_made(link: Path) -> bool:
-    """Whether a dangling link points to a place where a file can be created."""
-    return not link.exists() and os.access(Path(os.path.realpath(link)).parent, os.W_OK)
 
 
 def made_folder(directory: Path) -> Path:
@@ -618,10 +604,7 @@ def _leads_to(path: Path, handle: int) -> bool:
 
 def _holder(handle: int) -> str:
     """The id of the lock's holder, read from the file."""
-    try:
-        return os.read(handle, 20).decode("ascii", "replace").strip() or "unknown"
-    except OSError:  # on Windows the lock also excludes readers
-        return "unknown"
+    return os.read(handle, 20).decode("ascii", "replace").strip() or "unknown"
 
 
 def _locked(handle: int, *, is_shared: bool = False) -> bool:
@@ -629,16 +612,6 @@ def _locked(handle: int, *, is_shared: bool = False) -> bool:
 
     Returns False if another process holds it. Raises ``OSError`` if it cannot be locked at all.
     """
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        import msvcrt
-
-        try:
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
-        except OSError:
-            return False
-        return True
     try:
         fcntl.flock(handle, (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except (BlockingIOError, PermissionError):  # the latter on systems with mandatory locks

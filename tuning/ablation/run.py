@@ -196,7 +196,7 @@ def ablate(spec: AblationSpec, directory: Path, **options: Unpack[RunOptions]) -
     """
     plan = prepare_ablation(spec)
     purpose = purpose_of(plan)
-    if not was_begun(directory, purpose, options.get("stream")):
+    if not was_begun(directory, purpose):
         check_engine(spec, options.get("stream") or sys.stderr)
     with Run(directory, purpose, **options) as run:
         store, table = run.store, MatchTable(spec.conditions.of_games, plan.suite, run)

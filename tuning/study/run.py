@@ -81,7 +81,7 @@ def play_study(spec: TuningSpec, directory: Path, **options: Unpack[RunOptions])
     """``tune`` without writing a preset."""
     plan = prepare_tuning(spec)
     purpose = purpose_of(plan)
-    if not was_begun(directory, purpose, options.get("stream")):
+    if not was_begun(directory, purpose):
         check_engine(spec, options.get("stream") or sys.stderr)
     own, whole = time.thread_time(), time.process_time()
     with Run(directory, purpose, **options) as run:

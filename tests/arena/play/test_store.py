@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import json
 import os
 import signal
 import sqlite3
@@ -19,29 +18,8 @@ from pathlib import Path
 import pytest
 
 from elolab.arena.files import FileError, replace_file
-from elolab.arena.play.migrations import MIGRATIONS, migrate
 from elolab.arena.play.store import LOCK_NAME, STORE_NAME, FolderLock, Store, StoreError, StoreFailure, is_in_use
 from elolab.arena.records import GameRecord, MoveRecord, Opening, Pairing, digest_of, games_digest
-
-VERSION_1 = """
-PRAGMA application_id = 1701605228;
-PRAGMA user_version = 1;
-CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE games (
-    key TEXT PRIMARY KEY, number INTEGER NOT NULL, round INTEGER NOT NULL, pair INTEGER NOT NULL,
-    first_index INTEGER NOT NULL, second_index INTEGER NOT NULL, opening_index INTEGER NOT NULL,
-    first TEXT NOT NULL, second TEXT NOT NULL, opening_position TEXT NOT NULL, opening_moves TEXT NOT NULL,
-    opening_name TEXT NOT NULL, result TEXT NOT NULL, reason TEXT NOT NULL, plies INTEGER NOT NULL,
-    digest TEXT NOT NULL, engine_identity TEXT NOT NULL, started_at TEXT NOT NULL, duration_ms REAL NOT NULL,
-    final_position TEXT NOT NULL, detail TEXT NOT NULL, moves TEXT NOT NULL
-);
-CREATE INDEX games_by_number ON games (number);
-INSERT INTO facts VALUES ('openings_digest', '"abc"');
-INSERT INTO games VALUES ('00ff', 4, 1, 2, 0, 1, 17, 'Ann', 'Bob', 'K w', 'a0a1 b0b1', 'line 17', '1-0', 'checkmate', 2,
-    '3c3ed15ea7d8a1e2a54ae2b3d1af5a42', 'identity1234', '2025-01-02T03:04:05Z', 12.5, 'k b', '{"note": 1}',
-    '[["h2e2", 31, 5, 1000, 0.5], ["h9g7", null, null, null, 1.25]]');
-"""
-"""A file of schema 1 as first released; do not change it."""
 
 
 def record_of(number: int = 0, score: int | None = 10, key: str = "") -> GameRecord:
@@ -154,87 +132,12 @@ def test_finding_by_number_and_by_key(tmp_path: Path) -> None:
         assert store.find("12345678901234567890") == store.find("%") == []
 
 
-def test_a_file_of_schema_1_opens(tmp_path: Path) -> None:
-    connection = sqlite3.connect(tmp_path / STORE_NAME)
-    connection.executescript(VERSION_1)
-    connection.close()
-    with Store(tmp_path) as store:
-        assert store.metadata("openings_digest") == "abc"
-        (record,) = store.records()
-        assert record.pairing == Pairing(4, 2, 0, 1, 17, 1)
-        assert record.opening == Opening("K w", ("a0a1", "b0b1"), "line 17")
-        assert record.moves[0] == MoveRecord("h2e2", 31, 5, 1000, 0.5)
-        assert record.detail == {"note": 1}
-        assert store.connection.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)
-        assert store.add(record_of())
-
-
-def test_a_new_file_has_the_released_schema(tmp_path: Path) -> None:
-    def schema(connection: sqlite3.Connection) -> list[str]:
-        rows = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name")
-        return ["".join(sql.split()) for (sql,) in rows]
-
-    released = sqlite3.connect(":memory:")
-    released.executescript(VERSION_1)
-    made = sqlite3.connect(":memory:", isolation_level=None)
-    migrate(made, MIGRATIONS[:1])
-    assert schema(made) == schema(released)
-
-
-def test_migrations_go_forward_one_by_one_all_or_nothing(tmp_path: Path) -> None:
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    connection.executescript(VERSION_1)
-
-    def broken(connection: sqlite3.Connection) -> None:
-        connection.execute("DROP TABLE games")
-        raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        migrate(connection, [*MIGRATIONS[:1], "ALTER TABLE games ADD COLUMN margin INTEGER", broken])
-    assert connection.execute("PRAGMA user_version").fetchone() == (2,)
-    assert connection.execute("SELECT first, margin FROM games").fetchone() == ("Ann", None)
-
-
-@pytest.mark.parametrize(
-    ("kind", "content", "before", "after"),
-    [
-        ("specification", {}, [(7, 3, 0)], [("", 7)]),
-        ("ablation", {}, [(7, 3, 0)], [("", 7)]),
-        # 17 openings, two rounds of 4 pairs, a playoff of 2 pairs behind them, and two validations.
-        (
-            "tuning", {},
-            [(0, 0, 0), (15, 7, 1), (40, 3, 4), (200_000_018, 8, 10**6), (200_000_021, 9, 10**6),
-             (10**9 + 3, 1, 10**9), (10**9 + 2 * 10**8 + 1, 0, 10**9 + 2)],
-            [("", 0), ("", 15), ("", 40), ("playoff", 16), ("playoff", 19), ("validation 00", 3), ("validation 02", 1)],
-        ),
-        ("claims", {}, [(7 * 10**8 + 2 * 10**7 + 5, 1, 0), (24 * 10**8, 0, 0)], [("C07.02", 5), ("C24.00", 0)]),
-        (
-            "evaluation fit", {"match_limits": ["a", "b"]},
-            [(5, 5, 0), (10**7 + 3, 3, 1), (10**9 + 10**6 * 4 + 1, 0, 1), (10**9 + 10**6 * 11, 0, 2)],
-            [("games 000", 5), ("games 001", 3), ("match 001.00", 1), ("match 002.03", 0)],
-        ),
-    ],
-)  # fmt: skip
-def test_ranges_of_numbers_have_become_series(
-    kind: str, content: object, before: list[tuple[int, int, int]], after: list[tuple[str, int]]
-) -> None:
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    migrate(connection, MIGRATIONS[:2])
-    connection.execute("INSERT INTO facts VALUES (?, ?)", (kind, json.dumps(content)))
-    for number, pair, round_ in before:
-        row = (f"key {number}", number, round_, pair, *[""] * 19)
-        connection.execute(f"INSERT INTO games VALUES ({', '.join('?' * len(row))})", row)
-    migrate(connection)
-    found = [
-        connection.execute("SELECT series, number FROM games WHERE key = ?", (f"key {number}",)).fetchone()
-        for number, _, _ in before
-    ]
-    assert found == after
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
-    [("PRAGMA user_version = 99", "newer elolab"), ("PRAGMA application_id = 7", "not a file of elolab's")],
+    [
+        ("PRAGMA user_version = 99", "another version of elolab"),
+        ("PRAGMA application_id = 7", "not a file of elolab's"),
+    ],
 )
 def test_files_of_others_are_refused(tmp_path: Path, change: str, words: str) -> None:
     Store(tmp_path).close()

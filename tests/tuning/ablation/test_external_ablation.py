@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import math
 import shlex
-import shutil
 import sys
 from collections import defaultdict
 from dataclasses import replace
@@ -148,18 +147,6 @@ def test_the_table_is_the_same_at_any_concurrency_and_after_any_stop(
     result = run(spec_in(folder), tmp_path / "out", concurrency=1)
     assert result.rows == whole.rows
     assert len(records_in(tmp_path / "out")) == len(records_in(folder / "out"))
-
-
-def test_damaged_games_are_played_again(played: tuple[Path, AblationResult], tmp_path: Path) -> None:
-    folder, whole = played
-    out = tmp_path / "out"
-    shutil.copytree(folder / "out", out)
-    with Store(out) as store:
-        store.connection.execute("UPDATE games SET plies = plies + 1 WHERE number = 2")
-    stream = io.StringIO()
-    assert ablate(spec_in(folder), out, stream=stream).rows == whole.rows
-    assert f"the games were damaged; {whole.games - 1} are whole and kept" in stream.getvalue()
-    assert len(records_in(out)) == whole.games
 
 
 def test_a_folder_is_reported_on_without_the_engine(

@@ -356,25 +356,6 @@ def test_a_study_that_contradicts_its_games_is_refused(copied: tuple[Path, Path]
         run(path, out)
 
 
-@pytest.mark.parametrize("command", ["tune", "validate"])
-def test_damaged_games_are_played_again(copied: tuple[Path, Path], tmp_path: Path, command: str) -> None:
-    path, out = copied
-    if command == "validate":  # whose test must be able to accept a gain
-        able = {"maximum_pairs": 6, "slow": "off", "elo_upper": 200, "alpha": 0.2, "beta": 0.2}
-        path, out = write_study(tmp_path, validation=able), tmp_path / "able"
-        run(path, out)
-    before = records_in(out)
-    with Store(out) as store:  # not seen by SQLite
-        store.connection.execute("UPDATE games SET plies = plies + 1 WHERE series LIKE 'validation%' AND number = 2")
-    stream = io.StringIO()
-    if command == "tune":
-        tune(load_tuning(path), out, stream=stream)
-    else:
-        validate_again(out, None, None, stream=stream)
-    assert f"the games were damaged; {len(before) - 1} are whole and kept" in stream.getvalue()
-    assert {record.key: record.digest for record in records_in(out)} == {one.key: one.digest for one in before}
-
-
 def test_games_of_other_sets_are_refused(copied: tuple[Path, Path]) -> None:
     path, out = copied
     (out / STUDY_NAME).unlink()

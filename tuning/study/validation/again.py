@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Unpack
 
@@ -13,7 +11,7 @@ from elolab.arena.play.stages import GameStage, StagePlan
 from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.players.processors import Side
 from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats, caveats_of
-from elolab.arena.run import Purpose, Run, RunError, RunOptions, check_directory, engines_of, store_before_run
+from elolab.arena.run import Purpose, Run, RunError, RunOptions, check_directory, engines_of
 from elolab.arena.statistics.faults import FORFEITS, FaultCount, faults_of
 from elolab.engine.language import console
 from elolab.engine.settings.limits import Limits
@@ -86,7 +84,7 @@ def validate_again(
     written as a preset, unless a match of the study speaks against it. Given again it plays only what is missing.
     Raises ``UserError`` if the folder holds no finished study, or another engine's games.
     """
-    plan, named = _recommended(directory, partial(store_before_run, stream=options.get("stream")))
+    plan, named = _recommended(directory)
     spec = plan.spec
     accepts = options.get("accept_engine_change", False)
     planned, _ = plan_of_validation(directory, limits, pairs, maximum_pairs, 1, accepts_changes=accepts)
@@ -122,13 +120,13 @@ def validate_again(
     return ValidationResult(spec, directory, named, verdict, preset, failed, faults, caveats)
 
 
-def _recommended(directory: Path, opened: Callable[[Path], Store]) -> tuple[TuningPlan, dict[str, Value]]:
+def _recommended(directory: Path) -> tuple[TuningPlan, dict[str, Value]]:
     """A folder's study and its recommendation. Raises ``RunError`` if there is nothing to validate."""
     from elolab.tuning.study.spec import tuning_from_text
 
     recorded = values = None
     if (directory / STORE_NAME).is_file():
-        with opened(directory) as store:
+        with Store(directory, read_only=True) as store:
             recorded, values = store.metadata(FILE_METADATA), store.metadata(RECOMMENDATION_METADATA)
     if recorded is None or values is None:
         what = "no study in it" if recorded is None else "its study has no recommendation yet"
@@ -148,7 +146,7 @@ def plan_of_validation(
 
     Raises ``UserError`` as ``validate_again``.
     """
-    plan, named = _recommended(directory, partial(Store, read_only=True))
+    plan, named = _recommended(directory)
     purpose = _purpose_of_validation(plan, limits)
     check_directory(directory, purpose, accepts_changes=accepts_changes)
     with Store(directory, read_only=True) as store:
