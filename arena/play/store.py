@@ -335,8 +335,8 @@ class Store:
             damage.check(connection)
         except damage.Damage as found:
             raise DamagedStore(
-                f"{self.directory / STORE_NAME}: damaged ({found}), so nothing is read from it; restore it from a copy, "
-                "or move it away and give the command that played its games again"
+                f"{self.directory / STORE_NAME}: damaged ({found}), so nothing is read from it; restore it from a "
+                "copy, or move it away and give the command that played its games again"
             ) from None
 
     def _rows(self, query: str, parameters: tuple[Any, ...] = ()) -> list[Any]:
