@@ -8,9 +8,7 @@ import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
 from elolab.cli.shared.parser import whole_number
 
@@ -51,28 +49,10 @@ def report(name: str, values: Sequence[float], unit: str, goal: str = "") -> Non
 
 
 def need_fairy_stockfish() -> None:
-    """End with a message where the opponent is not installed."""
-    need_program("fairy-stockfish", "fairy-stockfish")
-
-
-def need_program(program: str, package: str) -> None:
-    """End with a message where a program of a Debian package is not installed."""
-    if not (shutil.which(program) or os.path.exists(f"/usr/games/{program}")):
-        print(f"{program} is not installed (Debian's package {package}); nothing measured")
+    """End with a message if fairy-stockfish is not installed."""
+    if not os.path.exists(FAIRY_STOCKFISH):
+        print("fairy-stockfish is not installed (Debian's package fairy-stockfish); nothing measured")
         sys.exit(0)
-
-
-def play_match(specification: Path) -> None:
-    """Play a tournament in a folder of its own, and print its standings."""
-    with tempfile.TemporaryDirectory() as folder:
-        run_elolab("tournament", str(specification), "--out", f"{folder}/run")
-
-
-def run_elolab(*words: str) -> None:
-    """Run a command that plays games, and print what it says of them."""
-    command = [sys.executable, "-m", "elolab", *words]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    print(done.stdout.partition("games digest")[0], flush=True)
 
 
 class UciProgram:

@@ -18,8 +18,6 @@ from elolab.engine.settings.parameters import BY_NAME, PARAMETERS, Value, format
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import signature_mutations
-import switch_cost
-from engine_twin import rewrite
 
 
 @pytest.mark.parametrize("row", PARAMETERS, ids=lambda row: row.name)
@@ -54,16 +52,13 @@ def test_a_mutation_is_noticed_where_the_setting_acts(
 @pytest.mark.parametrize(
     "name",
     [
-        "arena_cost", "cluster_speed", "evaluation_strength", "former_default", "large_run", "make_tactics",
-        "othello_speed", "perft_speed", "search_speed", "signature_mutations", "stop_latency", "switch_cost",
+        "arena_cost", "make_tactics", "othello_speed", "perft_speed", "search_speed", "signature_mutations",
         "win_probability",
     ],
 )  # fmt: skip
 def test_a_benchmark_explains_itself_and_refuses_words_it_does_not_know(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if name == "cluster_speed":
-        pytest.importorskip("distributed")
     script = importlib.import_module(name)
     monkeypatch.setattr(sys, "argv", [name, "--help"])
     with pytest.raises(SystemExit, match="0"):
@@ -197,17 +192,3 @@ def test_the_columns_of_all_variants_line_up(
 def test_the_signature_notices_every_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["signature_mutations.py"])
     assert signature_mutations.main() == 0
-
-
-def test_a_twin_reads_literals_for_parameters() -> None:
-    source = "def f(parameters, s):\n    é = parameters.killers + s.parameters.killers  # parameters.killers\n"
-    changed, names = rewrite(source, switch_cost.literal)
-    assert changed == "def f(parameters, s):\n    é = (2) + s.parameters.killers  # parameters.killers\n"
-    assert names == ["killers"]
-    assert rewrite("x = parameters.items()\n", switch_cost.literal) == ("x = parameters.items()\n", [])
-
-
-def test_the_interval_of_a_median_is_that_of_the_sign_test() -> None:
-    # scipy.stats.binom(20, 0.5).cdf(5) = 0.0207: the 6th and 15th of 20 values; of 5 values the whole range.
-    assert switch_cost.median_interval(range(1, 21)) == (6, 15)
-    assert switch_cost.median_interval([3, 1, 2, 5, 4]) == (1, 5)
