@@ -55,9 +55,10 @@ bench: .venv/.installed  ## measure the speed of the engine and the arena (ARGUM
 		echo; echo "benchmarks/$$speed.py"; .venv/bin/python "benchmarks/$$speed.py" $(ARGUMENTS); \
 	done
 
-docs: .venv/.installed  ## write docs/claims.md and docs/keys.md, and the JSON schemas of TOML files
+docs: .venv/.installed-docs  ## write generated pages and JSON schemas, then build the site in build/site
 	@.venv/bin/python -m elolab.tuning.reports.claims.page
 	@.venv/bin/python -m elolab.tuning.keys.reference
+	@.venv/bin/python docs/site/build.py build/site
 
 .venv/.installed: pyproject.toml constraints.txt .ci/bootstrap
 	@PYTHON="$(PYTHON)" .ci/bootstrap

@@ -87,21 +87,21 @@ def load_moves(source: str | os.PathLike[str], *, game: str = "xiangqi") -> Data
 
     ``source`` and ``game`` are as for ``load_games``; ``key`` matches its ``key``. Columns:
 
-    ======================  =============================================================================
-    ``key``, ``number``     the game's key, and its place in the schedule of its series, from 0
-    ``series``              part of the run; mostly empty
-    ``ply``                 number of the move in its game, from 1, counting the moves of the opening
-    ``side``                ``first`` or ``second``: the column of ``load_games`` that names the mover
-    ``mover``               name of the player who made the move
-    ``move``                the move in the game's protocol notation (``h2e2``; ``d3`` or ``pass`` in Othello)
-    ``score_cp``            the mover's own evaluation, from the mover's view, in centipawns (Othello: hundredths
-                            of a disc); a mate in N plies is 30 000 - N (29 872 or more), negative if mated
-    ``depth``               depth of the search, in plies
-    ``nodes``               nodes of the search
-    ``time_ms``             thinking time, in milliseconds
-    ``principal_variation`` the line that the mover expected, as moves separated by spaces that may not be legal;
-                            empty if the mover gave none, and in games between built-in engines
-    ======================  =============================================================================
+    =======================  ============================================================================
+    ``key``, ``number``      the game's key, and its place in the schedule of its series, from 0
+    ``series``               part of the run; mostly empty
+    ``ply``                  number of the move in its game, from 1, counting the moves of the opening
+    ``side``                 ``first`` or ``second``: the column of ``load_games`` that names the mover
+    ``mover``                name of the player who made the move
+    ``move``                 the move in the game's protocol notation (``h2e2``; ``d3`` or ``pass`` in Othello)
+    ``score_cp``             the mover's own evaluation, from the mover's view, in centipawns (Othello: hundredths
+                             of a disc); a mate in N plies is 30 000 - N (29 872 or more), negative if mated
+    ``depth``                depth of the search, in plies
+    ``nodes``                nodes of the search
+    ``time_ms``              thinking time, in milliseconds
+    ``principal_variation``  the line that the mover expected, as moves separated by spaces that may not be legal;
+                             empty if the mover gave none, and in games between built-in engines
+    =======================  ============================================================================
 
     A folder's table leaves out the moves of the opening; a PGN file does not mark them. ``score_cp``,
     ``depth`` and ``nodes`` are NA where a player did not report them. Raises ``UserError`` as ``load_games`` does.
