@@ -3,6 +3,11 @@
 import re
 from typing import Any
 
+from sphinx.search.zh import SearchChinese
+
+# Sphinx 9.0 ships the English stemmer with a Chinese site, whose search looks for one of this name.
+SearchChinese.language_name = "English"
+
 project = "elolab"
 copyright = "elolab contributors"
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
