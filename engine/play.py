@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from elolab.engine.compiled.kernel import address_of, array_of, jit, new_record, read_flag, thread_cpu_ns
+from elolab.engine.compiled.kernel import array_of, jit, new_record, read_flag, thread_cpu_ns
 from elolab.engine.engine import SearchMemory, StopFlag
 from elolab.engine.games import game_named
 from elolab.engine.games.contract import (
@@ -536,8 +536,7 @@ class Arbiter:
         self._rules = rules
         self._moves = 0
         self._records = (position.state, position.lists, adjudication.to_record(), new_record(TRACKER_DTYPE))
-        self.arrays = tuple(map(array_of, self._records))
-        """The records for compiled code that plays moves itself: state, move lists, adjudication, its tracker."""
+        self._arrays = tuple(map(array_of, self._records))
         self._codes = _CODES.setdefault(position.game.name, {})
         self._endgames = EndgameSolver(stop or StopFlag())
         self._unsolved: tuple[int, int] | None = None
@@ -549,45 +548,24 @@ class Arbiter:
         return self._position.judge(self._rules)
 
     def play(self, move: str, score: int | None) -> Ending | None:
-        """Make a move and say how the game has ended by it; ``None`` while it goes on, or if it ``has_to_solve``.
+        """Make a move and return the game's ending; ``None`` while it goes on, or if it ``has_to_solve``.
 
-        ``move`` is in the game's protocol notation, ``score`` the mover's own in centipawns, ``None`` if it did not
-        say one. Raises ``MoveError`` if the move is not legal or the game too long to remember; then nothing changes.
+        ``move`` is in the game's protocol notation, ``score`` the mover's in centipawns, ``None`` if unknown. Raises
+        ``MoveError`` if the move is illegal or the game too long to remember; then nothing changes.
         """
         position = self._position
         position.check_room()
         said = NO_SCORE if score is None else score
-        verdict = _play_move(*self.arrays, self._codes.get(move, _NO_MOVE), said, self._moves + 1)
+        verdict = _play_move(*self._arrays, self._codes.get(move, _NO_MOVE), said, self._moves + 1)
         if verdict == _ILLEGAL:
             code = self._codes[move] = position.code_of(move)
-            verdict = _play_move(*self.arrays, code, said, self._moves + 1)
-        return self.go_on_after([move], verdict, score)
-
-    @property
-    def play_address(self) -> int:
-        """Where compiled code finds the function that plays a move on ``arrays`` (see ``call_at``).
-
-        Its further arguments are the move's number, the score, and how many moves there are with this one. It returns
-        a verdict, or -1 for a move that is not legal.
-        """
-        return _play_move_address(self._position.game.name, *self.arrays)
-
-    @property
-    def moves(self) -> int:
-        """Number of moves made."""
-        return self._moves
-
-    def go_on_after(self, moves: Sequence[str], verdict: int, score: int | None) -> Ending | None:
-        """Take moves into account that compiled code has made, with the verdict on the last and the score with it.
-
-        Returns as ``play`` does.
-        """
-        self._moves += len(moves)
-        self._position.moves.extend(moves)
+            verdict = _play_move(*self._arrays, code, said, self._moves + 1)
+        self._moves += 1
+        position.moves.append(move)
         if verdict == OPEN:
             return None
         if verdict == _TO_BE_SOLVED:
-            self._unsolved = (1 - self._position.side_to_move, NO_SCORE if score is None else score)
+            self._unsolved = (1 - position.side_to_move, said)
             return None
         return decode_verdict(verdict)
 
@@ -607,17 +585,6 @@ class Arbiter:
         _, _, adjudication, tracker = self._records
         verdict = adjudicate(adjudication, tracker, mover, score, self._moves)
         return None if int(verdict) == OPEN else decode_verdict(int(verdict))
-
-
-_ADDRESSES: dict[str, int] = {}
-"""Addresses of ``_play_move``, by game."""
-
-
-def _play_move_address(game: str, *arrays: Any) -> int:
-    if game not in _ADDRESSES:
-        number = np.int64(0)
-        _ADDRESSES[game] = address_of(_play_move, *arrays, number, number, number)
-    return _ADDRESSES[game]
 
 
 _CODES: dict[str, dict[str, int]] = {}

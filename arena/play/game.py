@@ -27,7 +27,6 @@ from elolab.arena.players.contract import (
     PlayerFault,
     PlayerResigned,
     Pondered,
-    ProgramLender,
     Reply,
     late_move_fault,
 )
@@ -40,7 +39,6 @@ from elolab.arena.records import (
     Opening,
     PlayerSpec,
     exact_score_detail,
-    no_moves,
 )
 from elolab.engine.compiled.identity import engine_identity
 from elolab.engine.games import game_named
@@ -50,12 +48,7 @@ from elolab.engine.rules import Ending
 
 if TYPE_CHECKING:
     from elolab.engine.engine import StopFlag
-    from elolab.engine.programs.exchange import Exchange, Exchanged
 
-SHORT_EXCHANGES = 2
-"""Exchanges shorter than ``FEW_MOVES`` after which a game stops using compiled exchanges."""
-FEW_MOVES = 8
-"""Moves in the interpreter that cost as much as starting an exchange in compiled code."""
 QUOTED = 80
 """Maximum characters of a player's output in messages."""
 WINS = ("1-0", "0-1")
@@ -213,12 +206,8 @@ class _GameInProgress:
         self.moves: list[MoveRecord] = []
         self.clocks = (GameClock(job.first), GameClock(job.second))
         self.ponderings = (Pondering(), Pondering())
-        self.short_exchanges = SHORT_EXCHANGES if all(isinstance(player, ProgramLender) for player in players) else 0
-        """Short compiled exchanges still allowed before the game stops using them."""
         self.draw_offers = [False, False]
         """By side, whether its last move came with a draw offer."""
-        self.exchange: tuple[int, Exchange] | None = None
-        """The number of moves before it, and the running compiled exchange."""
         self.fault: dict[str, Any] = {}
 
     async def play(self) -> Ending:
@@ -233,10 +222,8 @@ class _GameInProgress:
 
     def read_moves(self) -> MovesSoFar:
         """The moves so far and their scores; callable on any thread."""
-        exchange, moves = self.exchange, self.moves[:]  # in this order: moves of a finished exchange are in both
-        before = moves if exchange is None else moves[: exchange[0]]
-        more_moves, more_scores = no_moves() if exchange is None else exchange[1].read()
-        return [move.move for move in before] + more_moves, [move.score for move in before] + more_scores
+        moves = self.moves[:]
+        return [move.move for move in moves], [move.score for move in moves]
 
     async def _unable_to_start(self) -> Ending | None:
         for side, player in enumerate(self.players):
@@ -252,50 +239,14 @@ class _GameInProgress:
         while ending is None:
             if len(self.line) >= self.max_game_plies:
                 return Ending("1/2-1/2", "maximum_length")  # the position's history is full
-            exchanged = await self._exchange_moves() if self.short_exchanges > 0 else None
-            if exchanged is not None and not exchanged.question:
-                ending = exchanged.ending
-            else:
-                ending = await self._play_move(exchanged)
+            ending = await self._play_move()
         return ending
 
-    async def _exchange_moves(self) -> Exchanged | None:
-        """Let compiled code make moves while nothing unusual happens; ``None`` if it cannot start.
-
-        A request that it sent without getting an answer is left to ``_play_move``.
-        """
-        if self.stop.is_set():
-            raise GameStopped
-        first, second = (player for player in self.players if isinstance(player, ProgramLender))
-        programs = first.lend_program(self.line), second.lend_program(self.line)
-        if programs[0] is None or programs[1] is None:
-            self.short_exchanges -= 1
-            return None
-        from elolab.engine.programs.exchange import Exchange
-
-        room = self.max_game_plies - max(len(self.line), self.position.ply)
-        exchange = Exchange(self.arbiter, self.stop)
-        self.exchange = (len(self.moves), exchange)
-        exchanged = await in_thread(exchange.play, programs, self.side, room)
-        for side, player in enumerate((first, second)):
-            moves = [move for move in exchanged.moves if move.side == side]
-            player.take_program_back(moves, exchanged if side == exchanged.side else None)
-        for move in exchanged.moves:
-            elapsed_ms = max(0, move.arrived_ns - move.began_ns) / 1e6
-            self.line.append(move.move)
-            variation = (first, second)[move.side].variation_in(move.scored)
-            self.moves.append(MoveRecord(move.move, move.score, move.depth, move.nodes, elapsed_ms, variation))
-        self.exchange = None
-        self.side = exchanged.side
-        if len(exchanged.moves) < FEW_MOVES:
-            self.short_exchanges -= 1
-        return exchanged
-
-    async def _play_move(self, begun: Exchanged | None) -> Ending | None:
-        """Play one move; ``begun`` is set if it has already been requested."""
+    async def _play_move(self) -> Ending | None:
+        """Play one move."""
         side = self.side
         try:
-            expected, ending = await self._ask(side, begun)
+            expected, ending = await self._ask(side)
         except PlayerResigned:
             return Ending(WINS[1 - side], "resignation")
         except NoMove as again:
@@ -356,13 +307,11 @@ class _GameInProgress:
         pondered = Pondered(is_hit, opponent.elapsed_ns)
         return await player.move_after_pondering(self.position, self.line, told, self.stop, pondered)
 
-    async def _answer(self, side: int, begun: Exchanged | None) -> Reply:
-        """A player's answer in this position; ``begun`` if compiled code has already sent the request."""
+    async def _answer(self, side: int) -> Reply:
+        """A player's answer in this position."""
         player = self.players[side]
         if self.draw_offers[1 - side] and len(self.moves) >= self.job.adjudication.draw_after_ply:
             player.hear_draw_offer()
-        if begun is not None and isinstance(player, ProgramLender):
-            return await player.finish_move(begun.unsent, begun.began_ns, self.stop)
         if self.ponderings[side].expected is not None:
             return await self._answer_after_pondering(side)
         told = self.clocks[side].before_move(self.clocks[1 - side])
@@ -399,7 +348,7 @@ class _GameInProgress:
         await self._record_fault(side, PlayerFault("no_move", what, self.players[side].name))
         return Ending("1/2-1/2" if is_drawn else WINS[1 - side], "no_move")
 
-    async def _ask(self, side: int, begun: Exchanged | None) -> tuple[str | None, Ending | None]:
+    async def _ask(self, side: int) -> tuple[str | None, Ending | None]:
         """Request a move, make it on the board and charge it; returns the expected reply and the game's ending, if any.
 
         Raises ``PlayerFault``, ``PlayerResigned``, ``GameStopped``, or ``NoMove`` for a player that has been asked
@@ -407,7 +356,7 @@ class _GameInProgress:
         """
         player = self.players[side]
         try:
-            reply = await self._answer(side, begun)
+            reply = await self._answer(side)
         except NoMove as first:
             reply = await self._answer_afresh(side, first)
         if self.stop.is_set():

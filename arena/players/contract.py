@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -16,7 +15,6 @@ if TYPE_CHECKING:  # both import compiled code, which a tournament of external e
     from elolab.arena.records import Opening, PlayerSpec
     from elolab.engine.engine import StopFlag
     from elolab.engine.games.contract import Position
-    from elolab.engine.programs.exchange import Exchanged, ExchangedMove, Program
 
 
 MAX_DEPTH = 10**6
@@ -294,26 +292,3 @@ class Player(Protocol):
 
     async def close(self) -> None:
         """End the player's process or threads within two seconds; safe to call at any time and repeatedly."""
-
-
-class ProgramLender(ABC):
-    """A player whose process compiled code may drive directly as long as nothing unusual happens."""
-
-    @abstractmethod
-    def lend_program(self, moves: Sequence[str]) -> Program | None:
-        """Lend the process, with the question it is asked after these moves; ``None`` if not possible.
-
-        Nobody else may talk to it until ``take_program_back``.
-        """
-
-    @abstractmethod
-    def take_program_back(self, moves: Sequence[ExchangedMove], unfinished: Exchanged | None) -> None:
-        """Resume control after the moves made so far; ``unfinished`` is the exchange under way, if any."""
-
-    @abstractmethod
-    def variation_in(self, scored: bytes) -> str:
-        """The principal variation in the line that reported a move's score, as ``Reply`` has it."""
-
-    @abstractmethod
-    async def finish_move(self, unsent: bytes, began_ns: int, stop: StopFlag) -> Reply:
-        """Finish a move like ``Player.move``, for a question asked at ``began_ns`` whose rest is ``unsent``."""

@@ -246,19 +246,14 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
             session.receive(await process.read_reply(replies, deadline_ns, stop))
 
     async def _wait_for_move(
-        self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, began_ns: int, unsent: bytes = b""
+        self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, began_ns: int
     ) -> int:
-        """Send the lines that ask for a move and wait for it; returns the nanoseconds since ``began_ns``.
-
-        Without lines the question was already sent, except for ``unsent``.
-        """
+        """Send the lines that ask for a move and wait for it; returns the nanoseconds since ``began_ns``."""
         process, session = self._running(), self._session
         deadline_ns = began_ns + self._allowance_ms(clock) * 1_000_000
         try:
             # As ``_converse`` does, with fewer calls: this is the part of a game that is paid for with every move.
-            if lines:
-                unsent = process.begin_to_send(lines)
-            if unsent:
+            if unsent := process.begin_to_send(lines):
                 await process.send_rest(unsent, deadline_ns)
             while not session.is_idle:
                 session.receive(await process.read_reply(self.search_replies, deadline_ns, stop))

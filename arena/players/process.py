@@ -378,22 +378,6 @@ class EngineProcess:
         *lines, self._data = self._data.split(b"\n")
         return [plain_line(line.decode(errors="replace")) for line in lines]
 
-    def lend(self) -> tuple[int, int, int] | None:
-        """Lend input, output and error descriptors (-1 if closed) to another thread, until ``take_back``.
-
-        ``None`` if output is pending or has ended, or if the whole dialogue is logged.
-        """
-        if self._ended or self._gone or self._data or self._skipping or self.dialogue.sink is not None:
-            return None
-        self.pause()
-        return self._input, self._output, self._error if self._error_is_open else -1
-
-    def take_back(self, output: bytes, arrived_ns: int) -> None:
-        """Resume with ``output`` that the other thread read at that time but did not use."""
-        for start in range(0, len(output), READ_BYTES):
-            self.arrived_ns = arrived_ns
-            self._take(output[start : start + READ_BYTES], arrived_ns)
-
     def pause(self) -> None:
         """Leave output in the pipe until the next wait: a pondering engine writes more than is needed."""
         if not self._is_paused and self._loop is not None:

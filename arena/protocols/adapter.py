@@ -83,11 +83,11 @@ class AdaptedPlayer(UcciPlayer):
         return both if len(both) < len(legal) else banned
 
     async def _wait_for_move(
-        self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, began_ns: int, unsent: bytes = b""
+        self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, began_ns: int
     ) -> int:
         """Wait for the move; an engine that is stopped moves at once."""
         try:
-            return await super()._wait_for_move(lines, clock, stop, began_ns, unsent)
+            return await super()._wait_for_move(lines, clock, stop, began_ns)
         except GameStopped:
             if not self._session.best_move_line:
                 raise

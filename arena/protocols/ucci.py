@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from elolab.arena.records import Opening, PlayerSpec
     from elolab.engine.engine import StopFlag
     from elolab.engine.games.contract import Position
-    from elolab.engine.programs.exchange import Program
     from elolab.engine.settings.configuration import Table
 
 TIME_UNITS = ("auto", "milliseconds", "seconds")
@@ -299,10 +298,6 @@ class UcciPlayer(UciPlayer):
         super().__init__(spec, game)
         self._unit_ms = 1
         self._draw_is_offered = False
-
-    def lend_program(self, moves: Sequence[str]) -> Program | None:
-        """``None``: moves may be banned, and the first of them depends on captures."""
-        return None
 
     @property
     def announced_options(self) -> Mapping[str, Option] | None:

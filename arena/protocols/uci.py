@@ -23,7 +23,6 @@ from elolab.arena.players.contract import (
     PlayerClock,
     PlayerFault,
     Pondered,
-    ProgramLender,
     Reply,
     first_word,
     number_of,
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
     from elolab.arena.records import Opening, PlayerSpec
     from elolab.engine.engine import StopFlag
     from elolab.engine.games.contract import Position
-    from elolab.engine.programs.exchange import Exchanged, ExchangedMove, Program
     from elolab.engine.settings.configuration import Table
 
 VARIANTS = {"xiangqi": "xiangqi"}
@@ -479,7 +477,7 @@ class UciSession:
 # --- The player -------------------------------------------------------------------------------------------------------
 
 
-class UciPlayer(ExternalPlayer[UciSession], ProgramLender):
+class UciPlayer(ExternalPlayer[UciSession]):
     """An external engine over UCI; see ``arena.players.contract.Player``."""
 
     protocol_name = "UCI"
@@ -530,42 +528,6 @@ class UciPlayer(ExternalPlayer[UciSession], ProgramLender):
         self._line.restart(without_history(position), len(moves))
         lines = self._question(position, moves, clock)
         return await self._reply(await self._wait_for_move(lines, clock, stop, began_ns))
-
-    def lend_program(self, moves: Sequence[str]) -> Program | None:
-        """Lend the process; without a clock, each question extends the last one by a move."""
-        limits = self.spec.limits
-        if self.spec.ponder or limits.clock_ms is not None or not self._session.is_idle:
-            return None
-        descriptors = self._running().lend()
-        if descriptors is None:
-            return None
-        from elolab.engine.programs.exchange import Program
-
-        allowed_ns = 2**62 if limits.move_time_ms is None else limits.move_time_ms * 1_000_000
-        return Program(*descriptors, self._line.command(moves), self._go, self._first_rank or 0, allowed_ns)
-
-    def take_program_back(self, moves: Sequence[ExchangedMove], unfinished: Exchanged | None) -> None:
-        """Record the exchange in the game's state."""
-        process = self._running()
-        earlier = [move for move in moves if not move.question]
-        if earlier:
-            process.dialogue.received(b"".join([move.output for move in earlier]), earlier[-1].arrived_ns)
-        for move in moves[len(earlier) :]:
-            process.dialogue.sent(move.question, move.began_ns)
-            process.dialogue.received(move.output, move.arrived_ns)
-        if unfinished is not None:
-            if unfinished.question:
-                process.dialogue.sent(unfinished.question, unfinished.began_ns)
-            process.take_back(unfinished.output, unfinished.arrived_ns)
-
-    def variation_in(self, scored: bytes) -> str:
-        """The text after ``pv``."""
-        return read_variation(variation_text(scored.decode("ascii")), self._first_rank or 0)
-
-    async def finish_move(self, unsent: bytes, began_ns: int, stop: StopFlag) -> Reply:
-        """Wait for the answer."""
-        self._session.think()
-        return await self._reply(await self._wait_for_move((), None, stop, began_ns, unsent))
 
     async def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
         """Send ``go ponder``; the output stays in the pipe meanwhile."""

@@ -59,7 +59,6 @@ def driver_identity() -> str:
     Comments and docstrings do not count.
     """
     files = [path for pattern in _DRIVER for path in sorted(_ARENA.glob(pattern)) if path.name not in _NOT_DRIVER]
-    files += sorted((ENGINE_DIRECTORY / "programs").glob("*.py"))
     return _digest_of(source_without_comments(path.read_text("utf-8")) for path in files)
 
 

@@ -40,7 +40,7 @@ class DrawnFigures:
         self._task = asyncio.get_running_loop().create_task(self._draw())
 
     async def _draw(self) -> None:
-        # A helper as in ``engine.programs.children``: it ends with this process, and Ctrl-C does not reach it.
+        # A helper as in ``engine.child_processes``: it ends with this process, and Ctrl-C does not reach it.
         process = await asyncio.create_subprocess_exec(
             *self._command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL, start_new_session=True,

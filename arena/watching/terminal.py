@@ -23,7 +23,7 @@ from typing import TextIO
 from elolab.arena.colours import coloured
 from elolab.arena.watching.snapshot import RunFollower
 from elolab.arena.watching.view import Choice, Line, printed, screen
-from elolab.engine.programs.children import start_helper
+from elolab.engine.child_processes import start_helper
 
 RENEWED_SECONDS = 1.0
 OUTCOME_SECONDS = 20.0

@@ -9,9 +9,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from elolab.cli.shared.parser import add_language_argument, whole_number
+from elolab.engine.child_processes import helper_command
 from elolab.engine.errors import UserError
 from elolab.engine.language import console
-from elolab.engine.programs.children import helper_command
 
 MESSAGES = "elolab.arena.watching"
 RESULTS = "results"

@@ -7,10 +7,10 @@ import io
 import json
 from collections.abc import Sequence
 
+from elolab.engine.child_processes import helper_command, start_helper
 from elolab.engine.compiled.cache import REASONS_NOT_KEPT
 from elolab.engine.compiled.kernel import announce_compilation, new_record
 from elolab.engine.errors import UserError
-from elolab.engine.programs.children import helper_command, start_helper
 
 
 class CompilationFailure(UserError):
@@ -87,7 +87,6 @@ def _use_engine(name: str) -> None:
 
 def _use_rules(name: str) -> None:
     """Use perft, the arbiter, adjudication, and queries of a position."""
-    from elolab.engine.engine import StopFlag
     from elolab.engine.games import game_named
     from elolab.engine.play import Arbiter
     from elolab.engine.rules import Adjudication, Rules
@@ -104,11 +103,6 @@ def _use_rules(name: str) -> None:
     kernels.unmake(position.copy().state)
     arbiter = Arbiter(position, Rules(), Adjudication())
     arbiter.play(position.legal_moves()[0], None)
-    if name == "xiangqi":
-        from elolab.engine.programs.exchange import Exchange, Program
-
-        nobody = Program(-1, -1, -1, "", "", 0, 0)
-        Exchange(arbiter, StopFlag()).play((nobody, nobody), 0, 0)
 
 
 def _use_fitting(name: str) -> None:

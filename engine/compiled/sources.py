@@ -14,7 +14,7 @@ from pathlib import Path
 ENGINE_DIRECTORY = Path(__file__).parent.parent
 
 DEBUG = os.environ.get("ELOLAB_DEBUG", "") not in ("", "0")
-"""Whether the search checks its preconditions (``engine.assertions``): for tests, many times slower.
+"""Whether the search checks its preconditions (``engine.games.assertions``): for tests, many times slower.
 
 Read once from ``ELOLAB_DEBUG``. The caches of code with and without assertions are separate.
 """

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from elolab.engine.assertions import check_cached_value
 from elolab.engine.compiled.kernel import jit, load_word, prefetch, store_word
+from elolab.engine.games.assertions import check_cached_value
 
 PLACE_BITS = 15
 WORDS = 1 << PLACE_BITS

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from elolab.engine.assertions import check_move_count, check_node
 from elolab.engine.compiled.kernel import address_of, call_at, jit
+from elolab.engine.games.assertions import check_move_count, check_node
 from elolab.engine.games.contract import (
     PATH_DRAW,
     PATH_LOSS,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from elolab.engine.assertions import check_node
 from elolab.engine.compiled.kernel import jit
+from elolab.engine.games.assertions import check_node
 from elolab.engine.games.contract import (
     capture_gain,
     capture_order,

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from elolab.engine.assertions import check_entry, check_table_word
 from elolab.engine.compiled.kernel import jit, load_word, prefetch, store_word
+from elolab.engine.games.assertions import check_entry, check_table_word
 from elolab.engine.settings.parameters import choice_code
 from elolab.engine.values import BAN_BOUND, MATE_BOUND
 

@@ -1,6 +1,6 @@
 """What a page that follows a run shows of a tuning, ablation, run of claims or fit: the sections of its report.
 
-A helper process draws them (``engine.programs.children``), because fitting a model and drawing charts takes seconds;
+A helper process draws them (``engine.child_processes``), because fitting a model and drawing charts takes seconds;
 ``elolab watch`` starts it with the words DIR LANGUAGE [text]. With ``text`` it prints what the run's command prints at
 its end, for a terminal.
 """

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from elolab.engine.assertions import check_solver_node
 from elolab.engine.compiled.kernel import jit, lowest_bit, popcount
+from elolab.engine.games.assertions import check_solver_node
 from elolab.engine.games.othello.boards import (
     CORNERS,
     FULL,

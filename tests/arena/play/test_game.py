@@ -28,7 +28,6 @@ from elolab.engine.compiled.kernel import new_record
 from elolab.engine.engine import StopFlag
 from elolab.engine.games import game_named
 from elolab.engine.play import CLOCKS_DTYPE, set_clock, spend_clock
-from elolab.engine.programs.exchange import Exchange, Exchanged
 from elolab.engine.rules import Adjudication, Rules
 from elolab.engine.settings.limits import Limits
 
@@ -452,55 +451,6 @@ def test_both_loops_play_the_same_game(play: PlayJob, first: str, second: str) -
         assert python == compiled
         assert (record.result, record.reason) == (game.result, game.reason)
         assert record.final_position == game.final_position
-
-
-def said_in(dialogue: list[str]) -> list[str]:
-    """Without the times."""
-    return [line.split(" ", 1)[1] for line in dialogue]
-
-
-@pytest.mark.parametrize(
-    ("mode", "settings", "plies"),
-    [
-        ("good", {}, 8),  # all of it in compiled code
-        ("late", {"seconds": 0.15, "at": 3}, 4),  # then the interpreter waits
-        ("twice", {"at": 3}, 4),
-        ("long_line", {"at": 1}, 0),
-        ("exit", {"at": 3}, 4),
-        ("illegal", {"at": 3}, 4),
-    ],
-)
-def test_a_game_is_the_same_with_and_without_moves_in_compiled_code(
-    play: PlayJob,
-    players: dict[PlayerSpec, Player],
-    monkeypatch: pytest.MonkeyPatch,
-    mode: str,
-    settings: dict[str, Any],
-    plies: int,
-) -> None:
-    made = []
-    compiled = Exchange.play
-
-    def counted(self: Exchange, *arguments: Any) -> Exchanged:
-        exchanged = compiled(self, *arguments)
-        made.append(len(exchanged.moves))
-        return exchanged
-
-    monkeypatch.setattr(Exchange, "play", counted)
-    records, dialogues = [], []
-    for exchanges in (2, 0):
-        monkeypatch.setattr("elolab.arena.play.game.SHORT_EXCHANGES", exchanges)
-        first = mock_spec(mode, settings=settings | {"try": exchanges})  # a process of its own
-        second = mock_spec(name="other", settings={"ranks": 0, "try": exchanges})
-        records.append(play(job_of(first, second)))
-        dialogues.append([said_in(players[spec].dialogue()) for spec in (first, second)])
-    assert made[0] == plies
-    assert sum(made) <= len(records[0].moves)
-    assert records[0].digest == records[1].digest
-    timeless = [[move._replace(time_ms=0) for move in record.moves] for record in records]
-    assert timeless[0] == timeless[1]
-    assert (records[0].result, records[0].reason) == (records[1].result, records[1].reason)
-    assert [sorted(said) for said in dialogues[0]] == [sorted(said) for said in dialogues[1]]
 
 
 FAIRY_STOCKFISH = shutil.which("fairy-stockfish") or shutil.which("fairy-stockfish", path=":".join(GAMES_DIRECTORIES))

@@ -16,13 +16,11 @@ from typing import Any
 
 import pytest
 
-from elolab.arena.play import game
 from elolab.arena.play.executor import GameRunner
 from elolab.arena.play.live import GAMES_WITH_MOVES, Progress
 from elolab.arena.records import GameConditions, GameJob, GameRecord, Opening, Pairing, PlayerSpec, RunningGame
 from elolab.engine.engine import StopFlag
 from elolab.engine.games import game_named
-from elolab.engine.programs.exchange import Exchange
 from elolab.engine.rules import Adjudication, Rules
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import resolve
@@ -121,29 +119,8 @@ def test_a_game_in_compiled_code(name: str, tmp_path: Path) -> None:
         assert next(unseen.run(jobs[:1])).digest == records[0].digest
 
 
-@pytest.mark.parametrize("seconds", [0.05, 0.15])  # compiled code waits for the one, and hands the other over
-def test_moves_that_compiled_code_exchanges(seconds: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    exchanged = []
-    compiled = Exchange.play
-
-    def noting(self: Exchange, *arguments: Any) -> Any:
-        done = compiled(self, *arguments)
-        exchanged.append([(move.move, move.score) for move in done.moves])
-        moves, scores = self.read()
-        assert list(zip(moves, scores, strict=True)) == exchanged[-1]
-        return done
-
-    monkeypatch.setattr(Exchange, "play", noting)
-    opening = Opening(game_named("xiangqi").start)
-    jobs = jobs_of("xiangqi", mock("A", seconds, 2), mock("B", seconds, 4), opening, 6)
-    records, follower = followed(tmp_path, jobs, needed=2)
-    check_prefixes(records, follower)
-    assert max(map(len, exchanged)) >= 2
-
-
 @pytest.mark.parametrize("ponder", [False, True])
-def test_a_game_of_the_loop_in_python(ponder: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(game, "SHORT_EXCHANGES", 0)
+def test_a_game_of_the_loop_in_python(ponder: bool, tmp_path: Path) -> None:
     clock = {"ponder": True, "limits": Limits.parse("clock=20")} if ponder else {}
     opening = Opening(game_named("xiangqi").start)
     jobs = jobs_of("xiangqi", mock("A", 0.05, 2, **clock), mock("B", 0.05, 4, **clock), opening, 6)

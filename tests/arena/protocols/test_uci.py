@@ -35,7 +35,6 @@ from elolab.arena.protocols.uci import (
 from elolab.arena.records import Opening, PlayerSpec
 from elolab.engine.engine import StopFlag
 from elolab.engine.games import game_named
-from elolab.engine.programs.exchange import Exchanged
 from elolab.engine.settings.limits import Limits
 from elolab.engine.values import MATE
 
@@ -478,19 +477,6 @@ def test_failures_to_start(make: Callable[..., UciPlayer], spec: PlayerSpec, tex
     assert time.monotonic() - began < 5.0
     assert caught.value.reason == "startup_failure"
     assert player.process_id is None
-
-
-def test_a_line_without_an_end_is_said_to_be_too_long_after_what_came_before(make: Callable[..., UciPlayer]) -> None:
-    """Also where compiled code has read all of it, and hands it over at once."""
-    heard = r"; its last line is longer than 65536 bytes and has no end, 'x{80}'; before it, it said 'info depth 2'"
-    player = make(mock_spec("hang", watchdog_ms=300))
-    run(player.new_game(Opening(START), StopFlag()))
-    assert player.lend_program([]) is not None
-    now_ns, said = time.monotonic_ns(), b"info depth 2\n" + b"x" * 900_000
-    player.take_program_back([], Exchanged((), None, 0, "go nodes 100", b"", now_ns, said, now_ns))
-    with pytest.raises(PlayerFault, match=heard):
-        run(player.finish_move(b"", now_ns, StopFlag()))
-    assert "< info depth 2" in " ".join(player.dialogue())
 
 
 def test_the_stop_flag_interrupts_a_handshake(make: Callable[..., UciPlayer]) -> None:

@@ -131,7 +131,7 @@ def test_folders_that_record_less_are_resumed(script: Path, tmp_path: Path) -> N
 
 def test_a_report_decides_no_game_and_a_protocol_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = sources.source_digests().keys()
-    assert {"arena/play/game.py", "arena/protocols/uci.py", "engine/play.py", "engine/programs/exchange.py"} <= names
+    assert {"arena/play/game.py", "arena/protocols/uci.py", "engine/play.py"} <= names
     assert not [name for name in names if name.startswith(("arena/reports/", "arena/statistics/"))]
     there = dict(sources.source_digests())
     assert not sources.difference_in_sources(there)

@@ -44,7 +44,7 @@ WATCHER = """
 import asyncio, sys
 from pathlib import Path
 from elolab.arena.watching.figures import DrawnFigures
-from elolab.engine.programs.children import helper_command
+from elolab.engine.child_processes import helper_command
 
 async def draw():
     figures = [DrawnFigures(helper_command("endless_drawing"), Path(), language) for language in ("en", "zh")]

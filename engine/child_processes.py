@@ -19,9 +19,7 @@ EXIT_ORPHANED = 1
 
 def helper_command(module: str, words: Sequence[str] = ()) -> list[str]:
     """The command that runs ``main(words)`` of a module of elolab, with this interpreter and module path."""
-    program = (
-        f"import sys; sys.path[:] = {sys.path!r}; from elolab.engine.programs.children import run; run({module!r})"
-    )
+    program = f"import sys; sys.path[:] = {sys.path!r}; from elolab.engine.child_processes import run; run({module!r})"
     return [sys.executable, "-c", program, *words]
 
 

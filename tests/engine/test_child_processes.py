@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from elolab.engine.programs.children import EXIT_ORPHANED, helper_command, start_helper
+from elolab.engine.child_processes import EXIT_ORPHANED, helper_command, start_helper
 from tests.support.marked_processes import MARK, processes_marked, wait_until
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 PARENT = """
 import sys, time
-from elolab.engine.programs.children import helper_command, start_helper
+from elolab.engine.child_processes import helper_command, start_helper
 helpers = [start_helper(helper_command("sleeping_helper")) for _ in range(3)]
 for helper in helpers:
     print(helper.stdout.readline(), end="", flush=True)
