@@ -145,22 +145,6 @@ def _published_game(game: RunningGame, *, with_moves: bool) -> dict[str, Any]:
     }
 
 
-def _lines_of(data: Mapping[str, Any]) -> str:
-    """A JSON object with each key, and each list entry, on its own line.
-
-    The standard library's indentation would take many times as long, with a line for every move of every game.
-    """
-    encode = json.JSONEncoder(ensure_ascii=False).encode
-    lines = []
-    for key, value in data.items():
-        if isinstance(value, list) and value:
-            text = "[\n  " + ",\n  ".join(map(encode, value)) + "\n ]"
-        else:
-            text = encode(value)
-        lines.append(f" {encode(key)}: {text}")
-    return "{\n" + ",\n".join(lines) + "\n}\n"
-
-
 @dataclass
 class _Count:
     """Progress of one stage of a run."""
@@ -422,7 +406,7 @@ class Progress:
             **self.data(),
         }
         try:
-            replace_file(self._live_file, _lines_of(data), durable=False)
+            replace_file(self._live_file, json.dumps(data, ensure_ascii=False) + "\n", durable=False)
         except FileError:
             pass
 
