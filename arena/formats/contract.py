@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from elolab.arena.records import Outcome, Pairing
 from elolab.arena.tournament_spec import TournamentSpec
-from elolab.engine.settings.toml_values import format_toml
 
 
 class Format(ABC):
@@ -57,11 +56,8 @@ class Format(ABC):
     def changes(self, old: TournamentSpec, new: TournamentSpec) -> Iterator[tuple[str, str, str]]:
         """The differences that keep ``new`` from being an extension of ``old``: a key and both values each.
 
-        Only the format's own rules; the caller checks those of all formats. ``new`` has all players of ``old``.
+        The caller checks ``keys`` and what holds for all formats. ``new`` has all players of ``old``.
         """
-        for key in self.keys:
-            if getattr(old, key) != getattr(new, key):
-                yield key, format_toml(getattr(old, key)), format_toml(getattr(new, key))
         if not self.decides_on_the_way:
             return
         before, now = ([player.name for player in spec.players] for spec in (old, new))

@@ -506,6 +506,8 @@ def check_place(directory: Path) -> None:
             raise _cannot_make(directory, os.strerror(errno.EACCES))
         return
     for path in (directory, directory / LOCK_NAME, directory / STORE_NAME):
+        if path != directory and os.path.lexists(path) and not path.is_file():
+            raise StoreError(f"{path}: is in the way, not a file; remove it, or give another folder with --out")
         if path.exists() and not os.access(path, os.W_OK):
             raise StoreError(
                 f"{path}: cannot be written to: {os.strerror(errno.EACCES)}; change its permissions, or give another "

@@ -19,7 +19,17 @@ from elolab.arena.play.store import STORE_NAME, Store, StoreError
 from elolab.arena.players.processors import Side
 from elolab.arena.players.registry import protocol_named
 from elolab.arena.records import GameJob, Outcome, Pairing, PlayerSpec
-from elolab.arena.run import OTHER_KINDS, Purpose, Run, RunError, RunOptions, check_provenance, kind_in, told_setting
+from elolab.arena.run import (
+    OTHER_KINDS,
+    Purpose,
+    Run,
+    RunError,
+    RunOptions,
+    check_provenance,
+    differences,
+    kind_in,
+    told_setting,
+)
 from elolab.arena.schedule import (
     ScheduleState,
     Withdrawal,
@@ -303,35 +313,33 @@ def _places(plan: Plan, store: Store) -> Iterator[tuple[str, Pairing]]:
 def _check_settings(directory: Path, old: TournamentSpec, old_openings: str, plan: Plan) -> None:
     """Raise ``RunError`` for the first setting in which the tournaments differ, apart from their length."""
     new = plan.spec
-    before, now = _common_content(old), _common_content(new)
-    has_other_openings, has_another_suite = old_openings != plan.suite.digest, old.openings != new.openings
-    if has_other_openings and has_another_suite:
-        del before["opening_part"]  # follows from the suite
-    for key in before:
-        if before[key] != now[key]:
-            raise RunError(
-                f"{directory}: holds another tournament: {key} = {told_setting(before[key])} there, "
-                f"{told_setting(now[key])} in {new.source}; {REMEDY}"
-            )
-    if has_other_openings:
-        what = f"the openings {new.openings!r} have changed"
-        if has_another_suite:
-            what = f"openings = {told_setting(old.openings)} there, {told_setting(new.openings)} in {new.source}"
-        raise RunError(f"{directory}: holds another tournament: {what}; {REMEDY}")
+
+    def refuse(what: str, remedy: str = REMEDY) -> None:
+        raise RunError(f"{directory}: holds another tournament: {what}; {remedy}")
+
+    if old_openings != plan.suite.digest:
+        if old.openings == new.openings:
+            refuse(f"the openings {new.openings!r} have changed")
+        refuse(f"openings = {told_setting(old.openings)} there, {told_setting(new.openings)} in {new.source}")
+    for key, there, here in differences(_fixed_settings(old), _fixed_settings(new)):
+        refuse(f"{key} = {told_setting(there)} there, {told_setting(here)} in {new.source}")
+    now = {player.name: player.content() for player in new.players}
     for player in old.players:
-        if all(player.name != other.name for other in new.players):
-            raise RunError(
-                f"{directory}: holds a tournament with the player {player.name!r}, which {new.source} lacks; {REMEDY}"
-            )
-        if player.content() != new.player(player.name).content():
-            raise RunError(
-                f"{directory}: holds another tournament: the player {player.name!r} was "
-                f"{_difference_text(player, new.player(player.name))}; rename the player or {REMEDY}"
-            )
-    for key, there, here in format_of(new).changes(old, new):
-        raise RunError(
-            f"{directory}: holds another tournament: {key} = {there} there, {here} in {new.source}; {REMEDY}"
-        )
+        if player.name not in now:
+            refuse(f"it has the player {player.name!r}, which {new.source} lacks")
+        for key, there, here in differences(player.content(), now[player.name]):
+            what = f"the player {player.name!r} played with {key} = {told_setting(there)}, now {told_setting(here)}"
+            refuse(what, f"rename the player or {REMEDY}")
+    for key, before, after in format_of(new).changes(old, new):
+        refuse(f"{key} = {before} there, {after} in {new.source}")
+
+
+def _fixed_settings(spec: TournamentSpec) -> dict[str, Any]:
+    """Settings that must not change when a tournament is extended, by their keys in the file."""
+    names = ("game", "format", "seed", "opening_start", "opening_part", "opening_order", *format_of(spec).keys)
+    content = {name: getattr(spec, name) for name in names}
+    test = asdict(spec.sprt) if spec.sprt is not None else {}
+    return content | asdict(spec.rules) | asdict(spec.adjudication) | test
 
 
 def _check_extension(directory: Path, old: TournamentSpec, old_openings: str, plan: Plan) -> None:
@@ -405,34 +413,6 @@ def _check_undecided(store: Store, old: TournamentSpec, new: TournamentSpec) -> 
             f"{store.directory}: its test ended with {before.verdict} after {before.counts.pairs} pairs and cannot be "
             f"extended to {new.pairs}; leave pairs at {old.pairs}, or give another folder with --out"
         )
-
-
-def _common_content(spec: TournamentSpec) -> dict[str, Any]:
-    """Settings that must not change when a tournament is extended, by their keys in the file."""
-    content = {
-        name: getattr(spec, name)
-        for name in ("game", "format", "seed", "opening_start", "opening_part", "opening_order")
-    }
-    test = asdict(spec.sprt) if spec.sprt is not None else {}
-    return content | asdict(spec.rules) | asdict(spec.adjudication) | test
-
-
-def _difference_text(old: PlayerSpec, new: PlayerSpec) -> str:
-    name, before, now = first_difference(old, new)
-    return f"played with {name} = {told_setting(before)}, now {told_setting(now)}"
-
-
-def first_difference(old: PlayerSpec, new: PlayerSpec) -> tuple[str, Any, Any]:
-    """The first difference between two configurations of a player: its name and both values."""
-    before, now = _flat_content(old), _flat_content(new)
-    names = [name for name in [*before, *now] if before.get(name) != now.get(name)]
-    return names[0], before.get(names[0]), now.get(names[0])
-
-
-def _flat_content(player: PlayerSpec) -> dict[str, Any]:
-    content = player.content()
-    inner = {**content.pop("parameters", {}), **content.pop("options", {})}
-    return content | inner
 
 
 def stored_tournament(store: Store) -> TournamentSpec:

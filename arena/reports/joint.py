@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from elolab.arena.play.store import Store
-from elolab.arena.play.tournament import count_of, first_difference, stored_player, stored_tournament
+from elolab.arena.play.tournament import count_of, stored_player, stored_tournament
 from elolab.arena.player_spec import MAX_NAME_LENGTH
 from elolab.arena.records import GameRecord, PlayerSpec
 from elolab.arena.reports.contents import REPORTS
 from elolab.arena.reports.write import Exports, export_joint, folder_beside_runs
+from elolab.arena.run import differences
 from elolab.arena.spec import with_anchors
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.errors import UserError
@@ -173,7 +174,7 @@ def _notes_on_splits(joined: Sequence[Sequence[_Appearance]]) -> list[JoinNote]:
     for name, several in versions.items():
         if len(several) > 1:
             one, other, *_ = several
-            key, before, now = first_difference(one.player, other.player)
+            key, before, now = differences(one.player.content(), other.player.content())[0]
             fields = {
                 "name": name, "count": len(several), "key": key, "before": _told(before), "folder": one.run.folder,
                 "now": _told(now), "other_folder": other.run.folder,

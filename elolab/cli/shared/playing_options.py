@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elolab.arena.cluster.address import is_scheduler_address
-from elolab.arena.files import descriptor_of
 from elolab.arena.players.processors import OFF, AffinityError, parse_affinity
 from elolab.arena.sequential import MAX_HYPOTHESIS, MIN_GAP, SequentialSettings
 from elolab.arena.statistics.elo import SPRT_MODELS
@@ -185,7 +184,7 @@ def output_file(option: str, name: str) -> Path:
         raise UsageError(f"{option} {name}: that is a folder; name a file")
     if not path.parent.is_dir():
         raise UsageError(f"{option} {name}: there is no folder {path.parent}")
-    if not path.exists() and (descriptor_of(path) is not None or not os.access(path.parent, os.W_OK)):
+    if not path.exists() and not os.access(path.parent, os.W_OK):
         raise UsageError(f"{option} {name}: no file can be written into the folder {path.parent}; name another")
     return path
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import hashlib
 import os
 import shutil
 import sys
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -16,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elolab.arena.colours import RED, YELLOW, coloured
-from elolab.arena.files import FileError, descriptor_of, replacing
+from elolab.arena.files import FileError, replacing
 from elolab.cli.shared.match_conditions import pgn_file
 from elolab.cli.shared.parser import UsageError, print_json
 from elolab.cli.shared.playing_options import output_file, output_folder
@@ -30,9 +28,6 @@ if TYPE_CHECKING:
     from elolab.arena.provenance.caveats import Caveats
     from elolab.arena.reports.write import Exports
     from elolab.arena.tournament_spec import TournamentSpec
-
-COPIES_METADATA = "pgn copies"
-"""Metadata with the digests of the last two copies by ``--pgnout``."""
 
 
 def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
@@ -107,58 +102,25 @@ def after_outcome(failure: FileError) -> FileError:
 
 
 def _copy_of_games(directory: Path, arguments: argparse.Namespace) -> Path | None:
-    """The file of ``--pgnout``. Raises ``UsageError`` if it is invalid, or exists and is no copy of this folder's
-    games."""
+    """The file of ``--pgnout``. Raises ``UsageError`` if it is invalid, or exists before the folder's own PGN does."""
     if getattr(arguments, "pgnout", None) is None:
         return None
-    path, own = output_file("--pgnout", pgn_file(arguments.pgnout)), _games_file(directory)
-    if descriptor_of(path) is None and path.is_file() and not (own.is_file() and _is_copy_of(directory, path)):
+    path = output_file("--pgnout", pgn_file(arguments.pgnout))
+    if path.is_file() and not _games_file(directory).is_file():
         raise UsageError(
             f"--pgnout {path}: holds other games, and is not added to; name another file, or remove that one"
         )
     return path
 
 
-def _is_compressed(path: Path) -> bool:
-    return path.suffix == ".gz"
-
-
 def _copy_games(directory: Path, copy: Path) -> None:
-    """Copy the folder's PGN, compressed if the copy's name says so, and record its digest in the folder."""
-    from elolab.arena.play.store import Store
-
-    own = _games_file(directory)
-    with Store(directory) as store:
-        # Before the copy exists, so that an interruption does not leave an unknown file.
-        store.record_metadata({COPIES_METADATA: [*_known_copies(store), _digest_of(own)][-2:]})
-    with own.open("rb") as source, replacing(copy, binary=True) as stream:
-        if not _is_compressed(copy):
+    """Copy the folder's PGN, compressed if the copy's name ends in ``.gz``."""
+    with _games_file(directory).open("rb") as source, replacing(copy, binary=True) as stream:
+        if copy.suffix != ".gz":
             shutil.copyfileobj(source, stream)
             return
         with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as compressed:
             shutil.copyfileobj(source, compressed)
-
-
-def _known_copies(store: Store) -> list[str]:
-    return list(store.metadata(COPIES_METADATA) or [])
-
-
-def _is_copy_of(directory: Path, copy: Path) -> bool:
-    """Whether a file is a copy of the folder's PGN, current or as of the last copy."""
-    from elolab.arena.play.store import Store
-
-    with Store(directory, read_only=True) as store:
-        known = _known_copies(store)
-    try:
-        return _digest_of(copy) in (*known, _digest_of(_games_file(directory)))
-    except (OSError, EOFError, zlib.error):  # not compressed, despite its name
-        return False
-
-
-def _digest_of(path: Path) -> str:
-    """Digest of a PGN's text, compressed or not."""
-    with (gzip.open if _is_compressed(path) else open)(path, "rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _games_file(directory: Path) -> Path:

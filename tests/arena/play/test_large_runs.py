@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import weakref
 from collections.abc import Iterator
@@ -18,7 +17,6 @@ from elolab.arena.play.tournament import prepare, run
 from elolab.arena.records import GameJob, GameRecord, MoveRecord, digest_of
 from elolab.arena.schedule import format_of, job_of
 from elolab.arena.spec import load_tournament
-from elolab.cli.shared import tournament_output as results
 from elolab.engine.engine import StopFlag
 
 pytestmark = pytest.mark.usefixtures("without_charts")
@@ -122,21 +120,6 @@ def test_going_on_makes_one_game_at_a_time_and_checks_the_store_once(
     assert result.stored == result.planned == made == GAMES
     assert most <= 4
     assert checks == 1
-
-
-@pytest.mark.parametrize("name", ["copy.pgn", "copy.pgn.gz"])
-def test_a_copy_of_the_games_is_that_of_its_name(tmp_path: Path, name: str) -> None:
-    own, copy = tmp_path / "games.pgn", tmp_path / name
-    own.write_bytes(b"[Event x]\n" * 300_000)
-    results._copy_games(tmp_path, copy)
-    content = copy.read_bytes()
-    assert (gzip.decompress(content) if name.endswith("gz") else content) == own.read_bytes()
-    assert results._is_copy_of(tmp_path, copy)
-    own.write_bytes(own.read_bytes() + b"more")
-    assert results._is_copy_of(tmp_path, copy)  # of the games as they were when they were copied
-    for other in (b"something else", content[:-1]):
-        copy.write_bytes(other)
-        assert not results._is_copy_of(tmp_path, copy)
 
 
 def test_a_long_report_reads_each_game_once(

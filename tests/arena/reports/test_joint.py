@@ -97,7 +97,7 @@ def test_one_player_under_two_names_is_one(tmp_path: Path) -> None:
     assert counts["a = bb", "bb"] == counts["a = bb", "ccc"] == 4
     notes = " ".join(joint.notes_in("en"))
     assert "a = bb is one player here" in notes
-    assert "bb is 2 players here, because its configuration differs: tempo = 1 in" in notes
+    assert "bb is 2 players here, because its configuration differs: parameters.tempo = 1 in" in notes
     # The same games under other names are the same games.
     again = run(tmp_path / "again", renamed(("x", "y"), (1, 2)), [("x", "y", 0, "1-0"), ("y", "x", 0, "1/2-1/2")])
     twice = join([one, again])
