@@ -7,6 +7,7 @@ import gzip
 import os
 import shutil
 import sys
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from elolab.arena.provenance.caveats import Caveats
     from elolab.arena.reports.write import Exports
     from elolab.arena.tournament_spec import TournamentSpec
+
+BEGINNING_BYTES = 200
+"""Bytes at the beginning of a PGN that distinguish the games of one run from others."""
 
 
 def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
@@ -102,15 +106,24 @@ def after_outcome(failure: FileError) -> FileError:
 
 
 def _copy_of_games(directory: Path, arguments: argparse.Namespace) -> Path | None:
-    """The file of ``--pgnout``. Raises ``UsageError`` if it is invalid, or exists before the folder's own PGN does."""
+    """The file of ``--pgnout``. Raises ``UsageError`` if it is invalid, or holds other games than this folder."""
     if getattr(arguments, "pgnout", None) is None:
         return None
     path = output_file("--pgnout", pgn_file(arguments.pgnout))
-    if path.is_file() and not _games_file(directory).is_file():
+    if path.is_file() and not _begin_alike(path, _games_file(directory)):
         raise UsageError(
             f"--pgnout {path}: holds other games, and is not added to; name another file, or remove that one"
         )
     return path
+
+
+def _begin_alike(copy: Path, own: Path) -> bool:
+    """Whether a file begins as the folder's PGN does, with the players and the date of the first game."""
+    try:
+        with (gzip.open if copy.suffix == ".gz" else open)(copy, "rb") as one, own.open("rb") as other:
+            return one.read(BEGINNING_BYTES) == other.read(BEGINNING_BYTES)
+    except (OSError, EOFError, zlib.error):  # no games yet, or not compressed despite its name
+        return False
 
 
 def _copy_games(directory: Path, copy: Path) -> None:

@@ -472,8 +472,10 @@ def test_a_copy_of_the_games_is_renewed_after_a_stop_and_when_more_are_played(
     assert gzip.decompress(copy.read_bytes()) == (out / "games.pgn").read_bytes()
     assert (out / "games.pgn").read_bytes().count(b"[Result ") == 4
     capsys.readouterr()
-    assert command_line.main([*words, "--pairs", "2", "--out", str(tmp_path / "other")]) == 2
+    copy.write_bytes(gzip.compress(b"mine"))
+    assert command_line.main([*words, "--pairs", "2"]) == 2
     assert "holds other games, and is not added to" in capsys.readouterr().err
+    assert gzip.decompress(copy.read_bytes()) == b"mine"
 
 
 @pytest.mark.parametrize(("language", "words"), [
