@@ -23,7 +23,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from elolab.arena.statistics.elo import Pentanomial, score_of_elo
-from elolab.tuning.ablation.allocation import Allocation, ResearchQuestion
+from elolab.tuning.ablation.allocation import Allocation
 from elolab.tuning.ablation.verdicts import (
     BETTER,
     DIFFERENT,
@@ -31,7 +31,8 @@ from elolab.tuning.ablation.verdicts import (
     UNDECIDED,
     WORSE,
     EffectEstimate,
-    Rule,
+    Question,
+    VerdictRule,
     match_evidence,
 )
 
@@ -97,24 +98,24 @@ class Outcome:
     pairs: int
 
 
-def played(outcomes: np.ndarray, rule: Rule) -> Outcome:
+def played(outcomes: np.ndarray, rule: VerdictRule) -> Outcome:
     """A whole run over these outcomes, through the code that ablations use."""
 
-    def research_question(match: int) -> ResearchQuestion:
+    def question(match: int) -> Question:
         def estimate_after(pairs: int) -> EffectEstimate:
             counts = np.bincount(outcomes[match, :pairs], minlength=5)
             return match_evidence(Pentanomial(tuple(map(int, counts))), rule.margin_elo)  # type: ignore[arg-type]
 
-        return ResearchQuestion((match,), estimate_after)
+        return Question.about((match,), estimate_after, outcomes.shape[1], rule)
 
     comparisons, pairs = outcomes.shape
-    allocation = Allocation([pairs] * comparisons, [research_question(match) for match in range(comparisons)], rule)
+    allocation = Allocation([pairs] * comparisons, [question(match) for match in range(comparisons)], rule)
     while (wanted := allocation.next_pairs()) is not None:
         allocation.analyse(wanted)
     return Outcome(tuple(question.verdict for question in allocation.questions), sum(allocation.pairs))
 
 
-def false_difference_rate(runs: int, rule: Rule, comparisons: int = NULL_COMPARISONS, pairs: int = NULL_PAIRS,
+def false_difference_rate(runs: int, rule: VerdictRule, comparisons: int = NULL_COMPARISONS, pairs: int = NULL_PAIRS,
                           random_seed: int = 1) -> float:  # fmt: skip
     """Share of runs without any effect in which any difference is declared."""
     generator = np.random.default_rng(random_seed)
@@ -141,15 +142,20 @@ class Comparison:
     """Share of comparisons that both decide, but differently."""
 
 
-def beside_equal_split(runs: int, rule: Rule, effects: Sequence[float] = ABLATION_EFFECTS, pairs: int = ABLATION_PAIRS,
-                       random_seed: int = 2) -> Comparison:  # fmt: skip
+def beside_equal_split(
+    runs: int,
+    rule: VerdictRule,
+    effects: Sequence[float] = ABLATION_EFFECTS,
+    pairs: int = ABLATION_PAIRS,
+    random_seed: int = 2,
+) -> Comparison:
     """Both ways of playing over the same simulated outcomes."""
     generator = np.random.default_rng(random_seed)
     same = played_pairs = contradictions = 0
     false, decided = [0, 0], [0, 0]
     for _ in range(runs):
         outcomes = simulated_pairs(effects, pairs, generator)
-        ends = (played(outcomes, rule), played(outcomes, Rule(rule.margin_elo, rule.error_rate, 1)))
+        ends = (played(outcomes, rule), played(outcomes, VerdictRule(rule.margin_elo, rule.error_rate, 1)))
         played_pairs += ends[0].pairs
         for one, other in zip(ends[0].verdicts, ends[1].verdicts, strict=True):
             same += one == other
@@ -179,7 +185,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=4000, help="simulated runs without effects (default %(default)s)")
     runs = parser.parse_args().runs
     goals = []
-    for rule in (Rule(rounds=5), Rule(rounds=10), Rule(margin_elo=40.0, rounds=5)):
+    for rule in (VerdictRule(rounds=5), VerdictRule(rounds=10), VerdictRule(margin_elo=40.0, rounds=5)):
         rate = false_difference_rate(runs, rule)
         most = rule.error_rate + 2 * math.sqrt(rule.error_rate * (1 - rule.error_rate) / runs)
         goals.append(rate <= most)
@@ -188,7 +194,7 @@ def main() -> int:
             f"{rule.margin_elo:g}: any false difference in {100 * rate:.2f} % of {runs} runs (at most {100 * most:.2f})"
         )
     for rounds in (5, 10):
-        found = beside_equal_split(runs // 20, Rule(rounds=rounds))
+        found = beside_equal_split(runs // 20, VerdictRule(rounds=rounds))
         goals += [found.games <= 0.6, found.same >= 0.95, found.contradictions == 0]
         print(
             f"an ablation's effects, {len(ABLATION_EFFECTS)} comparisons of {ABLATION_PAIRS} pairs, {rounds} rounds: "

@@ -20,7 +20,8 @@ from elolab.runs import (
     run_options,
 )
 from elolab.tuning.ablation import run
-from elolab.tuning.ablation.rows import CellRow, frame_of
+from elolab.tuning.ablation.depth_cost import DepthRow
+from elolab.tuning.ablation.rows import AblationRow, CombinationRow, EffectRow, frame_of
 from elolab.tuning.ablation.spec import ablation_from_mapping
 
 if TYPE_CHECKING:
@@ -107,10 +108,10 @@ def ablate(
         conditions = replace(spec.conditions, source=str(directory / SPECIFICATION_NAME))
         result = replace(result, spec=replace(spec, conditions=conditions))
     tables: dict[str, Any] = {
-        "rows": result.frame(),
-        "effects": result.effects_frame(),
-        "cells": frame_of(result.cells, CellRow),
-        "depths": result.depths_frame(),
+        "rows": frame_of(result.rows, AblationRow),
+        "effects": frame_of(result.effects, EffectRow),
+        "cells": frame_of(result.combinations, CombinationRow),
+        "depths": frame_of(result.depths, DepthRow),
     }
     return PlayedAblation(
         name=spec.name,

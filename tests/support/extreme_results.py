@@ -20,13 +20,12 @@ from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.rules import Adjudication, Rules
 from elolab.engine.settings.limits import Limits
 from elolab.tuning.ablation.depth_cost import DepthRow
-from elolab.tuning.ablation.rows import AblationRow, CellRow, EffectRow
+from elolab.tuning.ablation.rows import AblationRow, CombinationRow, EffectRow
 from elolab.tuning.ablation.run import AblationResult
 from elolab.tuning.ablation.spec import ablation_from_mapping
 from elolab.tuning.claims.courses import common_columns
 from elolab.tuning.claims.registration import Registration
-from elolab.tuning.claims.results import CellResult, ClaimsResult, PartResult
-from elolab.tuning.claims.results import CellRow as ClaimCellRow
+from elolab.tuning.claims.results import CellResult, CellRow, ClaimsResult, PartResult
 from elolab.tuning.claims.spec import load_claims
 from elolab.tuning.claims.verdicts import CONFIRMED, NEGLIGIBLE, OPEN, PART_VERDICTS, REFUTED, SHOWN, CellOutcome
 from elolab.tuning.study.model.fitting import fit
@@ -290,7 +289,7 @@ def ablation(folder: Path, rows: Sequence[AblationRow] | None = None, **changes:
         for one in spec.factorials for effect in one.design.effects
     ]  # fmt: skip
     cells = [
-        CellRow(
+        CombinationRow(
             one.label, *cell,
             *(f"{name} {levels[sign > 0]}" for (name, *levels), sign in zip(one.factors, cell, strict=True)),
             0.0 if cell == (-1, -1) else chance.gauss(0, 300), 0.0 if cell == (-1, -1) else 30.0,
@@ -389,7 +388,7 @@ def claims(folder: Path) -> ClaimsResult:
                 "cases": (0.0, 0.0, 3.6),
             }.get(unit, (1200.0, 90.0, math.inf) if place % 2 else (12.0, -4.0, 30.0))
             verdict = (CONFIRMED, REFUTED, NEGLIGIBLE, OPEN)[(place + number) % 4] if part.expect else SHOWN
-            row = ClaimCellRow(
+            row = CellRow(
                 **common_columns(claim, part, cell), unit=unit, effect=effect,
                 median_unbiased=effect - 1 if unit == "Elo" else None, low=low, high=high, verdict=verdict,
                 p_value=0.01 if verdict not in (OPEN, SHOWN) else None, cases=1 if number % 3 else 60, hits=0,

@@ -4,40 +4,68 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from elolab.arena.play.store import Store
-from elolab.arena.records import Opening, digest_of
+import numpy as np
+
+from elolab.arena.records import Opening
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import BY_NAME, Value
-from elolab.tuning.ablation.student import student_quantile
+from elolab.tuning.ablation.position_searches import PositionSearches
 
 if TYPE_CHECKING:
-    from elolab.engine.engine import StopFlag
-
-POSITIONS_PER_TASK = 8
+    from elolab.engine.engine import Engine
 
 
-@dataclass(frozen=True)
-class NodeRatio:
-    """The variant's nodes divided by the reference's: geometric mean over positions, with 95 % interval."""
+class CostRatio(NamedTuple):
+    """The variant's cost divided by the reference's: geometric mean, with 95 % interval."""
 
     ratio: float
     low: float
     high: float
 
 
-def node_ratio(variant: Sequence[float], reference: Sequence[float]) -> NodeRatio:
+def cost_ratio(variant: Sequence[float], reference: Sequence[float]) -> CostRatio:
     """Geometric mean of the ratios per position, with the interval of the mean logarithm by Student's t."""
     logs = [math.log(max(one, 1) / max(other, 1)) for one, other in zip(variant, reference, strict=True)]
     mean = sum(logs) / len(logs)
     if len(logs) < 2:
-        return NodeRatio(math.exp(mean), 0.0, math.inf)
+        return CostRatio(math.exp(mean), 0.0, math.inf)
     variance = sum((value - mean) ** 2 for value in logs) / (len(logs) - 1)
-    margin = student_quantile(0.975, len(logs) - 1) * math.sqrt(variance / len(logs))
-    return NodeRatio(math.exp(mean), math.exp(mean - margin), math.exp(mean + margin))
+    margin = half_width_of_t(len(logs) - 1) * math.sqrt(variance / len(logs))
+    return CostRatio(math.exp(mean), math.exp(mean - margin), math.exp(mean + margin))
+
+
+def ratio_columns(name: str, ratio: CostRatio | None) -> dict[str, Any]:
+    """The three columns of a ratio in a table; ``None`` if it was not measured."""
+    columns = (f"{name}_ratio", f"{name}_ratio_low", f"{name}_ratio_high")
+    return dict(zip(columns, ratio or (None, None, None), strict=True))
+
+
+@lru_cache(maxsize=1024)
+def half_width_of_t(degrees: int) -> float:
+    """The half width of Student's 95 % interval, in standard errors, for a number of degrees of freedom (1 or more)."""
+    low, high = 1.9, 13.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _probability_within(middle, degrees) < 0.95 else (low, middle)
+    return high
+
+
+def _probability_within(value: float, degrees: int) -> float:
+    """Probability of Student's t between -``value`` and ``value``.
+
+    A finite sum of powers of a cosine (Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.7.3, 26.7.4).
+    """
+    angle, is_odd = math.atan(value / math.sqrt(degrees)), degrees % 2
+    steps = np.arange(1, (degrees - is_odd) // 2)
+    factors = (2 * steps - 1 + is_odd) / (2 * steps + is_odd) * math.cos(angle) ** 2
+    total = math.sin(angle) * (1 + float(np.cumprod(factors).sum()))
+    if not is_odd:
+        return total
+    return 2 / math.pi * (angle + (total * math.cos(angle) if degrees > 1 else 0.0))
 
 
 @dataclass(frozen=True)
@@ -68,7 +96,7 @@ class DepthRow:
     nodes_per_second: float
 
 
-def depth_rows(setting: str, searches: Sequence[Iterations]) -> list[DepthRow]:
+def depth_rows(setting: str, searches: Sequence[DepthCost]) -> list[DepthRow]:
     """One row per depth, over the positions that reached the maximum depth; searches that end early with a mate are
     left out."""
     rows: list[DepthRow] = []
@@ -93,85 +121,32 @@ def _geometric_mean(values: Sequence[int]) -> float:
     return math.exp(sum(math.log(max(value, 1)) for value in values) / len(values))
 
 
-class Iterations(Protocol):
-    """Any search that records its iterations."""
-
-    @property
-    def iterations(self) -> tuple[tuple[int, int, int], ...]:
-        """Depth, nodes and nanoseconds since the start of the search, for each completed iteration."""
-
-
 def costs_to_depth(
-    game: str,
+    searches: PositionSearches,
     sets: Sequence[Mapping[str, Value]],
     positions: Sequence[Opening],
     depth: int,
-    store: Store,
-    concurrency: int,
-    stop: StopFlag,
     done: Callable[[int, int], None] = lambda finished, planned: None,
 ) -> list[tuple[DepthCost, ...]] | None:
     """Search each position to ``depth`` with each set of parameters; ``None`` if the stop flag was set.
 
-    Every search starts with empty tables. Earlier measurements are read from the store, new ones are added to it.
-    Parameters that only affect the clock are ignored. ``done(finished, planned)`` reports progress in searches.
+    Parameters that only affect the clock are ignored. ``done(finished, planned)`` reports progress in sets.
     """
-    from elolab.engine.compiled.identity import equivalent_identities
-
-    contents = [_content(values) for values in sets]
-    names = {}
-    for index, content in enumerate(contents):
-        known = [_metadata_name(game, identity, content, positions, depth) for identity in equivalent_identities()]
-        names[index] = next((name for name in known if store.metadata(name) is not None), known[0])
-    missing = {name: contents[index] for index, name in names.items() if store.metadata(name) is None}
-    chunks = [
-        (name, content, positions[start : start + POSITIONS_PER_TASK])
-        for name, content in missing.items()
-        for start in range(0, len(positions), POSITIONS_PER_TASK)
-    ]
-    measured: dict[str, list[Any]] = {}
-    with ThreadPoolExecutor(concurrency, "depth") as pool:
-        tasks = pool.map(lambda chunk: _search_all(game, chunk[1], chunk[2], depth, stop), chunks)
-        for finished, ((name, _, _), costs) in enumerate(zip(chunks, tasks, strict=True), start=1):
-            if costs is None:
-                pool.shutdown(cancel_futures=True)
-                return None
-            measured.setdefault(name, []).extend(costs)
-            if len(measured[name]) == len(positions):
-                store.record_metadata({name: measured[name]})
-            done(finished, len(chunks))
-    return [
-        tuple(DepthCost(nodes, tuple(map(tuple, iterations))) for nodes, iterations in store.metadata(names[index]))
-        for index in range(len(sets))
-    ]
-
-
-def _search_all(
-    game: str, values: Mapping[str, Value], positions: Sequence[Opening], depth: int, stop: StopFlag
-) -> list[Any] | None:
-    """Nodes and iterations for each position; ``None`` if stopped."""
-    from elolab.engine.engine import Engine
     from elolab.engine.search.reports import ReportBoard
 
-    engine = Engine(game, values)
-    board = ReportBoard()
-    costs = []
-    for opening in positions:
-        if stop.is_set():
-            return None
+    def search(engine: Engine, opening: Opening) -> list[Any]:
         engine.new_game()
+        board = ReportBoard()
         position = engine.game.position(opening.position, opening.moves)
-        board.clear()
-        result = engine.search(position, Limits(depth=depth), stop=stop, board=board)
-        reports = [[report.depth, report.nodes, report.time_ns] for report in board.unread()]
-        costs.append([result.nodes, reports])
-    return None if stop.is_set() else costs
+        result = engine.search(position, Limits(depth=depth), stop=searches.stop, board=board)
+        return [result.nodes, [[report.depth, report.nodes, report.time_ns] for report in board.unread()]]
 
-
-def _content(values: Mapping[str, Value]) -> dict[str, Value]:
-    return {name: value for name, value in values.items() if not BY_NAME[name].acts_on_clock_only}
-
-
-def _metadata_name(game: str, identity: str, content: Any, positions: Sequence[Opening], depth: int) -> str:
-    places = [[opening.position, list(opening.moves)] for opening in positions]
-    return f"costs_to_depth {digest_of([game, identity, content, places, depth])}"
+    costs: list[tuple[DepthCost, ...]] = []
+    for values in sets:
+        done(len(costs), len(sets))
+        own = {name: value for name, value in values.items() if not BY_NAME[name].acts_on_clock_only}
+        rows = searches.kept("costs_to_depth", [own, depth], positions, own, search)
+        if rows is None:
+            return None
+        costs.append(tuple(DepthCost(nodes, tuple(map(tuple, iterations))) for nodes, iterations in rows))
+    return costs

@@ -20,7 +20,7 @@ import numpy as np
 from elolab.arena.statistics.elo import NATURAL_TO_ELO, elo_of_score
 from elolab.tuning.ablation.verdicts import ADDITIONAL_SQUARE, ROUNDING, EffectEstimate, estimate_in_elo
 
-Cell = tuple[int, ...]
+Combination = tuple[int, ...]
 """A combination: -1 or +1 for every factor."""
 
 GENERATORS: dict[tuple[int, int], tuple[tuple[int, ...], ...]] = {
@@ -70,9 +70,9 @@ class Effect:
 
 @dataclass(frozen=True)
 class Design:
-    """The matches of a factorial, each between two cells, and the effects that they estimate."""
+    """The matches of a factorial, each between two combinations, and the effects that they estimate."""
 
-    matches: tuple[tuple[Cell, Cell], ...]
+    matches: tuple[tuple[Combination, Combination], ...]
     """Variant and reference."""
     effects: tuple[Effect, ...]
 
@@ -83,7 +83,7 @@ def design_of(factors: int, fraction: int = 1) -> Design:
     A main effect is the gain from low to high, averaged over the other factors. An interaction is the increase of one
     factor's effect when the other goes from low to high. Raises ``KeyError`` for an unsupported fraction.
     """
-    cells = _cells(factors, fraction)
+    cells = _combinations(factors, fraction)
     if factors == 2:
         matches = tuple(
             (high, low)
@@ -127,7 +127,7 @@ def design_of(factors: int, fraction: int = 1) -> Design:
     )  # fmt: skip
 
 
-def _sides(matches: Sequence[tuple[Cell, Cell]], term: tuple[int, ...]) -> tuple[tuple[float, ...], ...]:
+def _sides(matches: Sequence[tuple[Combination, Combination]], term: tuple[int, ...]) -> tuple[tuple[float, ...], ...]:
     """The parts of an effect of two factors: its two matches, or the two differences between matches of one factor."""
     own = [[one != other for one, other in zip(variant, reference, strict=True)].index(True)
            for variant, reference in matches]  # fmt: skip
@@ -143,7 +143,7 @@ def _sides(matches: Sequence[tuple[Cell, Cell]], term: tuple[int, ...]) -> tuple
     )
 
 
-def _cells(factors: int, fraction: int) -> tuple[Cell, ...]:
+def _combinations(factors: int, fraction: int) -> tuple[Combination, ...]:
     """The combinations of the design, starting with the one of the lowest levels."""
     generators = () if fraction == 1 else GENERATORS[factors, fraction]
     free = factors - len(generators)
@@ -157,12 +157,12 @@ def _cells(factors: int, fraction: int) -> tuple[Cell, ...]:
     return tuple(cells)
 
 
-def cell_weights(design: Design, cell: Cell) -> tuple[float, ...]:
-    """One per match: a cell's strength relative to the lowest cell is the weighted sum of the matches' Elo."""
+def combination_weights(design: Design, combination: Combination) -> tuple[float, ...]:
+    """One per match: a combination's strength relative to the lowest one is the weighted sum of the matches' Elo."""
     total = np.zeros(len(design.matches))
     for effect in design.effects:
         order = len(effect.factors)
-        rise = math.prod(cell[factor] for factor in effect.factors) - (-1) ** order
+        rise = math.prod(combination[factor] for factor in effect.factors) - (-1) ** order
         total += rise / 2**order * np.array(effect.weights)
     return tuple(float(weight) for weight in total)
 

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from elolab.arena.statistics.elo import Pentanomial, elo_of_score
 from elolab.arena.statistics.intervals import INTERVAL_DEVIATIONS
-from elolab.tuning.ablation.allocation import Allocation, ResearchQuestion
-from elolab.tuning.ablation.depth_cost import NodeRatio
-from elolab.tuning.ablation.factorial import Effect, cell_weights, contrast_estimate
+from elolab.arena.statistics.standings import PENTANOMIAL_COLUMNS
+from elolab.tuning.ablation.allocation import Allocation
+from elolab.tuning.ablation.depth_cost import CostRatio, ratio_columns
+from elolab.tuning.ablation.factorial import Effect, combination_weights, contrast_estimate
 from elolab.tuning.ablation.spec import AblationSpec, Comparison, Factorial
 from elolab.tuning.ablation.verdicts import (
     EffectEstimate,
     Question,
-    Rule,
     match_evidence,
     pairs_still_needed,
     simultaneous_interval,
@@ -118,15 +118,15 @@ class EffectRow:
     """Standard normal deviates of the simultaneous bounds."""
 
 
-def frame_of(rows: Sequence[Any], kind: type = AblationRow) -> DataFrame:
-    """Rows as a pandas table, whose columns are the fields of ``kind``."""
+def frame_of(rows: Sequence[Any], kind: type | None = None) -> DataFrame:
+    """Rows as a pandas table, whose columns are the fields of ``kind``: by default the first row's."""
     import pandas
 
-    return pandas.DataFrame([asdict(row) for row in rows], columns=[field.name for field in fields(kind)])
+    return pandas.DataFrame([asdict(row) for row in rows], columns=[one.name for one in fields(kind or rows[0])])
 
 
 @dataclass(frozen=True)
-class CellRow:
+class CombinationRow:
     """The strength of one combination of a 2 x 2 factorial, in Elo relative to the combination with both factors
     low."""
 
@@ -144,183 +144,156 @@ class CellRow:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A question's verdict, if any, with its interval in Elo."""
+    """A question's columns in the tables; the defaults are for what is no question."""
 
     verdict: str = ""
-    low: float = -math.inf
-    high: float = math.inf
+    simultaneous_low: float = -math.inf
+    simultaneous_high: float = math.inf
     critical_value: float | None = None
     games_needed: int | None = None
 
 
+@dataclass(frozen=True)
 class PlayedComparisons:
     """The played matches of a run: estimates for its questions, and its tables."""
 
-    def __init__(
-        self,
-        comparisons: Sequence[Comparison],
-        matches: Sequence[Match],
-        factorials: Sequence[Factorial],
-        table: MatchTable,
-        rule: Rule,
-    ) -> None:
-        self._comparisons = comparisons
-        self._matches = matches
-        self._factorials = factorials
-        self._table = table
-        self._rule = rule
+    spec: AblationSpec
+    matches: Sequence[Match]
+    """One per comparison."""
+    table: MatchTable
 
     def counts(self, match: int, pairs: int) -> Pentanomial:
         """Outcomes of the first ``pairs`` pairs of a match."""
-        return self._table.counts(self._matches[match].part(0, pairs))
+        return self.table.counts(self.matches[match].part(0, pairs))
 
-    def research_questions(self, spec: AblationSpec) -> list[ResearchQuestion]:
+    def questions(self) -> list[Question]:
         """The questions of the run: first the comparisons, then the effects of factorials."""
-        found = [
-            ResearchQuestion((place,), self._of_match(place))
-            for place, comparison in enumerate(self._comparisons)
-            if comparison.is_question
+        rule = self.spec.rule
+
+        def of_match(place: int) -> Question:
+            def estimate_after(pairs: int) -> EffectEstimate:
+                return match_evidence(self.counts(place, pairs), rule.margin_elo)
+
+            return Question.about((place,), estimate_after, self.matches[place].pairs, rule)
+
+        def of_effect(factorial: Factorial, effect: Effect) -> Question:
+            def estimate_after(pairs: int) -> EffectEstimate:
+                return self._contrast(factorial, effect.weights, [pairs] * len(places))
+
+            places = factorial.comparisons
+            return Question.about(places, estimate_after, self.matches[places[0]].pairs, rule)
+
+        return [
+            *(of_match(place) for place, comparison in enumerate(self.spec.comparisons) if comparison.is_question),
+            *(of_effect(one, effect) for one in self.spec.factorials for effect in self.spec.asked_effects(one)),
         ]
-        for factorial in self._factorials:
-            for effect in spec.asked_effects(factorial):
-                estimate_after = self._of_effect(factorial, effect)
-                found.append(ResearchQuestion(factorial.comparisons, estimate_after))
-        return found
 
-    def _of_match(self, match: int) -> Callable[[int], EffectEstimate]:
-        return lambda pairs: match_evidence(self.counts(match, pairs), self._rule.margin_elo)
-
-    def _of_effect(self, factorial: Factorial, effect: Effect) -> Callable[[int], EffectEstimate]:
-        matches = len(factorial.comparisons)
-        return lambda pairs: self.contrast(factorial, effect.weights, [pairs] * matches)
-
-    def contrast(self, factorial: Factorial, weights: Sequence[float], pairs: Sequence[int]) -> EffectEstimate:
+    def _contrast(self, factorial: Factorial, weights: Sequence[float], pairs: Sequence[int]) -> EffectEstimate:
         """Estimate a weighted sum of matches from the first ``pairs`` pairs of each match of a factorial."""
-        return contrast_estimate(weights, self._scores(factorial, pairs), self._rule.margin_elo)
+        return contrast_estimate(weights, self._scores(factorial, pairs), self.spec.rule.margin_elo)
 
     def _scores(self, factorial: Factorial, pairs: Sequence[int]) -> np.ndarray:
         """Scores of the first so many pairs of each match, 0 to 1, shape (matches, pairs); NaN where not played."""
         scores = np.full((len(pairs), max([*pairs, 1])), math.nan)
         for row, match, count in zip(scores, factorial.comparisons, pairs, strict=True):
-            results = self._table.results(self._matches[match].part(0, count))
+            results = self.table.results(self.matches[match].part(0, count))
             row[:count] = [math.nan if result is None else sum(result) / 2 for result in results]
         return scores
 
-    def cells(self, counted: Sequence[int]) -> tuple[CellRow, ...]:
+    def combinations(self, counted: Sequence[int]) -> tuple[CombinationRow, ...]:
         """The combinations of all 2 x 2 factorials; ``counted`` are the pairs of each match to use."""
         found = []
-        for factorial in self._factorials:
-            if len(factorial.factors) == 2:
-                pairs = [counted[place] for place in factorial.comparisons]
-                found += [self._cell(factorial, cell, pairs) for cell in ((-1, -1), (-1, 1), (1, -1), (1, 1))]
+        for factorial in self.spec.factorials:
+            for signs in ((-1, -1), (-1, 1), (1, -1), (1, 1)) if len(factorial.factors) == 2 else ():
+                weights = combination_weights(factorial.design, signs)
+                estimate = self._contrast(factorial, weights, [counted[place] for place in factorial.comparisons])
+                low, high = estimate.interval(INTERVAL_DEVIATIONS) if any(weights) else (0.0, 0.0)
+                first, second = (
+                    f"{name} {value_text(levels[sign > 0])}"
+                    for (name, *levels), sign in zip(factorial.factors, signs, strict=True)
+                )
+                found.append(
+                    CombinationRow(factorial.label, *signs, first, second, estimate.value, (high - low) / 2)
+                )  # fmt: skip
         return tuple(found)
 
-    def _cell(self, factorial: Factorial, cell: tuple[int, int], pairs: Sequence[int]) -> CellRow:
-        weights = cell_weights(factorial.design, cell)
-        estimate = self.contrast(factorial, weights, pairs)
-        low, high = estimate.interval(INTERVAL_DEVIATIONS) if any(weights) else (0.0, 0.0)
-        texts = [
-            f"{name} {value_text(levels[sign > 0])}"
-            for (name, *levels), sign in zip(factorial.factors, cell, strict=True)
-        ]
-        return CellRow(factorial.label, *cell, texts[0], texts[1], estimate.value, (high - low) / 2)
-
     def rows(
-        self,
-        spec: AblationSpec,
-        allocation: Allocation,
-        costs: Sequence[NodeRatio | None],
-        counted: Sequence[int],
-        is_complete: bool,
+        self, allocation: Allocation, ratios: Sequence[CostRatio | None], counted: Sequence[int], is_complete: bool
     ) -> tuple[tuple[AblationRow, ...], tuple[EffectRow, ...]]:
         """The tables of comparisons and effects; ``counted`` are the pairs of each match to use. Verdicts are from the
         last analysis."""
         judgements = iter(judgements_of(allocation))
         rows = tuple(
-            replace(
-                row_of(
-                    spec, comparison, self.counts(place, counted[place]), cost,
-                    next(judgements) if comparison.is_question else Judgement(),
-                ),
-                ended=allocation.why_ended(place, comparison.pairs) if is_complete else "",
+            row_of(
+                self.spec, comparison, self.counts(place, counted[place]), ratio,
+                next(judgements) if comparison.is_question else Judgement(),
+                allocation.why_ended(place, comparison.pairs) if is_complete else "",
             )
-            for place, (comparison, cost) in enumerate(zip(self._comparisons, costs, strict=True))
+            for place, (comparison, ratio) in enumerate(zip(self.spec.comparisons, ratios, strict=True))
         )  # fmt: skip
         effects = []
-        for factorial in self._factorials:
+        for factorial in self.spec.factorials:
             pairs = [counted[place] for place in factorial.comparisons]
+            asked = self.spec.asked_effects(factorial)
             for effect in factorial.design.effects:
-                asked = effect in spec.asked_effects(factorial)
-                judgement = next(judgements) if asked else Judgement()
+                judgement = next(judgements) if effect in asked else Judgement()
                 weights = effect.weights_of(self._scores(factorial, pairs))
-                estimate = self.contrast(factorial, weights, pairs)
+                estimate = self._contrast(factorial, weights, pairs)
                 effects.append(_effect_row(factorial, effect, estimate, weights, pairs, judgement))
         return rows, tuple(effects)
 
 
 def judgements_of(allocation: Allocation) -> list[Judgement]:
     """Every question's verdict, with its simultaneous interval in Elo."""
-    found = []
-    share = allocation.rule.error_rate / max(1, len(allocation.questions))
-    for question, research_question in zip(allocation.questions, allocation.research_questions, strict=True):
-        interval = simultaneous_interval(question, len(allocation.questions), allocation.rule)
-        low, high = (_in_elo(question, bound) for bound in interval)
-        needed = pairs_still_needed(question, len(allocation.questions), allocation.rule)
-        games = None if needed is None else 2 * needed * len(research_question.matches)
-        bound = question.bound(share) if question.analyses_done else None
-        found.append(Judgement(question.verdict, low, high, bound, games))
+    found, rule, questions = [], allocation.rule, allocation.questions
+    for question in questions:
+        low, high = (
+            # Contrasts are in Elo already, matches are mean scores.
+            bound if question.estimate.null_value == 0 else elo_of_score(bound)
+            for bound in simultaneous_interval(question, len(questions), rule)
+        )
+        needed = pairs_still_needed(question, len(questions), rule)
+        found.append(
+            Judgement(
+                question.verdict, low, high,
+                question.bound(rule.error_rate / len(questions)) if question.analyses_done else None,
+                None if needed is None else 2 * needed * len(question.matches),
+            )
+        )  # fmt: skip
     return found
-
-
-def _in_elo(question: Question, value: float) -> float:
-    """Convert a value of the estimate's scale to Elo: contrasts are in Elo already, matches are mean scores."""
-    return value if question.estimate.null_value == 0 else elo_of_score(value)
 
 
 def row_of(
     spec: AblationSpec,
     comparison: Comparison,
     counts: Pentanomial,
-    cost: NodeRatio | None = None,
+    ratio: CostRatio | None = None,
     judgement: Judgement | None = None,
+    ended: str = "",
 ) -> AblationRow:
     """A comparison's row."""
-    estimate = counts.estimate()
-    judgement = judgement or Judgement()
-    wanted = spec.nodes_to_depth
-    longest = max(one.pairs for one in spec.comparisons)
     limit = str(comparison.limits)
     if comparison.reference_limits is not None:
         limit += f"{AGAINST}{comparison.reference_limits}"
+    estimate, wanted = counts.estimate(), spec.nodes_to_depth
+    longest = max(one.pairs for one in spec.comparisons)
+    outcomes: dict[str, Any] = dict(zip(PENTANOMIAL_COLUMNS, counts.counts, strict=True))
     return AblationRow(
         label=comparison.label,
         group=comparison.group,
         variant=describe(spec.conditions.differences(dict(comparison.variant))),
         reference=describe(spec.conditions.differences(dict(comparison.reference))),
         limit=limit,
-        elo=estimate.elo,
-        elo_error=estimate.elo_error,
-        elo_low=estimate.elo_low,
-        elo_high=estimate.elo_high,
-        los=estimate.los,
-        verdict=judgement.verdict,
-        simultaneous_low=judgement.low,
-        simultaneous_high=judgement.high,
-        critical_value=judgement.critical_value,
-        games_needed=judgement.games_needed,
+        **{name: getattr(estimate, name) for name in ("elo", "elo_error", "elo_low", "elo_high", "los")},
+        **asdict(judgement or Judgement()),
         pairs=counts.pairs,
         games=2 * counts.pairs,
-        LL=counts.counts[0],
-        LD=counts.counts[1],
-        even=counts.counts[2],
-        WD=counts.counts[3],
-        WW=counts.counts[4],
-        nodes_ratio=None if cost is None else cost.ratio,
-        nodes_ratio_low=None if cost is None else cost.low,
-        nodes_ratio_high=None if cost is None else cost.high,
-        depth=None if cost is None else wanted.depth,
-        positions=None if cost is None else min(wanted.positions, longest),
+        **outcomes,
+        **ratio_columns("nodes", ratio),
+        depth=None if ratio is None else wanted.depth,
+        positions=None if ratio is None else min(wanted.positions, longest),
         planned_pairs=comparison.pairs,
+        ended=ended,
     )
 
 
@@ -334,6 +307,7 @@ def _effect_row(
 ) -> EffectRow:
     used = [(count, weight) for count, weight in zip(pairs, weights, strict=True) if weight]
     low, high = estimate.interval(INTERVAL_DEVIATIONS)
+    counted = sum(count for count, _ in used)
     return EffectRow(
         factorial=factorial.label,
         effect=factorial.effect_label(effect),
@@ -343,12 +317,8 @@ def _effect_row(
         elo_error=(high - low) / 2,
         elo_low=low,
         elo_high=high,
-        verdict=judgement.verdict,
-        simultaneous_low=judgement.low,
-        simultaneous_high=judgement.high,
-        critical_value=judgement.critical_value,
-        games_needed=judgement.games_needed,
-        pairs=sum(count for count, _ in used),
-        games=2 * sum(count for count, _ in used),
+        **asdict(judgement),
+        pairs=counted,
+        games=2 * counted,
         rests_on=" + ".join(f"{weight:.3g} x {count}" for count, weight in used),
     )

@@ -22,8 +22,9 @@ from elolab.engine.language import console
 from elolab.engine.settings.configuration import ConfigurationError
 from elolab.engine.settings.parameters import Value
 from elolab.tuning.ablation.allocation import Allocation
-from elolab.tuning.ablation.depth_cost import DepthCost, DepthRow, costs_to_depth, depth_rows, node_ratio
-from elolab.tuning.ablation.rows import AblationRow, CellRow, EffectRow, PlayedComparisons, frame_of
+from elolab.tuning.ablation.depth_cost import DepthCost, DepthRow, cost_ratio, costs_to_depth, depth_rows
+from elolab.tuning.ablation.position_searches import PositionSearches
+from elolab.tuning.ablation.rows import AblationRow, CombinationRow, EffectRow, PlayedComparisons, frame_of
 from elolab.tuning.ablation.spec import AblationSpec, Comparison
 from elolab.tuning.ablation.speed import SpeedRow, speed_rows
 from elolab.tuning.ablation.verdicts import UNDECIDED, reach_of_comparison
@@ -72,7 +73,7 @@ class AblationResult:
     rows: tuple[AblationRow, ...] = ()
     effects: tuple[EffectRow, ...] = ()
     """Effects of factorials."""
-    cells: tuple[CellRow, ...] = ()
+    combinations: tuple[CombinationRow, ...] = ()
     """Combinations of 2 x 2 factorials."""
     depths: tuple[DepthRow, ...] = ()
     """Cost per setting and depth, if measured; empty after an interruption."""
@@ -94,20 +95,16 @@ class AblationResult:
         return 130 if self.interrupted else int(any(fault.lost for fault in self.faults))
 
     def frame(self) -> DataFrame:
-        """The table; its columns are the fields of ``AblationRow``."""
-        return frame_of(self.rows)
+        """The table of comparisons; its columns are the fields of ``AblationRow``."""
+        return frame_of(self.rows, AblationRow)
 
-    def effects_frame(self) -> DataFrame:
-        """The effects of factorials; its columns are the fields of ``EffectRow``."""
-        return frame_of(self.effects, EffectRow)
+    def tables(self) -> dict[str, DataFrame]:
+        """Every table by name: ``ablation``, and those with rows among ``effects``, ``depths`` and ``speeds``.
 
-    def depths_frame(self) -> DataFrame:
-        """Nodes, time, branching factor and speed to each depth; its columns are the fields of ``DepthRow``."""
-        return frame_of(self.depths, DepthRow)
-
-    def speeds_frame(self) -> DataFrame:
-        """Depth, nodes, time and speed of an external engine's moves; its columns are the fields of ``SpeedRow``."""
-        return frame_of(self.speeds, SpeedRow)
+        The columns are the fields of ``AblationRow``, ``EffectRow``, ``DepthRow`` and ``SpeedRow``.
+        """
+        others = {"effects": self.effects, "depths": self.depths, "speeds": self.speeds}
+        return {"ablation": self.frame(), **{name: frame_of(rows) for name, rows in others.items() if rows}}
 
 
 def prepare_ablation(spec: AblationSpec) -> AblationPlan:
@@ -200,9 +197,9 @@ def ablate(spec: AblationSpec, directory: Path, **options: Unpack[RunOptions]) -
         check_engine(spec, options.get("stream") or sys.stderr)
     with Run(directory, purpose, **options) as run:
         store, table = run.store, MatchTable(spec.conditions.of_games, plan.suite, run)
-        played = PlayedComparisons(spec.comparisons, plan.matches, spec.factorials, table, spec.rule)
+        played = PlayedComparisons(spec, plan.matches, table)
         allocation = Allocation(
-            [match.pairs for match in plan.matches], played.research_questions(spec), spec.rule,
+            [match.pairs for match in plan.matches], played.questions(), spec.rule,
             None if spec.max_games is None else spec.max_games // 2, spec.pairs_together,
         )  # fmt: skip
         planned = plan_of_run(plan, directory, run.concurrency, store)
@@ -213,16 +210,16 @@ def ablate(spec: AblationSpec, directory: Path, **options: Unpack[RunOptions]) -
         run.is_interrupted = costs is None
         store.record_metadata({}, _places(plan, counted, table, store))
         nodes = [[cost.nodes for cost in side] for side in costs or []]
-        ratios = [node_ratio(one, other) for one, other in zip(nodes[::2], nodes[1::2], strict=True)]
-        rows, effects = played.rows(spec, allocation, ratios or [None] * len(plan.matches), counted, complete)
-        cells = played.cells(counted)
+        ratios = [cost_ratio(one, other) for one, other in zip(nodes[::2], nodes[1::2], strict=True)]
+        rows, effects = played.rows(allocation, ratios or [None] * len(plan.matches), counted, complete)
+        combinations = played.combinations(counted)
         speeds = () if spec.conditions.external is None else speed_rows(
             spec.comparisons, _counted(plan, counted), table, store, spec.conditions.game
         )  # fmt: skip
         faults = faults_of(store.ended_by(FORFEITS))
         return AblationResult(
             spec, directory, len(store), plan.games, table.counted_games(_counted(plan, counted)), costs is None,
-            rows, effects, cells, _depths(spec, costs or []), speeds, _plans(store, spec), store.digest(),
+            rows, effects, combinations, _depths(spec, costs or []), speeds, _plans(store, spec), store.digest(),
             engines_of(store), faults, caveats_of(store, faults),
         )  # fmt: skip
 
@@ -318,8 +315,8 @@ def _measured(plan: AblationPlan, run: Run) -> list[tuple[DepthCost, ...]] | Non
         run.progress.words = lambda columns: words
         run.tick()
 
-    game = plan.spec.conditions.game
-    return costs_to_depth(game, sets, positions, wanted.depth, run.store, run.threads, run.stop, show)
+    searches = PositionSearches(plan.spec.conditions.game, run.store, run.threads, run.stop, run.tick)
+    return costs_to_depth(searches, sets, positions, wanted.depth, show)
 
 
 def _depths(spec: AblationSpec, costs: Sequence[Sequence[DepthCost]]) -> tuple[DepthRow, ...]:

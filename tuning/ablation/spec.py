@@ -19,7 +19,7 @@ from elolab.engine.settings.parameters import Value
 from elolab.tuning.ablation.factorial import GENERATORS, MAX_FACTORS, Design, Effect, design_of
 from elolab.tuning.ablation.levels import CurvePoint, read_names, switched_on
 from elolab.tuning.ablation.settings import DEFAULT_LEVEL, Settings, settings_of
-from elolab.tuning.ablation.verdicts import Rule, analyses_of, min_pairs, pairs_to_decide
+from elolab.tuning.ablation.verdicts import VerdictRule, analyses_of, min_pairs, pairs_to_decide
 from elolab.tuning.conditions import Conditions, describe, read_conditions, read_limits, shortened, value_text
 from elolab.tuning.external_engine import BUILD
 from elolab.tuning.keys.ablation import (
@@ -118,7 +118,7 @@ class AblationSpec:
     opening_part: str
     """The part of the suite to use: ``tournament``, ``validation`` or ``all``."""
     nodes_to_depth: NodesToDepth
-    rule: Rule = field(default_factory=Rule)
+    rule: VerdictRule = field(default_factory=VerdictRule)
     max_games: int | None = None
     """Maximum of all comparisons together, if less than their sum."""
     factorials: tuple[Factorial, ...] = ()
@@ -182,7 +182,7 @@ def ablation_from_mapping(data: Mapping[str, Any], where: str) -> AblationSpec:
     conditions = read_conditions(table, PurePath(where).stem)
     if conditions.external is not None:
         conditions.external.refuse_unfilled(conditions.base_values, where, "[set]")
-    rule = Rule(
+    rule = VerdictRule(
         margin_elo=table.number("margin"),
         error_rate=table.number("error_rate"),
         rounds=table.whole("rounds"),

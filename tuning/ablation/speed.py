@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from elolab.arena.play.store import Store
-from elolab.arena.records import GameRecord
-from elolab.tuning.ablation.depth_cost import NodeRatio, node_ratio
+from elolab.arena.records import GameRecord, MoveRecord
+from elolab.tuning.ablation.depth_cost import cost_ratio, ratio_columns
 from elolab.tuning.ablation.spec import Comparison
 from elolab.tuning.matches import REFERENCE, VARIANT, Match, MatchTable
 
@@ -44,42 +45,47 @@ class SpeedRow:
     time_ratio_high: float | None
 
 
-@dataclass
-class _Spent:
+class Spent(NamedTuple):
     """Sums over the moves of one side."""
 
     moves: int = 0
     time_ms: float = 0.0
     depths: int = 0
+    """Moves with a reported depth."""
     depth: int = 0
     counted: int = 0
     """Moves with reported nodes; the fields below sum over these moves."""
     nodes: int = 0
     counted_ms: float = 0.0
 
-    def add(self, other: _Spent) -> None:
-        for name in self.__dataclass_fields__:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
+    @classmethod
+    def on(cls, moves: Sequence[MoveRecord]) -> Spent:
+        """The sums over these moves."""
+        depths = [move.depth for move in moves if move.depth is not None]
+        nodes = [(move.nodes, move.time_ms) for move in moves if move.nodes is not None]
+        return cls(
+            len(moves), sum(move.time_ms for move in moves), len(depths), sum(depths),
+            len(nodes), sum(one for one, _ in nodes), sum(time_ms for _, time_ms in nodes),
+        )  # fmt: skip
+
+    @classmethod
+    def total(cls, parts: Iterable[Spent]) -> Spent:
+        """The sums over several parts."""
+        return cls(*map(sum, zip(*parts, strict=True)))
 
     @property
-    def mean_time_ms(self) -> float | None:
-        return self.time_ms / self.moves if self.moves else None
+    def means(self) -> dict[str, float | None]:
+        """The columns of ``SpeedRow`` for one side; ``None`` for values that an engine did not report."""
+        return {
+            "depth": self.depth / self.depths if self.depths else None,
+            "nodes": self.nodes / self.counted if self.counted else None,
+            "time_ms": self.time_ms / self.moves if self.moves else None,
+            "nodes_per_second": 1000 * self.nodes / self.counted_ms if self.nodes and self.counted_ms > 0 else None,
+        }
 
-    @property
-    def mean_time_ns(self) -> float | None:
-        return 1e6 * self.time_ms / self.moves if self.moves else None
 
-    @property
-    def mean_depth(self) -> float | None:
-        return self.depth / self.depths if self.depths else None
-
-    @property
-    def mean_nodes(self) -> float | None:
-        return self.nodes / self.counted if self.counted else None
-
-    @property
-    def nodes_per_second(self) -> float | None:
-        return 1000 * self.nodes / self.counted_ms if self.nodes and self.counted_ms > 0 else None
+SpentByGame = Mapping[str, tuple[Spent, Spent]]
+"""For the first mover's colour, then for the other, by the games' keys."""
 
 
 def speed_rows(
@@ -92,76 +98,39 @@ def speed_rows(
     )
 
 
-SpentByGame = Mapping[str, tuple[_Spent, _Spent]]
-
-
 def spent_in(records: Iterable[GameRecord], game: str) -> SpentByGame:
-    """Sums for both colours, by the games' keys."""
-    return {record.key: _by_colour(record, game) for record in records}
+    """The sums for both colours in every game."""
+    from elolab.engine.games import game_named
+
+    found = {}
+    for record in records:
+        start = game_named(game).side_to_move(record.opening.position) + len(record.opening.moves)
+        found[record.key] = Spent.on(record.moves[start % 2 :: 2]), Spent.on(record.moves[1 - start % 2 :: 2])
+    return found
 
 
 def speed_row(label: str, match: Match, table: MatchTable, spent: SpentByGame) -> SpeedRow:
     """The row of one match, over its complete pairs."""
-    pairs = []
-    for jobs in table.jobs(match):
-        sides = {VARIANT: _Spent(), REFERENCE: _Spent()}
-        for job in jobs:
-            if job.key in spent:
-                first, second = spent[job.key]
-                sides[job.pairing.first].add(first)
-                sides[job.pairing.second].add(second)
-        if all(job.key in spent for job in jobs):
-            pairs.append((sides[VARIANT], sides[REFERENCE]))
-    return _row(label, pairs)
-
-
-def _by_colour(record: GameRecord, game: str) -> tuple[_Spent, _Spent]:
-    """Sums over a game's moves: for the first mover's colour, then for the other."""
-    from elolab.engine.games import game_named
-
-    sides = (_Spent(), _Spent())
-    start = game_named(game).side_to_move(record.opening.position) + len(record.opening.moves)
-    for place, move in enumerate(record.moves, start):
-        one = sides[place % 2]
-        one.moves += 1
-        one.time_ms += move.time_ms
-        if move.depth is not None:
-            one.depths += 1
-            one.depth += move.depth
-        if move.nodes is not None:
-            one.counted += 1
-            one.nodes += move.nodes
-            one.counted_ms += move.time_ms
-    return sides
-
-
-def _row(label: str, pairs: Sequence[tuple[_Spent, _Spent]]) -> SpeedRow:
-    variant, reference = _Spent(), _Spent()
-    for one, other in pairs:
-        variant.add(one)
-        reference.add(other)
-    speed = _ratio((one.nodes_per_second, other.nodes_per_second) for one, other in pairs)
-    time = _ratio((one.mean_time_ns, other.mean_time_ns) for one, other in pairs)
+    pairs = [
+        tuple(
+            Spent.total(spent[job.key][0 if job.pairing.first == side else 1] for job in jobs)
+            for side in (VARIANT, REFERENCE)
+        )
+        for jobs in table.jobs(match)
+        if all(job.key in spent for job in jobs)
+    ]
+    variant, reference = (Spent.total((Spent(), *sides)) for sides in (zip(*pairs, strict=True) if pairs else ((), ())))
     return SpeedRow(
         label=label,
         pairs=len(pairs),
-        depth=variant.mean_depth,
-        reference_depth=reference.mean_depth,
-        nodes=variant.mean_nodes,
-        reference_nodes=reference.mean_nodes,
-        time_ms=variant.mean_time_ms,
-        reference_time_ms=reference.mean_time_ms,
-        nodes_per_second=variant.nodes_per_second,
-        reference_nodes_per_second=reference.nodes_per_second,
-        speed_ratio=None if speed is None else speed.ratio,
-        speed_ratio_low=None if speed is None else speed.low,
-        speed_ratio_high=None if speed is None else speed.high,
-        time_ratio=None if time is None else time.ratio,
-        time_ratio_low=None if time is None else time.low,
-        time_ratio_high=None if time is None else time.high,
+        **variant.means,
+        **{f"reference_{name}": value for name, value in reference.means.items()},
+        **_ratio_columns("speed", [[side.means["nodes_per_second"] for side in pair] for pair in pairs]),
+        **_ratio_columns("time", [[1e6 * side.time_ms / max(1, side.moves) for side in pair] for pair in pairs]),
     )
 
 
-def _ratio(pairs: Iterable[tuple[float | None, float | None]]) -> NodeRatio | None:
+def _ratio_columns(name: str, pairs: Sequence[Sequence[float | None]]) -> dict[str, float | None]:
+    """The ratio over the pairs in which both sides have a value."""
     known = [(one, other) for one, other in pairs if one and other and math.isfinite(one * other)]
-    return node_ratio(*zip(*known, strict=True)) if known else None
+    return ratio_columns(name, cost_ratio(*zip(*known, strict=True)) if known else None)

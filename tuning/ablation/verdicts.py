@@ -16,8 +16,8 @@ Everything here is a pure function of counts.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise
 from statistics import NormalDist
@@ -53,7 +53,7 @@ _NORMAL = NormalDist()
 
 
 @dataclass(frozen=True)
-class Rule:
+class VerdictRule:
     """The rule for verdicts, fixed beforehand."""
 
     margin_elo: float = MARGIN_ELO
@@ -245,12 +245,15 @@ def estimate_in_elo(elo: float, error: float, pairs: int, margin_elo: float) -> 
     return EffectEstimate(elo, error if pairs > 1 else math.inf, pairs - 1, 0.0, -margin_elo, margin_elo)
 
 
+EstimateAfter = Callable[[int], EffectEstimate]
+
+
 # Verdicts
 
 
 @dataclass(frozen=True)
 class Question:
-    """A comparison at an analysis: its estimate, its place in the plan, and the verdict so far."""
+    """A comparison or an effect at an analysis: its estimate, its place in the plan, and the verdict so far."""
 
     estimate: EffectEstimate
     analyses: tuple[int, ...]
@@ -258,6 +261,24 @@ class Question:
     analyses_done: int
     """Number of analyses done, including the present one; 0 before the first."""
     verdict: str = UNDECIDED
+    matches: tuple[int, ...] = ()
+    """Indices of the matches that answer it, which all have the same number of planned pairs."""
+    estimate_after: EstimateAfter | None = field(default=None, compare=False, repr=False)
+    """The estimate from the first so many pairs of each match."""
+    is_given_up: bool = False
+    """Whether it gets no more games, for futility."""
+
+    @classmethod
+    def about(cls, matches: tuple[int, ...], estimate_after: EstimateAfter, pairs: int, rule: VerdictRule) -> Question:
+        """A question that matches of at most ``pairs`` pairs answer, before any game."""
+        analyses = analyses_of(pairs, rule.rounds)
+        return cls(estimate_after(0), analyses, 0, matches=matches, estimate_after=estimate_after)
+
+    def after(self, pairs: int) -> Question:
+        """The question at the analysis after so many pairs of each match; a decided one stays as it is."""
+        if self.verdict != UNDECIDED or not pairs or self.estimate_after is None:
+            return self
+        return replace(self, estimate=self.estimate_after(pairs), analyses_done=self.analyses.index(pairs) + 1)
 
     @property
     def above(self) -> float:
@@ -265,44 +286,54 @@ class Question:
         return self.estimate.deviations_from(self.estimate.null_value)
 
     @property
-    def below(self) -> float:
-        """Distance of the estimate below no difference, in standard normal deviates."""
-        return -self.above
+    def inside(self) -> float:
+        """Distance of the estimate from the nearer margin, in standard normal deviates; negative outside."""
+        estimate = self.estimate
+        return min(estimate.deviations_from(estimate.low_margin), -estimate.deviations_from(estimate.high_margin))
 
     def bound(self, rate: float) -> float:
         """The bound of this analysis in standard normal deviates, for a two-sided error of ``rate``."""
         return critical_values(self.analyses, rate / 2)[self.analyses_done - 1]
 
+    def last_bound(self, rate: float) -> float:
+        """The bound of the final analysis."""
+        return critical_values(self.analyses, rate / 2)[-1]
 
-def judged(questions: Sequence[Question], rule: Rule) -> tuple[str, ...]:
+
+def _levels(verdicts: Sequence[str], rule: VerdictRule) -> tuple[float, float]:
+    """The two-sided errors that Holm's correction leaves to one more difference, and to one more equivalence."""
+    different = sum(verdict in DIFFERENT for verdict in verdicts)
+    left = len(verdicts) - different, len(verdicts) - verdicts.count(EQUIVALENT)
+    return rule.error_rate / max(1, left[0]), rule.error_rate / max(1, left[1])
+
+
+def judged(questions: Sequence[Question], rule: VerdictRule) -> tuple[str, ...]:
     """The verdicts on all questions at their present analyses; earlier verdicts stay.
 
     By Holm's correction, each difference found leaves a larger share of the error rate to the remaining questions; the
     same holds for equivalences.
     """
     verdicts = [question.verdict for question in questions]
-    changed = True
-    while changed:
-        changed = False
-        different = sum(verdict in DIFFERENT for verdict in verdicts)
-        equivalent = verdicts.count(EQUIVALENT)
+
+    def newly_decided() -> bool:
+        for_difference, for_equivalence = _levels(verdicts, rule)
         for place, question in enumerate(questions):
             if verdicts[place] != UNDECIDED or not question.analyses_done:
                 continue
-            estimate, shares = question.estimate, len(questions)
-            inside = min(estimate.deviations_from(estimate.low_margin), -estimate.deviations_from(estimate.high_margin))
-            if rule.margin_elo > 0 and inside >= question.bound(rule.error_rate / (shares - equivalent)):
+            if rule.margin_elo > 0 and question.inside >= question.bound(for_equivalence):
                 verdicts[place] = EQUIVALENT
-            elif max(question.above, question.below) >= question.bound(rule.error_rate / (shares - different)):
+            elif abs(question.above) >= question.bound(for_difference):
                 verdicts[place] = BETTER if question.above > 0 else WORSE
-            else:
-                continue
-            changed = True
-            break
+            if verdicts[place] != UNDECIDED:
+                return True
+        return False
+
+    while newly_decided():
+        pass
     return tuple(verdicts)
 
 
-def predictive_power(question: Question, levels: tuple[float, float], rule: Rule) -> float:
+def predictive_power(question: Question, levels: tuple[float, float], rule: VerdictRule) -> float:
     """The probability that the question is decided by the end of its plan, given its estimate so far.
 
     It averages over the true values that the estimate leaves possible. ``levels`` are the two-sided errors for a
@@ -313,45 +344,38 @@ def predictive_power(question: Question, levels: tuple[float, float], rule: Rule
         return 1.0 if done < 1 else 0.0
 
     def chance(now: float, level: float) -> float:
-        bound = critical_values(question.analyses, level / 2)[-1]
-        return _upper_tail((bound * math.sqrt(done) - now) / math.sqrt(1 - done))
+        return _upper_tail((question.last_bound(level) * math.sqrt(done) - now) / math.sqrt(1 - done))
 
     estimate, (for_difference, for_equivalence) = question.estimate, levels
-    total = chance(question.above, for_difference) + chance(question.below, for_difference)
+    total = chance(question.above, for_difference) + chance(-question.above, for_difference)
     if rule.margin_elo > 0:
         # Equivalence needs both margins this far away at the end, so half their distance must exceed the bound.
         room = (estimate.high_margin - estimate.low_margin) / 2 / (estimate.error * math.sqrt(done))
-        inside = min(estimate.deviations_from(estimate.low_margin), -estimate.deviations_from(estimate.high_margin))
-        if room >= critical_values(question.analyses, for_equivalence / 2)[-1]:
-            total += chance(inside, for_equivalence)
+        if room >= question.last_bound(for_equivalence):
+            total += chance(question.inside, for_equivalence)
     return min(total, 1.0)
 
 
-def futile(questions: Sequence[Question], rule: Rule) -> tuple[bool, ...]:
+def futile(questions: Sequence[Question], rule: VerdictRule) -> tuple[bool, ...]:
     """Undecided questions to stop for futility, because their predictive power is below ``FUTILITY_POWER``.
 
     Stopping only reduces the number of verdicts, so it adds no error.
     """
-    different = sum(question.verdict in DIFFERENT for question in questions)
-    equivalent = sum(question.verdict == EQUIVALENT for question in questions)
-    levels = (
-        rule.error_rate / max(1, len(questions) - different),
-        rule.error_rate / max(1, len(questions) - equivalent),
-    )
+    levels = _levels([question.verdict for question in questions], rule)
     return tuple(
         question.verdict == UNDECIDED and predictive_power(question, levels, rule) < FUTILITY_POWER
         for question in questions
     )
 
 
-def simultaneous_interval(question: Question, questions: int, rule: Rule) -> tuple[float, float]:
+def simultaneous_interval(question: Question, questions: int, rule: VerdictRule) -> tuple[float, float]:
     """Bounds that hold for ``questions`` questions and all analyses together, on the scale of the estimate."""
     if not question.analyses_done:
         return -math.inf, math.inf
     return question.estimate.interval(question.bound(rule.error_rate / questions))
 
 
-def pairs_still_needed(question: Question, questions: int, rule: Rule) -> int | None:
+def pairs_still_needed(question: Question, questions: int, rule: VerdictRule) -> int | None:
     """Further pairs to decide the question if its estimate is right; ``None`` if no number would.
 
     With probability ``POWER``, at the level of the first verdict among ``questions`` questions.
@@ -361,71 +385,71 @@ def pairs_still_needed(question: Question, questions: int, rule: Rule) -> int | 
         return None
     played = question.analyses[question.analyses_done - 1]
     deviation = estimate.error * math.sqrt(played)
-    level = critical_values(question.analyses, rule.error_rate / questions / 2)[-1]
+    level = question.last_bound(rule.error_rate / questions)
     inside = min(estimate.high_margin - estimate.value, estimate.value - estimate.low_margin)
     distances = [abs(estimate.value - estimate.null_value)]
     if rule.margin_elo > 0:
         distances.append(inside)
     if max(distances) <= ROUNDING * deviation:
         return None
-    return max(1, _pairs_for(max(distances), deviation, level) - played)
-
-
-def _pairs_for(distance: float, deviation: float, level: float) -> int:
-    return math.ceil(((level + _NORMAL.inv_cdf(POWER)) * deviation / distance) ** 2)
+    return max(1, math.ceil(((level + _NORMAL.inv_cdf(POWER)) * deviation / max(distances)) ** 2) - played)
 
 
 # Planning
 
 
-def detectable_elo(pairs: int, questions: int, rule: Rule, deviation: float = TYPICAL_DEVIATION) -> float:
+def detectable_elo(pairs: int, questions: int, rule: VerdictRule, deviation: float = TYPICAL_DEVIATION) -> float:
     """The Elo difference that ``pairs`` pairs detect with probability ``POWER``, among ``questions`` questions.
 
     ``deviation`` is the standard deviation of a pair's score. Infinite if no difference is detectable.
     """
-    level = critical_values(analyses_of(pairs, rule.rounds), rule.error_rate / questions / 2)[-1]
-    return elo_of_score(0.5 + (level + _NORMAL.inv_cdf(POWER)) * deviation / math.sqrt(pairs))
+    return elo_of_score(0.5 + _distance_at(pairs, questions, rule, POWER) * deviation / math.sqrt(pairs))
 
 
-def pairs_to_decide(elo: float, questions: int, rule: Rule, deviation: float = TYPICAL_DEVIATION) -> int:
+def equivalent_margin(pairs: int, questions: int, rule: VerdictRule) -> float:
+    """The margin in Elo within which ``pairs`` pairs confirm equal settings as equivalent with probability
+    ``POWER``."""
+    distance = _distance_at(pairs, questions, rule, (1 + POWER) / 2)
+    return elo_of_score(0.5 + distance * TYPICAL_DEVIATION / math.sqrt(pairs))
+
+
+def pairs_to_decide(elo: float, questions: int, rule: VerdictRule, deviation: float = TYPICAL_DEVIATION) -> int:
     """Pairs that detect a difference of ``elo`` with probability ``POWER``, among ``questions`` questions."""
-    level = critical_values(analyses_of(1000, rule.rounds), rule.error_rate / questions / 2)[-1]
-    return _pairs_for(abs(score_of_elo(elo) - 0.5), deviation, level)
+    distance = _distance_at(1000, questions, rule, POWER)
+    return math.ceil((distance * deviation / abs(score_of_elo(elo) - 0.5)) ** 2)
 
 
-def pairs_for_equivalence(questions: int, rule: Rule, deviation: float = TYPICAL_DEVIATION) -> int:
+def pairs_for_equivalence(questions: int, rule: VerdictRule) -> int:
     """Pairs that confirm equivalence with probability ``POWER`` if there is no difference."""
-    level = critical_values(analyses_of(1000, rule.rounds), rule.error_rate / questions / 2)[-1]
     # Both margins can be missed, so each side gets half of the probability of failure.
-    distance = score_of_elo(rule.margin_elo) - 0.5
-    return math.ceil(((level + _NORMAL.inv_cdf((1 + POWER) / 2)) * deviation / distance) ** 2)
+    distance = _distance_at(1000, questions, rule, (1 + POWER) / 2)
+    return math.ceil((distance * TYPICAL_DEVIATION / (score_of_elo(rule.margin_elo) - 0.5)) ** 2)
 
 
-def can_decide(pairs: int, questions: int, rule: Rule) -> bool:
+def _distance_at(pairs: int, questions: int, rule: VerdictRule, power: float) -> float:
+    """Standard errors between a true effect and its null value, so that the final analysis decides with ``power``."""
+    level = critical_values(analyses_of(pairs, rule.rounds), rule.error_rate / questions / 2)[-1]
+    return level + _NORMAL.inv_cdf(power)
+
+
+def can_decide(pairs: int, questions: int, rule: VerdictRule) -> bool:
     """Whether ``pairs`` pairs can bring a verdict at all: whether winning all of them would."""
     return _verdict_on(Pentanomial((0, 0, 0, 0, pairs)), questions, rule) != UNDECIDED
 
 
-def _verdict_on(counts: Pentanomial, questions: int, rule: Rule) -> str:
+def _verdict_on(counts: Pentanomial, questions: int, rule: VerdictRule) -> str:
     """The verdict on one of ``questions`` questions, if its comparison ends with these counts."""
     analyses = analyses_of(counts.pairs, rule.rounds)
     question = Question(match_estimate(counts, rule.margin_elo), analyses, len(analyses))
     return judged([question], replace(rule, error_rate=rule.error_rate / questions))[0]
 
 
-def min_pairs(questions: int, rule: Rule) -> int:
+def min_pairs(questions: int, rule: VerdictRule) -> int:
     """The fewest pairs that can bring a verdict."""
     return next(pairs for pairs in range(2, 1000) if can_decide(pairs, questions, rule))
 
 
-def equivalent_margin(pairs: int, questions: int, rule: Rule, deviation: float = TYPICAL_DEVIATION) -> float:
-    """The margin in Elo within which ``pairs`` pairs confirm equal settings as equivalent with probability
-    ``POWER``."""
-    level = critical_values(analyses_of(pairs, rule.rounds), rule.error_rate / questions / 2)[-1]
-    return elo_of_score(0.5 + (level + _NORMAL.inv_cdf((1 + POWER) / 2)) * deviation / math.sqrt(pairs))
-
-
-def reach_of_comparison(pairs: int, questions: int, rule: Rule, where: str) -> tuple[Reach, ...]:
+def reach_of_comparison(pairs: int, questions: int, rule: VerdictRule, where: str) -> tuple[Reach, ...]:
     """The differences and equivalence that a comparison of at most ``pairs`` pairs can show, among ``questions``
     questions."""
     length = "pairs = {pairs}"

@@ -9,17 +9,15 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
-from elolab.arena.play.executor import TICK_SECONDS
-from elolab.arena.play.store import Store
-from elolab.arena.records import Opening, digest_of
+from elolab.arena.records import Opening
 from elolab.engine.search_statistics import END_COLUMNS, ITERATION_COLUMNS, NULL_COLUMNS, SearchStatisticsSettings
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import Value
+from elolab.tuning.ablation.position_searches import PositionSearches
 from elolab.tuning.ablation.verdicts import ERROR_RATE, EffectEstimate, normal_deviate, reach_of_t
 
 if TYPE_CHECKING:
@@ -58,66 +56,20 @@ class Counted:
     bound: int
 
 
-class SuiteSearches:
-    """Searches of positions; each is done once and then read from the store."""
-
-    def __init__(
-        self, game: str, store: Store, concurrency: int, stop: StopFlag, tick: Callable[[], None] = lambda: None
-    ) -> None:
-        """``tick`` is called periodically during the searches."""
-        self._game = game
-        self._tick = tick
-        self._store = store
-        self._concurrency = concurrency
-        self._stop = stop
+class SuiteSearches(PositionSearches):
+    """Searches of positions for parts of claims."""
 
     def search(
-        self,
-        values: Mapping[str, Value],
-        limits: Limits,
-        positions: Sequence[Opening],
-        counted: Counted | None = None,
+        self, values: Mapping[str, Value], limits: Limits, positions: Sequence[Opening], counted: Counted | None = None
     ) -> list[Searched] | None:
         """Search each position; ``None`` if the stop flag was set before all searches were done or read."""
-        from elolab.engine.compiled.identity import equivalent_identities
-
-        places = [[opening.position, list(opening.moves)] for opening in positions]
         asked = None if counted is None else [counted.of, counted.bound]
-        names = [
-            f"searches of positions {digest_of([self._game, identity, dict(values), str(limits), places, asked])}"
-            for identity in equivalent_identities()
-        ]
-        kept = next((found for name in names if (found := self._store.metadata(name)) is not None), None)
-        if kept is None:
-            if self._stop.is_set():
-                return None
-            chunks = [positions[start :: self._concurrency] for start in range(self._concurrency)]
-            with ThreadPoolExecutor(self._concurrency, "suite") as pool:
-                searches = [pool.submit(self._search_all, values, limits, chunk, counted) for chunk in chunks]
-                while wait(searches, TICK_SECONDS).not_done:
-                    self._tick()
-                parts = [search.result() for search in searches]
-            if any(part is None for part in parts):
-                return None
-            kept = [
-                (parts[place % self._concurrency] or [])[place // self._concurrency] for place in range(len(positions))
-            ]
-            self._store.record_metadata({names[0]: kept})
-        return [Searched(*row) for row in kept]
-
-    def _search_all(
-        self, values: Mapping[str, Value], limits: Limits, positions: Sequence[Opening], counted: Counted | None
-    ) -> list[list[int]] | None:
-        """The fields of ``Searched`` for each position."""
-        from elolab.engine.engine import Engine
-
-        engine = Engine(self._game, values, NULL_CUTOFF_SAMPLING if counted else None)
-        found = []
-        for opening in positions:
-            if self._stop.is_set():
-                return None
-            found.append(_searched(engine, opening, limits, counted, self._stop))
-        return None if self._stop.is_set() else found
+        rows = self.kept(
+            "searches of positions", [dict(values), str(limits), asked], positions, values,
+            lambda engine, opening: _searched(engine, opening, limits, counted, self.stop),
+            NULL_CUTOFF_SAMPLING if counted else None,
+        )  # fmt: skip
+        return None if rows is None else [Searched(*row) for row in rows]
 
 
 def _searched(engine: Engine, opening: Opening, limits: Limits, counted: Counted | None, stop: StopFlag) -> list[int]:

@@ -7,18 +7,18 @@ games are the same on every machine, because moves are limited by nodes. The run
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from elolab.arena.notation.openings import Suite
-from elolab.arena.play.executor import TICK_SECONDS
-from elolab.arena.play.store import Store
 from elolab.arena.records import Opening, digest_of
+from elolab.engine.rules import Rules
+from elolab.engine.settings.limits import Limits
+from elolab.tuning.ablation.position_searches import PositionSearches
 
 if TYPE_CHECKING:
-    from elolab.engine.engine import Engine, StopFlag
+    from elolab.engine.engine import Engine
 
 NODES_A_MOVE = 100
 GAMES_AT_A_TIME = 100
@@ -40,72 +40,39 @@ class SuitePosition:
 class PositionSuites:
     """A run's positions by suite, from self-play or from its store."""
 
-    def __init__(
-        self,
-        game: str,
-        seed: int,
-        suite: Suite,
-        openings: Sequence[int],
-        store: Store,
-        threads: int,
-        stop: StopFlag,
-        tick: Callable[[], None] = lambda: None,
-    ) -> None:
+    def __init__(self, searches: PositionSearches, seed: int, suite: Suite, openings: Sequence[int]) -> None:
         """``openings`` are places in the suite; each game starts from another one."""
-        self._game, self._seed = game, seed
-        self._suite, self._openings = suite, openings
-        self._store, self._threads, self._stop, self._tick = store, threads, stop, tick
+        self._searches, self._seed, self._suite, self._openings = searches, seed, suite, openings
 
     def positions(self, name: str, count: int, per_game: int) -> list[SuitePosition] | None:
         """``count`` positions of a suite (``tuning.keys.claims.SUITES``); ``None`` if the stop flag was set first.
 
         ``passes`` may give fewer, because some games have no pass.
         """
-        key = f"positions {name} {digest_of([self._game, self._seed, self._suite.digest, per_game, NODES_A_MOVE])}"
-        kept: list[list[str]] = list(self._store.metadata(key) or [])
+        content = [self._searches.game, self._seed, self._suite.digest, per_game, NODES_A_MOVE]
+        key, store = f"positions {name} {digest_of(content)}", self._searches.store
+        kept: list[list[str]] = list(store.metadata(key) or [])
         games = min(-(-count // per_game), len(self._openings))
         while len(kept) < games:
-            found = self._play(name, range(len(kept), min(len(kept) + GAMES_AT_A_TIME, games)), per_game)
+            numbers = range(len(kept), min(len(kept) + GAMES_AT_A_TIME, games))
+            found = self._searches.by_threads(
+                {"hash_mb": 1}, numbers, lambda engine, number: self._drawn(engine, name, number, per_game)
+            )
             if found is None:
                 return None
             kept += found
-            self._store.record_metadata({key: kept})
+            store.record_metadata({key: kept})
         positions = [
             SuitePosition(Opening(text), number) for number, texts in enumerate(kept[:games]) for text in texts
         ]
         return positions[:count]
 
-    def _play(self, name: str, numbers: Sequence[int], per_game: int) -> list[list[str]] | None:
-        """Positions from the games with these numbers; ``None`` if the stop flag was set."""
-        if self._stop.is_set():
-            return None
-        with ThreadPoolExecutor(self._threads, "positions") as pool:
-            chunks = [
-                pool.submit(self._play_all, name, numbers[start :: self._threads], per_game)
-                for start in range(self._threads)
-            ]
-            while wait(chunks, TICK_SECONDS).not_done:
-                self._tick()
-        found: dict[int, list[str]] = {}
-        for chunk in chunks:
-            found.update(chunk.result())
-        return [found[number] for number in numbers] if len(found) == len(numbers) else None
-
-    def _play_all(self, name: str, numbers: Sequence[int], per_game: int) -> dict[int, list[str]]:
-        """Positions by game number; some are missing if the stop flag was set."""
-        from elolab.engine.engine import Engine
-
-        engine = Engine(self._game, {"hash_mb": 1})
-        found = {}
-        for number in numbers:
-            if self._stop.is_set():
-                break
-            opening = self._suite.openings[self._openings[number]]
-            texts = texts_of_self_play(engine, opening, MAX_PLIES[name])
-            chosen = random.Random(f"{self._seed} {name} {number}")
-            places = _places(name, texts)
-            found[number] = [texts[place] for place in sorted(chosen.sample(places, min(per_game, len(places))))]
-        return found
+    def _drawn(self, engine: Engine, name: str, number: int, per_game: int) -> list[str]:
+        """Positions drawn from the game with this number."""
+        texts = texts_of_self_play(engine, self._suite.openings[self._openings[number]], MAX_PLIES[name])
+        places = _places(name, texts)
+        chosen = random.Random(f"{self._seed} {name} {number}").sample(places, min(per_game, len(places)))
+        return [texts[place] for place in sorted(chosen)]
 
 
 def _places(name: str, texts: Sequence[str]) -> range:
@@ -121,9 +88,6 @@ def _places(name: str, texts: Sequence[str]) -> range:
 
 def texts_of_self_play(engine: Engine, opening: Opening, max_plies: int) -> list[str]:
     """The positions of an engine's game against itself from an opening, without the final one."""
-    from elolab.engine.rules import Rules
-    from elolab.engine.settings.limits import Limits
-
     engine.new_game()
     position = engine.game.position(opening.position, opening.moves)
     engine.game.apply_rules(position.state, Rules())

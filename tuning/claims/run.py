@@ -206,9 +206,7 @@ class Experiments:
         self._table = MatchTable(conditions.of_games, suite, run)
         self._searches = SuiteSearches(spec.game, run.store, run.threads, run.stop, run.tick)
         all_openings = suite.part("all").order(conditions.seed)
-        self._suites = PositionSuites(
-            spec.game, conditions.seed, suite, all_openings, run.store, run.threads, run.stop, run.tick
-        )
+        self._suites = PositionSuites(self._searches, conditions.seed, suite, all_openings)
         self.courses: list[CellCourse] = []
         self._course: GameCourse | None = None
         """The course whose games were requested last."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from elolab.arena.keys.tournament import MAX_PAIRS, OPENING_PARTS
 from elolab.engine.settings.keys import TABLE, TEXT, TEXTS, VALUE, VALUES, Default, Key, Section, Topic
-from elolab.tuning.ablation.verdicts import ERROR_RATE, MARGIN_ELO, Rule
+from elolab.tuning.ablation.verdicts import ERROR_RATE, MARGIN_ELO, VerdictRule
 from elolab.tuning.keys.conditions import CONDITION_KEYS, SET, SETTINGS
 from elolab.tuning.keys.study import SCALES
 
@@ -85,7 +85,7 @@ ABLATION = _ablation.section(
     *CONDITION_KEYS,
     _ablation.whole("pairs", 1, MAX_PAIRS, 200, unit="pairs"),
     _ablation.whole("games", 2, 2 * MAX_PAIRS, 4000, Default.COMPUTED, "games"),
-    _ablation.whole("rounds", 1, MAX_ROUNDS, 5, Rule.rounds),
+    _ablation.whole("rounds", 1, MAX_ROUNDS, 5, VerdictRule.rounds),
     _ablation.number("margin", 0, MAX_MARGIN, 20, MARGIN_ELO, "Elo"),
     _ablation.number("error_rate", 0.0001, 0.5, 0.01, ERROR_RATE),
     _ablation.choice("opening_part", OPENING_PARTS, "all", Default.COMPUTED),

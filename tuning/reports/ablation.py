@@ -69,14 +69,7 @@ def write_ablation_report(result: AblationResult, language: str = DEFAULT_LANGUA
     They are written into ``folder``, or else the run's.
     """
     folder = folder or result.directory
-    tables = {"ablation": result.frame()}
-    if result.effects:
-        tables["effects"] = result.effects_frame()
-    if result.depths:
-        tables["depths"] = result.depths_frame()
-    if result.speeds:
-        tables["speeds"] = result.speeds_frame()
-    for name, table in tables.items():
+    for name, table in result.tables().items():
         replace_file(folder / f"{name}.csv", frame_csv(table))
     games = games_of_run(result.directory, folder, result.spec.conditions.game, result.spec.name, language)
     document = replace(ablation_document(result, language), games=games)
@@ -201,7 +194,7 @@ def _effect_blocks(result: AblationResult, message: Catalogue) -> tuple[Block, .
     blocks: list[Block] = [_effects_table(result.effects, message), Note(message("ablation.effects_note"))]
     words = chart_words(message)
     squares: dict[str, list[Any]] = {}
-    for cell in result.cells:
+    for cell in result.combinations:
         squares.setdefault(cell.factorial, []).append(cell)
     declared = [
         squares[factorial.label] for factorial in result.spec.factorials

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from elolab.tuning.ablation.depth_cost import DepthRow
     from elolab.tuning.ablation.levels import Level
-    from elolab.tuning.ablation.rows import AblationRow, CellRow
+    from elolab.tuning.ablation.rows import AblationRow, CombinationRow
 
 SAME = SERIES[2]
 """Colour of what was found equivalent."""
@@ -262,7 +262,7 @@ def level_places(levels: Sequence[Level], logarithmic: bool) -> list[float]:
     return [off if level.value is None else float(level.value) for level in levels]
 
 
-def interactions_chart(squares: Sequence[Sequence[CellRow]], words: Catalogue) -> Figure:
+def interactions_chart(squares: Sequence[Sequence[CombinationRow]], words: Catalogue) -> Figure:
     """For every 2 x 2 factorial the strength of its four combinations: parallel lines mean no interaction."""
     columns = min(2, len(squares))
     rows = math.ceil(len(squares) / columns)
@@ -282,7 +282,7 @@ def interactions_chart(squares: Sequence[Sequence[CellRow]], words: Catalogue) -
     return settle(figure)
 
 
-def _draw_square(axes: Axes, square: Sequence[CellRow], bounds: tuple[float, float]) -> None:
+def _draw_square(axes: Axes, square: Sequence[CombinationRow], bounds: tuple[float, float]) -> None:
     cells = {(cell.first_level, cell.second_level): cell for cell in square}
     names = shorten_unique([cells[level, -1].first_text for level in (-1, 1)], LABEL_WIDTH - 8)
     for level, name, color, style, marker in ((-1, names[0], LOSS, "--", "s"), (1, names[1], WIN, "-", "o")):

@@ -37,8 +37,9 @@ from elolab.engine.language import Catalogue, columns_of
 from elolab.engine.settings.configuration import available_configs, find_config, specification_word
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import BY_NAME, is_active, parameters_of, resolve
-from elolab.tuning.ablation.depth_cost import DepthCost, costs_to_depth, node_ratio
+from elolab.tuning.ablation.depth_cost import DepthCost, cost_ratio, costs_to_depth
 from elolab.tuning.ablation.levels import level_of
+from elolab.tuning.ablation.position_searches import PositionSearches
 from elolab.tuning.ablation.rows import AblationRow, frame_of, row_of
 from elolab.tuning.ablation.run import AblationResult, _depths, ablate, plan_of_run, prepare_ablation
 from elolab.tuning.ablation.settings import feature_left_out
@@ -745,11 +746,12 @@ def test_nodes_are_those_of_the_engine_and_measured_once(tmp_path: Path) -> None
     changes = ({}, {"quiescence": False, "time_divisor": 9}, {"time_divisor": 9})
     sets = [resolve({"hash_mb": 1, **change}, game="xiangqi") for change in changes]
     with Store(tmp_path) as store:
-        costs = costs_to_depth("xiangqi", sets, openings, 3, store, 2, StopFlag())
+        stop = StopFlag()
+        costs = costs_to_depth(PositionSearches("xiangqi", store, 2, stop), sets, openings, 3)
         assert costs is not None
-        calls: list[int] = []
-        assert costs_to_depth("xiangqi", sets, openings, 3, store, 1, StopFlag(), lambda *_: calls.append(1)) == costs
-        assert not calls
+        stop.set()  # afterwards they can only be read
+        assert costs_to_depth(PositionSearches("xiangqi", store, 1, stop), sets, openings, 3) == costs
+        assert costs_to_depth(PositionSearches("xiangqi", store, 1, stop), sets, openings, 2) is None
     nodes = [[cost.nodes for cost in side] for side in costs]
     assert [iteration[0] for iteration in costs[0][0].iterations] == [1, 2, 3]
     assert nodes[0] == nodes[2] != nodes[1]  # a clock's parameters do not matter without a clock
@@ -760,13 +762,13 @@ def test_nodes_are_those_of_the_engine_and_measured_once(tmp_path: Path) -> None
 
 
 def test_the_ratio_is_a_geometric_mean_with_its_interval() -> None:
-    ratio = node_ratio([200, 50, 100, 100], [100, 100, 100, 100])
+    ratio = cost_ratio([200, 50, 100, 100], [100, 100, 100, 100])
     assert ratio.ratio == pytest.approx(1)
     deviation = math.sqrt(2 * math.log(2) ** 2 / 3 / 4)
     assert ratio.high == pytest.approx(math.exp(stats.t.ppf(0.975, 3) * deviation))
     assert ratio.low == pytest.approx(1 / ratio.high)
-    assert node_ratio([8], [2]).ratio == pytest.approx(4)
-    assert math.isinf(node_ratio([8], [2]).high)
+    assert cost_ratio([8], [2]).ratio == pytest.approx(4)
+    assert math.isinf(cost_ratio([8], [2]).high)
 
 
 @pytest.mark.usefixtures("without_tuning_charts")
@@ -977,5 +979,5 @@ def test_positions_are_as_many_as_there_are_openings_in_the_longest_match() -> N
         assert [comparison.pairs for comparison in spec.comparisons] == [20, 30]
         assert len(prepare_ablation(spec).openings[:wanted]) == positions
         for comparison in spec.comparisons:
-            row = row_of(spec, comparison, Pentanomial((1, 0, 1, 0, 0)), node_ratio([2, 2], [1, 1]))
+            row = row_of(spec, comparison, Pentanomial((1, 0, 1, 0, 0)), cost_ratio([2, 2], [1, 1]))
             assert (row.positions, row.depth, row.pairs) == (positions, 2, 2)

@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
 from allocation_simulation import beside_equal_split, false_difference_rate, simulated_pairs
 
 from elolab.arena.statistics.elo import Pentanomial, elo_of_score, score_of_elo
-from elolab.tuning.ablation.allocation import Allocation, ResearchQuestion
-from elolab.tuning.ablation.factorial import GENERATORS, cell_weights, contrast_estimate, design_of
+from elolab.tuning.ablation.allocation import Allocation
+from elolab.tuning.ablation.factorial import GENERATORS, combination_weights, contrast_estimate, design_of
 from elolab.tuning.ablation.rows import judgements_of
 from elolab.tuning.ablation.verdicts import (
     BETTER,
@@ -27,7 +27,7 @@ from elolab.tuning.ablation.verdicts import (
     WORSE,
     EffectEstimate,
     Question,
-    Rule,
+    VerdictRule,
     analyses_of,
     can_decide,
     critical_values,
@@ -96,10 +96,10 @@ def test_the_interval_is_the_inverse_of_the_deviate() -> None:
 
 
 def test_settings_that_never_differed_are_not_equivalent_at_once() -> None:
-    """Rule of three: so many even pairs leave room for as many others as would make up the margin."""
+    """VerdictRule of three: so many even pairs leave room for as many others as would make up the margin."""
     for pairs, verdict in ((60, UNDECIDED), (150, UNDECIDED), (400, EQUIVALENT)):
         seen = Question(match_estimate(Pentanomial((0, 0, pairs, 0, 0)), 5.0), (pairs,), 1)
-        assert judged([seen], Rule()) == (verdict,)
+        assert judged([seen], VerdictRule()) == (verdict,)
         unseen = 1 - 0.025 ** (1 / pairs)
         assert (score_of_elo(5.0) - 0.5 > unseen / 2) == (verdict == EQUIVALENT)
 
@@ -133,45 +133,45 @@ def question(elo: float, error: float, verdict: str = UNDECIDED) -> Question:
     [(30, 5, BETTER), (-30, 5, WORSE), (0, 1, EQUIVALENT), (2, 1, EQUIVALENT), (5, 10, UNDECIDED), (8, 1, BETTER)],
 )
 def test_a_single_verdict(elo: float, error: float, verdict: str) -> None:
-    assert judged([question(elo, error)], Rule()) == (verdict,)
+    assert judged([question(elo, error)], VerdictRule()) == (verdict,)
 
 
 def test_without_a_margin_nothing_is_equivalent() -> None:
-    assert judged([question(0, 0.001)], Rule(margin_elo=0)) == (UNDECIDED,)
+    assert judged([question(0, 0.001)], VerdictRule(margin_elo=0)) == (UNDECIDED,)
 
 
 def test_a_difference_makes_the_next_easier_but_an_equivalence_does_not() -> None:
     middling = question(22, 10)  # 2.2 standard errors: enough for one question, too few for two
-    assert judged([middling], Rule()) == (BETTER,)
-    assert judged([middling, question(5, 10)], Rule()) == (UNDECIDED, UNDECIDED)
-    assert judged([middling, question(50, 10)], Rule()) == (BETTER, BETTER)
-    assert judged([middling, question(0, 1)], Rule()) == (UNDECIDED, EQUIVALENT)
+    assert judged([middling], VerdictRule()) == (BETTER,)
+    assert judged([middling, question(5, 10)], VerdictRule()) == (UNDECIDED, UNDECIDED)
+    assert judged([middling, question(50, 10)], VerdictRule()) == (BETTER, BETTER)
+    assert judged([middling, question(0, 1)], VerdictRule()) == (UNDECIDED, EQUIVALENT)
 
 
 def test_a_difference_does_not_make_an_equivalence_easier_either() -> None:
     near = question(0, 5 / 2.5)  # 2.5 standard errors from both margins: enough for one question, too few for five
-    assert judged([near], Rule()) == (EQUIVALENT,)
-    found = judged([near, *[question(500, 10)] * 4], Rule())
+    assert judged([near], VerdictRule()) == (EQUIVALENT,)
+    found = judged([near, *[question(500, 10)] * 4], VerdictRule())
     assert found == (UNDECIDED, *[BETTER] * 4)
 
 
 def test_verdicts_stay() -> None:
-    assert judged([question(0, 100, WORSE)], Rule()) == (WORSE,)
+    assert judged([question(0, 100, WORSE)], VerdictRule()) == (WORSE,)
 
 
 def test_before_the_first_analysis_nothing_is_decided() -> None:
     unseen = Question(estimate_in_elo(100, 1, 100, 5.0), (10, 20), 0)
-    assert judged([unseen], Rule()) == (UNDECIDED,)
-    assert simultaneous_interval(unseen, 1, Rule()) == (-math.inf, math.inf)
-    assert pairs_still_needed(unseen, 1, Rule()) is None
+    assert judged([unseen], VerdictRule()) == (UNDECIDED,)
+    assert simultaneous_interval(unseen, 1, VerdictRule()) == (-math.inf, math.inf)
+    assert pairs_still_needed(unseen, 1, VerdictRule()) is None
 
 
 def test_the_simultaneous_interval_excludes_nothing_just_when_the_first_verdict_falls() -> None:
     for elo in np.linspace(20, 40, 21):
         asked = question(float(elo), 10)
-        low, _ = simultaneous_interval(asked, 5, Rule())
+        low, _ = simultaneous_interval(asked, 5, VerdictRule())
         others = [question(5, 10)] * 4
-        assert (low > 0) == (judged([asked, *others], Rule())[0] == BETTER)
+        assert (low > 0) == (judged([asked, *others], VerdictRule())[0] == BETTER)
 
 
 # Planning
@@ -179,7 +179,7 @@ def test_the_simultaneous_interval_excludes_nothing_just_when_the_first_verdict_
 
 def test_the_games_said_to_be_needed_have_the_power() -> None:
     """Matches of as many pairs as said to find their difference find it in about 80 % of cases."""
-    rule = Rule(margin_elo=0, rounds=1)
+    rule = VerdictRule(margin_elo=0, rounds=1)
     generator = np.random.default_rng(7)
     sample = simulated_pairs([40.0], 20_000, generator)[0]
     pairs = pairs_to_decide(elo_of_score(float(sample.mean()) / 4), 3, rule, float(sample.std()) / 4)
@@ -187,12 +187,12 @@ def test_the_games_said_to_be_needed_have_the_power() -> None:
     for _ in range(400):
         counts = np.bincount(generator.choice(sample, pairs), minlength=5)
         estimate = match_estimate(Pentanomial(tuple(map(int, counts))), 0)  # type: ignore[arg-type]
-        found += judged([Question(estimate, (pairs,), 1)], Rule(margin_elo=0, error_rate=0.05 / 3))[0] == BETTER
+        found += judged([Question(estimate, (pairs,), 1)], VerdictRule(margin_elo=0, error_rate=0.05 / 3))[0] == BETTER
     assert 0.72 < found / 400 < 0.88
 
 
 def test_power_calculations_agree_with_each_other() -> None:
-    rule = Rule()
+    rule = VerdictRule()
     pairs = pairs_to_decide(30, 10, rule)
     assert detectable_elo(pairs, 10, rule) == pytest.approx(30, rel=0.02)
     assert pairs_for_equivalence(10, rule) > pairs_to_decide(5, 10, rule)
@@ -203,7 +203,7 @@ def test_power_calculations_agree_with_each_other() -> None:
 
 
 def test_an_open_question_says_what_it_would_need() -> None:
-    rule = Rule()
+    rule = VerdictRule()
     halfway = Question(EffectEstimate(score_of_elo(15), 0.015, 399, 0.5, score_of_elo(-5), score_of_elo(5)), (400,), 1)
     needed = pairs_still_needed(halfway, 4, rule)
     assert needed is not None
@@ -215,7 +215,7 @@ def test_an_open_question_says_what_it_would_need() -> None:
 def test_at_an_interim_analysis_it_needs_what_is_left_by_the_final_bound() -> None:
     """By what pairs vary like so far, not as if all planned ones had been played."""
     estimate = EffectEstimate(score_of_elo(15), 0.015, 99, 0.5, score_of_elo(-5), score_of_elo(5))
-    needed = pairs_still_needed(Question(estimate, (100, 200, 400), 1), 4, Rule())
+    needed = pairs_still_needed(Question(estimate, (100, 200, 400), 1), 4, VerdictRule())
     level = critical_values((100, 200, 400), 0.05 / 4 / 2)[-1] + NormalDist().inv_cdf(0.8)
     assert needed == math.ceil((level * 0.015 * 10 / (score_of_elo(15) - 0.5)) ** 2) - 100
 
@@ -223,7 +223,7 @@ def test_at_an_interim_analysis_it_needs_what_is_left_by_the_final_bound() -> No
 def test_judgements_are_in_elo_and_of_all_questions_together() -> None:
     """Of the middle one of three questions; bounds by scipy's multivariate normal distribution, needs by hand."""
     outcomes = np.array([[2, 3, 1, 2, 2, 3] * 20] * 3)
-    allocation = allocate(outcomes, Rule(margin_elo=20.0, rounds=2), 3 * 60)
+    allocation = allocate(outcomes, VerdictRule(margin_elo=20.0, rounds=2), 3 * 60)
     assert allocation.pairs == [60] * 3
     judgement = judgements_of(allocation)[1]
     rate = 0.05 / 3 / 2
@@ -234,7 +234,7 @@ def test_judgements_are_in_elo_and_of_all_questions_together() -> None:
     error = math.sqrt(stats.sem(scores) ** 2 + 0.5 / 59 / 60)
     reach = error * stats.t.isf(stats.norm.sf(first), 59)
     bounds = [elo_of_score(float(scores.mean()) + side * reach) for side in (-1, 1)]
-    assert (judgement.low, judgement.high) == pytest.approx(bounds, rel=0.02)
+    assert (judgement.simultaneous_low, judgement.simultaneous_high) == pytest.approx(bounds, rel=0.02)
     assert judgement.verdict == UNDECIDED
     distance = scores.mean() - 0.5
     assert distance > score_of_elo(20.0) - scores.mean()
@@ -249,7 +249,7 @@ def test_matches_that_cancel_each_other_would_need_no_number_of_games() -> None:
                        for variant, _ in design.matches])  # fmt: skip
     for effect in design.effects:
         estimate = contrast_estimate(effect.weights, scores, 0.0)
-        needed = pairs_still_needed(Question(estimate, (3,), 1), 6, Rule(margin_elo=0))
+        needed = pairs_still_needed(Question(estimate, (3,), 1), 6, VerdictRule(margin_elo=0))
         assert (needed is None) == (0 in effect.factors)
 
 
@@ -289,15 +289,15 @@ def test_a_match_of_a_fixed_length_has_a_finite_interval_however_it_ended() -> N
 # Allocation
 
 
-def allocate(outcomes: np.ndarray, rule: Rule, max_pairs: int | None = None) -> Allocation:
-    def research_question(match: int) -> ResearchQuestion:
+def allocate(outcomes: np.ndarray, rule: VerdictRule, max_pairs: int | None = None) -> Allocation:
+    def question(match: int) -> Question:
         def estimate_after(pairs: int) -> EffectEstimate:
             counts = Pentanomial(tuple(np.bincount(outcomes[match, :pairs], minlength=5)))
             return match_estimate(counts, rule.margin_elo)
 
-        return ResearchQuestion((match,), estimate_after)
+        return Question.about((match,), estimate_after, outcomes.shape[1], rule)
 
-    questions = [research_question(match) for match in range(len(outcomes))]
+    questions = [question(match) for match in range(len(outcomes))]
     allocation = Allocation([outcomes.shape[1]] * len(outcomes), questions, rule, max_pairs)
     while (wanted := allocation.next_pairs()) is not None:
         allocation.analyse(wanted)
@@ -306,7 +306,7 @@ def allocate(outcomes: np.ndarray, rule: Rule, max_pairs: int | None = None) -> 
 
 def test_games_go_where_the_verdict_is_open() -> None:
     outcomes = simulated_pairs([-300, 60, 25], 400, np.random.default_rng(3))
-    ended = allocate(outcomes, Rule())
+    ended = allocate(outcomes, VerdictRule())
     assert ended.questions[0].verdict == WORSE
     assert ended.questions[1].verdict == BETTER
     assert ended.pairs[0] < ended.pairs[1] < ended.pairs[2]
@@ -315,15 +315,15 @@ def test_games_go_where_the_verdict_is_open() -> None:
 
 def test_what_cannot_be_decided_is_given_up() -> None:
     outcomes = simulated_pairs([0.0], 400, np.random.default_rng(11))
-    ended = allocate(outcomes, Rule())
-    assert ended.given_up == (True,)
+    ended = allocate(outcomes, VerdictRule())
+    assert [question.is_given_up for question in ended.questions] == [True]
     assert ended.pairs[0] < 400
-    assert allocate(outcomes, Rule(rounds=1)).pairs == [400]
+    assert allocate(outcomes, VerdictRule(rounds=1)).pairs == [400]
 
 
 def test_the_most_of_all_together_is_kept() -> None:
     outcomes = simulated_pairs([10.0, 10.0, -10.0], 300, np.random.default_rng(4))
-    assert sum(allocate(outcomes, Rule(), 200).pairs) <= 200
+    assert sum(allocate(outcomes, VerdictRule(), 200).pairs) <= 200
 
 
 def test_questions_that_share_matches_keep_them_going() -> None:
@@ -336,9 +336,9 @@ def test_questions_that_share_matches_keep_them_going() -> None:
         seen.append(pairs)
         return estimate_in_elo(15.0, 50 / math.sqrt(pairs) if pairs else math.inf, 1000, 5.0)
 
-    allocation = Allocation(
-        [100, 100, 100], [ResearchQuestion((0,), settled), ResearchQuestion((1, 2), open_to_the_end)], Rule(rounds=4)
-    )
+    rule = VerdictRule(rounds=4)
+    questions = [Question.about((0,), settled, 100, rule), Question.about((1, 2), open_to_the_end, 100, rule)]
+    allocation = Allocation([100, 100, 100], questions, rule)
     while (wanted := allocation.next_pairs()) is not None:
         allocation.analyse(wanted)
     assert allocation.pairs[0] == 25
@@ -358,14 +358,14 @@ def test_who_was_given_up_stays_so_with_the_pairs_of_then_though_a_match_of_it_g
     def open_to_the_end(pairs: int) -> EffectEstimate:
         return estimate_in_elo(15.0, 50 / math.sqrt(pairs) if pairs else math.inf, 1000, 5.0)
 
-    allocation = Allocation(
-        [100, 100], [ResearchQuestion((0, 1), futile_at_first), ResearchQuestion((1,), open_to_the_end)], Rule(rounds=2)
-    )
+    rule = VerdictRule(rounds=2)
+    questions = [Question.about((0, 1), futile_at_first, 100, rule), Question.about((1,), open_to_the_end, 100, rule)]
+    allocation = Allocation([100, 100], questions, rule)
     while (wanted := allocation.next_pairs()) is not None:
         allocation.analyse(wanted)
     assert allocation.pairs == [50, 100]
     assert set(seen) == {0, 50}
-    assert (allocation.questions[0].verdict, allocation.given_up[0]) == (UNDECIDED, True)
+    assert (allocation.questions[0].verdict, allocation.questions[0].is_given_up) == (UNDECIDED, True)
     assert allocation.why_ended(0, 100) == "futility"
 
 
@@ -373,12 +373,12 @@ def test_without_effects_false_differences_are_rare() -> None:
     """A small version of benchmarks/allocation_simulation.py; a large margin makes many equivalences."""
     runs = 400
     most = 0.05 + 2 * math.sqrt(0.05 * 0.95 / runs)
-    assert false_difference_rate(runs, Rule(rounds=4), comparisons=8, pairs=60) <= most
-    assert false_difference_rate(runs, Rule(margin_elo=60, rounds=4), comparisons=8, pairs=60) <= most
+    assert false_difference_rate(runs, VerdictRule(rounds=4), comparisons=8, pairs=60) <= most
+    assert false_difference_rate(runs, VerdictRule(margin_elo=60, rounds=4), comparisons=8, pairs=60) <= most
 
 
 def test_the_allocation_reaches_the_split_s_verdicts_with_fewer_games() -> None:
-    found = beside_equal_split(12, Rule())
+    found = beside_equal_split(12, VerdictRule())
     assert found.games <= 0.62
     assert found.same >= 0.95
     assert found.contradictions == 0
@@ -404,7 +404,7 @@ def test_effects_are_found_where_strengths_add_up(factors: int, fraction: int) -
     assert len(cells) == 2**factors // fraction
     lowest = strength(min(cells))
     for cell in cells if fraction == 1 else ():
-        above = sum(weight * elo for weight, elo in zip(cell_weights(design, cell), shown, strict=True))
+        above = sum(weight * elo for weight, elo in zip(combination_weights(design, cell), shown, strict=True))
         assert above == pytest.approx(strength(cell) - lowest, abs=1e-9)
 
 

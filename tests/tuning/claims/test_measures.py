@@ -20,6 +20,7 @@ from elolab.engine.search_statistics import END_COLUMNS, NULL_COLUMNS
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import resolve
 from elolab.engine.values import MATE
+from elolab.tuning.ablation.position_searches import PositionSearches
 from elolab.tuning.claims.measures import (
     CONDITIONS,
     MOVE_CHANGES,
@@ -285,7 +286,7 @@ def test_positions_are_one_a_game_the_same_every_time_and_kept(tmp_path: Path, m
     suite, stop = load_suite("othello", "othello"), StopFlag()
 
     def suites(folder: str, seed: int, threads: int) -> PositionSuites:
-        return PositionSuites("othello", seed, suite, range(20), stores[folder], threads, stop)
+        return PositionSuites(PositionSearches("othello", stores[folder], threads, stop), seed, suite, range(20))
 
     with Store(tmp_path / "one") as one, Store(tmp_path / "other") as other:
         stores = {"one": one, "other": other}

@@ -16,8 +16,7 @@ from elolab.arena.statistics.elo import Pentanomial
 from elolab.engine.language import LANGUAGES, Catalogue, columns_of
 from elolab.engine.settings.parameters import BY_NAME
 from elolab.tuning.ablation.levels import level_of
-from elolab.tuning.ablation.rows import AblationRow
-from elolab.tuning.ablation.rows import CellRow as CombinationRow
+from elolab.tuning.ablation.rows import AblationRow, CombinationRow
 from elolab.tuning.ablation.spec import ablation_from_mapping
 from elolab.tuning.claims.measures import SHARE_NAMES
 from elolab.tuning.claims.results import CellRow, ClaimsResult, PartResult, cell_row
@@ -448,19 +447,21 @@ def test_zeros_that_say_nothing_are_left_out() -> None:
 
 
 def test_rows_of_a_run_know_why_they_ended() -> None:
-    from elolab.tuning.ablation.allocation import Allocation, ResearchQuestion
-    from elolab.tuning.ablation.verdicts import Rule, match_estimate
+    from elolab.tuning.ablation.allocation import Allocation
+    from elolab.tuning.ablation.verdicts import Question, VerdictRule, match_estimate
 
-    def question(match: int, outcome: int) -> ResearchQuestion:
+    rule = VerdictRule(rounds=10)
+
+    def question(match: int, outcome: int) -> Question:
         def after(pairs: int) -> Any:
             counts = [0] * 5
             counts[outcome] = pairs
             return match_estimate(Pentanomial(tuple(counts)), 5.0)  # type: ignore[arg-type]
 
-        return ResearchQuestion((match,), after)
+        return Question.about((match,), after, 100, rule)
 
     def ended(max_pairs: int) -> list[str]:
-        allocation = Allocation([100, 100], [question(0, 4), question(1, 2)], Rule(rounds=10), max_pairs)
+        allocation = Allocation([100, 100], [question(0, 4), question(1, 2)], rule, max_pairs)
         while (wanted := allocation.next_pairs()) is not None:
             allocation.analyse(wanted)
         assert allocation.why_ended(0, allocation.pairs[0]) == "complete"

@@ -7,13 +7,19 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from scipy import stats
 
 from elolab.arena.records import GameRecord, MoveRecord, Opening, Pairing
-from elolab.tuning.ablation.depth_cost import DepthCost, DepthRow, depth_rows
+from elolab.tuning.ablation.depth_cost import DepthCost, DepthRow, depth_rows, half_width_of_t
 from elolab.tuning.ablation.speed import speed_row, spent_in
 from elolab.tuning.matches import REFERENCE, VARIANT
 
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR"
+
+
+@pytest.mark.parametrize("degrees", [*range(1, 201), 1000, 1001, 100_000])
+def test_half_widths_are_scipys(degrees: int) -> None:
+    assert half_width_of_t(degrees) == pytest.approx(stats.t.ppf(0.975, degrees), rel=1e-11)
 
 
 def test_depths_are_of_the_searches_that_reached_the_deepest() -> None:
