@@ -1,4 +1,4 @@
-"""The command line: a table of commands. A command's module is imported only when the command runs.
+"""The command line. A command's module is imported only when the command runs.
 
 Exit codes: 0 done; 1 a failure, games left unplayed, or a game forfeited by a fault; 2 wrong input; 3 a tuned setting
 was not confirmed, or a sequential test did not accept H1; 130 interrupted; 141 the reader of the output went away.
@@ -12,10 +12,10 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TextIO
 
 from elolab.arena.players.interruption import EXIT_INTERRUPTED, give_back_signals, requests_to_end, take_over_signals
+from elolab.cli import COMMANDS, Command
 
 EXIT_FAILED = 1
 EXIT_BROKEN_PIPE = 141
@@ -34,57 +34,6 @@ TRACEBACK_VARIABLE = "ELOLAB_TRACEBACK"
 IN_PLACE_OF_UNICODE = "elolab.in_place_of_unicode"
 """The name, for ``codecs``, of the error handler that replaces characters an output's encoding lacks."""
 
-
-@dataclass(frozen=True)
-class Command:
-    """One row of the table of commands; its code is the module of the same name in ``elolab.cli``.
-
-    A hyphen in the name is an underscore in the module's name. The module has ``configure(parser)`` and
-    ``run(arguments) -> int``.
-    """
-
-    name: str
-    group: str
-    summary: str
-    """One line of at most 60 characters for ``elolab --help``."""
-
-    @property
-    def module(self) -> str:
-        """The module's dotted name."""
-        return f"elolab.cli.{self.name.replace('-', '_')}"
-
-
-COMMANDS = (
-    Command("tournament", "Playing", "play or resume a tournament and rate its players"),
-    Command("match", "Playing", "play two settings or engines against each other"),
-    Command("sprt", "Playing", "play a match that ends as soon as the result is clear"),
-    Command("engines", "Playing", "list your engines, and check that they work"),
-    Command("report", "Playing", "write a run's tables, plots and report again"),
-    Command("stats", "Playing", "Elo, LOS and a sequential test from counts or a PGN file"),
-    Command("watch", "Playing", "follow a run in the browser, game by game"),
-    Command("runs", "Playing", "list, compare and remove what was played and tuned"),
-    Command("replay", "Playing", "play one stored game again and compare"),
-    Command("check", "Playing", "check whether an engine keeps to its protocol"),
-    Command("openings", "Playing", "generate and check suites of balanced openings"),
-    Command("convert", "Playing", "convert games between notations, formats and encodings"),
-    Command("keys", "Playing", "explain the keys of every kind of TOML file"),
-    Command("tune", "Improving", "search for better settings, then confirm them"),
-    Command("validate", "Improving", "let a study's recommendation play its base again"),
-    Command("ablate", "Improving", "measure the effect of each technique of the search"),
-    Command("claims", "Improving", "put the literature's claims about the search to the test"),
-    Command("fit-evaluation", "Improving", "fit an evaluation's weights to games of self-play"),
-    Command("engine", "Engine", "run the engine as a program: UCCI, UCI, xboard, GTP, others"),
-    Command("adapt", "Engine", "put a UCCI engine behind the protocol of Qianhong"),
-    Command("analyse", "Engine", "search a position"),
-    Command("suite", "Engine", "solve positions with known best moves"),
-    Command("judge", "Engine", "say whether a game is over, and why"),
-    Command("solve", "Engine", "play an Othello position out to the end, exactly"),
-    Command("perft", "Engine", "count the legal move sequences of a position"),
-    Command("bench", "Engine", "measure the speed and print the benchmark's node count"),
-    Command("compile", "Engine", "compile the engine now, not at its first use"),
-    Command("parameters", "Engine", "list every setting of the engine with its range"),
-    Command("completion", "Shell", "print a script that completes commands in your shell"),
-)
 
 EXAMPLES = """\
 Examples:
@@ -138,6 +87,10 @@ def _exit_code(words: Sequence[str]) -> int:
 def _run(words: list[str]) -> int:
     from elolab.engine.errors import UserError
 
+    if "_ARGCOMPLETE" in os.environ:
+        from elolab.cli.completion import offer
+
+        offer(os.environ["COMP_LINE"])
     try:
         if words[:1] == ["help"] and len(words) > 1:
             return _run_command(find_command(words[1]), ["--help"])

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from elolab.command_line import COMMANDS
+from elolab.cli import COMMANDS
 
 ROOT = Path(__file__).parent.parent
 
@@ -36,7 +36,7 @@ MAY_IMPORT = {
         "uvicorn",
     },
     "tuning": {"tuning", "arena", "engine", "configs", "numpy", "pandas", "matplotlib", "optuna"},
-    "elolab": {"elolab", "tuning", "arena", "engine", "pandas"},
+    "elolab": {"elolab", "tuning", "arena", "engine", "pandas", "argcomplete"},
 }
 """What each may import besides the standard library."""
 

@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 from elolab import command_line
+from elolab.cli import Command
 from elolab.cli.shared.parser import (
     CommandParser,
     UsageError,
@@ -92,11 +93,11 @@ def fake_command(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], int]
     """``fake_command(run)`` adds a command ``fake`` that calls ``run``."""
 
     def add(run: Callable[[], int]) -> None:
-        module = types.ModuleType("other.commands.fake")
+        module = types.ModuleType("elolab.cli.fake")
         module.configure = lambda parser: parser.add_argument("--depth", type=int)  # type: ignore[attr-defined]
         module.run = lambda arguments: run()  # type: ignore[attr-defined]
-        monkeypatch.setitem(sys.modules, "other.commands.fake", module)
-        fake = command_line.Command("fake", "other", "", "a fake")
+        monkeypatch.setitem(sys.modules, "elolab.cli.fake", module)
+        fake = Command("fake", "", "a fake")
         monkeypatch.setattr(command_line, "COMMANDS", (*command_line.COMMANDS, fake))
 
     return add
@@ -465,7 +466,7 @@ WITH_SETTINGS = ("engine", "analyse", "suite", "solve", "bench")
 def test_one_spelling_says_which_preset(name: str) -> None:
     command = command_line.find_command(name)
     parser = CommandParser(prog=f"elolab {name}")
-    import_module(f"{command.package}.commands.{name.replace('-', '_')}").configure(parser)
+    import_module(command.module).configure(parser)
     options = set(parser._option_string_actions)
     plays = name in ("match", "sprt", "tournament")
     assert ("--engine" in options) == plays, "there it is a player"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from elolab.arena.spec import spec_from_mapping
-from elolab.command_line import COMMANDS
+from elolab.cli import COMMANDS
 from elolab.engine.settings.configuration import read_toml
 from elolab.tuning.ablation.spec import load_ablation
 from elolab.tuning.study.spec import load_tuning, tuning_from_mapping

@@ -96,7 +96,7 @@ def contents(names: Iterable[str], options: str = "") -> str:
 
 def command_line(title: str) -> str:
     """The help of every command."""
-    from elolab.command_line import COMMANDS
+    from elolab.cli import COMMANDS
 
     environment = os.environ | {"COLUMNS": "88", "ELOLAB_LANGUAGE": "en"}
     parts = [f"# {title}\n"]

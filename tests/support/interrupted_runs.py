@@ -56,7 +56,7 @@ def _prepare() -> None:
     """Import what commands import, and load what they compile."""
     from importlib import import_module
 
-    from elolab.command_line import COMMANDS
+    from elolab.cli import COMMANDS
     from elolab.engine.compiled.compilation import compile_game
     from elolab.engine.games import GAMES
 
