@@ -10,9 +10,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from elolab.engine.errors import UserError
+from elolab.engine.errors import UserError, argument
 
 FULL_DISK_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+
+
+OTHER_FOLDER = f"give another folder with {argument('out')}"
+"""A remedy of many errors about a run's folder."""
 
 
 class FileError(UserError):

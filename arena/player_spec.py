@@ -23,7 +23,7 @@ from elolab.arena.players.registry import (
     protocols,
 )
 from elolab.arena.records import BUILTIN, PlayerSpec
-from elolab.engine.errors import UserError
+from elolab.engine.errors import UserError, argument
 from elolab.engine.settings.configuration import (
     ConfigurationError,
     Table,
@@ -313,8 +313,8 @@ def player_named(word: str, engines: EnginesFile) -> NamedPlayer:
     if word in engines.tables:
         if word in available_configs("engines"):
             raise ConfigurationError(
-                f"{word!r} is an engine of {engines.path} and a preset of the built-in engine; say "
-                f"--engine conf={word} or --engine preset={word}"
+                f"{word!r} is an engine of {engines.path} and a preset of the built-in engine",
+                f"say {argument('engine', f'conf={word}')} or {argument('engine', f'preset={word}')}",
             )
         return NamedPlayer(engines.entry(word, ""))
     return _player_of_file(word, engines)
@@ -353,7 +353,7 @@ def _read_player_file(word: str, engines: EnginesFile) -> tuple[Path, dict[str, 
             found = "that is a folder" if Path(word).is_dir() else "no such file"
             program, _, words = word.partition(" ")
             if words and Path(program).is_file():
-                found += f"; with arguments it is --engine cmd={program} args={shlex.quote(words)}"
+                found += f"; with arguments it is {argument('engine', f'cmd={program} args={shlex.quote(words)}')}"
             raise ConfigurationError(f"player {word!r}: {found}; a player is {PLAYER_KINDS}") from None
         raise ConfigurationError(f"{error}{_other_meaning(word, engines)}") from None
     try:
@@ -369,7 +369,7 @@ def _other_meaning(word: str, engines: EnginesFile) -> str:
     if near := nearest(word, engines.tables):
         return f"; {engines.path} has no such engine{near}"
     if is_installed(word):
-        return f"; if the program of that name is meant, say --engine cmd={word}"
+        return f"; if the program of that name is meant, say {argument('engine', f'cmd={word}')}"
     return ""
 
 

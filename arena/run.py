@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TextIO, TypedDict
 
-from elolab.arena.files import replace_file
+from elolab.arena.files import OTHER_FOLDER, replace_file
 from elolab.arena.play.executor import GameRunner
 from elolab.arena.play.live import LIVE_NAME, Progress
 from elolab.arena.play.store import STORE_NAME, Store, check_place
@@ -23,7 +23,7 @@ from elolab.arena.players.interruption import Pauses, stopping_on_signals
 from elolab.arena.players.processors import OFF, AffinityError, Side, overload, overload_text, processor_count, shares
 from elolab.arena.provenance.record import Provenance, changed_since
 from elolab.arena.records import GameJob, GameRecord, Outcome, Pairing
-from elolab.engine.errors import UserError
+from elolab.engine.errors import UserError, argument
 from elolab.engine.settings.toml_values import format_toml
 
 if TYPE_CHECKING:
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from elolab.arena.play.executor import Runner
     from elolab.engine.engine import StopFlag
 
-REMEDY = "give another folder with --out, or remove that one"
+_WITHOUT_CLUSTER = f"leave it out, or play without {argument('cluster')}"
+MIX_OR_OTHER = f"to mix them anyway add {argument('accept_engine_change')}, otherwise {OTHER_FOLDER}"
+OTHER_OR_REMOVE = f"{OTHER_FOLDER}, or remove that one"
 ENGINE_IDENTITY = "engine_identity"
 SEVERAL = " + "
 """Separates the identities of several engines whose games a folder holds."""
@@ -284,9 +286,9 @@ class Run:
 def check_options(concurrency: int, cluster: str | Executor | None, affinity: str, log: str | None) -> None:
     """Raise ``UserError`` for options that no ``Run`` can be played with; starts and writes nothing."""
     if cluster is not None and log is not None:
-        raise RunError("--log keeps dialogues of this machine only; leave it out, or play without --cluster")
+        raise RunError(f"{argument('log')} keeps dialogues of this machine only", _WITHOUT_CLUSTER)
     if cluster is not None and affinity != OFF:
-        raise RunError("--affinity is of this machine's processors; leave it out, or play without --cluster")
+        raise RunError(f"{argument('affinity')} is of this machine's processors", _WITHOUT_CLUSTER)
     if log is not None:
         from elolab.arena.play.dialogue_log import check_log_folder
 
@@ -349,7 +351,7 @@ def check_store(store: Store, purpose: Purpose, *, accepts_changes: bool) -> Non
     elif len(store) or store.metadata_names():
         held = OTHER_KINDS.get(kind_in(store.metadata_names()), "another run")
         asked = OTHER_KINDS.get(purpose.kind, f"this {purpose.kind}")
-        raise RunError(f"{store.directory}: holds {held}, not {asked}; give another folder with --out")
+        raise RunError(f"{store.directory}: holds {held}, not {asked}", OTHER_FOLDER)
 
 
 def _check_same(store: Store, purpose: Purpose, recorded: Any) -> None:
@@ -359,7 +361,8 @@ def _check_same(store: Store, purpose: Purpose, recorded: Any) -> None:
     for path, old, new in differences(before, now):
         raise RunError(
             f"{store.directory}: holds another {purpose.kind}: {path} = {told_setting(old)} there, {told_setting(new)} "
-            f"in {purpose.source}; {REMEDY}"
+            f"in {purpose.source}",
+            OTHER_OR_REMOVE,
         )
 
 
@@ -369,18 +372,15 @@ def _check_engine(store: Store) -> None:
     before = store.metadata(ENGINE_IDENTITY)
     if len(store) and before not in equivalent_identities():
         raise RunError(
-            f"{store.directory}: its games were played by engine {before}, this is engine {engine_identity()}; to "
-            "mix them all the same add --accept-engine-change, otherwise give another folder with --out"
+            f"{store.directory}: its games were played by engine {before}, this is engine {engine_identity()}",
+            MIX_OR_OTHER,
         )
 
 
 def check_provenance(store: Store) -> None:
     """Raise ``RunError`` if a player's files or elolab's driver differ from those that played stored games."""
     if changed := changed_since(store):
-        raise RunError(
-            f"{store.directory}: {changed}; to mix them all the same add --accept-engine-change, otherwise give "
-            "another folder with --out"
-        )
+        raise RunError(f"{store.directory}: {changed}", MIX_OR_OTHER)
 
 
 def was_begun(directory: Path, purpose: Purpose) -> bool:

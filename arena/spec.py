@@ -17,7 +17,7 @@ from elolab.arena.records import PlayerSpec
 from elolab.arena.schedule import DEFAULT_FORMAT, FORMATS
 from elolab.arena.sequential import MIN_GAP, SequentialSettings
 from elolab.arena.tournament_spec import TournamentSpec
-from elolab.engine.errors import UserError
+from elolab.engine.errors import UserError, argument
 from elolab.engine.rules import Adjudication, Rules
 from elolab.engine.search_statistics import SearchStatisticsSettings
 from elolab.engine.settings.configuration import ConfigurationError, Table, nearest, read_toml
@@ -212,6 +212,8 @@ def with_anchors(spec: TournamentSpec, anchors: Sequence[tuple[str, float]]) -> 
     for name, _ in anchors:
         if name not in names:
             listed = ", ".join(repr(other) for other in names)
-            raise UserError(f"--anchor {name!r}: no such player{nearest(name, names)}; expected one of {listed}")
+            raise UserError(
+                f"{argument('anchor', repr(name))}: no such player{nearest(name, names)}", f"expected one of {listed}"
+            )
     merged = dict(spec.anchors) | dict(anchors)
     return replace(spec, anchors=tuple((name, merged[name]) for name in names if name in merged))

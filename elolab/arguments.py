@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
+import json
 import os
-import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ParamSpec, TextIO, TypeVar
 
@@ -18,27 +18,11 @@ if TYPE_CHECKING:
 Given = ParamSpec("Given")
 Returned = TypeVar("Returned")
 
-_ARGUMENTS = tuple(
-    (re.compile(pattern), text)
-    for pattern, text in (
-        (r", another name with --event\b", ""),  # only commands derive their folder from the event
-        (r"\bwith --out\b", "with {folder}=..."),
-        (r"\badd --accept-engine-change\b", "add accept_engine_change=True"),
-        (r"\bwith --wall-clock-on-cluster\b", "with wall_clock_on_cluster=True"),
-        (r"^--cluster\b", "cluster"),
-        (r"\bgive --pairs (\d+)", r"give pairs=\1"),
-        (r"\ba larger --elo1\b", 'a larger "elo1" of sprt'),
-        (r"\badd --game (\w+)", r'add game="\1"'),
-        (r"\bit is --engine cmd=(\S+) args=.+(?=; a player is)", r'it is {{"command": ["\1", ...]}}'),
-        (r"\bsay --engine cmd=(\S+)", r'say {{"command": "\1"}}'),
-        (r"\bsay --engine conf=(\S+) or --engine preset=\S+", r'say {{"engine": "\1"}} or {{"preset": "\1"}}'),
-    )
-)
-"""Options in remedies, as patterns, and the equivalent arguments."""
+_SWITCHES = ("accept_engine_change", "wall_clock_on_cluster")
 
 
 def naming_arguments(folder: str) -> Callable[[Callable[Given, Returned]], Callable[Given, Returned]]:
-    """A decorator that renames command-line options in errors to arguments; ``folder`` replaces ``--out``."""
+    """A decorator: errors name arguments as Python has them; ``folder`` is the argument that names a run's folder."""
 
     def decorated(function: Callable[Given, Returned]) -> Callable[Given, Returned]:
         @functools.wraps(function)
@@ -46,7 +30,7 @@ def naming_arguments(folder: str) -> Callable[[Callable[Given, Returned]], Calla
             try:
                 return function(*given, **named)
             except UserError as error:
-                error.args = (_with_arguments(str(error), folder),)
+                error.spell = functools.partial(_as_keyword, folder)
                 raise
 
         return called
@@ -54,10 +38,18 @@ def naming_arguments(folder: str) -> Callable[[Callable[Given, Returned]], Calla
     return decorated
 
 
-def _with_arguments(text: str, folder: str) -> str:
-    for pattern, argument in _ARGUMENTS:
-        text = pattern.sub(argument.format(folder=folder), text)
-    return text
+def _as_keyword(folder: str, name: str, value: str) -> str:
+    """An argument as Python spells it: ``pairs=3``, or an entry of a player's mapping for ``engine``."""
+    if name == "out":
+        return f"{folder}=..."
+    if name == "engine":
+        word, _, text = value.partition("=")
+        program, _, words = text.partition(" args=")
+        key = {"cmd": "command", "conf": "engine"}.get(word, word)
+        return f'{{"{key}": ["{program}", ...]}}' if words else f'{{"{key}": "{text}"}}'
+    if name in _SWITCHES:
+        return f"{name}=True"
+    return f"{name}={value if value.isdigit() else json.dumps(value)}" if value else name
 
 
 def specified(data: Any) -> Any:

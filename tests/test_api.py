@@ -261,7 +261,7 @@ def test_remedies_name_arguments_and_not_options(tmp_path: Path, monkeypatch: py
         store.record_metadata({"engine_identity": "0123456789ab"})
         assert "stop it, or give another folder with folder=..." in remedy(elolab.play_match, **given)
     changed = remedy(elolab.play_match, **given)
-    assert "all the same add accept_engine_change=True, otherwise give another folder with folder=..." in changed
+    assert "anyway add accept_engine_change=True, otherwise give another folder with folder=..." in changed
     (folder / "games.sqlite").write_bytes(b"no database" * 500)
     assert "give another folder with source=..." in remedy(elolab.load_games, folder)
     for table in ("games", "moves", "faults"):

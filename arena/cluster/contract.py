@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from elolab.arena.cluster.worker import Chunk, ChunkGame, Order, PlayedChunk, heed, play_chunk
-from elolab.engine.errors import UserError
+from elolab.engine.errors import UserError, argument
 from elolab.engine.settings.limits import Limits
 
 
@@ -19,7 +19,7 @@ def clock_problem(limits: Limits) -> str:
         return ""
     return (
         f"{limits} is a wall clock, and other games on a worker take their part of its time; use cpu or node_clock=N, "
-        "or allow it with --wall-clock-on-cluster"
+        f"or allow it with {argument('wall_clock_on_cluster')}"
     )
 
 

@@ -18,6 +18,7 @@ from typing import Any
 from elolab.arena.cluster.contract import ClusterError, RefusedWorker, Site, Worker
 from elolab.arena.cluster.worker import Chunk, ChunkGame, Order, PlayedChunk, heed, introduction, play_chunk
 from elolab.arena.provenance.sources import difference_in_sources
+from elolab.engine.errors import argument
 from elolab.engine.language import console
 
 CONNECT_SECONDS = 10.0
@@ -63,7 +64,7 @@ class DaskSite(Site):
         try:
             import distributed
         except ImportError:
-            raise ClusterError('--cluster needs Dask: pip install "elolab[cluster]"') from None
+            raise ClusterError(f"{argument('cluster')} needs Dask", 'pip install "elolab[cluster]"') from None
         self._distributed: Any = distributed
         self._address, self._warn = address, warn
         self._identity = engine_identity()
@@ -93,8 +94,9 @@ class DaskSite(Site):
             while error.__cause__ is not None:  # what Dask found says more than where
                 error = error.__cause__
             raise ClusterError(
-                f"--cluster {address}: no Dask scheduler answers there ({str(error) or type(error).__name__}); start "
-                "one with: dask scheduler"
+                f"{argument('cluster', address)}: no Dask scheduler answers there "
+                f"({str(error) or type(error).__name__})",
+                "start one with: dask scheduler",
             ) from None
         self._thread = threading.Thread(target=self._follow, name="cluster", daemon=True)
         self._thread.start()
@@ -113,7 +115,7 @@ class DaskSite(Site):
         why = f"none of its workers will do: {'; '.join(reasons)}" if reasons else (
             f"it has had no workers for {waited:.0f} s; start some with: dask worker {self._address}"
         )  # fmt: skip
-        raise ClusterError(f"--cluster {self._address}: {why}; the games stored before are safe")
+        raise ClusterError(f"{argument('cluster', self._address)}: {why}", "the games stored before are safe")
 
     def refused(self) -> Mapping[str, RefusedWorker]:
         """See ``Site.refused``."""
@@ -333,7 +335,11 @@ def _connection_settings(address: str) -> dict[str, Any]:
     try:
         settings = (_maybe_call_security_loader(address) or Security()).get_connection_args("client")
     except (OSError, ValueError) as error:  # also of ssl
-        raise ClusterError(f"--cluster {address}: Dask's TLS settings ({keys}) cannot be used: {error}") from None
+        raise ClusterError(
+            f"{argument('cluster', address)}: Dask's TLS settings ({keys}) cannot be used: {error}"
+        ) from None
     if address.startswith("tls:") and settings.get("ssl_context") is None:
-        raise ClusterError(f"--cluster {address}: TLS needs Dask's settings {keys}; the guide shows where they belong")
+        raise ClusterError(
+            f"{argument('cluster', address)}: TLS needs Dask's settings {keys}", "the guide shows where they belong"
+        )
     return dict(settings)

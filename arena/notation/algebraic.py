@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from elolab.engine.errors import argument
 from elolab.engine.games.contract import MoveError, Position
 from elolab.engine.games.xiangqi.notation import format_move
 from elolab.engine.games.xiangqi.position import ADVISOR, CANNON, ELEPHANT, GENERAL, HORSE, PAWN, ROOK, SLOT_TYPE
@@ -76,7 +77,7 @@ def read_algebraic(
     if decided == "auto":
         raise AlgebraicError(
             0, f"moves {' '.join(texts)}: legal with ranks from 0 ({' '.join(legal[0])}) and from 1 "
-            f"({' '.join(legal[1])}); say --ranks 0 or --ranks 1",
+            f"({' '.join(legal[1])}); say {argument('ranks', 0)} or {argument('ranks', 1)}",
         )  # fmt: skip
     return legal[int(decided)]
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from elolab.arena.notation.openings import OpeningError, placement_of
 from elolab.arena.records import Opening
-from elolab.engine.errors import UserError
+from elolab.engine.errors import UserError, argument
 
 if TYPE_CHECKING:
     from elolab.arena.records import PlayerSpec
@@ -288,7 +288,8 @@ def generate(
     plies = "fewer" if 2 * over > selection.seen else "more"
     raise OpeningError(
         f"only {len(selection.kept)} of {count} openings found among {selection.seen} candidates, {over} of which were "
-        f"over; use a wider band (--max-score, --win-probability), or {plies} --plies"
+        f"over",
+        f"use a wider band ({argument('max_score')}, {argument('win_probability')}), or {plies} {argument('plies')}",
     )
 
 

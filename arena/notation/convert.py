@@ -19,7 +19,7 @@ from elolab.arena.notation.pgn import (
     decode_text,
     portable_text,
 )
-from elolab.engine.errors import UserError
+from elolab.engine.errors import UserError, argument
 
 if TYPE_CHECKING:
     from elolab.engine.games.contract import Game
@@ -47,9 +47,14 @@ def check_target(target: str, game: Game) -> None:
     """Raise ``UserError`` if games or positions of ``game`` cannot be written in the target form."""
     assert target in TARGETS, target
     if target in FORMATS and target not in game.move_notations:
-        raise UserError(f"--to {target}: moves of {game.name} have one notation only; give --to pgn, fen or epd")
+        raise UserError(
+            f"{argument('to', target)}: moves of {game.name} have one notation only",
+            f"give {argument('to', 'pgn')}, fen or epd",
+        )
     if target == "ggf" and game.name != "othello":
-        raise UserError(f"--to ggf: holds games of Othello, not of {game.title}; give --to pgn")
+        raise UserError(
+            f"{argument('to', 'ggf')}: holds games of Othello, not of {game.title}", f"give {argument('to', 'pgn')}"
+        )
 
 
 def read_all(path: Path, reading: Reading, plies: int | None = None) -> Iterator[Entry]:

@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 
 from elolab.arena.notation.game_moves import WrongMoveError, is_algebraic_game, read_moves
 from elolab.arena.records import GameRecord, MoveRecord
-from elolab.engine.errors import UserError
+from elolab.engine.errors import UserError, argument
 from elolab.engine.values import format_score
 
 if TYPE_CHECKING:
@@ -397,7 +397,8 @@ def encode_text(text: str, encoding: str, where: str, first_line: int = 1) -> by
     except UnicodeEncodeError as error:
         line = text.count("\n", 0, error.start) + first_line
         raise PortableGameError(
-            f"{where}: line {line}: {encoding} has no {text[error.start]!r}; use --encoding utf-8"
+            f"{where}: line {line}: {encoding} has no {text[error.start]!r}",
+            f"use {argument('encoding', 'utf-8')}",
         ) from None
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from elolab.arena.records import points_of
 from elolab.arena.statistics.elo import Pentanomial, Trinomial
 from elolab.arena.statistics.match import labelled
-from elolab.engine.errors import UserError
+from elolab.engine.errors import UserError, argument
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
 
 if TYPE_CHECKING:
@@ -64,13 +64,14 @@ def _two_players(
 ) -> tuple[str, str]:
     names = list(dict.fromkeys(name for entry in games for name in (entry.first, entry.second)))
     listed = ", ".join(repr(name) for name in names[:8]) + (", ..." if len(names) > 8 else "")
-    for option, name in (("--player", player), ("--opponent", opponent)):
+    for option, name in (("player", player), ("opponent", opponent)):
         if name is not None and name not in names:
-            raise UserError(f"{path}: {option} {name!r} plays no game in it; expected one of {listed}")
+            raise UserError(f"{path}: {argument(option, repr(name))} plays no game in it", f"expected one of {listed}")
     if len(names) > 2 and not (player and opponent):
         raise UserError(
-            f"{path}: {len(names)} players ({listed}); choose two with --player and --opponent, or rate all of them "
-            "from their tournament's folder with elolab report"
+            f"{path}: {len(names)} players ({listed})",
+            f"choose two with {argument('player')} and {argument('opponent')}, or rate all of them from their "
+            " tournament's folder with elolab report",
         )
     if player is None:
         player = next(name for name in names if name != opponent)

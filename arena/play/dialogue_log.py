@@ -21,6 +21,7 @@ from pathlib import Path
 
 from elolab.arena.files import FULL_DISK_ERRORS, FileError
 from elolab.arena.records import digest_of
+from elolab.engine.errors import argument
 from elolab.engine.language import console
 
 IN_THE_WAY = "a file of that name is in the way"
@@ -39,7 +40,9 @@ def check_log_folder(folder: Path) -> None:
 
 
 def _cannot_keep(folder: Path, reason: str) -> FileError:
-    return FileError(f"{folder}: dialogues cannot be kept there: {reason}; give another folder with --log")
+    return FileError(
+        f"{folder}: dialogues cannot be kept there: {reason}", f"give another folder with {argument('log')}"
+    )
 
 
 class DialogueLog:

@@ -15,7 +15,7 @@ from typing import Any
 from elolab.arena.play.estimates import duration_text
 from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.sequential import Reach
-from elolab.engine.errors import UserError
+from elolab.engine.errors import UserError, spelt
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, console, wrapped
 
 TEXT_WIDTH = 79
@@ -124,7 +124,7 @@ class StagePlan:
         found = []
         for stage in filter(lambda stage: stage.missing, self.stages):
             for reach in stage.reach:
-                text = reach.text(say)
+                text = spelt(reach.text(say))
                 text = say("reach.of_stage", stage=stage.name, text=text) if len(self.stages) > 1 else text
                 found.append(text if reach.is_likely else say("reach.warning", text=text))
         return found

@@ -22,10 +22,11 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from elolab.arena.files import OTHER_FOLDER
 from elolab.arena.play import damage
 from elolab.arena.play.damage import CONTENT_COLUMNS, PLACE_COLUMNS, checksum_of
 from elolab.arena.records import GameRecord, MoveRecord, Opening, Outcome, Pairing, digest_of, points_of
-from elolab.engine.errors import UserError
+from elolab.engine.errors import UserError, argument
 
 APPLICATION_ID = 0x656C6F6C
 """Marks elolab's files in SQLite's header ("elol")."""
@@ -390,7 +391,7 @@ class Store:
             for query in ("PRAGMA user_version", "PRAGMA application_id", "SELECT count(*) FROM sqlite_master")
         )
         if mark != APPLICATION_ID and (mark or version or tables):
-            raise StoreError(f"{self.directory / STORE_NAME}: not a file of elolab's; give another folder with --out")
+            raise StoreError(f"{self.directory / STORE_NAME}: not a file of elolab's", OTHER_FOLDER)
         if mark and version != SCHEMA_VERSION:
             raise StoreError(
                 f"{self.directory / STORE_NAME}: written by another version of elolab (schema {version}, this one "
@@ -437,8 +438,8 @@ class Store:
             )
         if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR):
             return DamagedStore(
-                f"{path}: damaged, or not a file of elolab's ({said}); restore it from a copy, or give another folder "
-                "with --out"
+                f"{path}: damaged, or not a file of elolab's ({said})",
+                f"restore it from a copy, or {OTHER_FOLDER}",
             )
         if code == sqlite3.SQLITE_CANTOPEN and os.path.exists(path) and not os.access(path, os.R_OK):
             return StoreFailure(f"{path}: cannot be read: {os.strerror(errno.EACCES)}; change its permissions")
@@ -507,11 +508,11 @@ def check_place(directory: Path) -> None:
         return
     for path in (directory, directory / LOCK_NAME, directory / STORE_NAME):
         if path != directory and os.path.lexists(path) and not path.is_file():
-            raise StoreError(f"{path}: is in the way, not a file; remove it, or give another folder with --out")
+            raise StoreError(f"{path}: is in the way, not a file", f"remove it, or {OTHER_FOLDER}")
         if path.exists() and not os.access(path, os.W_OK):
             raise StoreError(
-                f"{path}: cannot be written to: {os.strerror(errno.EACCES)}; change its permissions, or give another "
-                "folder with --out"
+                f"{path}: cannot be written to: {os.strerror(errno.EACCES)}",
+                f"change its permissions, or {OTHER_FOLDER}",
             )
 
 
@@ -526,7 +527,7 @@ def made_folder(directory: Path) -> Path:
 
 
 def _cannot_make(directory: Path, reason: str | None) -> StoreError:
-    return StoreError(f"{directory}: cannot make the folder: {reason}; give another one with --out")
+    return StoreError(f"{directory}: cannot make the folder: {reason}", f"give another one with {argument('out')}")
 
 
 def is_in_use(directory: Path) -> bool:
@@ -569,15 +570,15 @@ class FolderLock:
             except OSError as error:
                 os.close(self._handle)
                 raise StoreError(
-                    f"{path.parent}: its file system has no locks to keep a second run out ({error.strerror}); give a "
-                    "folder on a local disk with --out"
+                    f"{path.parent}: its file system has no locks to keep a second run out ({error.strerror})",
+                    f"give a folder on a local disk with {argument('out')}",
                 ) from None
             holder = _holder(self._handle)
             os.close(self._handle)
         else:
             raise StoreError(
-                f"{path.parent}: in use by another elolab (process {holder}); wait for it to end, stop "
-                "it, or give another folder with --out"
+                f"{path.parent}: in use by another elolab (process {holder})",
+                f"wait for it to end, stop it, or {OTHER_FOLDER}",
             )
         try:
             os.ftruncate(self._handle, 0)

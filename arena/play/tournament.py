@@ -10,6 +10,7 @@ from pathlib import Path, PurePath
 from typing import Any, Unpack
 
 from elolab.arena.colours import GREEN, RED
+from elolab.arena.files import OTHER_FOLDER
 from elolab.arena.notation.openings import Suite, load_suite
 from elolab.arena.play.estimates import depends_on_speed, estimated_game_seconds
 from elolab.arena.play.live import Scoreboard
@@ -21,6 +22,7 @@ from elolab.arena.players.registry import protocol_named
 from elolab.arena.records import GameJob, Outcome, Pairing, PlayerSpec
 from elolab.arena.run import (
     OTHER_KINDS,
+    OTHER_OR_REMOVE,
     Purpose,
     Run,
     RunError,
@@ -45,12 +47,11 @@ from elolab.arena.schedule import (
 from elolab.arena.sequential import Reach, SequentialRun, reach_of_test
 from elolab.arena.statistics.faults import FORFEITS
 from elolab.arena.tournament_spec import TournamentSpec
-from elolab.engine.errors import UserError
+from elolab.engine.errors import UserError, argument
 from elolab.engine.language import DEFAULT_LANGUAGE, columns_of, console
 
 WITHDRAWALS = "withdrawals"
 """The metadata with withdrawals."""
-REMEDY = "give another folder with --out, another name with --event, or remove that one"
 EXIT_NOT_CONFIRMED = 3
 """Exit code after a sequential test that did not accept H1."""
 
@@ -314,8 +315,8 @@ def _check_settings(directory: Path, old: TournamentSpec, old_openings: str, pla
     """Raise ``RunError`` for the first setting in which the tournaments differ, apart from their length."""
     new = plan.spec
 
-    def refuse(what: str, remedy: str = REMEDY) -> None:
-        raise RunError(f"{directory}: holds another tournament: {what}; {remedy}")
+    def refuse(what: str, remedy: str = OTHER_OR_REMOVE) -> None:
+        raise RunError(f"{directory}: holds another tournament: {what}", remedy)
 
     if old_openings != plan.suite.digest:
         if old.openings == new.openings:
@@ -329,7 +330,7 @@ def _check_settings(directory: Path, old: TournamentSpec, old_openings: str, pla
             refuse(f"it has the player {player.name!r}, which {new.source} lacks")
         for key, there, here in differences(player.content(), now[player.name]):
             what = f"the player {player.name!r} played with {key} = {told_setting(there)}, now {told_setting(here)}"
-            refuse(what, f"rename the player or {REMEDY}")
+            refuse(what, f"rename the player or {OTHER_OR_REMOVE}")
     for key, before, after in format_of(new).changes(old, new):
         refuse(f"{key} = {before} there, {after} in {new.source}")
 
@@ -347,12 +348,14 @@ def _check_extension(directory: Path, old: TournamentSpec, old_openings: str, pl
     new = plan.spec
     if new.rounds < old.rounds and format_of(new).decides_on_the_way:
         raise RunError(
-            f"{directory}: holds a longer tournament: {old.rounds} rounds there, {new.rounds} in {new.source}; {REMEDY}"
+            f"{directory}: holds a longer tournament: {old.rounds} rounds there, {new.rounds} in {new.source}",
+            OTHER_OR_REMOVE,
         )
     if new.pairs < old.pairs and (format_of(new).decides_on_the_way or len(new.players) > len(old.players)):
         raise RunError(
             f"{directory}: holds a longer tournament: {format_of(old).pairs_text(old)}, not "
-            f"{format_of(new).pairs_text(new)} as in {new.source}; {REMEDY}"
+            f"{format_of(new).pairs_text(new)} as in {new.source}",
+            OTHER_OR_REMOVE,
         )
 
 
@@ -369,7 +372,7 @@ def _check_places(store: Store, old: TournamentSpec, new: TournamentSpec) -> Non
         what = "no player can enter" if len(before) < len(now) else "the order of its players cannot change"
         raise RunError(
             f"{store.directory}: holds games beyond {format_of(new).pairs_text(new)}, so that {what}; "
-            f"play at least pairs = {math.ceil(pairs / new.rounds)}, or {REMEDY}"
+            f"play at least pairs = {math.ceil(pairs / new.rounds)}, or {OTHER_OR_REMOVE}",
         )
 
 
@@ -411,7 +414,8 @@ def _check_undecided(store: Store, old: TournamentSpec, new: TournamentSpec) -> 
     if before is not None and now is not None and before.is_decided and not now.is_decided:
         raise RunError(
             f"{store.directory}: its test ended with {before.verdict} after {before.counts.pairs} pairs and cannot be "
-            f"extended to {new.pairs}; leave pairs at {old.pairs}, or give another folder with --out"
+            f"extended to {new.pairs}",
+            f"leave pairs at {old.pairs}, or {OTHER_FOLDER}",
         )
 
 
@@ -491,7 +495,7 @@ def _reach(plan: Plan, sequential: SequentialRun | None) -> tuple[Reach, ...]:
         return ()
     pairs = spec.pairs if sequential is None else sequential.pairs
     is_file = bool(PurePath(spec.source).suffix)
-    length, easier = ("pairs = {pairs}", "elo1") if is_file else ("--pairs {pairs}", "--elo1")
+    length, easier = ("pairs = {pairs}", "elo1") if is_file else (argument("pairs", "{pairs}"), argument("elo1"))
     return (reach_of_test(spec.sprt, pairs, "gain", spec.source, length, easier, plan.available_openings),)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from elolab.arena.players.registry import Protocol, protocol_named, protocols
-from elolab.engine.errors import UserError
+from elolab.engine.errors import UserError, argument
 
 if TYPE_CHECKING:
     from elolab.arena.players.event_loop import EventLoop, Task
@@ -195,8 +195,8 @@ class _Attempt:
 def _of_another_game(program: Program, protocol: Protocol, game: str) -> str:
     games = protocol.games or ()
     return (
-        f"{_shown(program)} speaks {protocol.title}, over which {' or '.join(games)} is played, not {game}; add --game "
-        f'{games[0]} (in a file game = "{games[0]}"), or name another protocol that it speaks'
+        f"{_shown(program)} speaks {protocol.title}, over which {' or '.join(games)} is played, not {game}; add "
+        f'{argument("game", games[0])} (in a file game = "{games[0]}"), or name another protocol that it speaks'
     )
 
 

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from elolab.engine.errors import argument
 from elolab.engine.language import console
 
 if TYPE_CHECKING:
@@ -207,7 +208,7 @@ def shares(affinity: str, games: int) -> list[Processors] | None:
     if size == 0:
         raise AffinityError(
             f"affinity = {affinity}: {games} games at a time need {games} processors, but there are {len(chosen)}; "
-            f"use at most --concurrency {len(chosen)}, or affinity off"
+            f"use at most {argument('concurrency', len(chosen))}, or affinity off"
         )
     return [frozenset(chosen[game * size : (game + 1) * size]) for game in range(games)]
 

@@ -22,7 +22,7 @@ from elolab.arena.reports.write import Exports, export_joint, folder_beside_runs
 from elolab.arena.run import differences
 from elolab.arena.spec import with_anchors
 from elolab.arena.tournament_spec import TournamentSpec
-from elolab.engine.errors import UserError
+from elolab.engine.errors import UserError, argument
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
 from elolab.engine.settings.toml_values import format_toml
 
@@ -98,7 +98,9 @@ def _anchored(name: str, names: Sequence[Mapping[str, str]]) -> str:
     """The joint name of an anchored player, given by its joint name or its name in a run."""
     labels = list(dict.fromkeys(own[name] for own in names if name in own))
     if len(labels) > 1:
-        raise JointError(f"--anchor {name}: there are {', '.join(labels)}, which play differently; give one of these")
+        raise JointError(
+            f"{argument('anchor', name)}: there are {', '.join(labels)}, which play differently", "give one of these"
+        )
     return labels[0] if labels else name
 
 
@@ -228,8 +230,8 @@ def _common_anchors(runs: Sequence[JoinedRun], names: Sequence[Mapping[str, str]
             before, folder = found.setdefault(own[name], (elo, run.folder))
             if before != elo:
                 raise JointError(
-                    f"{run.folder}: anchor {name} = {elo:g}, but {folder} has {before:g}; change one of them with "
-                    "elolab report DIR --anchor"
+                    f"{run.folder}: anchor {name} = {elo:g}, but {folder} has {before:g}",
+                    f"change one of them with {argument('anchor')}",
                 )
     return tuple((name, elo) for name, (elo, _) in found.items())
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from elolab.arena.files import replace_file, replacing
+from elolab.arena.files import OTHER_FOLDER, replace_file, replacing
 from elolab.arena.notation.csv_tables import frame_csv, row_writer
 from elolab.arena.notation.pgn import GameWriter
 from elolab.arena.play.store import STORE_NAME, Store, made_folder
@@ -56,7 +56,7 @@ class Exports:
 def folder_beside_runs(directory: Path) -> Path:
     """A folder for a report, created if missing. Raises ``UserError`` if it holds a run or cannot be created."""
     if (directory / STORE_NAME).exists():
-        raise UserError(f"{directory}: holds a run of its own; give another folder with --out")
+        raise UserError(f"{directory}: holds a run of its own", OTHER_FOLDER)
     return made_folder(directory)
 
 

@@ -31,7 +31,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from elolab.arena.watching.followed import FollowedRun, WatchedRuns
 from elolab.arena.watching.page import ASSETS, asset_text, run_page, runs_page
-from elolab.engine.errors import UserError
+from elolab.engine.errors import UserError, argument
 from elolab.engine.language import LANGUAGES
 
 GRACE_SECONDS = 1
@@ -202,12 +202,15 @@ def opened_socket(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            remedy = "give another with --port (0: any that is free)"
-            raise UserError(f"watch: port {port} of {host} is in use; {remedy}") from None
-        remedy = "give another with --port" if error.errno == errno.EACCES else "give another with --host"
-        raise UserError(f"watch: {host}, port {port}: {error.strerror or error}; {remedy}") from None
+            remedy = f"give another with {argument('port')} (0: any that is free)"
+            raise UserError(f"watch: port {port} of {host} is in use", remedy) from None
+        remedy = f"give another with {argument('port' if error.errno == errno.EACCES else 'host')}"
+        raise UserError(f"watch: {host}, port {port}: {error.strerror or error}", remedy) from None
     except (OverflowError, UnicodeError):
-        raise UserError(f"watch: {host}, port {port}: no such address; give another with --host and --port") from None
+        raise UserError(
+            f"watch: {host}, port {port}: no such address",
+            f"give another with {argument('host')} and {argument('port')}",
+        ) from None
 
 
 class _Server(uvicorn.Server):

@@ -19,6 +19,7 @@ from elolab.arena.notation.csv_tables import unquoted
 from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.run import RunError, plain
 from elolab.engine.compiled.identity import engine_identity, equivalent_identities
+from elolab.engine.errors import argument
 from elolab.engine.settings.toml_values import format_toml
 from elolab.tuning.claims.courses import outcome_of_row
 from elolab.tuning.claims.registration import (
@@ -96,8 +97,9 @@ def _part_of(
     if registered["digest"] != part.digest:
         raise RunError(
             f"{folder / 'claims.csv'}: {part.id} was asked with another game, budget, rule or settings (digest "
-            f"{registered['digest'][:8]}, here {part.digest[:8]}); give the --game, --claims and --budget that it was "
-            "asked with, or other parts with --only; where presets have changed since, it has to be asked anew"
+            f"{registered['digest'][:8]}, here {part.digest[:8]})",
+            f"give the {argument('game')}, {argument('claims')} and {argument('budget')} that it was asked with, or "
+            f"other parts with {argument('only')}; where presets have changed since, ask it again",
         )
     try:
         rows = tuple(map(cell_row, lines))
@@ -141,8 +143,9 @@ def _surroundings_in(folder: Path) -> dict[str, Any]:
 def _refuse_other_surroundings(part: Part, folder: Path, there: Mapping[str, Any], here: Mapping[str, Any]) -> None:
     for name, before, now in changed_surroundings(there.get(part.id, {}), here[part.id]):
         raise RunError(
-            f"{folder}: {part.id} was asked with {name} = {format_toml(before)}, here it is {format_toml(now)}; take "
-            "over what was asked with the same openings, weights and defaults, or name other parts with --only"
+            f"{folder}: {part.id} was asked with {name} = {format_toml(before)}, here it is {format_toml(now)}",
+            "take over what was asked with the same openings, weights and defaults, or name other parts with "
+            f"{argument('only')}",
         )
 
 
@@ -151,8 +154,8 @@ def refuse_other_engines(rows: Iterable[CellRow], where: Path) -> None:
     for row in rows:
         if row.engine_identity not in equivalent_identities():
             raise RunError(
-                f"{where}: {row.part} was played by engine {row.engine_identity}, this is engine {engine_identity()}; "
-                "to mix them all the same add --accept-engine-change"
+                f"{where}: {row.part} was played by engine {row.engine_identity}, this is engine {engine_identity()}",
+                f"to mix them anyway add {argument('accept_engine_change')}",
             )
 
 
@@ -162,7 +165,8 @@ def _lines(folder: Path, table: str) -> list[dict[str, str]]:
         text = path.read_text("utf-8")
     except OSError:
         raise RunError(
-            f"{path}: there is no such file, or none to be read; --merge takes folders that elolab claims wrote"
+            f"{path}: there is no such file, or none to be read",
+            f"{argument('merge')} takes folders that elolab claims wrote",
         ) from None
     except UnicodeDecodeError:
         raise RunError(f"{path}: is not whole, or no table; {_remedy(folder)}") from None

@@ -17,10 +17,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from elolab.arena.files import OTHER_FOLDER
 from elolab.arena.notation.openings import load_suite
 from elolab.arena.play.store import Store
 from elolab.arena.records import digest_of
 from elolab.arena.run import RunError, differences, plain
+from elolab.engine.errors import argument
 from elolab.engine.settings.toml_values import format_toml
 from elolab.tuning.claims.spec import ClaimsSpec, Part
 
@@ -107,19 +109,20 @@ def refuse_changes(
         for change in _changes(part, known[part.id], surroundings)
     ]  # fmt: skip
     if changes:
-        raise RunError(_refusal(changes, spec, directory))
+        raise RunError(_refusal(changes, spec, directory), _REMEDY)
     seen = _seen(store, elsewhere)
     gone = _left_out(spec, known, *seen)
     if gone:
         raise RunError(
-            f"{directory}: {gone[0]} was registered and something of it is known, {spec.source} has it no more; "
-            f"{_REMEDY}"
+            f"{directory}: {gone[0]} was registered and something of it is known, {spec.source} has it no more",
+            _REMEDY,
         )
     late = _late(store, spec, known, *seen)
     if late:
         raise RunError(
             f"{directory}: {late[0].id} of {spec.source} is a new rule for games or searches that are known from "
-            f"another part; {_REMEDY}"
+            f"another part",
+            _REMEDY,
         )
 
 
@@ -282,7 +285,7 @@ def _told(value: Any) -> str:
     return NOTHING if value is None else format_toml(value)
 
 
-_REMEDY = 'give another folder with --out, or keep it as an amendment with --amend "why"'
+_REMEDY = f'{OTHER_FOLDER}, or keep it as an amendment with {argument("amend")} "why"'
 
 
 def _refusal(changes: Sequence[tuple[str, str, Any, Any]], spec: ClaimsSpec, directory: Path) -> str:
@@ -291,5 +294,5 @@ def _refusal(changes: Sequence[tuple[str, str, Any, Any]], spec: ClaimsSpec, dir
     others = f" (and {more} more changes)" if more > 1 else " (and 1 more change)" if more else ""
     return (
         f"{directory}: {part} was registered with {path} = {_told(old)}, by {spec.source} it is now {_told(new)}"
-        f"{others}; {_REMEDY}"
+        f"{others}"
     )

@@ -17,6 +17,7 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import Any, Unpack
 
+from elolab.arena.files import OTHER_FOLDER
 from elolab.arena.play.live import first_that_fits
 from elolab.arena.play.stages import GameStage, StagePlan
 from elolab.arena.play.store import STORE_NAME, Store
@@ -24,6 +25,7 @@ from elolab.arena.provenance.caveats import caveats_of
 from elolab.arena.run import SEVERAL, Purpose, Run, RunError, RunOptions, engines_of
 from elolab.arena.spec import default_part
 from elolab.arena.statistics.faults import FORFEITS, faults_of
+from elolab.engine.errors import argument
 from elolab.engine.language import console
 from elolab.tuning.ablation.run import sides_of
 from elolab.tuning.ablation.verdicts import ERROR_RATE
@@ -103,7 +105,9 @@ def purpose_of(
     ``merged`` are the cells to be merged, by part. Raises ``RunError`` if the reason is blank.
     """
     if amend is not None and not amend.strip():
-        raise RunError(f"claims: --amend {amend!r}: expected the reason for the change, which is kept for good")
+        raise RunError(
+            f"claims: {argument('amend', repr(amend))}: expected the reason for the change, which is kept for good"
+        )
     source = [spec.text, str(Path(spec.source).resolve()), spec.budget.name, list(spec.only)]
     content = {"format": FORMAT, "game": spec.game, "budget": spec.budget.name}
     check = _check_of(spec, directory, amend, merged, accept_engine_change)
@@ -131,8 +135,8 @@ def _check_of(
     def check(store: Store, recorded: Any) -> None:
         if recorded.get("format") != FORMAT:
             raise RunError(
-                f"{directory}: holds claims by the rules of an older version; its report stays as it is, give another "
-                "folder with --out"
+                f"{directory}: holds claims by the rules of an older version; its report stays as it is",
+                OTHER_FOLDER,
             )
         for key, now in (("game", spec.game), ("budget", spec.budget.name)):
             if recorded[key] != now:

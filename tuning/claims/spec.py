@@ -18,6 +18,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from elolab.arena.records import digest_of
+from elolab.engine.errors import argument
 from elolab.engine.language import DEFAULT_LANGUAGE, LANGUAGES
 from elolab.engine.settings.configuration import ConfigurationError, Table, nearest, read_toml
 from elolab.engine.settings.limits import LimitError, Limits
@@ -303,7 +304,9 @@ def _picked(claims: Sequence[Claim], only: Sequence[str], where: str, budget: st
             known = ", ".join(claim.id for claim in claims)
             raise ConfigurationError(f"{where}: there is no claim {name!r}{nearest(name, names)}; it has {known}")
         if not any(part.id == name or claim.id == name for claim in claims for part in claim.parts):
-            raise ConfigurationError(f"{where}: the budget {budget} asks no part of {name}; give another with --budget")
+            raise ConfigurationError(
+                f"{where}: the budget {budget} asks no part of {name}", f"give another with {argument('budget')}"
+            )
     found = []
     for claim in claims:
         parts = tuple(part for part in claim.parts if not only or {claim.id, part.id} & set(only))

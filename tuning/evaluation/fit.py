@@ -28,7 +28,7 @@ from elolab.arena.players.processors import Side
 from elolab.arena.records import BUILTIN, PlayerSpec, digest_of
 from elolab.arena.run import Purpose, Run, RunOptions, engines_of
 from elolab.arena.statistics.elo import Pentanomial
-from elolab.engine.errors import UserError
+from elolab.engine.errors import UserError, argument
 from elolab.engine.language import console
 from elolab.engine.rules import Rules
 from elolab.engine.settings.configuration import find_config
@@ -247,7 +247,9 @@ def fitting_of(game: Game) -> EvaluationFitting:
     fitting = game.fitting
     if fitting is None:
         able = ", ".join(name for name in GAMES if game_named(name).fitting is not None)
-        raise UserError(f"fit-evaluation: the evaluation of {game.name} has no file of weights to fit; --game {able}")
+        raise UserError(
+            f"fit-evaluation: the evaluation of {game.name} has no file of weights to fit", argument("game", able)
+        )
     return fitting
 
 
@@ -257,27 +259,32 @@ def check_fit(spec: FitSpec) -> EvaluationFitting:
 
     fitting = fitting_of(game_named(spec.game))
     if spec.until_no_gain and not spec.match_pairs:
-        raise UserError("fit-evaluation: --until-no-gain needs matches; give --match-pairs of at least 1")
+        raise UserError(
+            f"fit-evaluation: {argument('until_no_gain')} needs matches",
+            f"give {argument('match_pairs')} of at least 1",
+        )
     if spec.patterns and not fitting.pattern_weights:
-        raise UserError(f"fit-evaluation: the evaluation of {spec.game} has no patterns; --patterns off")
+        raise UserError(f"fit-evaluation: the evaluation of {spec.game} has no patterns", argument("patterns", "off"))
     if fitting.regression == "logistic" and spec.phases != fitting.phases:
         raise UserError(
-            f"fit-evaluation: --phases {spec.phases}: the evaluation of {spec.game} has {fitting.phases} rows of "
-            "weights, with all the material and with none; leave the option out"
+            f"fit-evaluation: {argument('phases', spec.phases)}: the evaluation of {spec.game} has "
+            f"{fitting.phases} rows of weights, with all the material and with none",
+            "leave the option out",
         )
     if fitting.regression == "linear" and spec.score_share:
         raise UserError(
-            f"fit-evaluation: --score-share {spec.score_share}: positions of {spec.game} have exact results; leave the "
-            "option out"
+            f"fit-evaluation: {argument('score_share', spec.score_share)}: positions of {spec.game} have exact results",
+            "leave the option out",
         )
     if fitting.regression == "logistic" and spec.score_limits is not None:
         raise UserError(
-            f"fit-evaluation: --score-limit {spec.score_limits}: in {spec.game} the scores of the games' own searches "
-            "are fitted to; give --score-share"
+            f"fit-evaluation: {argument('score_limit', spec.score_limits)}: in {spec.game} the scores of the games' "
+            "own searches are fitted to",
+            f"give {argument('score_share')}",
         )
     if fitting.regression == "linear" and STEPS % spec.phases:
         divisors = ", ".join(str(number) for number in range(1, STEPS + 1) if STEPS % number == 0)
-        raise UserError(f"fit-evaluation: --phases {spec.phases}: expected one of {divisors}")
+        raise UserError(f"fit-evaluation: {argument('phases', spec.phases)}: expected one of {divisors}")
     scores = () if spec.score_limits is None else (spec.score_limits,)
     for limits in (spec.limits, *scores, *spec.match_limits):
         if not limits.is_reproducible:

@@ -12,7 +12,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from elolab.engine.settings.weights import MAX_WEIGHT, STEPS
-from elolab.tuning.evaluation.ridge import MIN_POSITIONS_PER_FEATURE, Fit, FitError, Sample, is_held_out, phases_of
+from elolab.tuning.evaluation.ridge import (
+    FEWER_PHASES,
+    MIN_POSITIONS_PER_FEATURE,
+    Fit,
+    FitError,
+    Sample,
+    is_held_out,
+    phases_of,
+)
 
 STRENGTHS = (10.0, 50.0, 200.0, 800.0)
 """Candidate strengths: noisy game results need strong ones, search scores weak ones."""
@@ -38,7 +46,7 @@ def fit_patterns(sample: Sample, steps: np.ndarray, numbers: np.ndarray, size: i
     fits = [_best_of_phase(phase, phases, sample, steps, numbers, size, held_out, STRENGTHS) for phase in range(phases)]
     filled = [phase for phase, found in enumerate(fits) if found is not None]
     if not filled:
-        raise FitError("too few positions for any phase; play more games (--games) or tell fewer apart (--phases)")
+        raise FitError("too few positions for any phase", FEWER_PHASES)
     nearest = [min(filled, key=lambda other: abs(other - phase)) for phase in range(phases)]
     chosen = [found for phase in nearest if (found := fits[phase]) is not None]
     features = np.stack([weights[size:] for _, weights in chosen])

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elolab.engine.errors import UserError
+from elolab.engine.errors import UserError, argument
 from elolab.engine.settings.weights import MAX_WEIGHT, STEPS
 
 STRENGTHS = (1e-5, 1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1)
@@ -22,6 +22,9 @@ CURVE = (16, 8, 4, 2, 1)
 """Divisors of the number of training games in the learning curve."""
 MIN_POSITIONS_PER_FEATURE = 5
 """A phase with fewer positions per feature takes the weights of the nearest phase that has enough."""
+
+
+FEWER_PHASES = f"play more games ({argument('games')}) or tell fewer phases apart ({argument('phases')})"
 
 
 class FitError(UserError):
@@ -137,8 +140,8 @@ def _solved(moments: Sequence[tuple[int, np.ndarray, np.ndarray]], strength: flo
         filled.append(phase)
     if not filled:
         raise FitError(
-            f"too few positions: no phase has {MIN_POSITIONS_PER_FEATURE} for each of {size} features; "
-            "play more games (--games) or tell fewer phases apart (--phases)"
+            f"too few positions: no phase has {MIN_POSITIONS_PER_FEATURE} for each of {size} features",
+            FEWER_PHASES,
         )
     for phase in range(len(moments)):
         if phase not in filled:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from elolab.arena.files import OTHER_FOLDER
 from elolab.arena.play.live import first_that_fits
 from elolab.arena.play.stages import StagePlan
 from elolab.arena.play.store import STORE_NAME, Store
@@ -106,8 +107,8 @@ def _check_method(spec: TuningSpec, store: Store) -> None:
     """Raise ``RunError`` if the run was begun by another version of the method."""
     if spec.sampler == "duel" and len(store) and store.metadata(METHOD_METADATA) != METHOD:
         raise RunError(
-            f"{store.directory}: was begun by another version of elolab, which paired its settings otherwise; finish "
-            "it with that version, or give another folder with --out"
+            f"{store.directory}: was begun by another version of elolab, which paired its settings otherwise",
+            f"finish it with that version, or {OTHER_FOLDER}",
         )
 
 

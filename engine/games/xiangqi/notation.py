@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from elolab.engine.compiled.kernel import array_of, new_record
+from elolab.engine.errors import argument
 from elolab.engine.games.contract import MoveError, PositionError
 from elolab.engine.games.xiangqi.moves import is_safe
 from elolab.engine.games.xiangqi.position import (
@@ -240,7 +241,8 @@ def read_moves(position: Any, moves: Sequence[str], ranks: str) -> list[str]:
     if len(readings) == 2 and readings[0]:
         raise MoveError(
             f"moves {' '.join(moves)}: legal with ranks 0-9 ({' '.join(readings[0])}) and with ranks 1-10 "
-            f"({' '.join(readings[1])} in ranks 0-9); say --ranks 0 or --ranks 1"
+            f"({' '.join(readings[1])} in ranks 0-9)",
+            f"say {argument('ranks', 0)} or {argument('ranks', 1)}",
         )
     if not readings:
         raise failure

@@ -11,7 +11,7 @@ from typing import Any
 
 from elolab.arena.notation.openings import Suite
 from elolab.arena.records import Outcome, PlayerSpec
-from elolab.arena.run import REMEDY, Run, RunError
+from elolab.arena.run import OTHER_OR_REMOVE, Run, RunError
 from elolab.arena.statistics.elo import Pentanomial
 from elolab.engine.settings.limits import Limits
 from elolab.tuning.matches import Match, MatchTable
@@ -110,7 +110,8 @@ class SettingsPairGames:
             if self._settings.get(place, settings) != settings:
                 raise RunError(
                     f"{self._run.directory}: game {place[1]} was played between other settings than this specification "
-                    f"leads to; {REMEDY}"
+                    f"leads to",
+                    OTHER_OR_REMOVE,
                 )
         return match
 

@@ -13,6 +13,7 @@ from elolab.arena.players.processors import Side
 from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats, caveats_of
 from elolab.arena.run import Purpose, Run, RunError, RunOptions, check_directory, engines_of
 from elolab.arena.statistics.faults import FORFEITS, FaultCount, faults_of
+from elolab.engine.errors import argument
 from elolab.engine.language import console
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import Value
@@ -130,7 +131,7 @@ def _recommended(directory: Path) -> tuple[TuningPlan, dict[str, Value]]:
             recorded, values = store.metadata(FILE_METADATA), store.metadata(RECOMMENDATION_METADATA)
     if recorded is None or values is None:
         what = "no study in it" if recorded is None else "its study has no recommendation yet"
-        raise RunError(f"{directory}: {what}; elolab tune SPEC.toml --out {directory} makes one")
+        raise RunError(f"{directory}: {what}", f"elolab tune SPEC.toml {argument('out', directory)} makes one")
     spec = tuning_from_text(*recorded)
     named = dict(zip(spec.space.names, values, strict=True))
     if named == spec.space.default:
@@ -188,9 +189,9 @@ def further_stage(
     limits = limits or spec.conditions.limits
     if pairs is not None and pairs > (left := len(pairs_of_match(plan, store, limits, recommendation))):
         raise RunError(
-            f"validate: --pairs {pairs} needs as many openings from which no sequential test has played at {limits}, "
-            f"but the validation half of the suite {spec.conditions.openings!r} has {left} of them; give fewer pairs "
-            "or another --limit"
+            f"validate: {argument('pairs', pairs)} needs as many openings from which no sequential test has played at "
+            f"{limits}, but the validation half of the suite {spec.conditions.openings!r} has {left} of them",
+            f"give fewer pairs or another {argument('limit')}",
         )
     longest = pairs or maximum_pairs or spec.validation.pairs(games_to_validate(spec, store))
     longest = min(longest, len(plan.reserved))
