@@ -47,7 +47,7 @@ OPENING = re.compile(r"(?:Of|Those|The same|What|Who|Whose)\b")
 
 AT_MOST = {
     "docs": (0, 0, 0),
-    "engine": (3, 53, 13),
+    "engine": (3, 51, 13),
     "arena": (59, 36, 32),
     "tuning": (32, 96, 28),
     "elolab": (10, 9, 13),
