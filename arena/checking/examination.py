@@ -6,16 +6,17 @@ import dataclasses
 import time
 from collections.abc import Callable, Collection, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
-from elolab.arena.checking.contract import Answer, CheckSettings, Failed, Remark, Skipped
 from elolab.arena.checking.dialects import dialect_named
 from elolab.arena.checking.dialects.dialect import Dialect, Knowledge
-from elolab.arena.checking.positions import Positions, positions_of
-from elolab.arena.checking.wire import Wire
+from elolab.arena.checking.findings import CheckSettings, Failed, Remark, SearchAnswer, Skipped
+from elolab.arena.checking.positions import positions_of
 from elolab.arena.players.contract import PlayerClock, PlayerFault
 from elolab.arena.players.event_loop import in_thread, run
 from elolab.arena.players.external import LogDialogue
+from elolab.arena.players.process import EngineProcess
 from elolab.engine.errors import UserError
 from elolab.engine.games.contract import Position
 from elolab.engine.settings.limits import Limits
@@ -39,7 +40,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CheckOutcome:
     """The outcome of a check."""
 
     check: Check
@@ -63,26 +64,22 @@ class Examination:
         self._log = log
         self.checks = tuple(checks)
         self.knowledge = Knowledge()
-        self.positions: Positions = positions_of(settings.game)
+        self.positions = positions_of(settings.game)
+        self.start_position = self.positions.ordinary[0]
         self.name = ""
         """The program's own name."""
-        self._dialect_class = dialect_named(settings.protocol)
-        self._dialect: Dialect | None = None
+        self._dialect_class: type[Dialect[Any]] = dialect_named(settings.protocol)
+        self._dialect: Dialect[Any] | None = None
         self._blocked: set[str] = set()
         """Checks that failed, or were not tried because another did."""
 
     @property
-    def dialect(self) -> Dialect:
+    def dialect(self) -> Dialect[Any]:
         """The conversation with the current process."""
         assert self._dialect is not None
         return self._dialect
 
-    @property
-    def wire(self) -> Wire:
-        """The connection to that process."""
-        return self.dialect.wire
-
-    def run(self) -> Iterator[Outcome]:
+    def run(self) -> Iterator[CheckOutcome]:
         """Try every check in turn."""
         for entry in self.checks:
             check = entry
@@ -92,19 +89,19 @@ class Examination:
             outcome = run(self._try(check))
             if outcome.verdict == "failed":
                 self._blocked.add(check.name)
-            yield Outcome(check, outcome.verdict, outcome.remark, outcome.dialogue, round(time.monotonic() - began, 3))
+            yield dataclasses.replace(outcome, seconds=round(time.monotonic() - began, 3))
 
     def close(self) -> None:
         """End the process."""
         if self._dialect is not None:
-            self.wire.process.end_now()
+            self.dialect.process.end_now()
             self._dialect = None
 
-    async def _try(self, check: Check) -> Outcome:
+    async def _try(self, check: Check) -> CheckOutcome:
         missing = [name for name in check.needs if name in self._blocked]
         if missing:
             self._blocked.add(check.name)
-            return Outcome(check, "skipped", Remark("skip.needs", {"names": ", ".join(missing)}))
+            return CheckOutcome(check, "skipped", Remark("skip.needs", {"names": ", ".join(missing)}))
         if check.is_fresh:
             await self.end()
         began_ns = time.monotonic_ns()
@@ -112,29 +109,34 @@ class Examination:
             if self._dialect is None and check.needs:
                 await self.start()
                 began_ns = time.monotonic_ns()
-            return Outcome(check, "passed", await check.test(self))
+            return CheckOutcome(check, "passed", await check.test(self))
         except Skipped as skipped:
-            if self._dialect is not None and self.wire.process.dialogue.tail(began_ns):
+            if self._dialect is not None and self.dialect.process.dialogue.tail(began_ns):
                 await self.end()  # in the midst of something
-            return Outcome(check, "skipped", skipped.remark)
+            return CheckOutcome(check, "skipped", skipped.remark)
         except Failed as failed:
-            return Outcome(check, "failed", failed.remark, await self._end_with_dialogue(began_ns))
+            remark = failed.remark
         except PlayerFault as fault:
             remark = Remark("failure.fault", {"text": fault.text})
-            return Outcome(check, "failed", remark, await self._end_with_dialogue(began_ns))
+        dialogue = None if self._dialect is None else self.dialect.process.dialogue
+        await self.end()  # its state is unknown
+        return CheckOutcome(check, "failed", remark, () if dialogue is None else tuple(dialogue.tail(began_ns)))
 
     # What checks use.
 
     async def start(self) -> None:
         """Start a new process, shake hands, set the options and begin a game."""
         await self.connect()
-        await self.dialect.settle()
+        await self.dialect.settled()
         await self.dialect.begin_game()
 
     async def connect(self) -> None:
         """Start a new process, shake hands and set the options; raises ``UserError`` if an option cannot be set."""
         await self.end()
-        process = await in_thread(Wire, self.settings.command, self.settings.directory, self._log)
+        command = self.settings.command
+        process = await in_thread(EngineProcess, command, self.settings.directory)
+        if self._log is not None:
+            process.dialogue.sink = self._log(PurePath(command[0]).name, process.command, process.process_id)
         self._dialect = self._dialect_class(process, self.settings, self.knowledge)
         await self.dialect.greet()
         self.name = self.dialect.name or self.name
@@ -146,12 +148,12 @@ class Examination:
     async def end(self) -> None:
         """End the process, if there is one."""
         if self._dialect is not None:
-            await self.wire.process.end()
+            await self.dialect.process.end()
             self._dialect = None
 
     async def search(
         self, position: Position, limits: Limits | None = None, clock: PlayerClock | None = None
-    ) -> Answer:
+    ) -> SearchAnswer:
         """Search a position; raises ``Failed`` unless the answer is a legal move."""
         answer = await self.dialect.search(position, limits, clock)
         expect_legal(position, answer)
@@ -162,16 +164,8 @@ class Examination:
         if name not in self.dialect.limits:
             raise self.dialect.lacking()
 
-    async def _end_with_dialogue(self, began_ns: int) -> tuple[str, ...]:
-        """End the process, whose state is unknown; returns the dialogue since ``began_ns``."""
-        if self._dialect is None:
-            return ()
-        process = self.wire.process
-        await self.end()
-        return tuple(process.dialogue.tail(began_ns))
 
-
-def expect_legal(position: Position, answer: Answer, banned: Collection[str] = ()) -> None:
+def expect_legal(position: Position, answer: SearchAnswer, banned: Collection[str] = ()) -> None:
     """Raise ``Failed`` unless the answer is a legal move outside ``banned``."""
     if answer.has_resigned:
         return
@@ -190,10 +184,3 @@ def full_clock(limits: Limits) -> PlayerClock:
         limits.clock_ms * 1_000_000, limits.increment_ms, limits.clock_ms, limits.increment_ms,
         limits.moves_per_control, limits.moves_per_control,
     )  # fmt: skip
-
-
-def need(position: Position | None) -> Position:
-    """Require a position that a game may lack; raises ``Skipped`` if it does."""
-    if position is None:
-        raise Skipped("skip.game")
-    return position

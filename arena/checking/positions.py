@@ -30,7 +30,7 @@ STALEMATES = {"xiangqi": "3k5/4P4/9/9/9/9/9/9/9/4K4 b - - 0 1"}
 
 
 @dataclass(frozen=True)
-class Positions:
+class SamplePositions:
     """Test positions of one game; ``None`` where the random games had none of the kind."""
 
     ordinary: tuple[Position, ...]
@@ -53,7 +53,7 @@ class Positions:
 
 
 @functools.cache
-def positions_of(name: str) -> Positions:
+def positions_of(name: str) -> SamplePositions:
     """The test positions of a game; do not modify them."""
     game = game_named(name)
     games = [_random_game(game, seed) for seed in range(GAMES)]
@@ -65,7 +65,7 @@ def positions_of(name: str) -> Positions:
 
     in_check = first(lambda position: position.in_check and len(position.legal_moves()) > 1)
     last = [positions[-1] for positions in ended]
-    return Positions(
+    return SamplePositions(
         ordinary=tuple(positions[min(SPACING * number, len(positions) - 2)] for number, positions in enumerate(games)),
         long=long[LONG_PLIES if len(long) > LONG_PLIES else -ENDGAME_PLIES],
         in_check=in_check,

@@ -11,7 +11,7 @@ import functools
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from elolab.arena.players.contract import (
     LEVEL_SCORE,
@@ -39,6 +39,8 @@ LogDialogue = Callable[[str, Sequence[str], int], DialogueSink | None]
 """Opens the sink of a dialogue, from a player's name, its command and its process number."""
 QUOTED = 80
 """Characters of an engine's line that the text of a fault repeats."""
+PASS = "pass"
+"""The move of a side that can only pass."""
 LATE_ANSWER_MS = 250
 """Time after its deadline for a thinking engine to obey a stop, before it counts as hanging."""
 
@@ -57,21 +59,52 @@ def without_history(position: Position) -> str:
     return " ".join([board, side, *(("-", "-", "0", "1") if counters else ())])
 
 
-class ExternalSession(Protocol):
-    """Tracks the replies that are due and the engine's output. Pure: text in."""
+class EngineSession(ABC):
+    """Tracks the replies that are due and the engine's output. Pure: text in, lines out."""
+
+    def __init__(self) -> None:
+        self.engine_name = ""
+        self.answer = ""
+        """The line that ended the last search; empty before."""
+        self.unexpected = 0
+        """Number of unrequested replies, which are ignored."""
+        self._due: set[str] = set()
 
     @property
     def is_idle(self) -> bool:
         """Whether no reply is due."""
+        return not self._due
 
+    @abstractmethod
     def receive(self, text: str) -> str:
         """Process a line of the engine; returns the reply that it is or completes, else empty.
 
         With ``search_replies``, the text may include preceding lines that are no replies.
         """
 
+    @abstractmethod
+    def synchronise(self, *before: str) -> list[str]:
+        """Send lines and ask whether the engine has processed them, if the protocol can."""
 
-SessionKind = TypeVar("SessionKind", bound=ExternalSession)
+    def stop(self) -> list[str]:
+        """End the search, whose answer is due."""
+        return self.synchronise("stop")
+
+    def _expect(self, reply: str, *lines: str) -> list[str]:
+        """Send lines, after which ``reply`` is due."""
+        self._due.add(reply)
+        return [*lines]
+
+    def _take(self, reply: str) -> str:
+        """Take a reply: empty if it was not due."""
+        if reply not in self._due:
+            self.unexpected += 1
+            return ""
+        self._due.discard(reply)
+        return reply
+
+
+SessionKind = TypeVar("SessionKind", bound=EngineSession)
 
 
 class ExternalPlayer(ABC, Generic[SessionKind]):
@@ -120,18 +153,53 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
         """Tell the engine that a game begins, and wait until it is ready."""
 
     @abstractmethod
-    async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
-        """One search; see ``arena.players.contract.Player``."""
+    async def _question(
+        self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag
+    ) -> list[str]:
+        """Prepare the engine for a question, while no clock runs, and return the lines that ask for a move."""
 
     @abstractmethod
+    def _restart(self, position: Position, moves: Sequence[str]) -> None:
+        """Present the position, which ``moves`` led to, as a new game's in the next question."""
+
+    @abstractmethod
+    async def _reply(self, elapsed_ns: int, position: Position) -> Reply:
+        """Read the session's answer; raises as ``move`` does."""
+
+    @property
+    def _passes_by_itself(self) -> bool:
+        """Whether the engine is not asked where it can only pass."""
+        return False
+
+    async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
+        """One search. The clock runs from just before the question is written until the answer has arrived."""
+        if self._passes_by_itself and position.legal_moves() == [PASS]:
+            return Reply(PASS, None, None, None, 0)
+        lines = await self._question(position, moves, clock, stop)
+        return await self._search(lines, position, clock, stop, time.monotonic_ns())
+
     async def move_afresh(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int
     ) -> Reply:
         """One more search after an answer without a move; see ``arena.players.contract.Player``."""
+        began_ns = time.monotonic_ns() - spent_ns
+        self._restart(position, moves)
+        lines = await self._question(position, moves, clock, stop)
+        return await self._search(lines, position, clock, stop, began_ns)
 
-    @abstractmethod
+    async def _search(
+        self, lines: Sequence[str], position: Position, clock: PlayerClock | None, stop: StopFlag, began_ns: int
+    ) -> Reply:
+        return await self._reply(await self._wait_for_move(lines, clock, stop, began_ns), position)
+
     async def _halt(self) -> bool:
         """Stop the search, or end an engine that does not obey; returns whether it moved. The engine is then idle."""
+        deadline_ns = time.monotonic_ns() + LATE_ANSWER_MS * 1_000_000
+        try:
+            await self._converse(self._session.stop(), deadline_ns)
+        except (DeadlinePassed, ProcessEnded):
+            await self._running().end()
+        return self._session.answer != ""
 
     def hear_draw_offer(self) -> None:
         """Does nothing in protocols without draw offers."""

@@ -89,15 +89,15 @@ class AdaptedPlayer(UcciPlayer):
         try:
             return await super()._wait_for_move(lines, clock, stop, began_ns)
         except GameStopped:
-            if not self._session.best_move_line:
+            if not self._session.answer:
                 raise
             return time.monotonic_ns() - began_ns
 
-    async def _reply(self, elapsed_ns: int) -> Reply:
+    async def _reply(self, elapsed_ns: int, position: Position) -> Reply:
         try:
-            return await super()._reply(elapsed_ns)
+            return await super()._reply(elapsed_ns, position)
         except (PlayerResigned, NoMove):
-            return await self._reply_with_move(elapsed_ns)
+            return await self._made_move(elapsed_ns)
 
 
 class AdaptedEngine:

@@ -11,14 +11,13 @@ themselves and reject the command (``gtp_passes``).
 from __future__ import annotations
 
 import re
-import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from elolab.arena.players.contract import Fault, NoMove, PlayerClock, PlayerFault, PlayerResigned, Reply
-from elolab.arena.players.external import ExternalPlayer
+from elolab.arena.players.external import PASS, QUOTED, EngineSession, ExternalPlayer
 from elolab.arena.players.registry import Greeting, Protocol
 from elolab.engine.settings.keys import TEXTS, Section, Topic
 from elolab.engine.settings.limits import OWN_LEVEL, Limits
@@ -29,16 +28,13 @@ if TYPE_CHECKING:
     from elolab.engine.games.contract import Position
     from elolab.engine.settings.configuration import Table
 
-PASS = "pass"
 PASS_WORDS = frozenset({PASS, "pa", "ps", "--", "@@"})
 """Spellings of a pass among Othello programs, in lower case."""
 PASSES = ("send", "omit")
 """Values of ``gtp_passes``: passes are sent and asked for, or the engine passes by itself."""
-BOARD_SIZE = 8
+NEW_GAME = ("boardsize 8", "clear_board")
 MAX_ANSWER = 1000
 """Lines of an answer that are kept."""
-QUOTED = 80
-"""Characters of an engine's words in messages."""
 
 
 def commands_of(spec: PlayerSpec) -> tuple[str, ...]:
@@ -97,7 +93,7 @@ def mistake_in(spec: PlayerSpec) -> str:
 
 
 @dataclass(frozen=True)
-class Answer:
+class GtpAnswer:
     """The engine's answer to one command."""
 
     command: str
@@ -115,7 +111,7 @@ _NUMBERED = re.compile(r"(\d+)(?:\s+(.*))?")
 """Matches an answer's text with its number after a blank."""
 
 
-class GtpSession:
+class GtpSession(EngineSession):
     """Tracks due answers and their text. Pure: lines in, answers out.
 
     Every command is numbered. By GTP 2 the number comes right behind the sign of the answer ("=17 c3"); some engines
@@ -125,12 +121,12 @@ class GtpSession:
     """
 
     def __init__(self) -> None:
-        self.answers: list[Answer] = []
+        super().__init__()
+        self.answers: list[GtpAnswer] = []
         """Answers to the commands of the last question."""
-        self.unexpected = 0
-        """Number of unrequested answers, which are ignored."""
         self._number = 0
-        self._due: deque[tuple[str, str]] = deque()
+        self._asked: deque[tuple[str, str]] = deque()
+        """Number and command of each answer that is due."""
         self._lines: list[str] | None = None
         self._is_success = False
         self._numbers_after_blank: bool | None = None
@@ -139,7 +135,11 @@ class GtpSession:
     @property
     def is_idle(self) -> bool:
         """Whether no answer is due."""
-        return not self._due
+        return not self._asked
+
+    def synchronise(self, *before: str) -> list[str]:
+        """Ask commands, all of which are answered."""
+        return self.ask(*before, "protocol_version")
 
     def ask(self, *commands: str) -> list[str]:
         """The lines of some commands; their answers are due."""
@@ -147,7 +147,7 @@ class GtpSession:
         lines = []
         for command in commands:
             self._number += 1
-            self._due.append((str(self._number), command))
+            self._asked.append((str(self._number), command))
             lines.append(f"{self._number} {command}")
         return lines
 
@@ -159,8 +159,8 @@ class GtpSession:
                     self._lines.append(line)
                 return ""
             text, self._lines = "\n".join(self._lines).strip(), None
-            _, command = self._due.popleft()
-            self.answers.append(Answer(command, self._is_success, text))
+            _, command = self._asked.popleft()
+            self.answers.append(GtpAnswer(command, self._is_success, text))
             return command
         begun = _ANSWER.match(line.lstrip())
         if begun is None:
@@ -168,7 +168,7 @@ class GtpSession:
         sign, number, text = begun.groups()
         if not number:
             number, text = self._number_after_blank(text)
-        if not self._due or number not in ("", self._due[0][0]):
+        if not self._asked or number not in ("", self._asked[0][0]):
             self.unexpected += 1
             return ""
         self._is_success, self._lines = sign == "=", [text]
@@ -177,8 +177,8 @@ class GtpSession:
     def _number_after_blank(self, text: str) -> tuple[str, str]:
         """Split off the number at the start of an answer's text, if the engine writes it there."""
         found = _NUMBERED.fullmatch(text)
-        if self._numbers_after_blank is None and self._due:
-            self._numbers_after_blank = found is not None and found[1] == self._due[0][0] and found[2] is not None
+        if self._numbers_after_blank is None and self._asked:
+            self._numbers_after_blank = found is not None and found[1] == self._asked[0][0] and found[2] is not None
         if found is None or not self._numbers_after_blank:
             return "", text
         return found[1], found[2] or ""
@@ -195,6 +195,13 @@ def read_move(text: str) -> str | None:
 def play_command(move: str, side: int) -> str:
     """The line that sends a move of Black (0) or White (1)."""
     return f"play {'bw'[side]} {move if move == PASS else move.upper()}"
+
+
+def play_commands(moves: Sequence[str], *, sends_passes: bool, first: int = 0) -> list[str]:
+    """The lines that send the moves of a game from index ``first`` on."""
+    return [
+        play_command(move, ply % 2) for ply, move in enumerate(moves) if ply >= first and (move != PASS or sends_passes)
+    ]
 
 
 def time_settings_command(limits: Limits) -> str | None:
@@ -231,8 +238,10 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
         self._path: tuple[str, ...] = ()
         """Moves from the start of the game to the opening's position."""
         self._known: list[str] = []
-        self._refuses_time_left = False
         """Moves from the start of the game that the engine knows of."""
+        self._clears_board = False
+        """Whether the next question sends the game from its start."""
+        self._refuses_time_left = False
         self._commands: frozenset[str] = frozenset()
         """Commands known to the engine by its own list; empty if it gave none."""
 
@@ -264,49 +273,40 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
             raise PlayerFault("startup_failure", f"{self.name}: {unreachable(opening.position)}")
         self._path = path
         self._known = [*path, *opening.moves]
-        commands = [f"boardsize {BOARD_SIZE}", "clear_board"]
+        self._clears_board = False
         settings = time_settings_command(self.spec.limits)
-        if settings is not None:
-            commands.append(settings)
-        await self._converse(self._session.ask(*commands, *self._told(0)), deadline_ns, stop)
+        commands = [*NEW_GAME, *([] if settings is None else [settings]), *self._moves_from(0)]
+        await self._converse(self._session.ask(*commands), deadline_ns, stop)
         if refusal := self._refusal():
             raise await self._failed("startup_failure", refusal)
 
-    def _told(self, begin: int) -> list[str]:
-        """The lines that send the moves known to the engine, from index ``begin`` on."""
-        return [
-            play_command(move, ply % 2)
-            for ply, move in enumerate(self._known)
-            if ply >= begin and (move != PASS or passes_of(self.spec) == "send")
-        ]
+    def _moves_from(self, first: int) -> list[str]:
+        return play_commands(self._known, sends_passes=not self._passes_by_itself, first=first)
 
-    async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
-        """Send the new moves, then ``genmove``; the clock runs from before the first of these lines."""
-        if passes_of(self.spec) == "omit" and position.legal_moves() == [PASS]:
-            return Reply(PASS, None, None, None, 0)  # what led here is told before the next move
-        told = len(self._known)
-        line = [*self._path, *moves]
-        assert line[:told] == self._known, "the game goes on from where the engine knows it"
-        self._known = line
-        side = position.side_to_move
+    @property
+    def _passes_by_itself(self) -> bool:
+        return passes_of(self.spec) == "omit"
+
+    async def _question(
+        self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag
+    ) -> list[str]:
+        """The new moves, or the whole game if it restarts, then ``genmove``."""
         self._drain_unsolicited_lines()
-        began_ns = time.monotonic_ns()
+        first, self._known = len(self._known), [*self._path, *moves]
+        side = position.side_to_move
+        genmove = f"genmove {'bw'[side]}"
+        if self._clears_board:
+            self._clears_board = False
+            return self._session.ask("clear_board", *self._moves_from(0), genmove)
+        commands = self._moves_from(first)
         time_left = time_left_command(self.spec.limits, clock, side)
-        commands = self._told(told)
         if time_left is not None and self._knows("time_left") and not self._refuses_time_left:
             commands.append(time_left)
-        question = self._session.ask(*commands, f"genmove {'bw'[side]}")
-        return await self._reply(await self._wait_for_move(question, clock, stop, began_ns), position)
+        return self._session.ask(*commands, genmove)
 
-    async def move_afresh(
-        self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int
-    ) -> Reply:
-        """Replay the whole game, because GTP has no positions, and send ``genmove``."""
-        began_ns = time.monotonic_ns() - spent_ns
-        self._known = [*self._path, *moves]
-        genmove = f"genmove {'bw'[position.side_to_move]}"
-        question = self._session.ask("clear_board", *self._told(0), genmove)
-        return await self._reply(await self._wait_for_move(question, clock, stop, began_ns), position)
+    def _restart(self, position: Position, moves: Sequence[str]) -> None:
+        """Replay the whole game, because GTP has no positions."""
+        self._clears_board = True
 
     async def _reply(self, elapsed_ns: int, position: Position) -> Reply:
         answer = self._session.answers[-1]

@@ -7,7 +7,6 @@ protocol knows no other limit. It does not play the move that it names. A side t
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -22,10 +21,16 @@ from elolab.arena.players.contract import (
     number_of,
     variation_of,
 )
-from elolab.arena.players.external import LATE_ANSWER_MS, ExternalPlayer, canonical_position, without_history
-from elolab.arena.players.process import DeadlinePassed, ProcessEnded
+from elolab.arena.players.external import (
+    PASS,
+    QUOTED,
+    EngineSession,
+    ExternalPlayer,
+    canonical_position,
+    without_history,
+)
 from elolab.arena.players.registry import Greeting, Protocol
-from elolab.arena.protocols.gtp import PASS, PASS_WORDS
+from elolab.arena.protocols.gtp import PASS_WORDS
 from elolab.engine.settings.limits import Limits
 
 if TYPE_CHECKING:
@@ -35,8 +40,6 @@ if TYPE_CHECKING:
 
 VERSION = 2
 MAX_DISCS = 64
-QUOTED = 80
-"""Characters of an engine's words in messages."""
 
 
 def mistake_in(spec: PlayerSpec) -> str:
@@ -56,60 +59,56 @@ _VARIATION_MOVE = re.compile(r"[A-Za-z][1-8]|(?i:pa)|--|.")
 _NODES = re.compile(r"nodestats\s+(\d+)")
 
 
-class NBoardSession:
+class NBoardSession(EngineSession):
     """Tracks due replies and the last search's output. Pure: lines in, events out."""
 
     def __init__(self) -> None:
-        self.move_line = ""
-        self.unexpected = 0
-        """Number of unrequested replies, which are ignored."""
+        super().__init__()
         self._pings = 0
-        self._pong_due = ""
-        self._move_due = False
-        self._is_asking = False
+        self._asks_for_move = False
         """Whether output before ``pong`` belongs to an earlier search."""
         self._depth: int | None = None
         self._nodes: int | None = None
         self._searched = ""
         """The principal variation of the last line about a search, its moves without spaces."""
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether no reply is due."""
-        return not self._pong_due and not self._move_due
-
     def synchronise(self, *before: str) -> list[str]:
-        """Send lines and ask whether they have been dealt with; ``pong`` is due. It stops a search for good."""
-        self._is_asking = False
+        """Send lines and ask whether they have been processed; ``pong`` is due. It ends a search without an answer."""
+        self._asks_for_move = False
         self._pings += 1
-        self._pong_due = f"pong {self._pings}"
+        self._due = {f"pong {self._pings}"}
         return [*before, f"ping {self._pings}"]
+
+    def stop(self) -> list[str]:
+        """``ping`` ends a search."""
+        return self.synchronise()
 
     def think(self, *before: str) -> list[str]:
         """Send lines and ask for a move; after ``pong``, ``===`` is due."""
-        self.move_line, self._depth, self._nodes, self._searched = "", None, None, ""
+        self.answer, self._depth, self._nodes, self._searched = "", None, None, ""
         lines = [*self.synchronise(*before), "go"]
-        self._move_due = self._is_asking = True
+        self._asks_for_move = True
         return lines
 
-    def receive(self, line: str) -> str:
+    def receive(self, text: str) -> str:
         """Process one line of the engine; returns the first word of a due reply, else empty."""
-        line = line.strip()
-        if first_word(line) == "pong":
-            if not self._pong_due or line.split() != self._pong_due.split():
-                self.unexpected += 1
+        line = text.strip()
+        word = first_word(line)
+        if word == "pong":
+            if not self._take(" ".join(line.split())):
                 return ""
-            self._pong_due = ""
-            self._move_due = self._is_asking
-            return "pong"
-        if self._pong_due and self._is_asking:
+            if self._asks_for_move:
+                self._due = {"==="}
+            return word
+        if self._asks_for_move and self._due != {"==="}:
             return ""
         if line.startswith("==="):
-            if not self._move_due:
-                self.unexpected += 1
+            if not self._take("==="):
                 return ""
-            self._move_due, self.move_line = False, line
+            self.answer, self._asks_for_move = line, False
             return "==="
+        if line.startswith("set myname "):
+            self.engine_name = line.removeprefix("set myname ")
         depth, nodes = _SEARCH.match(line), _NODES.match(line)
         if depth is not None:
             self._searched, self._depth = depth.group(1), number_of(depth.group(2), MAX_DEPTH)
@@ -119,16 +118,14 @@ class NBoardSession:
 
     def reply(self, elapsed_ns: int) -> Reply | None:
         """The move with its reported figures; ``None`` if it is no move."""
-        found = _MOVE.match(self.move_line)
+        found = _MOVE.match(self.answer)
         move = None if found is None else read_move(found.group(1))
         if found is None or move is None:
             return None
         discs = found.group(2)
         score = None if discs is None else round(100 * max(-MAX_DISCS, min(MAX_DISCS, float(discs))))
         variation = variation_of(map(read_move, _VARIATION_MOVE.findall(self._searched[: 2 * MAX_VARIATION])))
-        return Reply(
-            move, score, self._depth, self._nodes, elapsed_ns, said=self.move_line, principal_variation=variation
-        )
+        return Reply(move, score, self._depth, self._nodes, elapsed_ns, said=self.answer, principal_variation=variation)
 
 
 def read_move(text: str) -> str | None:
@@ -155,52 +152,40 @@ class NBoardPlayer(ExternalPlayer[NBoardSession]):
 
     def __init__(self, spec: PlayerSpec, game: str) -> None:
         super().__init__(spec, game, NBoardSession)
-        self._opening_position = ""
+        self._start, self._first = "", 0
+        """The position from which the game is sent, and the number of moves before it."""
 
     async def _handshake(self, deadline_ns: int) -> None:
         depth = f"set depth {self.spec.limits.depth}"
         await self._converse(self._session.synchronise(f"nboard {VERSION}", depth), deadline_ns)
 
     async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
-        self._opening_position = canonical_position(self._game, opening.position)
-        game_line = _game_line(self._opening_position, opening.moves)
-        await self._converse(self._session.synchronise(game_line), deadline_ns, stop)
+        self._start, self._first = canonical_position(self._game, opening.position), 0
+        await self._converse(self._session.synchronise(_game_line(self._start, opening.moves)), deadline_ns, stop)
 
-    async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
-        """Send ``set game`` and ``go``, unless the only move is a pass."""
-        if position.legal_moves() == [PASS]:
-            return Reply(PASS, None, None, None, 0)
+    @property
+    def _passes_by_itself(self) -> bool:
+        return True
+
+    async def _question(
+        self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag
+    ) -> list[str]:
+        """``set game`` and ``go``."""
         self._drain_unsolicited_lines()
-        game_line = _game_line(self._opening_position, moves)
-        return await self._ask(game_line, position, clock, stop, time.monotonic_ns())
+        return self._session.think(_game_line(self._start, moves[self._first :]))
 
-    async def move_afresh(
-        self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int
-    ) -> Reply:
-        """Send the position as the start of a game, and ``go``."""
-        game_line = _game_line(without_history(position), ())
-        return await self._ask(game_line, position, clock, stop, time.monotonic_ns() - spent_ns)
+    def _restart(self, position: Position, moves: Sequence[str]) -> None:
+        self._start, self._first = without_history(position), len(moves)
 
-    async def _ask(
-        self, game_line: str, position: Position, clock: PlayerClock | None, stop: StopFlag, began_ns: int
-    ) -> Reply:
-        elapsed_ns = await self._wait_for_move(self._session.think(game_line), clock, stop, began_ns)
+    async def _reply(self, elapsed_ns: int, position: Position) -> Reply:
         reply = self._session.reply(elapsed_ns)
-        line = self._session.move_line
+        said = self._session.answer[:QUOTED]
         is_pass = reply is not None and reply.move == PASS and position.legal_moves() != [PASS]
-        if is_pass or line == "===":
-            raise NoMove(Fault("answered", said=line[:QUOTED]), elapsed_ns, None if reply is None else reply.score)
+        if is_pass or said == "===":
+            raise NoMove(Fault("answered", said=said), elapsed_ns, None if reply is None else reply.score)
         if reply is None:
-            raise await self._failed("illegal_move", Fault("not_a_move", said=line[:QUOTED]))
+            raise await self._failed("illegal_move", Fault("not_a_move", said=said))
         return reply
-
-    async def _halt(self) -> bool:
-        deadline_ns = time.monotonic_ns() + LATE_ANSWER_MS * 1_000_000
-        try:
-            await self._converse(self._session.synchronise(), deadline_ns)
-        except (DeadlinePassed, ProcessEnded):
-            await self._running().end()
-        return self._session.move_line != ""
 
 
 PROTOCOL = Protocol(

@@ -21,15 +21,15 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from elolab.arena.players.contract import Fault, NoMove, PlayerClock, PlayerFault, Reply, first_word, number_of
-from elolab.arena.players.external import QUOTED, canonical_position
+from elolab.arena.players.external import QUOTED
 from elolab.arena.players.options import Option, unknown_option
 from elolab.arena.players.process import DeadlinePassed
 from elolab.arena.players.registry import Greeting, Protocol
-from elolab.arena.protocols import uci
-from elolab.arena.protocols.uci import GameLine, Information, UciPlayer, UciSession
+from elolab.arena.protocols import uci, uci_family
+from elolab.arena.protocols.uci_family import GameLine, Information, UciFamilyPlayer, UciFamilySession
 from elolab.engine.settings.keys import Topic
 from elolab.engine.settings.limits import Limits
 from elolab.engine.values import MATE
@@ -107,12 +107,12 @@ def parse_option(line: str) -> Option | None:
     if found is None:
         return None
     name, kind, rest = found.groups()
-    return uci.parse_option(f"option name {name} {kind}{rest}")
+    return uci_family.parse_option(f"option name {name} {kind}{rest}")
 
 
 def parse_information(line: str) -> Information:
     """Read an ``info`` line, whose score is a plain number, or has a unit as in UCI."""
-    information = uci.parse_information(line)
+    information = uci_family.parse_information(line)
     if information.score is None:
         plain = _PLAIN_SCORE.search(re.split(r"\b(?:pv|message)\b", line, maxsplit=1)[0])
         if plain is not None:
@@ -239,8 +239,8 @@ def moves_that_lose(position: Position) -> list[str]:
 # --- The conversation -------------------------------------------------------------------------------------------------
 
 
-class UcciSession(UciSession):
-    """Tracks due replies and the last search's output. Pure: lines in, events out."""
+class UcciSession(UciFamilySession):
+    """The words of UCCI. Pure: lines in, events out."""
 
     opening = ("ucci", "ucciok")
     answers = ("bestmove", "nobestmove")
@@ -266,43 +266,50 @@ class UcciSession(UciSession):
         return super().stop()
 
     def receive(self, text: str) -> str:
-        """See ``UciSession``; the answer to a stop that came too late is passed over."""
-        line = text.rpartition("\n")[2]
+        """See ``UciFamilySession``; ignores an answer to a stop that came too late."""
+        before, _, line = text.rpartition("\n")
         if self._may_stray and first_word(line) == "nobestmove":
             self._may_stray = False
             self.unexpected += 1
-            return super().receive(text.rpartition("\n")[0])
+            return super().receive(before)
         event = super().receive(text)
         if event in self.answers:
             self._may_stray, self._is_stopping = self._is_stopping, False
         return event
 
-    def _option(self, line: str) -> Option | None:
+    def read_option(self, line: str) -> Option | None:
+        """See ``UciFamilySession``."""
         return parse_option(line)
 
-    def _parse(self, line: str) -> Information:
+    def read_information(self, line: str) -> Information:
+        """See ``UciFamilySession``."""
         return parse_information(line)
+
+
+def new_game_button(options: Mapping[str, Option]) -> str:
+    """The announced button for a new game; the usual one if the engine announces none."""
+    name = next((name for name in NEW_GAME_BUTTONS if name in options), None)
+    return NEW_GAME_BUTTONS[0] if name is None else options[name].name
 
 
 # --- The player -------------------------------------------------------------------------------------------------------
 
 
-class UcciPlayer(UciPlayer):
+class UcciPlayer(UciFamilyPlayer[UcciSession]):
     """An external engine over UCCI; see ``arena.players.contract.Player``."""
 
     protocol_name = "UCCI"
     search_replies = (b"bestmove", b"nobestmove")
-    session: ClassVar[type[UciSession]] = UcciSession
 
     def __init__(self, spec: PlayerSpec, game: str) -> None:
-        super().__init__(spec, game)
+        super().__init__(spec, game, UcciSession)
         self._unit_ms = 1
         self._draw_is_offered = False
 
     @property
     def announced_options(self) -> Mapping[str, Option] | None:
-        """Of the engine started last, by name in lower case; ``None`` of one that takes options unannounced."""
-        return super().announced_options or None
+        """As in every protocol; ``None`` if the engine announces no options, because it may still take some."""
+        return self._session.options or None
 
     async def _handshake(self, deadline_ns: int) -> None:
         """Shake hands, set the options and the unit of time."""
@@ -315,13 +322,19 @@ class UcciPlayer(UciPlayer):
         if self.spec.ponder and "ponder" in announced:
             options = [*((name, value) for name, value in options if name.lower() != "ponder"), ("ponder", "true")]
         self._unit_ms = self._settle_unit(counts_milliseconds)
-        await self._get_ready(option_commands(options, announced), deadline_ns)
+        # Old engines do not answer the first isready; they are never asked again.
+        ready_ns = min(deadline_ns, time.monotonic_ns() + READY_MS * 1_000_000)
+        try:
+            await self._converse(self._session.synchronise(*option_commands(options, announced)), ready_ns)
+        except DeadlinePassed:
+            self._session.do_without_isready()
 
     def _settle_unit(self, counts_milliseconds: bool) -> int:
         """Milliseconds in the engine's unit; raises ``PlayerFault`` if the limit cannot be expressed in it."""
         unit, limits = time_unit_of(self.spec), self.spec.limits
         if unit == "auto":
-            unit = "milliseconds" if counts_milliseconds or self._counts_milliseconds_anyway() else "seconds"
+            counts_milliseconds |= self._session.engine_name.lower().startswith(COUNT_MILLISECONDS)
+            unit = "milliseconds" if counts_milliseconds else "seconds"
         if unit == "milliseconds":
             return 1
         if (limits.move_time_ms or 0) % 1000 or (limits.clock_ms or 0) % 1000:
@@ -332,27 +345,12 @@ class UcciPlayer(UciPlayer):
             )
         return 1000
 
-    def _counts_milliseconds_anyway(self) -> bool:
-        return self._session.engine_name.lower().startswith(COUNT_MILLISECONDS)
-
-    async def _get_ready(self, commands: Sequence[str], deadline_ns: int) -> None:
-        """Send lines and the first ``isready``; old engines do not answer and are never asked again."""
-        session = self._session
-        assert isinstance(session, UcciSession)
-        ready_ns = min(deadline_ns, time.monotonic_ns() + READY_MS * 1_000_000)
-        try:
-            await self._converse(session.synchronise(*commands), ready_ns)
-        except DeadlinePassed:
-            session.do_without_isready()
-
     async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
-        self._line = self._game_line(canonical_position(self._game, opening.position))
         self._draw_is_offered = False
-        announced = self._session.options
-        button = next((name for name in NEW_GAME_BUTTONS if name in announced), None)
-        # One that announces no such button is told of the new game all the same, as every program does.
-        name = NEW_GAME_BUTTONS[0] if button is None else announced[button].name
-        await self._converse(self._session.synchronise(f"setoption {name}"), deadline_ns, stop)
+        await super()._begin_game(opening, deadline_ns, stop)
+
+    def _new_game_line(self) -> str:
+        return f"setoption {new_game_button(self._session.options)}"
 
     def _game_line(self, position: str) -> GameLine:
         return UcciGameLine(position) if start_of_moves(self.spec) == "capture" else GameLine(position, 0)
@@ -361,17 +359,11 @@ class UcciPlayer(UciPlayer):
         """Note the offer; the next search is asked with ``draw``."""
         self._draw_is_offered = True
 
-    def _question(
-        self, position: Position, moves: Sequence[str], clock: PlayerClock | None, *, ponder: bool = False
-    ) -> list[str]:
-        """The lines that ask for a move, excluding moves that lose by the rules."""
-        self._drain_unsolicited_lines()
-        lines = [self._line.command_after(moves[:-1], moves[-1]) if ponder else self._line.command(moves)]
+    def _go(self, position: Position, clock: PlayerClock | None, *, ponder: bool) -> list[str]:
+        """Exclude moves that lose by the rules, and ask for a move."""
         banned = self._banned(position)
-        if banned:
-            lines.append(f"banmoves {' '.join(banned)}")
-        mode = "ponder" if ponder else self._offer()
-        return self._session.think(*lines, go_command(self.spec.limits, clock, self._unit_ms, mode))
+        go = go_command(self.spec.limits, clock, self._unit_ms, "ponder" if ponder else self._offer())
+        return [f"banmoves {' '.join(banned)}", go] if banned else [go]
 
     def _banned(self, position: Position) -> list[str]:
         return moves_that_lose(position)
@@ -384,18 +376,18 @@ class UcciPlayer(UciPlayer):
         offer, self._draw_is_offered = "draw" if self._draw_is_offered else "", False
         return offer
 
-    async def _reply(self, elapsed_ns: int) -> Reply:
-        line, score = self._session.best_move_line, self._session.information().score
+    async def _reply(self, elapsed_ns: int, position: Position) -> Reply:
+        line, score = self._session.answer, self._session.information().score
         words = line.split()
         if words[0] == "nobestmove":
             raise NoMove(Fault("answered", said=line[:QUOTED]), elapsed_ns, score)
         if words[-1] == "resign":
             raise self._resignation(line, elapsed_ns, score)
-        return await self._reply_with_move(elapsed_ns)
+        return await self._made_move(elapsed_ns)
 
-    async def _reply_with_move(self, elapsed_ns: int) -> Reply:
-        reply = await super()._reply(elapsed_ns)
-        return reply._replace(offers_draw=self._session.best_move_line.split()[-1] == "draw")
+    async def _made_move(self, elapsed_ns: int) -> Reply:
+        reply = await super()._made_move(elapsed_ns)
+        return reply._replace(offers_draw=self._session.answer.split()[-1] == "draw")
 
 
 PROTOCOL = Protocol(

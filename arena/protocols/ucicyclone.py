@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from elolab.arena.players.contract import PlayerFault
 from elolab.arena.players.registry import Protocol
-from elolab.arena.protocols.uci import KEYS, RANKS_OPTION, GameLine, UciPlayer, read_keys
+from elolab.arena.protocols.uci import KEYS, RANKS_OPTION, UciPlayer, read_keys
+from elolab.arena.protocols.uci_family import GameLine
 
 if TYPE_CHECKING:
     from elolab.arena.records import PlayerSpec

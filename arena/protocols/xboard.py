@@ -39,27 +39,20 @@ from elolab.arena.players.contract import (
     NoMove,
     PlayerClock,
     PlayerFault,
-    Pondered,
     Reply,
     first_word,
     number_of,
     variation_of,
 )
 from elolab.arena.players.event_loop import in_thread
-from elolab.arena.players.external import LATE_ANSWER_MS, ExternalPlayer, without_history
+from elolab.arena.players.external import QUOTED, EngineSession, ExternalPlayer, without_history
 from elolab.arena.players.options import Option, unknown_option
 from elolab.arena.players.process import DeadlinePassed, ProcessEnded
 from elolab.arena.players.registry import Greeting, Protocol
 from elolab.arena.protocols import uci
-from elolab.arena.protocols.uci import (
-    RANKS_OPTION,
-    Information,
-    forced_first_rank,
-    read_move,
-    write_move,
-)
+from elolab.arena.protocols.uci import RANKS_OPTION, forced_first_rank
+from elolab.arena.protocols.uci_family import Information, centipawns, read_move, write_move
 from elolab.engine.settings.limits import Limits
-from elolab.engine.values import BAN_BOUND, MATE, MAX_PLY
 
 if TYPE_CHECKING:
     from elolab.arena.records import Opening, PlayerSpec
@@ -72,8 +65,6 @@ FEATURES_MS = 2_000
 """Wait for an engine that says neither ``done=0`` nor ``done=1`` with its features, as usual."""
 MATE_SCORE = 100_000
 """A mate in n moves is written as this much plus n."""
-QUOTED = 80
-"""Characters of an engine's words in messages."""
 
 ACCEPTED = frozenset({
     "ping", "setboard", "playother", "usermove", "time", "draw", "sigint", "sigterm", "reuse", "analyze", "myname",
@@ -167,17 +158,20 @@ def _read_variation_move(word: str, first_rank: int) -> str | None:
 
 def _centipawns(number: int) -> int:
     moves = abs(number) - MATE_SCORE
-    if moves < 0:
-        return max(1 - BAN_BOUND, min(BAN_BOUND - 1, number))  # beyond are mates and wins by repetition
-    # A mate in n of one's own moves takes 2n - 1 plies, being mated in n moves 2n.
-    plies = min(max(2 * moves - 1, 0) if number > 0 else 2 * moves, MAX_PLY)
-    return MATE - plies if number > 0 else plies - MATE
+    return centipawns("cp", number) if moves < 0 else centipawns("mate", max(moves, 1) if number > 0 else -moves)
 
 
 def parse_move(line: str) -> str | None:
     """The move, as the engine wrote it, of a line ``move h2e2`` or, as of old, ``1. ... h2e2``; ``None`` if none."""
     found = _MOVE.match(line)
     return None if found is None else found.group(1)
+
+
+def is_refusal(line: str) -> bool:
+    """Whether a line refuses something essential: a move, the position, or the game."""
+    if line.startswith("Error"):
+        return any(word in line for word in ("setboard", "edit", "variant"))
+    return line.startswith((REFUSAL, "tellusererror"))
 
 
 def is_answer(line: str) -> bool:
@@ -291,32 +285,23 @@ def edit_commands(position: str, first_rank: int) -> list[str]:
 # --- The conversation -------------------------------------------------------------------------------------------------
 
 
-class XboardSession:
+class XboardSession(EngineSession):
     """Tracks due replies and the engine's output. Pure: lines in, events out."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.features: dict[str, str] = {}
         self.options: dict[str, Option] = {}
         """Keyed by name in lower case."""
         self.needs_time = False
         """Whether it asked for more time (``done=0``)."""
-        self.answer = ""
-        """The line that ended the last search, empty before."""
         self.complaints: list[str] = []
         """Input that the engine did not understand or accept, since the last question."""
         self.offers_draw = False
         self.claim = ""
         """A result or resignation that it declared unasked; some engines then stop playing."""
-        self.unexpected = 0
-        """Number of unrequested replies, which are ignored."""
-        self._due: set[str] = set()
         self._pings = 0
         self._thinking = ""
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether no reply is due."""
-        return not self._due
 
     def has(self, feature: str) -> bool:
         """Whether the engine announced a feature as 1."""
@@ -324,8 +309,7 @@ class XboardSession:
 
     def hello(self) -> list[str]:
         """Open the conversation; ``feature done=1`` is due."""
-        self._due.add("done")
-        return ["xboard", "protover 2"]
+        return self._expect("done", "xboard", "protover 2")
 
     def take_for_done(self) -> None:
         """Stop waiting for further features."""
@@ -341,15 +325,17 @@ class XboardSession:
         if not self.has("ping"):
             return [*before]
         self._pings += 1
-        self._due.add(f"pong {self._pings}")
-        return [*before, f"ping {self._pings}"]
+        return self._expect(f"pong {self._pings}", *before, f"ping {self._pings}")
+
+    def stop(self) -> list[str]:
+        """Ask for the move at once; an engine may ignore it."""
+        return ["?"]
 
     def think(self, *lines: str) -> list[str]:
         """Send lines that make the engine think; its move is due."""
         self.answer = self._thinking = ""
         self.complaints = []
-        self._due.add("move")
-        return [*lines]
+        return self._expect("move", *lines)
 
     def receive(self, text: str) -> str:
         """Process one line of the engine; returns the first word of a due reply, else empty."""
@@ -361,7 +347,7 @@ class XboardSession:
         if word == "feature":
             return self._introduce(line)
         if word == "pong":
-            return self._reply(" ".join(line.split()))
+            return self._take(" ".join(line.split()))
         if is_answer(line):
             return self._take_answer(line)
         if line.split()[:2] == ["offer", "draw"]:
@@ -381,10 +367,12 @@ class XboardSession:
                 if option is not None:
                     self.options[option.name.lower()] = option
             self.features[name] = value
+            if name == "myname":
+                self.engine_name = value
             if name == "done":
                 self.needs_time = value == "0"
                 if value == "1":
-                    return self._reply("done")
+                    return self._take("done")
         return ""
 
     def _take_answer(self, line: str) -> str:
@@ -395,18 +383,11 @@ class XboardSession:
                 self.claim = line
             return ""
         self.answer = line
-        return self._reply("move")
+        return self._take("move")
 
     def has_resigned(self, side: int) -> bool:
         """Whether an engine that plays this side has resigned unasked."""
         return first_word(self.claim) == "resign" or (self.claim.startswith(LOSSES[side]) and "resign" in self.claim)
-
-    def _reply(self, reply: str) -> str:
-        if reply not in self._due:
-            self.unexpected += 1
-            return ""
-        self._due.discard(reply)
-        return reply
 
     def information(self) -> Information:
         """Contents of the last line of thinking output."""
@@ -415,6 +396,26 @@ class XboardSession:
     def variation(self, first_rank: int) -> str:
         """The principal variation of that line."""
         return parse_variation(self._thinking, first_rank)
+
+    @property
+    def all_options(self) -> dict[str, Option]:
+        """The options by name in lower case, with ``memory`` and ``cores`` if the engine has features for them."""
+        return all_options(self.options, self.features)
+
+    def check_variant(self, game: str) -> None:
+        """Raise ``PlayerFault`` (``startup_failure``) if the engine names its games, and not this one."""
+        variants = self.features.get("variants")
+        if variants is not None and VARIANTS[game] not in re.split(r"[\s,]+", variants):
+            raise PlayerFault("startup_failure", f"does not play {game}: it has the variants {variants[:QUOTED]!r}")
+
+    def move_lines(self, moves: Sequence[str], first_rank: int) -> list[str]:
+        """The lines that send moves."""
+        word = "usermove " if self.has("usermove") else ""
+        return [word + write_move(move, first_rank) for move in moves]
+
+    def clock_lines(self, clock: PlayerClock | None) -> list[str]:
+        """The lines that send the clocks before a move, unless the engine declines them."""
+        return clock_commands(clock) if self.features.get("time") != "0" else []
 
     def take_offer(self) -> bool:
         """Whether a draw was offered since the last call."""
@@ -441,23 +442,21 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         self._plays = False
         """Whether the engine is playing, and so answers moves by itself."""
         self._draw_is_offered = False
+        self._restarts = False
+        """Whether the next question must send the position as a new game's."""
         self._counts_short = False
         """Whether its current control has fewer moves than the next one."""
 
     @property
     def announced_options(self) -> Mapping[str, Option] | None:
         """Options announced by the engine started last, by name in lower case."""
-        return all_options(self._session.options, self._session.features)
+        return self._session.all_options
 
     async def _handshake(self, deadline_ns: int) -> None:
         """Learn the features, set the options."""
         await self._learn_features(deadline_ns)
         session = self._session
-        variants = session.features.get("variants")
-        if variants is not None and VARIANTS[self._game] not in re.split(r"[\s,]+", variants):
-            raise PlayerFault(
-                "startup_failure", f"does not play {self._game}: it has the variants {variants[:QUOTED]!r}"
-            )
+        session.check_variant(self._game)
         if self.spec.limits.nodes is not None and not session.has("nps"):
             raise PlayerFault(
                 "startup_failure",
@@ -501,9 +500,9 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
             if told and self.spec.limits.moves_per_control:
                 raise PlayerFault("startup_failure", f"{self.name}: {_miscounted(self.spec.limits, len(told))}")
         self._known = [*self._path, *opening.moves]
-        self._plays = self._draw_is_offered = self._counts_short = False
+        self._plays = self._draw_is_offered = self._counts_short = self._restarts = False
         self._session.take_offer()
-        await self._watch_new_game([*setting_up, *self._told(told)], deadline_ns, stop)
+        await self._watch_new_game([*setting_up, *self._move_lines(told)], deadline_ns, stop)
         refusal = self._refusal()
         if not refusal:
             return
@@ -535,7 +534,7 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         if position == game.start:
             return []
         if self._has_setboard:
-            return [setboard_command(game.position(position).text, self._session.features.get("myname", ""))]
+            return [setboard_command(game.position(position).text, self._session.engine_name)]
         path = await in_thread(game.moves_to, position)
         if path is not None:
             self._path = path
@@ -548,82 +547,64 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
     def _has_setboard(self) -> bool:
         return self._session.has("setboard") and not self._refuses_setboard
 
-    def _told(self, moves: Sequence[str]) -> list[str]:
-        """The lines that send the moves."""
-        word = "usermove " if self._session.has("usermove") else ""
-        return [word + write_move(move, self._first_rank) for move in moves]
+    def _move_lines(self, moves: Sequence[str]) -> list[str]:
+        return self._session.move_lines(moves, self._first_rank)
 
     def _refusal(self) -> str:
-        """The essential input that the engine did not accept; empty if it accepted everything."""
-        for line in self._session.complaints:
-            if not line.startswith("Error") or any(word in line for word in ("setboard", "edit", "variant")):
-                return line
-        return ""
+        """The line that refuses essential input; empty if the engine accepted everything."""
+        return next(filter(is_refusal, self._session.complaints), "")
 
     def hear_draw_offer(self) -> None:
         """Send the offer before the engine thinks."""
         self._draw_is_offered = self._session.features.get("draw") != "0"
 
-    async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
-        """Send the new moves, then ``go``; the clock runs from before the line that makes the engine think."""
-        line = [*self._path, *moves]
-        told = line[len(self._known) :]
-        self._known = line
-        self._drain_unsolicited_lines()
-        self._take_resignation(position.side_to_move)
-        if self._plays and len(told) == 1 and not self._session.claim and not self._begins_afresh(clock):
-            question = [*self._before_thinking(clock), *self._told(told)]
+    async def _question(
+        self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag
+    ) -> list[str]:
+        """Send the new moves, or the position as a new game's, and then ask for a move.
+
+        The question is ``go``, or the opponent's move for an engine that is left in the game.
+        """
+        side = position.side_to_move
+        first, self._known = len(self._known), [*self._path, *moves]
+        new = self._known[first:]
+        if not self._restarts:
+            self._drain_unsolicited_lines()
+            self._take_resignation(side)
+        if self._plays and len(new) == 1 and not self._session.claim and not self._begins_afresh(clock):
+            lines = self._move_lines(new)
         else:
             if not self._begins_afresh(clock):
-                await self._tell(told, clock, stop)
-                self._take_resignation(position.side_to_move)
+                await self._tell(new, clock, stop)
+                self._take_resignation(side)
             if self._begins_afresh(clock):
                 await self._tell_afresh(position, clock, stop)
-            question = [*self._before_thinking(clock), "go"]
-        began_ns = time.monotonic_ns()
-        elapsed_ns = await self._wait_for_move(self._session.think(*question), clock, stop, began_ns)
+            lines = ["go"]
         self._plays = self.spec.ponder
-        return await self._reply(elapsed_ns, position.side_to_move)
+        offer, self._draw_is_offered = ["draw"] if self._draw_is_offered else [], False
+        return self._session.think(*offer, *self._session.clock_lines(clock), *lines)
 
-    async def move_afresh(
-        self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int
-    ) -> Reply:
-        """Send ``setboard`` with the position as a new game's, and ``go``."""
+    def _restart(self, position: Position, moves: Sequence[str]) -> None:
+        """Send the position by ``setboard`` in the next question; raises ``NoMove`` if the engine lacks it."""
         if not self._has_setboard:
             raise NoMove(Fault("no_setboard"))
-        began_ns = time.monotonic_ns() - spent_ns
-        self._known = [*self._path, *moves]
-        await self._tell_afresh(position, clock, stop)
-        question = self._session.think(*self._before_thinking(clock), "go")
-        elapsed_ns = await self._wait_for_move(question, clock, stop, began_ns)
-        self._plays = self.spec.ponder
-        return await self._reply(elapsed_ns, position.side_to_move)
+        self._restarts = True
 
     def _take_resignation(self, side: int) -> None:
         """Raise the exception of a resignation if the engine, which plays this side, has resigned out of turn."""
         if self._session.has_resigned(side):
             raise self._resignation(self._session.claim, 0, self._session.information().score)
 
-    async def move_after_pondering(
-        self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
-    ) -> Reply:
-        """An ordinary search: the engine chooses its own reply to ponder on."""
-        return await self.move(position, moves, clock, stop)
-
     def _begins_afresh(self, clock: PlayerClock | None) -> bool:
         """Whether the position must be sent as a new game's, and can be."""
         is_miscounting = (
             self._counts_short and clock is not None and clock.moves_to_go == self.spec.limits.moves_per_control
         )
-        return self._has_setboard and (is_miscounting or self._session.claim != "")
-
-    def _before_thinking(self, clock: PlayerClock | None) -> list[str]:
-        offer, self._draw_is_offered = ["draw"] if self._draw_is_offered else [], False
-        return [*offer, *(clock_commands(clock) if self._session.features.get("time") != "0" else [])]
+        return self._has_setboard and (self._restarts or is_miscounting or self._session.claim != "")
 
     async def _tell(self, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> None:
         """Let the engine watch moves, and wait until it has; no clock runs."""
-        asked = self._session.synchronise("force", *self._told(moves))
+        asked = self._session.synchronise("force", *self._move_lines(moves))
         await self._be_heard(self._converse(asked, self._deadline_ns(clock), stop), " ".join(moves))
 
     async def _tell_afresh(self, position: Position, clock: PlayerClock | None, stop: StopFlag) -> None:
@@ -631,12 +612,13 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         setting_up = self._fresh(position)
         moves_to_go = 0 if clock is None else clock.moves_to_go
         self._counts_short = moves_to_go < self.spec.limits.moves_per_control
+        self._restarts = False
         watching = self._watch_new_game([setting_up], self._deadline_ns(clock), stop, moves_to_go)
         await self._be_heard(watching, setting_up)
 
     def _fresh(self, position: Position) -> str:
         """The line that sets up a position as a new game's."""
-        return setboard_command(without_history(position), self._session.features.get("myname", ""))
+        return setboard_command(without_history(position), self._session.engine_name)
 
     def _deadline_ns(self, clock: PlayerClock | None) -> int:
         return time.monotonic_ns() + self._allowance_ms(clock) * 1_000_000
@@ -652,8 +634,9 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         if self._refusal():
             raise NoMove(Fault("refused", said=self._refusal()[:QUOTED], command=told))
 
-    async def _reply(self, elapsed_ns: int, side: int) -> Reply:
-        line, score = self._session.answer, self._session.information().score
+    async def _reply(self, elapsed_ns: int, position: Position) -> Reply:
+        line, information = self._session.answer, self._session.information()
+        score, side = information.score, position.side_to_move
         result = _RESULT.match(line)
         if first_word(line) == "resign" or (result is not None and result.group(1) == LOSSES[side]):
             raise self._resignation(line, elapsed_ns, score)
@@ -664,21 +647,11 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         if move is None:
             raise await self._failed("illegal_move", Fault("not_a_move", said=line[:QUOTED]))
         self._known.append(move)
-        information, offers_draw = self._session.information(), self._session.take_offer()
         return Reply(
-            move, information.score, information.depth, information.nodes, elapsed_ns, line,
-            reading=Fault("ranks_from", rank=self._first_rank), offers_draw=offers_draw,
+            move, score, information.depth, information.nodes, elapsed_ns, line,
+            reading=Fault("ranks_from", rank=self._first_rank), offers_draw=self._session.take_offer(),
             principal_variation=self._session.variation(self._first_rank),
         )  # fmt: skip
-
-    async def _halt(self) -> bool:
-        """Send ``?``, which asks for the move at once; an engine that does not move soon is ended."""
-        deadline_ns = time.monotonic_ns() + LATE_ANSWER_MS * 1_000_000
-        try:
-            await self._converse(["?"], deadline_ns)
-        except (DeadlinePassed, ProcessEnded):
-            await self._running().end()
-        return self._session.answer != ""
 
     async def _overdue(self, clock: PlayerClock | None, began_ns: int) -> Exception:
         """As for any engine, but that one may not know ``?``, and then is late as others are.

@@ -10,8 +10,8 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elolab.arena.checking.contract import CheckSettings
 from elolab.arena.checking.dialects import DIALECTS, dialect_named
+from elolab.arena.checking.findings import CheckSettings
 from elolab.arena.colours import GREEN, RED, YELLOW, coloured
 from elolab.arena.engines_file import ENGINES_NAME, engines_file
 from elolab.cli.engines import player_of
@@ -27,7 +27,7 @@ from elolab.engine.language import Catalogue, console, game_words, wrapped
 from elolab.engine.settings.configuration import nearest
 
 if TYPE_CHECKING:
-    from elolab.arena.checking.examination import Check, Examination, Outcome
+    from elolab.arena.checking.examination import Check, CheckOutcome, Examination
 
 DEFAULTS = CheckSettings("", "", ())
 COLOURS = {"passed": GREEN, "failed": RED, "advised": YELLOW}
@@ -125,7 +125,7 @@ def run(arguments: argparse.Namespace) -> int:
         outcomes = _tell(examination, settings, is_quiet=arguments.json)
     finally:
         examination.close()
-    from elolab.arena.checking.report import data_of, mark_of
+    from elolab.arena.checking.outcome_text import data_of, mark_of
 
     has_failed = any(mark_of(outcome) == "failed" for outcome in outcomes)
     if arguments.json:
@@ -230,13 +230,13 @@ def _words_on_untried(count: int, settings: CheckSettings, failed: Collection[st
     return words if other is None else say("report.untried_other", words=words, title=other.title, name=other.name)
 
 
-def _tell(examination: Examination, settings: CheckSettings, *, is_quiet: bool) -> list[Outcome]:
+def _tell(examination: Examination, settings: CheckSettings, *, is_quiet: bool) -> list[CheckOutcome]:
     """Run the examination; unless quiet, report every check when it is done."""
-    from elolab.arena.checking.report import COLUMNS, lines_of, mark_of, summary
+    from elolab.arena.checking.outcome_text import COLUMNS, lines_of, mark_of, summary
 
     say = console("elolab.arena.checking")
     dialect = dialect_named(settings.protocol)
-    outcomes: list[Outcome] = []
+    outcomes: list[CheckOutcome] = []
 
     def tell(*lines: str) -> None:
         if not is_quiet:

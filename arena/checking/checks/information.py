@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from elolab.arena.checking.contract import Failed, Information, Remark, Skipped, remark
 from elolab.arena.checking.examination import Examination
+from elolab.arena.checking.findings import Failed, Remark, SearchLine, Skipped, remark
 from elolab.engine.games.contract import Position
 
 
@@ -21,7 +21,7 @@ def _asked(examination: Examination) -> tuple[Position, ...]:
     return examination.positions.ordinary[: max(examination.settings.repetitions // 2, 1)]
 
 
-async def _informed(examination: Examination, position: Position) -> list[tuple[str, Information]]:
+async def _informed(examination: Examination, position: Position) -> list[tuple[str, SearchLine]]:
     """The lines of one search, with their contents."""
     answer = await examination.search(position)
     read = [(line, examination.dialect.read_information(line)) for line in answer.lines]
@@ -30,7 +30,7 @@ async def _informed(examination: Examination, position: Position) -> list[tuple[
 
 async def reported(examination: Examination) -> None:
     """The program reports the figures that a tournament records for every move."""
-    found = [information for _, information in await _informed(examination, examination.positions.ordinary[0])]
+    found = [information for _, information in await _informed(examination, examination.start_position)]
     missing = [
         what
         for what, is_there in (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from elolab.arena.checking.contract import Answer, Failed, Remark, Skipped, remark
 from elolab.arena.checking.examination import Examination
+from elolab.arena.checking.findings import Failed, Remark, SearchAnswer, Skipped, remark
 from elolab.arena.players.contract import PlayerClock
 from elolab.engine.rules import Rules
 from elolab.engine.settings.limits import Limits
@@ -39,11 +39,10 @@ async def nodes(examination: Examination) -> Remark:
     return remark("note.nodes", told=told, counted=counted)
 
 
-def _most(examination: Examination, answer: Answer, what: str) -> int:
+def _most(examination: Examination, answer: SearchAnswer, what: str) -> int:
     """The largest reported value; raises ``Skipped`` if there is none."""
-    found = [examination.dialect.read_information(line) for line in answer.lines]
-    numbers = [getattr(information, what) for information in found if information is not None]
-    known = [number for number in numbers if number is not None]
+    found = [getattr(examination.dialect.read_information(line), what, None) for line in answer.lines]
+    known = [number for number in found if number is not None]
     if not known:
         raise Skipped("skip.not_reported")
     return max(known)

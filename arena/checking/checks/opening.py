@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from elolab.arena.checking.contract import Failed, Remark, remark
 from elolab.arena.checking.examination import Examination
+from elolab.arena.checking.findings import Failed, Remark, remark
 
 GARBAGE = ("xyzzy", "  ", "elolab 1 2 3", "go-there position uci", "\x7f\x01 \u5c06 \u5e05")
 """Lines that mean nothing in any protocol."""
@@ -40,25 +40,24 @@ async def ready(examination: Examination) -> Remark:
 
 async def garbage(examination: Examination) -> None:
     """Nonsense before and after a position is ignored."""
-    start = examination.positions.ordinary[0]
     await examination.dialect.say_garbage(GARBAGE)
-    await examination.dialect.settle()
-    await examination.search(start)
+    await examination.dialect.settled()
+    await examination.search(examination.start_position)
     await examination.dialect.say_garbage(GARBAGE)
-    await examination.search(start)
+    await examination.search(examination.start_position)
 
 
 async def empty_lines(examination: Examination) -> None:
     """Empty lines are ignored."""
-    await examination.wire.say("", "", "   ")
-    await examination.search(examination.positions.ordinary[0])
+    await examination.dialect.say("", "", "   ")
+    await examination.search(examination.start_position)
 
 
 async def line_ends(examination: Examination) -> None:
     """Carriage returns, as Windows programs write them, are accepted."""
-    examination.wire.line_end = "\r"
+    examination.dialect.line_end = "\r"
     await examination.search(examination.positions.ordinary[1])
-    examination.wire.line_end = ""
+    examination.dialect.line_end = ""
 
 
 async def new_game(examination: Examination) -> None:
@@ -67,4 +66,4 @@ async def new_game(examination: Examination) -> None:
     await examination.dialect.begin_game()
     await examination.search(examination.positions.ordinary[-1])
     await examination.dialect.begin_game()
-    await examination.search(examination.positions.ordinary[0])
+    await examination.search(examination.start_position)

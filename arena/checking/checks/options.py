@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 
-from elolab.arena.checking.contract import Failed, Remark, Skipped, remark
 from elolab.arena.checking.examination import Examination
+from elolab.arena.checking.findings import Failed, Remark, Skipped, remark
 from elolab.arena.players.contract import PlayerFault
 from elolab.arena.players.options import Option
 
 KINDS = ("check", "spin", "combo", "button", "string")
 NOT_TOUCHED = ("uci_variant", "variant")
 """Options that choose the game."""
-OTHER_MEMORY = 8
-OTHER_THREADS = 2
 
 
 async def announced(examination: Examination) -> Remark:
@@ -47,41 +45,35 @@ async def defaults(examination: Examination) -> None:
     for _, option in _announced(examination):
         if option is not None and option.kind != "button" and option.name.lower() not in NOT_TOUCHED:
             try:
-                line = examination.dialect.option_line(option, option.default)
+                await _set(examination, option, option.default)
             except PlayerFault:
                 continue  # a default that cannot be is a failure of another check
-            await examination.wire.say(line)
-            await examination.dialect.settle()
-    await examination.search(examination.positions.ordinary[0])
+    await examination.search(examination.start_position)
 
 
-async def memory_option(examination: Examination) -> Remark:
-    """The memory option accepts another size, and a search follows."""
-    return await _change(examination, "memory", OTHER_MEMORY)
+async def _set(examination: Examination, option: Option, value: str) -> None:
+    await examination.dialect.say(*examination.dialect.option_lines([(option.name, value)]))
+    await examination.dialect.settled()
 
 
-async def threads_option(examination: Examination) -> Remark:
-    """The thread option accepts another number, and a search follows."""
-    return await _change(examination, "threads", OTHER_THREADS)
-
-
-async def _change(examination: Examination, name: str, value: int) -> Remark:
+async def changed(examination: Examination, name: str, value: int) -> Remark:
+    """The option for memory or threads accepts another value, and searches follow."""
     option = examination.dialect.resource(name)
     if option is None:
         raise Skipped("skip.no_option", name=name)
     value = min(max(value, option.low or 0), value if option.high is None else option.high)
-    await examination.wire.say(examination.dialect.option_line(option, str(value)))
-    await examination.dialect.settle()
-    await examination.search(examination.positions.ordinary[0])
+    await _set(examination, option, str(value))
+    await examination.search(examination.start_position)
     await examination.search(examination.positions.ordinary[1])
     if option.default:
-        await examination.wire.say(examination.dialect.option_line(option, option.default))
-        await examination.dialect.settle()
+        await _set(examination, option, option.default)
     return remark("note.set", name=option.name, value=value)
 
 
-async def unknown_option(examination: Examination) -> None:
+async def unknown(examination: Examination) -> None:
     """An unknown option does no harm."""
-    await examination.wire.say(examination.dialect.unknown_option_line())
-    await examination.dialect.settle()
-    await examination.search(examination.positions.ordinary[0])
+    if not examination.dialect.unknown_option:
+        raise examination.dialect.lacking()
+    await examination.dialect.say(examination.dialect.unknown_option)
+    await examination.dialect.settled()
+    await examination.search(examination.start_position)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from elolab.arena.checking.dialects.dialect import Dialect
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
 _CLASSES = {
     "uci": ("elolab.arena.checking.dialects.uci", "UciDialect"),
     "ucicyclone": ("elolab.arena.checking.dialects.uci", "UciCycloneDialect"),
-    "ucci": ("elolab.arena.checking.dialects.ucci", "UcciDialect"),
+    "ucci": ("elolab.arena.checking.dialects.uci", "UcciDialect"),
     "xboard": ("elolab.arena.checking.dialects.xboard", "XboardDialect"),
-    "gtp": ("elolab.arena.checking.dialects.gtp", "GtpDialect"),
-    "nboard": ("elolab.arena.checking.dialects.nboard", "NBoardDialect"),
+    "gtp": ("elolab.arena.checking.dialects.othello", "GtpDialect"),
+    "nboard": ("elolab.arena.checking.dialects.othello", "NBoardDialect"),
 }
 
 DIALECTS = tuple(_CLASSES)
 """The protocols that a program can be examined in."""
 
 
-def dialect_named(name: str) -> type[Dialect]:
+def dialect_named(name: str) -> type[Dialect[Any]]:
     """The class of a protocol, one of ``DIALECTS``."""
     module, dialect = _CLASSES[name]
-    found: type[Dialect] = getattr(importlib.import_module(module), dialect)
+    found: type[Dialect[Any]] = getattr(importlib.import_module(module), dialect)
     return found

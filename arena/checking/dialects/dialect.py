@@ -1,20 +1,38 @@
-"""The interface for examining a program in a protocol; each protocol is a subclass."""
+"""A conversation with a program under examination; each protocol is a subclass that says what differs.
+
+The session of the protocol's players (``arena.protocols``) writes and reads the lines. Silence and sudden ends of the
+program raise ``Failed``; what a protocol lacks raises ``Skipped``.
+"""
 
 from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Generic, TypeVar
 
-from elolab.arena.checking.contract import Answer, CheckSettings, Failed, Information, Skipped
-from elolab.arena.checking.wire import Wire
-from elolab.arena.players.contract import PlayerClock, PlayerFault
+from elolab.arena.checking.findings import CheckSettings, Failed, SearchAnswer, SearchLine, Skipped
+from elolab.arena.players.contract import PlayerClock, PlayerFault, first_word
+from elolab.arena.players.external import EngineSession
 from elolab.arena.players.options import Option
-from elolab.arena.protocols import uci
+from elolab.arena.players.process import DeadlinePassed, EngineProcess, ProcessEnded
+from elolab.arena.protocols import uci_family
 from elolab.engine.games.contract import Position
 from elolab.engine.settings.limits import Limits
+
+MAX_LINES = 10_000
+"""Most lines kept before an answer; older ones are dropped."""
+WRITE_MS = 2_000
+"""How long a program may leave its input unread."""
+RESOURCES = {
+    "memory": ("hash", "hashsize", "memory"),
+    "threads": ("threads", "numthreads", "cores"),
+}
+"""Names of the options for the transposition table (in MiB) and for threads among engines, in lower case."""
+
+SessionKind = TypeVar("SessionKind", bound=EngineSession)
 
 
 @dataclass
@@ -27,32 +45,43 @@ class Knowledge:
     """Whether it answers the question of ``settle``."""
 
 
-class Dialect(ABC):
-    """One conversation with a process of the program.
-
-    Operations missing from some protocols raise ``Skipped`` here. Failures of the program raise ``Failed``.
-    """
+class Dialect(ABC, Generic[SessionKind]):
+    """One conversation with a process of the program; what a protocol does not declare, it lacks."""
 
     title: ClassVar[str]
     limits: frozenset[str] = frozenset()
     """The limits it can express, of ``depth``, ``nodes``, ``move_time``, ``clock`` and ``moves_to_go``."""
     time_unit_ms: int = 1
-    """Unit of times on the wire."""
-    farewell: ClassVar[str] = "quit"
+    """Unit of the times that are sent."""
     synchronisation: ClassVar[str] = ""
-    """The question of ``settle``, for messages."""
+    """The question whether the input has been processed, for messages."""
+    ready: ClassVar[str] = ""
+    """First word of its answer."""
     awaited: ClassVar[str] = ""
     """The answer to a search, for messages."""
+    farewell: ClassVar[str] = "quit"
+    interruption: ClassVar[tuple[str, ...] | None] = None
+    """Lines that end a search; empty if the question of ``synchronisation`` ends it."""
+    endless: ClassVar[Limits | None] = None
+    """Limits of a search that only ``interrupt`` ends."""
+    start_lines: ClassVar[tuple[str, ...]] = ()
+    """Lines for the start position that use the protocol's own word for it."""
+    illegal_position: ClassVar[tuple[str, ...]] = ()
+    """Lines that send an invalid position."""
+    unknown_option: ClassVar[str] = ""
+    """The line that sets a nonexistent option."""
     listens_while_thinking: ClassVar[bool] = False
-    """Whether ``ask_ready`` must be answered during a search."""
+    """Whether it must answer during a search that it has processed its input."""
     recommendations: ClassVar[frozenset[str]] = frozenset({"illegal_position", "illegal_move"})
-    """Names of checks whose demands the protocol leaves open, beside those that all protocols do: mostly what becomes
-    of a program that is told what is not legal."""
+    """Checks that are no more than advice in this protocol: most leave open what a program does with illegal input."""
 
-    def __init__(self, wire: Wire, settings: CheckSettings, knowledge: Knowledge) -> None:
-        self.wire = wire
+    def __init__(self, process: EngineProcess, settings: CheckSettings, knowledge: Knowledge) -> None:
+        self.session = self.make_session()
+        self.process = process
         self.settings = settings
         self.knowledge = knowledge
+        self.line_end = ""
+        """Suffix of every line sent."""
         self.name = ""
         """The program's own name."""
         self.announced: list[tuple[str, Option | None]] = []
@@ -60,7 +89,64 @@ class Dialect(ABC):
         self._began_ns = 0
         self._was_ready = False
 
-    # Every protocol has these.
+    @abstractmethod
+    def make_session(self) -> SessionKind:
+        """The session of the protocol's players, which writes and reads lines."""
+
+    # Lines.
+
+    async def say(self, *lines: str) -> None:
+        """Write lines; raises ``Failed`` if the program has ended or does not read them."""
+        if not lines:
+            return
+        try:
+            await self.process.send([line + self.line_end for line in lines], _after(WRITE_MS))
+        except DeadlinePassed:
+            raise Failed("failure.does_not_read", seconds=f"{WRITE_MS / 1000:g}") from None
+        except ProcessEnded:
+            raise await self._ended() from None
+
+    async def hear_until(self, is_end: Callable[[str], bool], ms: float, awaited: str) -> list[str]:
+        """Read lines up to the answer; raises ``Failed``, naming ``awaited``, if it does not come."""
+        lines, is_over = await self._hear(ms, is_end)
+        if not is_over:
+            key = "failure.no_answer" if self.process.dialogue.last_received() else "failure.silent"
+            raise Failed(key, awaited=awaited, seconds=f"{ms / 1000:g}")
+        return lines
+
+    async def overhear(self, ms: float, is_end: Callable[[str], bool] = lambda line: False) -> list[str]:
+        """Read lines for that time, stopping at an answer."""
+        return (await self._hear(ms, is_end))[0]
+
+    async def _hear(self, ms: float, is_end: Callable[[str], bool]) -> tuple[list[str], bool]:
+        deadline_ns = _after(ms)
+        lines: deque[str] = deque(maxlen=MAX_LINES)
+        try:
+            while not lines or not is_end(lines[-1]):
+                lines.append(await self.process.read_line(deadline_ns))
+        except DeadlinePassed:
+            return list(lines), False
+        except ProcessEnded:
+            raise await self._ended() from None
+        return list(lines), True
+
+    async def leave(self, farewell: str | None) -> bool:
+        """Send the farewell, or close the input without one; returns whether the program ends by itself in time."""
+        try:
+            return await self.process.leave(farewell, self.settings.ending_ms)
+        except (DeadlinePassed, ProcessEnded):
+            return False
+
+    async def _ended(self) -> Failed:
+        """The failure of a program that has ended by itself; reaps its process."""
+        await self.process.end()
+        return Failed("failure.ended", how=self.process.exit.text())
+
+    def lacking(self) -> Skipped:
+        """The outcome of an operation for which the protocol has no command."""
+        return Skipped("skip.protocol", protocol=self.title)
+
+    # The start of the conversation, and its pauses.
 
     @abstractmethod
     async def greet(self) -> None:
@@ -71,29 +157,55 @@ class Dialect(ABC):
         for name, _ in self.settings.options:
             raise PlayerFault("startup_failure", f"option {name}: over {self.title} there are none")
 
-    async def settle(self) -> None:
-        """Wait until the program has processed its input; for a fixed time if it cannot confirm that."""
-        if self.knowledge.answers_ready:
-            await self.ask_ready()
-        else:
-            await self.wire.overhear(self.settings.quiet_ms)
+    @property
+    def can_synchronise(self) -> bool:
+        """Whether the program can say that it has processed its input."""
+        return True
 
-    async def ask_ready(self) -> list[str]:
+    async def settled(self) -> list[str]:
+        """Wait until the program has processed its input, or a while if it cannot confirm that; returns its output."""
+        if self.knowledge.answers_ready and self.can_synchronise:
+            return await self.ask_ready()
+        return await self.overhear(self.settings.quiet_ms)
+
+    async def ask_ready(self, max_ms: int | None = None) -> list[str]:
         """Ask whether the input has been processed; returns the output up to the answer.
 
         The first answer may take as long as the start, because programs prepare themselves then.
         """
-        lines = await self.wait_ready(self.settings.timeout_ms if self._was_ready else self.settings.start_ms)
+        if not self.can_synchronise:
+            raise Skipped("skip.feature", name=self.synchronisation)
+        ms = self.settings.timeout_ms if self._was_ready else self.settings.start_ms
+        await self.say(*self.session.synchronise())
+        lines = await self.hear_until(self._says_ready, ms if max_ms is None else max_ms, self.ready)
         self._was_ready = True
         return lines
 
-    @abstractmethod
-    async def wait_ready(self, ms: int) -> list[str]:
-        """Ask, and wait at most so long; returns the output up to the answer."""
+    def _says_ready(self, line: str) -> bool:
+        return first_word(self.session.receive(line)) == self.ready
+
+    async def ask_ready_while_thinking(self) -> float:
+        """Milliseconds until ``ask_ready`` is answered during a search, which must go on."""
+        if not self.listens_while_thinking:
+            raise self.lacking()
+        if not self.knowledge.answers_ready:
+            raise Skipped("skip.not_ready")
+        began_ns = time.monotonic_ns()
+        for line in await self.ask_ready():
+            if self.is_answer(line):
+                raise Failed("failure.early", said=line)
+        return (self.process.arrived_ns - began_ns) / 1e6
 
     @abstractmethod
     async def begin_game(self) -> None:
         """Begin a new game."""
+
+    # Searches.
+
+    @property
+    def ordinary(self) -> Limits:
+        """Limits of a short search."""
+        return Limits(depth=self.settings.depth)
 
     @abstractmethod
     async def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
@@ -101,38 +213,29 @@ class Dialect(ABC):
 
     @abstractmethod
     def is_answer(self, line: str) -> bool:
-        """Whether a line ends a search; called once for every line."""
+        """Whether a line is the answer to a search, by its words alone."""
 
-    def looks_like_answer(self, line: str) -> bool:
-        """Whether an unawaited line looks like the end of a search."""
+    def ends_search(self, line: str) -> bool:
+        """Whether a line ends the search under way; called once for every line."""
+        return self.is_answer(line)
+
+    def is_unasked(self, line: str) -> bool:
+        """Whether an idle program must not say this line after an interruption."""
         return self.is_answer(line)
 
     @abstractmethod
-    def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> Answer:
+    def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> SearchAnswer:
         """Read the answer from the output of a search."""
 
-    @property
-    @abstractmethod
-    def ordinary(self) -> Limits:
-        """Limits of a short search."""
-
-    @abstractmethod
-    async def tell_illegal_position(self) -> None:
-        """Send an invalid position."""
-
-    @abstractmethod
-    async def tell_illegal_move(self, position: Position, move: str) -> None:
-        """Send an illegal move."""
-
-    @abstractmethod
-    async def ask_in_finished_game(self, position: Position) -> None:
-        """Ask for a move in a finished game; raises ``Failed`` for a wrong answer."""
-
-    # Searches.
+    async def ask_for_search(self, *lines: str) -> None:
+        """Send lines, the last of which begins a search; time counts from here."""
+        self.process.take_unasked()
+        self._began_ns = time.monotonic_ns()
+        await self.say(*lines)
 
     async def search(
         self, position: Position, limits: Limits | None = None, clock: PlayerClock | None = None
-    ) -> Answer:
+    ) -> SearchAnswer:
         """Ask for a move and wait for it, within the limits and the margin."""
         limits = limits or self.ordinary
         await self.begin(position, limits, clock)
@@ -141,92 +244,52 @@ class Dialect(ABC):
             times.append(limits.move_time_ms)
         return await self.answer(min(times) if times else None)
 
-    async def answer(self, told_ms: int | None = None) -> Answer:
+    async def answer(self, told_ms: int | None = None) -> SearchAnswer:
         """Wait for the end of the search; with ``told_ms``, an answer later than that and the margin is a failure."""
         if told_ms is None:
-            lines = await self.wire.hear_until(self.is_answer, self.settings.timeout_ms, self.awaited)
+            lines = await self.hear_until(self.ends_search, self.settings.timeout_ms, self.awaited)
         else:
-            lines = await self._answer_in_time(told_ms)
-        return self.read_answer(lines, (self.wire.arrived_ns - self._began_ns) / 1e6)
-
-    async def _answer_in_time(self, told_ms: int) -> list[str]:
-        is_over = False
-
-        def ends(line: str) -> bool:
-            nonlocal is_over
-            is_over = self.is_answer(line)
-            return is_over
-
-        spent_ms = (time.monotonic_ns() - self._began_ns) / 1e6
-        lines = await self.wire.overhear(told_ms + self.settings.margin_ms - spent_ms, ends)
-        if not is_over:
-            raise Failed("failure.late", told=told_ms, margin=self.settings.margin_ms)
-        return lines
-
-    async def ask_for_search(self, *lines: str) -> None:
-        """Send lines, the last of which begins a search; time counts from here."""
-        self.wire.take_unasked()
-        self._began_ns = time.monotonic_ns()
-        await self.wire.say(*lines)
-
-    def clock_limits(self) -> Limits:
-        """A clock as the settings have it; where times are told in seconds, of ten times as long."""
-        clock_ms = self.settings.clock_ms
-        if self.time_unit_ms > 1:
-            clock_ms = -(-10 * clock_ms // self.time_unit_ms) * self.time_unit_ms
-            return Limits(clock_ms=clock_ms)
-        return Limits(clock_ms=clock_ms, increment_ms=self.settings.increment_ms)
-
-    def read_information(self, line: str) -> Information | None:
-        """Parse a line about a search, ``None`` for other lines; raises ``Failed`` if it is malformed."""
-        raise self.lacking()
-
-    def read_move(self, said: str) -> str | None:
-        """A move in the game's notation, ``None`` if the words are no move."""
-        raise self.lacking()
-
-    def read_with_ranks(self, said: str) -> str | None:
-        """Read a move of files and ranks, in the program's ranks or, while these are unknown, in either base."""
-        bases = (0, 1) if self.knowledge.first_rank is None else (self.knowledge.first_rank,)
-        return next((move for base in bases if (move := uci.read_move(said.lower(), base)) is not None), None)
-
-    # Not every protocol has these.
-
-    def lacking(self) -> Skipped:
-        """The outcome of an operation for which the protocol has no command."""
-        return Skipped("skip.protocol", protocol=self.title)
-
-    @property
-    def is_asked_to_pass(self) -> bool:
-        """Whether a side that can only pass is asked for its move."""
-        return True
-
-    @property
-    def declared_first_rank(self) -> int | None:
-        """The first rank by the protocol, or by the program's announcement."""
-        raise self.lacking()
+            spent_ms = (time.monotonic_ns() - self._began_ns) / 1e6
+            lines, is_over = await self._hear(told_ms + self.settings.margin_ms - spent_ms, self.ends_search)
+            if not is_over:
+                raise Failed("failure.late", told=told_ms, margin=self.settings.margin_ms)
+        return self.read_answer(lines, (self.process.arrived_ns - self._began_ns) / 1e6)
 
     async def begin_at_start_word(self) -> None:
         """Ask for a move in the start position, using the protocol's word for it."""
+        if not self.start_lines:
+            raise self.lacking()
+        await self.ask_for_search(*self.start_lines, f"go depth {self.settings.depth}")
+
+    async def search_without(self, position: Position, banned: Collection[str]) -> SearchAnswer:
+        """Ask for a move outside a list of moves."""
         raise self.lacking()
 
     async def begin_endless(self, position: Position) -> None:
         """Begin a search that only ``interrupt`` ends."""
-        raise self.lacking()
+        if self.endless is None:
+            raise self.lacking()
+        await self.begin(position, self.endless)
 
-    async def interrupt(self) -> Answer | None:
+    async def interrupt(self) -> SearchAnswer | None:
         """End the running search; its answer, where the protocol has one. Takes no longer than ``stop_ms``."""
-        raise self.lacking()
-
-    async def ask_ready_while_thinking(self) -> float:
-        """Milliseconds until ``ask_ready`` is answered during a search, which must go on."""
-        raise self.lacking()
+        if self.interruption is None:
+            raise self.lacking()
+        self._began_ns = time.monotonic_ns()
+        await self.say(*self.interruption)
+        lines = await self.hear_until(self.ends_search, self.settings.stop_ms, self.awaited)
+        return self.read_answer(lines, (self.process.arrived_ns - self._began_ns) / 1e6)
 
     async def interrupt_nothing(self) -> None:
         """Send the interruption while idle; raises ``Failed`` if it is answered like a search."""
-        raise self.lacking()
+        if self.interruption is None:
+            raise self.lacking()
+        await self.say(*self.interruption)
+        for line in [*await self.settled(), *await self.overhear(self.settings.quiet_ms)]:
+            if self.is_unasked(line):
+                raise Failed("failure.unasked", said=line)
 
-    async def search_to_ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> Answer:
+    async def search_to_ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> SearchAnswer:
         """Search as usual, after announcing that pondering will follow."""
         raise self.lacking()
 
@@ -234,30 +297,82 @@ class Dialect(ABC):
         """Begin a search of the position after the opponent's expected move."""
         raise self.lacking()
 
-    async def hit(self, position: Position, clock: PlayerClock) -> Answer:
+    async def hit(self, position: Position, clock: PlayerClock) -> SearchAnswer:
         """Report that the expected move was made: the clock runs, and the move is due."""
         raise self.lacking()
 
-    async def miss(self, position: Position, limits: Limits, clock: PlayerClock) -> Answer:
+    async def miss(self, position: Position, limits: Limits, clock: PlayerClock) -> SearchAnswer:
         """Report another move, the last of ``position``; the reply to it is due."""
         raise self.lacking()
 
-    async def search_without(self, position: Position, banned: Collection[str]) -> Answer:
-        """Ask for a move outside a list of moves."""
+    def clock_limits(self) -> Limits:
+        """The clock of the settings; ten times as long, and without increment, where times are sent in seconds."""
+        clock_ms = self.settings.clock_ms
+        if self.time_unit_ms > 1:
+            return Limits(clock_ms=-(-10 * clock_ms // self.time_unit_ms) * self.time_unit_ms)
+        return Limits(clock_ms=clock_ms, increment_ms=self.settings.increment_ms)
+
+    # Moves and other contents of lines.
+
+    @property
+    def declared_first_rank(self) -> int | None:
+        """The first rank by the protocol, or by the program's announcement."""
         raise self.lacking()
+
+    @property
+    def is_asked_to_pass(self) -> bool:
+        """Whether a side that can only pass is asked for its move."""
+        return True
+
+    def read_move(self, said: str) -> str | None:
+        """A move in the game's notation, ``None`` if the words are no move.
+
+        A move of files and ranks is read in the program's ranks or, while these are unknown, in either base.
+        """
+        bases = (0, 1) if self.knowledge.first_rank is None else (self.knowledge.first_rank,)
+        return next((move for base in bases if (move := uci_family.read_move(said.lower(), base)) is not None), None)
+
+    def write_move(self, move: str) -> str:
+        """A move in the program's ranks."""
+        return uci_family.write_move(move, self.knowledge.first_rank or 0)
+
+    def read_information(self, line: str) -> SearchLine | None:
+        """Parse a line about a search, ``None`` for other lines; raises ``Failed`` if it is malformed."""
+        raise self.lacking()
+
+    # Input that programs must survive.
+
+    async def send_illegal_position(self) -> None:
+        """Send an invalid position."""
+        await self.say(*self.illegal_position)
+
+    @abstractmethod
+    async def send_illegal_move(self, position: Position, move: str) -> None:
+        """Send an illegal move."""
+
+    @abstractmethod
+    async def ask_in_finished_game(self, position: Position) -> None:
+        """Ask for a move in a finished game; raises ``Failed`` for a wrong answer."""
 
     async def say_garbage(self, lines: Sequence[str]) -> None:
         """Send meaningless lines."""
-        await self.wire.say(*lines)
+        await self.say(*lines)
 
-    def option_line(self, option: Option, value: str) -> str:
-        """The line that sets an option."""
+    # Options.
+
+    @property
+    def options(self) -> Mapping[str, Option]:
+        """Options of the program, by name in lower case."""
         raise self.lacking()
 
-    def unknown_option_line(self) -> str:
-        """The line that sets a nonexistent option."""
+    def option_lines(self, options: Sequence[tuple[str, str]]) -> list[str]:
+        """The lines that set options; raises ``PlayerFault`` for a name or value that the program does not have."""
         raise self.lacking()
 
     def resource(self, name: str) -> Option | None:
-        """The option for ``memory`` (of the transposition table, in MiB) or ``threads``; ``None`` without one."""
-        raise self.lacking()
+        """The option for one of ``RESOURCES``; ``None`` without one."""
+        return next((self.options[word] for word in RESOURCES[name] if word in self.options), None)
+
+
+def _after(ms: float) -> int:
+    return time.monotonic_ns() + round(ms * 1_000_000)

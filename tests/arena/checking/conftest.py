@@ -14,7 +14,7 @@ FEW_GAMES = 8
 
 
 @functools.cache
-def few_positions_of(name: str) -> positions.Positions:
+def few_positions_of(name: str) -> positions.SamplePositions:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(positions, "GAMES", FEW_GAMES)
         return positions.positions_of.__wrapped__(name)

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from elolab.arena.checking.checks import CHECKS, chosen
-from elolab.arena.checking.contract import CheckSettings
 from elolab.arena.checking.dialects import DIALECTS, dialect_named
-from elolab.arena.checking.examination import Examination, Outcome
-from elolab.arena.checking.report import mark_of
+from elolab.arena.checking.examination import CheckOutcome, Examination
+from elolab.arena.checking.findings import CheckSettings
+from elolab.arena.checking.outcome_text import mark_of
 from tests.support.xiangqi_match import need_program
 
 ROOT = Path(__file__).parents[3]
@@ -45,7 +45,7 @@ def othello_mock(protocol: str, mode: str = "good", **changes: int) -> CheckSett
     return replace(SETTINGS, game="othello", protocol=protocol, command=command, **changes)
 
 
-def examine(settings: CheckSettings, *names: str) -> dict[str, Outcome]:
+def examine(settings: CheckSettings, *names: str) -> dict[str, CheckOutcome]:
     """The outcomes of all checks, or of those named and what they need."""
     examination = Examination(settings, chosen(names or None))
     try:
@@ -54,7 +54,7 @@ def examine(settings: CheckSettings, *names: str) -> dict[str, Outcome]:
         examination.close()
 
 
-def failures(outcomes: dict[str, Outcome]) -> dict[str, str]:
+def failures(outcomes: dict[str, CheckOutcome]) -> dict[str, str]:
     """The message of every failed check."""
     return {name: one.remark.key for name, one in outcomes.items() if one.verdict == "failed" and one.remark}
 

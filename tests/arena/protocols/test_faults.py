@@ -13,13 +13,12 @@ import pytest
 
 from elolab.arena.play.executor import GameRunner
 from elolab.arena.play.game import play_game
-from elolab.arena.players import detect
+from elolab.arena.players import detect, external
 from elolab.arena.players.event_loop import run
 from elolab.arena.players.external import ExternalPlayer
 from elolab.arena.players.process import ERROR_TAIL_BYTES, LINE_BYTES
 from elolab.arena.players.registry import make_player, protocols
 from elolab.arena.players.supervisor import SUPERVISOR
-from elolab.arena.protocols import nboard, uci, xboard
 from elolab.arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
 from elolab.engine.engine import Engine, StopFlag
 from elolab.engine.games import game_named
@@ -73,8 +72,7 @@ def lost_games(protocol: str, repeated: bool) -> dict[Fault, GameRecord]:
     records = {}
     for patience_ms, played in ((60_000, answering), (250, [job for job in jobs.values() if job not in answering])):
         with pytest.MonkeyPatch.context() as patch:
-            for module in (uci, xboard, nboard):
-                patch.setattr(module, "LATE_ANSWER_MS", patience_ms)
+            patch.setattr(external, "LATE_ANSWER_MS", patience_ms)
             with GameRunner(max(1, len(played)), StopFlag()) as runner:
                 records |= {record.key: record for record in runner.run(played)}
         assert not runner.unavailable

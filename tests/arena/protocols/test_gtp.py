@@ -17,7 +17,7 @@ from elolab.arena.players.process import find_program
 from elolab.arena.players.registry import PlayerError, check_player
 from elolab.arena.protocols.gtp import (
     MAX_ANSWER,
-    Answer,
+    GtpAnswer,
     GtpPlayer,
     GtpSession,
     play_command,
@@ -57,12 +57,12 @@ def test_answers_are_told_apart_by_their_numbers() -> None:
     assert session.ask("name", "list_commands") == ["1 name", "2 list_commands"]
     assert heard(session, "=1 GTP GRhino\n\n=2 play\ngenmove\n\n") == ["name", "list_commands"]
     assert session.is_idle
-    assert session.answers == [Answer("name", True, "GTP GRhino"), Answer("list_commands", True, "play\ngenmove")]
+    assert session.answers == [GtpAnswer("name", True, "GTP GRhino"), GtpAnswer("list_commands", True, "play\ngenmove")]
     assert session.ask("genmove b") == ["3 genmove b"]
     assert heard(session, "=2 A1\n\n=4 A2\n\nhello\n?3 cannot\n") == []
     assert not session.is_idle
     assert heard(session, "\n") == ["genmove b"]
-    assert session.answers == [Answer("genmove b", False, "cannot")]
+    assert session.answers == [GtpAnswer("genmove b", False, "cannot")]
     assert session.unexpected == 2
 
 

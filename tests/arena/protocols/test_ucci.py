@@ -232,7 +232,7 @@ bestmove b0c2 ponder b9c7 draw"""
     assert replay(session, script) == ["bestmove"]
     found = session.information()
     assert (found.score, found.depth, found.nodes) == (4, 6, 5000)
-    assert session.best_move_line == "bestmove b0c2 ponder b9c7 draw"
+    assert session.answer == "bestmove b0c2 ponder b9c7 draw"
 
 
 def test_all_that_a_search_said_may_come_at_once() -> None:
@@ -240,7 +240,7 @@ def test_all_that_a_search_said_may_come_at_once() -> None:
     session.think("position fen F", "go depth 6")
     assert session.receive("info depth 6 score 4 pv b0c2\ninfo time 8 nodes 5000\nnobestmove") == "nobestmove"
     found = session.information()
-    assert (found.score, found.depth, found.nodes, session.best_move_line) == (4, 6, 5000, "nobestmove")
+    assert (found.score, found.depth, found.nodes, session.answer) == (4, 6, 5000, "nobestmove")
 
 
 def test_a_stop_that_came_too_late_is_answered_and_passed_over() -> None:
@@ -248,7 +248,7 @@ def test_a_stop_that_came_too_late_is_answered_and_passed_over() -> None:
     session.think("position fen F", "go depth 6")
     assert session.stop() == ["stop", "isready"]
     assert replay(session, "bestmove b0c2\nnobestmove\nreadyok") == ["bestmove", "readyok"]
-    assert session.best_move_line == "bestmove b0c2"
+    assert session.answer == "bestmove b0c2"
     assert session.unexpected == 1
 
 

@@ -20,14 +20,16 @@ from elolab.arena.players.registry import PlayerError, check_player, make_player
 from elolab.arena.protocols.uci import (
     UciPlayer,
     UciSession,
-    detect_first_rank,
     forced_first_rank,
     go_command,
     option_commands,
+    position_command,
+)
+from elolab.arena.protocols.uci_family import (
+    detect_first_rank,
     parse_best_move,
     parse_information,
     parse_option,
-    position_command,
     read_move,
     read_variation,
     write_move,
@@ -335,7 +337,7 @@ bestmove h1g3 ponder h8c8""",
     )
     assert events == ["bestmove"]
     assert session.is_idle
-    assert session.best_move_line == "bestmove h1g3 ponder h8c8"
+    assert session.answer == "bestmove h1g3 ponder h8c8"
     found = session.information()
     assert (found.score, found.depth, found.nodes) == (139, 4, 1000)
     assert session.variation == "h1g3 f10e9 b3c3 h8h4"
@@ -382,7 +384,7 @@ def test_only_replies_that_are_due_count() -> None:
     assert session.unexpected == 3
     session.think("position fen F", "go depth 1")
     assert replay(session, "bestmove a0a1\nbestmove a1a2") == ["bestmove"]
-    assert session.best_move_line == "bestmove a0a1"
+    assert session.answer == "bestmove a0a1"
 
 
 def test_after_stop_both_replies_are_due_in_either_order() -> None:

@@ -8,7 +8,7 @@ from typing import TextIO
 
 import pytest
 
-from elolab.arena.protocols.uci import parse_information, parse_option
+from elolab.arena.protocols.uci_family import parse_information, parse_option
 from elolab.engine.engine import Clock, Engine
 from elolab.engine.games import game_named
 from elolab.engine.protocols.session import Task

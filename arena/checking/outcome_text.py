@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from elolab.arena.checking.contract import Remark
 from elolab.arena.checking.dialects.dialect import Dialect
-from elolab.arena.checking.examination import Outcome
+from elolab.arena.checking.examination import CheckOutcome
+from elolab.arena.checking.findings import Remark
 from elolab.engine.language import Catalogue, columns_of, padded, wrapped
 
 COLUMNS = 79
@@ -23,14 +23,14 @@ MARKS = ("passed", "failed", "advised", "skipped")
 """How lines begin: ``mark.NAME``."""
 
 
-def mark_of(outcome: Outcome) -> str:
+def mark_of(outcome: CheckOutcome) -> str:
     """One of ``MARKS``."""
     if outcome.verdict == "failed" and outcome.check.is_recommendation:
         return "advised"
     return outcome.verdict
 
 
-def lines_of(outcome: Outcome, dialect: type[Dialect], say: Catalogue) -> list[str]:
+def lines_of(outcome: CheckOutcome, dialect: type[Dialect[Any]], say: Catalogue) -> list[str]:
     """Format the check's line; for a failed check also the fault and the dialogue."""
     name = outcome.check.name
     demand = say(f"demand.{name}", question=dialect.synchronisation, farewell=dialect.farewell)
@@ -88,7 +88,7 @@ def _ends(run: Sequence[str], say: Catalogue) -> list[str]:
     return [*run[:RUN_SHOWN], say("report.left_out", count=len(run) - 2 * RUN_SHOWN), *run[-RUN_SHOWN:]]
 
 
-def summary(outcomes: Sequence[Outcome], say: Catalogue) -> str:
+def summary(outcomes: Sequence[CheckOutcome], say: Catalogue) -> str:
     """Summarise all checks in one line."""
     marks = [mark_of(outcome) for outcome in outcomes]
     verdict = "report.keeps" if "failed" not in marks else "report.breaks"
@@ -96,7 +96,7 @@ def summary(outcomes: Sequence[Outcome], say: Catalogue) -> str:
     return say(verdict, counts=counts)
 
 
-def data_of(outcome: Outcome) -> dict[str, Any]:
+def data_of(outcome: CheckOutcome) -> dict[str, Any]:
     """Format a check for JSON; sentences are in English."""
     return {
         "name": outcome.check.name,

@@ -1,4 +1,4 @@
-"""Values shared by an examination: its settings, the outcome of a check, and the parsed output of a program."""
+"""What an examination works with: its settings, the remarks of its checks, and what it reads from a program."""
 
 from __future__ import annotations
 
@@ -54,23 +54,23 @@ def remark(key: str, **values: Any) -> Remark:
     return Remark(key, values)
 
 
-class Failed(Exception):
-    """A demand is not met; the message says what the program did."""
+class CheckEnded(Exception):
+    """A check ends without passing; its remark says why."""
 
     def __init__(self, key: str, **values: Any) -> None:
         super().__init__(key)
         self.remark = Remark(key, values)
 
 
-class Skipped(Exception):
-    """A demand cannot be tried; the message says why."""
-
-    def __init__(self, key: str, **values: Any) -> None:
-        super().__init__(key)
-        self.remark = Remark(key, values)
+class Failed(CheckEnded):
+    """A demand is not met; the remark says what the program did."""
 
 
-class Information(NamedTuple):
+class Skipped(CheckEnded):
+    """A demand cannot be tried on this program, in this game or protocol, or on this system."""
+
+
+class SearchLine(NamedTuple):
     """Contents of one line about a running search; ``None`` for missing parts."""
 
     depth: int | None = None
@@ -80,7 +80,7 @@ class Information(NamedTuple):
     """Moves as the program wrote them."""
 
 
-class Answer(NamedTuple):
+class SearchAnswer(NamedTuple):
     """The answer to a search."""
 
     line: str

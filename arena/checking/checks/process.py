@@ -1,0 +1,106 @@
+"""Checks of the program's process: how it ends, and what it uses."""
+
+from __future__ import annotations
+
+import time
+
+from elolab.arena.checking import processes
+from elolab.arena.checking.examination import Examination
+from elolab.arena.checking.findings import Failed, Remark, Skipped, remark
+from elolab.arena.players.event_loop import in_thread
+
+GRACE_SECONDS = 0.1
+"""Time after the program's end for its child processes to end."""
+MIB = 1 << 20
+SPARE_MIB = 48
+"""Tolerated growth of memory beyond the transposition table, which fills with use."""
+UNKNOWN_TABLE_MIB = 64
+"""Assumed size of a table that is not announced."""
+SEARCHES = 6
+"""Searches in every game over which memory is watched."""
+BUSY = 0.3
+"""Processor share that an idle program must stay below."""
+
+
+async def ending(examination: Examination, *, farewell: bool, thinking: bool) -> Remark:
+    """The program ends after the farewell, or when its input ends, as after a crash of the harness."""
+    if thinking:
+        await examination.dialect.begin_endless(examination.start_position)
+    else:
+        await examination.search(examination.start_position)
+    began = time.monotonic()
+    ended = await examination.dialect.leave(examination.dialect.farewell if farewell else None)
+    took = time.monotonic() - began
+    if not ended:
+        raise Failed("failure.lingers", seconds=f"{examination.settings.ending_ms / 1000:g}")
+    process = examination.dialect.process
+    await process.end()
+    if process.exit_signal is not None:
+        raise Failed("failure.ended", how=process.exit.text())
+    await examination.end()
+    return remark("note.seconds", seconds=f"{took:.2f}")
+
+
+async def nobody_left(examination: Examination) -> None:
+    """Child processes end with the program."""
+    family = await _family_after_search(examination)
+    if not await examination.dialect.leave(examination.dialect.farewell):
+        raise Skipped("skip.lingers")
+    await in_thread(time.sleep, GRACE_SECONDS)
+    number = examination.dialect.process.process_id
+    left = processes.alive([one for one in family if one.number != number])
+    if left:
+        raise Failed("failure.children", numbers=", ".join(str(one.number) for one in left))
+    await examination.end()
+
+
+async def _family_after_search(examination: Examination) -> list[processes.ProcessStatus]:
+    if not processes.is_available():
+        raise Skipped("skip.system")
+    await examination.search(examination.start_position)
+    return _family(examination)
+
+
+def _family(examination: Examination) -> list[processes.ProcessStatus]:
+    return processes.family_of(examination.dialect.process.process_id)
+
+
+async def idle(examination: Examination) -> Remark:
+    """The program uses little processor time after a search."""
+    await _family_after_search(examination)
+    await examination.dialect.settled()
+    before = processes.demanded_seconds(_family(examination))
+    quiet_ms = max(examination.settings.quiet_ms, 200)
+    await examination.dialect.overhear(quiet_ms)
+    share = (processes.demanded_seconds(_family(examination)) - before) / (quiet_ms / 1000)
+    if share > BUSY:
+        raise Failed("failure.busy", percent=f"{100 * share:.0f}")
+    return remark("note.percent", percent=f"{100 * max(share, 0):.0f}")
+
+
+async def memory(examination: Examination) -> Remark:
+    """Memory does not grow from the first game to the last."""
+    games = examination.settings.repetitions
+    before = await _resident_after_game(examination)
+    for _ in range(games):
+        now = await _resident_after_game(examination)
+    if now - before > (_table_mib(examination) + SPARE_MIB) * MIB:
+        raise Failed("failure.memory", before=before // MIB, grown=(now - before) // MIB, games=games)
+    return remark("note.memory", now=now // MIB, grown=max(now - before, 0) // MIB)
+
+
+async def _resident_after_game(examination: Examination) -> int:
+    if not processes.is_available():
+        raise Skipped("skip.system")
+    await examination.dialect.begin_game()
+    for position in examination.positions.ordinary[:SEARCHES]:
+        await examination.search(position)
+    return sum(one.resident_bytes for one in _family(examination))
+
+
+def _table_mib(examination: Examination) -> int:
+    try:
+        option = examination.dialect.resource("memory")
+    except Skipped:
+        option = None
+    return int(option.default) if option is not None and option.default.isdigit() else UNKNOWN_TABLE_MIB

@@ -1,0 +1,237 @@
+"""GTP and the NBoard protocol, as an examination speaks them."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from elolab.arena.checking.dialects.dialect import Dialect
+from elolab.arena.checking.findings import Failed, SearchAnswer, SearchLine, Skipped
+from elolab.arena.players.contract import PlayerClock, PlayerFault, first_word, number_of
+from elolab.arena.players.external import PASS
+from elolab.arena.protocols import gtp, nboard
+from elolab.engine.games import game_named
+from elolab.engine.games.contract import Position
+from elolab.engine.protocols.game_format import write_game
+from elolab.engine.settings.limits import Limits
+
+PASSES_OPTION = "gtp_passes"
+"""The only option over GTP: whether passes are sent to the program; see ``arena.protocols.gtp.PASSES``."""
+_SEARCH = re.compile(r"search\s+(\S+)\s+[+-]?\d+(?:\.\d+)?\s+\S+\s+(\S+)")
+_MOVES = re.compile(r"[A-Ha-h][1-8]|[Pp][Aa]")
+
+
+class GtpDialect(Dialect[gtp.GtpSession]):
+    """GTP 2 (Farnebäck, 2002)."""
+
+    title: ClassVar[str] = "GTP"
+    limits = frozenset({"move_time", "clock"})
+    time_unit_ms = 1000
+    synchronisation: ClassVar[str] = "protocol_version"
+    awaited: ClassVar[str] = "= MOVE"
+    recommendations: ClassVar[frozenset[str]] = frozenset()
+    """Empty: GTP has words by which a program must refuse what is not legal."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._commands: frozenset[str] = frozenset()
+
+    def make_session(self) -> gtp.GtpSession:
+        """See ``Dialect``."""
+        return gtp.GtpSession()
+
+    async def _ask(self, *commands: str, ms: int | None = None) -> list[gtp.GtpAnswer]:
+        """The answers to some commands."""
+        await self.say(*self.session.ask(*commands))
+        await self.hear_until(self.ends_search, ms or self.settings.timeout_ms, f"= ({commands[-1]})")
+        return self.session.answers
+
+    async def _demand(self, *commands: str) -> None:
+        """Raises ``Failed`` if a command is refused."""
+        for answer in await self._ask(*commands):
+            if not answer.is_success:
+                raise Failed("failure.refused", command=answer.command, said=answer.said)
+
+    async def _demand_refusal(self, *commands: str) -> None:
+        """Raises ``Failed`` unless the last command is refused."""
+        answer = (await self._ask(*commands))[-1]
+        if answer.is_success:
+            raise Failed("failure.accepted", command=answer.command, said=answer.said)
+
+    async def greet(self) -> None:
+        """Ask for its name and its commands."""
+        version, name, listed = await self._ask("protocol_version", "name", "list_commands", ms=self.settings.start_ms)
+        if not version.is_success or not version.text.isdigit():
+            raise Failed("failure.refused", command=version.command, said=version.said)
+        self.name = name.text if name.is_success else ""
+        self._commands = frozenset(listed.text.split()) if listed.is_success else frozenset()
+
+    async def configure(self) -> None:
+        """Check whether it passes by itself; there are no other options."""
+        for name, value in self.settings.options:
+            if name != PASSES_OPTION or value not in gtp.PASSES:
+                choices = " or ".join(gtp.PASSES)
+                raise PlayerFault(
+                    "startup_failure", f"option {name} = {value!r}: over GTP there is only {PASSES_OPTION}, {choices}"
+                )
+
+    async def ask_ready(self, max_ms: int | None = None) -> list[str]:
+        """Send any command: every command is answered."""
+        await self._demand(self.synchronisation)
+        return []
+
+    async def begin_game(self) -> None:
+        """``clear_board``."""
+        await self._demand(*gtp.NEW_GAME)
+
+    async def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
+        """Replay the game from its start, then ``genmove``."""
+        side = position.side_to_move
+        commands = self._set_up(position)
+        for line in (gtp.time_settings_command(limits), gtp.time_left_command(limits, clock, side)):
+            if line is not None:
+                command = first_word(line)
+                if self._commands and command not in self._commands:
+                    raise Skipped("skip.unknown_command", command=command)
+                commands.append(line)
+        await self._demand(*commands)
+        await self.ask_for_search(*self.session.ask(f"genmove {'bw'[side]}"))
+
+    @property
+    def is_asked_to_pass(self) -> bool:
+        """Unless it passes by itself."""
+        return (PASSES_OPTION, gtp.PASSES[1]) not in self.settings.options
+
+    def _set_up(self, position: Position) -> list[str]:
+        if position.start != game_named(self.settings.game).start:
+            raise self.lacking()
+        return [*gtp.NEW_GAME, *gtp.play_commands(position.moves, sends_passes=self.is_asked_to_pass)]
+
+    def is_answer(self, line: str) -> bool:
+        """An answer to any command."""
+        return line.startswith(("=", "?"))
+
+    def ends_search(self, line: str) -> bool:
+        """The end of the answer to the last command."""
+        self.session.receive(line)
+        return self.session.is_idle
+
+    def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> SearchAnswer:
+        """The move, or ``resign``."""
+        answer = self.session.answers[-1]
+        move = gtp.read_move(answer.text) if answer.is_success else None
+        resigns = move == "resign"
+        return SearchAnswer(
+            answer.said, answer.text, None if resigns else move, elapsed_ms, tuple(lines), has_resigned=resigns
+        )
+
+    @property
+    def ordinary(self) -> Limits:
+        """None: the program's own level."""
+        return Limits()
+
+    async def send_illegal_position(self) -> None:
+        """Ask for a board of another size: GTP sends no positions."""
+        await self._demand_refusal("boardsize 1000")
+
+    async def send_illegal_move(self, position: Position, move: str) -> None:
+        """The program must refuse it."""
+        await self._demand_refusal(*self._set_up(position), gtp.play_command(move, position.side_to_move))
+
+    async def say_garbage(self, lines: Sequence[str]) -> None:
+        """Every command is answered, and these must be refused; blank lines are no commands."""
+        for line in lines:
+            if line.strip():
+                await self._demand_refusal(line)
+
+    async def ask_in_finished_game(self, position: Position) -> None:
+        """It passes, or refuses."""
+        await self.begin(position, self.ordinary)
+        answer = await self.answer()
+        if answer.move not in (None, PASS):
+            raise Failed("failure.moved_after_end", said=answer.line)
+
+
+class NBoardDialect(Dialect[nboard.NBoardSession]):
+    """The NBoard protocol, version 2 (Welty)."""
+
+    title: ClassVar[str] = "NBoard"
+    limits = frozenset({"depth"})
+    synchronisation: ClassVar[str] = "ping"
+    ready: ClassVar[str] = "pong"
+    awaited: ClassVar[str] = "==="
+    interruption: ClassVar[tuple[str, ...] | None] = ()
+    endless: ClassVar[Limits | None] = Limits(depth=60)
+    illegal_position: ClassVar[tuple[str, ...]] = ("set game (;GM[Othello]TY[8]BO[8 --*O-- *];)",)
+
+    def make_session(self) -> nboard.NBoardSession:
+        """See ``Dialect``."""
+        return nboard.NBoardSession()
+
+    async def greet(self) -> None:
+        """Send the version and a ping: there is no other answer."""
+        await self.say(f"nboard {nboard.VERSION}", f"set depth {self.settings.depth}")
+        await self.ask_ready(self.settings.start_ms)
+        self.name = self.session.engine_name
+
+    async def begin_game(self) -> None:
+        """Nothing to send: every search sends the whole game."""
+        await self.ask_ready()
+
+    async def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
+        """The depth, the game, and ``go``."""
+        await self.say(f"set depth {limits.depth}", f"set game {write_game(position.start, position.moves)}")
+        await self.ask_ready()
+        await self.ask_for_search("go")
+
+    def is_answer(self, line: str) -> bool:
+        """``===``."""
+        return line.startswith("===")
+
+    def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> SearchAnswer:
+        """The move, whatever its evaluation."""
+        *before, line = lines
+        word = re.split(r"[\s/]+", line.removeprefix("===").strip())[0]
+        return SearchAnswer(line, word, self.read_move(word), elapsed_ms, tuple(before))
+
+    def read_move(self, said: str) -> str | None:
+        """``d3`` or ``pass``."""
+        return nboard.read_move(said)
+
+    async def send_illegal_move(self, position: Position, move: str) -> None:
+        """``move`` tells of one move after the game."""
+        await self.say(f"set game {write_game(position.start, position.moves)}", f"move {move.upper()}")
+
+    async def ask_in_finished_game(self, position: Position) -> None:
+        """Nobody asks: whoever drives the program knows the rules."""
+        raise self.lacking()
+
+    @property
+    def is_asked_to_pass(self) -> bool:
+        """Nobody asks where there is no choice."""
+        return False
+
+    async def interrupt(self) -> SearchAnswer | None:
+        """``ping`` ends the search; the program may name a move or not."""
+        self._began_ns = time.monotonic_ns()
+        answers = [line for line in await self.ask_ready(self.settings.stop_ms) if self.is_answer(line)]
+        return self.read_answer(answers[:1], (self.process.arrived_ns - self._began_ns) / 1e6) if answers else None
+
+    def read_information(self, line: str) -> SearchLine | None:
+        """``search`` and ``nodestats``."""
+        word, *words = line.split() or [""]
+        if word == "nodestats" and words:
+            if not words[0].isdigit():
+                raise Failed("failure.information", line=line, word=words[0])
+            return SearchLine(nodes=number_of(words[0]))
+        if not line.startswith("search"):
+            return None
+        found = _SEARCH.match(line)
+        if found is None:
+            raise Failed("failure.information", line=line, word="search")
+        variation, depth = found.groups()
+        digits = re.match(r"\d+", depth)  # "100%" and "73%" are selective or exact searches
+        moves = tuple(_MOVES.findall(variation))
+        return SearchLine(number_of(digits.group()) if digits and "%" not in depth else None, None, True, moves)

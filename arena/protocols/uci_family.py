@@ -1,0 +1,439 @@
+"""What UCI and UCCI have in common: how lines are read, which replies are due, and how a player asks for moves.
+
+``uci`` and ``ucci`` add what each of them sends. Everything down to ``UciFamilySession`` works on lines of text alone.
+Source: the UCI specification (Meyer-Kahlen and Huber, 2006).
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import repeat
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
+
+from elolab.arena.players.contract import (
+    MAX_DEPTH,
+    MAX_VARIATION,
+    VARIATION_LENGTH,
+    Fault,
+    NoMove,
+    PlayerClock,
+    Pondered,
+    Reply,
+    first_word,
+    number_of,
+    plain_line,
+    variation_of,
+)
+from elolab.arena.players.external import (
+    LATE_ANSWER_MS,
+    QUOTED,
+    EngineSession,
+    ExternalPlayer,
+    canonical_position,
+    without_history,
+)
+from elolab.arena.players.options import Option
+from elolab.arena.players.process import DeadlinePassed, ProcessEnded
+from elolab.engine.values import BAN_BOUND, MATE, MAX_PLY
+
+if TYPE_CHECKING:
+    from elolab.arena.records import Opening, PlayerSpec
+    from elolab.engine.engine import StopFlag
+    from elolab.engine.games.contract import Position
+
+# --- Reading lines ----------------------------------------------------------------------------------------------------
+
+
+_PARTS = ("default", "min", "max", "var")
+"""Words that begin the parts of an announced option, in any order."""
+
+
+def parse_option(line: str) -> Option | None:
+    """Read an ``option name ... type ...`` line; ``None`` if it is not one."""
+    words = line.split()
+    if words[:2] != ["option", "name"] or "type" not in words[3:-1]:
+        return None
+    place = words.index("type", 3)
+    kind = words[place + 1]
+    parts = _parts(words[place + 2 :], ("default",) if kind == "string" else _PARTS)
+    low, high = (parts[key][-1] if kind == "spin" and key in parts else "" for key in ("min", "max"))
+    return Option(
+        " ".join(words[2:place]),
+        kind,
+        parts["default"][0] if "default" in parts else "",
+        number_of(low, 2**64) if _INTEGER.fullmatch(low) else None,
+        number_of(high, 2**64) if _INTEGER.fullmatch(high) else None,
+        tuple(parts.get("var", ())) if kind == "combo" else (),
+    )
+
+
+_INTEGER = re.compile(r"-?\d+")
+
+
+def _parts(words: Sequence[str], keys: Collection[str]) -> dict[str, list[str]]:
+    """The text after each keyword up to the next one; a combo value may itself be ``default``."""
+    found: dict[str, list[list[str]]] = {}
+    part: list[str] | None = None
+    for word in words:
+        if word in keys and not (part == [] and word == "default"):
+            part = []
+            found.setdefault(word, []).append(part)
+        elif part is not None:
+            part.append(word)
+    return {key: [" ".join(value) for value in values] for key, values in found.items()}
+
+
+class Information(NamedTuple):
+    """Contents of one ``info`` line; ``None`` for missing parts."""
+
+    score: int | None = None
+    """Centipawns, the mover's view; mates as ``MATE`` less the plies to it."""
+    depth: int | None = None
+    nodes: int | None = None
+
+
+_USUAL = re.compile(r"info depth (\d{1,5}) .{0,60}?\bscore cp (-?\d{1,5}) .{0,60}?\bnodes (\d{1,15})\b")
+"""Matches the usual ``info`` line in one search instead of three; bounded, so that no long line stalls the games."""
+# Each begins with a literal, which is searched for many times faster than a word boundary.
+_SCORE = re.compile(r" score\s+(cp|mate)\s+([+-]?\d+)")
+_DEPTH = re.compile(r" depth\s+(\d+)")
+_NODES = re.compile(r" nodes\s+(\d+)")
+
+
+def parse_information(line: str) -> Information:
+    """Read an ``info`` line; unreadable parts are left out."""
+    usual = _USUAL.match(line)
+    if usual is not None and " string " not in line:
+        return Information(centipawns("cp", int(usual[2])), int(usual[1]), int(usual[3]))
+    line = line.partition(" string ")[0]
+    score, depth, nodes = _SCORE.search(line), _DEPTH.search(line), _NODES.search(line)
+    return Information(
+        None if score is None else centipawns(score[1], number_of(score[2])),
+        None if depth is None else number_of(depth[1], MAX_DEPTH),
+        None if nodes is None else number_of(nodes[1]),
+    )
+
+
+def centipawns(unit: str, number: int) -> int:
+    """The score of an engine: hundredths of a pawn (``cp``), or moves to mate (``mate``), as ``Reply`` has it."""
+    if unit == "cp":
+        return max(1 - BAN_BOUND, min(BAN_BOUND - 1, number))  # beyond are mates and wins by repetition
+    # A mate in n of one's own moves takes 2n - 1 plies, being mated in n moves 2n.
+    plies = min(2 * number - 1 if number > 0 else -2 * number, MAX_PLY)
+    return MATE - plies if number > 0 else plies - MATE
+
+
+NO_MOVES = ("(none)", "none", "0000", "null", "(null)", "nullmove", "nomove", "pass", "draw", "resign")
+"""Placeholders of engines without a move, in lower case."""
+_NULL_MOVE = re.compile(r"([a-i]\d{1,2})\1")
+"""Matches a move from a square to itself."""
+
+
+def parse_best_move(line: str) -> str | None:
+    """The move of a ``bestmove`` line as written; ``None`` if there is none."""
+    words = line.split()
+    if len(words) < 2 or words[1].lower() in NO_MOVES or _NULL_MOVE.fullmatch(words[1]):
+        return None
+    return words[1]
+
+
+def parse_ponder_move(line: str) -> str | None:
+    """The expected reply of a ``bestmove`` line as written; ``None`` if there is none."""
+    words = line.split()
+    return words[3] if len(words) > 3 and words[2] == "ponder" else None
+
+
+# --- Rank bases -------------------------------------------------------------------------------------------------------
+
+_MOVE = re.compile(r"([a-i])(\d{1,2})([a-i])(\d{1,2})")
+_ICCS_MOVES = re.compile(r"[a-i][0-9][a-i][0-9](?: [a-i][0-9][a-i][0-9])*")
+
+
+@functools.lru_cache(maxsize=10_000)
+def read_move(text: str, first_rank: int) -> str | None:
+    """Convert a move to ICCS notation (ranks 0-9), given the engine's first rank; ``None`` if it is no move."""
+    match = _MOVE.fullmatch(text)
+    if match is None:
+        return None
+    from_file, from_rank, to_file, to_rank = match.groups()
+    ranks = (int(from_rank) - first_rank, int(to_rank) - first_rank)
+    if not all(0 <= rank <= 9 for rank in ranks):
+        return None
+    return f"{from_file}{ranks[0]}{to_file}{ranks[1]}"
+
+
+@functools.cache  # the whole game is written again for every move
+def write_move(move: str, first_rank: int) -> str:
+    """Convert an ICCS move to the engine's first rank."""
+    if first_rank == 0:
+        return move
+    return f"{move[0]}{int(move[1]) + first_rank}{move[2]}{int(move[3]) + first_rank}"
+
+
+def variation_text(line: str) -> str:
+    """The principal variation of an ``info`` line, in the engine's words."""
+    return line.partition(" pv ")[2][:VARIATION_LENGTH]
+
+
+def read_variation(text: str, first_rank: int) -> str:
+    """The principal variation that an engine wrote as ``text``, as ``Reply`` has it."""
+    if first_rank == 0 and _ICCS_MOVES.fullmatch(text):  # most engines, and there is one with every move
+        return text[: 5 * MAX_VARIATION - 1]
+    return variation_of(map(read_move, text.split(), repeat(first_rank)))
+
+
+def detect_first_rank(text: str, legal: Collection[str]) -> int | None:
+    """The one rank base, 0 or 1, in which ``text`` is among the legal moves; ``None`` if neither or both."""
+    bases = [base for base in (0, 1) if read_move(text, base) in legal]
+    return bases[0] if len(bases) == 1 else None
+
+
+class GameLine:
+    """The ``position`` lines of one game, each of which begins with the one before."""
+
+    def __init__(self, position: str, first_rank: int) -> None:
+        self._first_rank = first_rank
+        self._written = ""
+        self._moves = self._first = 0
+        """Number of moves written, and number of moves before the line's position."""
+        self.restart(position, 0)
+
+    def restart(self, position: str, moves: int) -> None:
+        """Restart with a FEN, the position after so many moves of the game."""
+        self._moves = self._first = moves
+        self.begin(f"fen {position}")
+
+    def begin(self, position: str) -> None:
+        """Write the game's first position as ``position``, without the word."""
+        self._written = f"position {position}"
+
+    def command(self, moves: Sequence[str]) -> str:
+        """The line after the ICCS moves played from the position; the moves so far must be the first of them."""
+        for place in range(self._moves, len(moves)):
+            before = " moves " if place == self._first else " "
+            self._written += before + write_move(moves[place], self._first_rank)
+        self._moves = len(moves)
+        return self._written
+
+    def command_after(self, moves: Sequence[str], expected: str) -> str:
+        """The line with one more move, which may not be played after all."""
+        before = " moves " if len(moves) == self._first else " "
+        return self.command(moves) + before + write_move(expected, self._first_rank)
+
+
+# --- The conversation -------------------------------------------------------------------------------------------------
+
+
+class UciFamilySession(EngineSession):
+    """Tracks due replies and the last search's output; each protocol has its own words."""
+
+    opening: ClassVar[tuple[str, str]]
+    """The first command, and its reply."""
+    answers: ClassVar[tuple[str, ...]]
+    """First words of lines that end a search; the first one stands for all as a due reply."""
+    remarks: ClassVar[str]
+    """Marks ``info`` lines meant for people."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.options: dict[str, Option] = {}
+        """Keyed by name in lower case."""
+        self._scored = ""
+        self._counted = ""
+
+    @abstractmethod
+    def read_option(self, line: str) -> Option | None:
+        """Read a line that announces an option; ``None`` if it is not one."""
+
+    @abstractmethod
+    def read_information(self, line: str) -> Information:
+        """Read an ``info`` line; unreadable parts are left out."""
+
+    def hello(self) -> list[str]:
+        """Open the conversation; the reply to the first command is due."""
+        return self._expect(self.opening[1], self.opening[0])
+
+    def synchronise(self, *before: str) -> list[str]:
+        """Send lines and ask whether the engine has processed them; ``readyok`` is due."""
+        return self._expect("readyok", *before, "isready")
+
+    def think(self, *lines: str) -> list[str]:
+        """Send lines that set a position and start a search; its answer is due."""
+        self._scored = self._counted = self.answer = ""
+        return self._expect(self.answers[0], *lines)
+
+    def receive(self, text: str) -> str:
+        """Process a line of the engine, or several of which only the last may be a reply.
+
+        Returns the first word of a due reply, else an empty text.
+        """
+        before, _, line = text.rpartition("\n")
+        if before:
+            self._note(before.splitlines())
+        word = first_word(line)
+        if word == "info":
+            self._note([line])
+            return ""
+        is_answer = word in self.answers
+        if is_answer or word in (self.opening[1], "readyok"):
+            if not self._take(self.answers[0] if is_answer else word):
+                return ""
+            if is_answer:
+                self.answer = line
+            return word
+        if self.opening[1] in self._due:
+            self._introduce(line)
+        return ""
+
+    def _note(self, lines: Sequence[str]) -> None:
+        """Keep the last line with a final score, and the last with nodes; they are read when the search is over.
+
+        Searches say far more than is needed, so the last lines are looked at first and the others not at all.
+        """
+        scored = counted = ""
+        for line in map(plain_line, reversed(lines)):
+            if first_word(line) != "info" or self.remarks in line:
+                continue
+            if " nodes " in line:
+                counted = counted or line
+            if " score " in line and "erbound" not in line and (" multipv " not in line or " multipv 1 " in f"{line} "):
+                scored = scored or line
+            if scored and counted:
+                break
+        self._scored = scored or self._scored
+        self._counted = counted or self._counted
+
+    def _introduce(self, line: str) -> None:
+        words = line.split()
+        if words[:2] == ["id", "name"]:
+            self.engine_name = " ".join(words[2:])
+        option = self.read_option(line)
+        if option is not None:
+            self.options[option.name.lower()] = option
+
+    def information(self) -> Information:
+        """Final score and depth of the last search (without bounds and side lines), and its total nodes."""
+        scored = self.read_information(self._scored)
+        if self._counted is self._scored:
+            return scored
+        counted = self.read_information(self._counted)
+        return Information(
+            score=scored.score,
+            depth=scored.depth if scored.depth is not None else counted.depth,
+            nodes=counted.nodes if counted.nodes is not None else scored.nodes,
+        )
+
+    @property
+    def variation(self) -> str:
+        """The principal variation of that score, as the engine wrote it."""
+        return variation_text(self._scored)
+
+
+# --- The player -------------------------------------------------------------------------------------------------------
+
+Kind = TypeVar("Kind", bound=UciFamilySession)
+
+
+class UciFamilyPlayer(ExternalPlayer[Kind]):
+    """An external engine over UCI or UCCI; see ``arena.players.contract.Player``."""
+
+    def __init__(self, spec: PlayerSpec, game: str, make_session: Callable[[], Kind]) -> None:
+        super().__init__(spec, game, make_session)
+        self._first_rank: int | None = None
+        self._line = GameLine("", 0)
+        self._reading: Fault | None = None
+
+    @property
+    def announced_options(self) -> Mapping[str, Option] | None:
+        """Options announced by the engine started last, by name in lower case."""
+        return self._session.options
+
+    @abstractmethod
+    def _game_line(self, position: str) -> GameLine:
+        """The lines that send the positions of a game from ``position`` on."""
+
+    @abstractmethod
+    def _new_game_line(self) -> str:
+        """The line that begins a game."""
+
+    @abstractmethod
+    def _go(self, position: Position, clock: PlayerClock | None, *, ponder: bool) -> list[str]:
+        """The lines that start a search, after the one that sends the position."""
+
+    async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
+        self._line = self._game_line(canonical_position(self._game, opening.position))
+        await self._converse(self._session.synchronise(self._new_game_line()), deadline_ns, stop)
+
+    async def _question(
+        self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag
+    ) -> list[str]:
+        return self._lines(position, moves, clock)
+
+    def _lines(
+        self, position: Position, moves: Sequence[str], clock: PlayerClock | None, *, ponder: bool = False
+    ) -> list[str]:
+        self._drain_unsolicited_lines()
+        line = self._line.command_after(moves[:-1], moves[-1]) if ponder else self._line.command(moves)
+        return self._session.think(line, *self._go(position, clock, ponder=ponder))
+
+    def _restart(self, position: Position, moves: Sequence[str]) -> None:
+        """Begin the game's lines with the position as a FEN without moves, from now on."""
+        self._line.restart(without_history(position), len(moves))
+
+    async def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
+        """Send ``go ponder``; the output stays in the pipe meanwhile."""
+        deadline_ns = time.monotonic_ns() + LATE_ANSWER_MS * 1_000_000
+        try:
+            await self._running().send(self._lines(position, moves, clock, ponder=True), deadline_ns)
+            self._running().pause()
+        except (DeadlinePassed, ProcessEnded):
+            pass  # it will not answer after the opponent's move either, which is when that counts
+
+    async def move_after_pondering(
+        self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
+    ) -> Reply:
+        """``ponderhit``, or ``stop`` and a new search; the clock runs from just before either."""
+        began_ns = time.monotonic_ns()
+        if pondered.is_hit:
+            return await self._search([self._ponder_hit()], position, clock, stop, began_ns)
+        deadline_ns = began_ns + self._allowance_ms(clock) * 1_000_000  # its own time: nobody waits for it but itself
+        try:
+            await self._converse(self._session.stop(), deadline_ns, stop)
+        except DeadlinePassed:
+            raise await self._failed("no_answer", Fault("pondered_on")) from None
+        except ProcessEnded:
+            raise await self._failed("crash", Fault("ended_pondering")) from None
+        return await self._search(self._lines(position, moves, clock), position, clock, stop, began_ns)
+
+    def _ponder_hit(self) -> str:
+        return "ponderhit"
+
+    async def stop_pondering(self) -> None:
+        """Send ``stop`` and discard the answer."""
+        if self.process_id is not None and not self._session.is_idle:
+            await self._halt()
+
+    async def _reply(self, elapsed_ns: int, position: Position) -> Reply:
+        return await self._made_move(elapsed_ns)
+
+    async def _made_move(self, elapsed_ns: int) -> Reply:
+        line = self._session.answer
+        first_rank = self._first_rank or 0
+        said = parse_best_move(line)
+        score, depth, nodes = self._session.information()
+        if said is None:
+            raise NoMove(Fault("answered", said=line[:QUOTED]), elapsed_ns, score)
+        move = read_move(said, first_rank)
+        if move is None:
+            raise await self._failed("illegal_move", Fault("not_a_move", said=line[:QUOTED]))
+        expected = parse_ponder_move(line) if self.spec.ponder else None
+        if expected is not None:
+            expected = read_move(expected, first_rank)
+        variation = read_variation(self._session.variation, first_rank)
+        return Reply(
+            move, score, depth, nodes, elapsed_ns, line, expected, self._reading, principal_variation=variation
+        )
