@@ -1,4 +1,4 @@
-"""What an examination works with: its settings, the remarks of its checks, and what it reads from a program."""
+"""Values of an examination: its settings, the remarks of its checks, and what is read from a program."""
 
 from __future__ import annotations
 

@@ -200,7 +200,7 @@ class XboardDialect(Dialect[xboard.XboardSession]):
         return answer
 
     async def miss(self, position: Position, limits: Limits, clock: PlayerClock) -> SearchAnswer:
-        """The same: the program alone knows the move that it pondered on."""
+        """As ``hit``: the program alone knows the move that it pondered on."""
         return await self.hit(position, clock)
 
     @property
