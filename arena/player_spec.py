@@ -16,7 +16,6 @@ from elolab.arena.players.registry import (
     DEFAULT_PROTOCOL,
     EXPECTED_PROTOCOLS,
     PROTOCOLS,
-    PlayerError,
     Protocol,
     check_player,
     protocol_named,
@@ -41,6 +40,8 @@ from elolab.engine.settings.presets import load_preset, preset_name
 from elolab.engine.settings.toml_values import format_toml
 
 MAX_NAME_LENGTH = 60
+DEFAULT_LIMIT = Limits.parse("nodes=1000")
+"""The limit of players without one, if all of them understand it."""
 
 PLAYER_KINDS = "a preset, a program (with its path), an engine of your file of engines, or a TOML file"
 """The kinds of players that a single word may name, for messages."""
@@ -84,6 +85,13 @@ class PlayerReader:
         player = replace(_external_player(table, protocol, limits), ponder=ponder)
         check_player(player, self.game, table.where)
         return player
+
+    def under_default_limit(self, entry: Mapping[str, Any], where: str, folder: Path = Path()) -> PlayerSpec:
+        """Read a player as ``read`` does; without any limit it has the default one of its protocol."""
+        reader, resolved = replace(self, folder=folder), self.resolved(entry, where)
+        if self.limits is None and "limit" not in resolved:
+            reader = replace(reader, limits=default_limit([self.protocol_of(resolved, where)]))
+        return reader.read(entry, where)
 
     def resolved(self, entry: Mapping[str, Any], where: str) -> Mapping[str, Any]:
         """Merge the table over that of the engine it refers to, if any; options and settings entry by entry."""
@@ -269,36 +277,23 @@ class NamedPlayer:
     file: Path | None = None
     """The TOML file that it was read from."""
 
-    def check(self, reader: PlayerReader, limits: Sequence[Limits]) -> dict[str, Any]:
+    def check(self, reader: PlayerReader) -> dict[str, Any]:
         """Check that the player can play, and return an entry that is valid in any file.
 
-        ``limits`` are the candidates for a player without a limit of its own. Raises ``UserError`` naming the file.
+        Raises ``UserError`` naming the file.
         """
         if self.file is None:
             return self.entry
-        first_that_fits(limits, replace(reader, folder=self.file.parent), self.entry, str(self.file))
+        reader.under_default_limit(self.entry, str(self.file), self.file.parent)
         if "preset" in self.entry:
             return self.entry | {"preset": str(find_config("engines", self.entry["preset"], self.file.parent))}
         return self.entry
 
 
-def first_that_fits(limits: Sequence[Limits], reader: PlayerReader, entry: Mapping[str, Any], where: str) -> PlayerSpec:
-    """The player under the first limit that its protocol can express; raises the first limit's error if none fits."""
-    errors: list[PlayerError] = []
-    for own in limits:
-        try:
-            player = replace(reader, limits=own).read(entry, where)
-        except PlayerError as error:
-            errors.append(error)
-            continue
-        if own == limits[-1] or "limit" in entry or can_be_told_of_it(player):
-            return player
-    raise errors[0]
-
-
-def can_be_told_of_it(player: PlayerSpec) -> bool:
-    """Whether every engine of the player's protocol understands its kind of limit (nodes, in particular)."""
-    return player.limits.nodes is None or protocol_named(player.protocol).knows_nodes
+def default_limit(protocols: Iterable[Protocol]) -> Limits:
+    """A limit that engines of all these protocols understand, for players without one: nodes, a depth or a time."""
+    limits = [DEFAULT_LIMIT, *(Limits.parse(protocol.default_limit) for protocol in protocols)]
+    return max(limits, key=lambda limit: (limit.is_timed, limit.depth is not None))
 
 
 def player_named(word: str, engines: EnginesFile) -> NamedPlayer:
@@ -322,8 +317,7 @@ def player_named(word: str, engines: EnginesFile) -> NamedPlayer:
 
 def player_entry(word: str, reader: PlayerReader) -> dict[str, Any]:
     """The keys of a table [[players]] for the player that a word names; raises ``UserError`` naming the file."""
-    assert reader.limits is not None
-    return player_named(word, reader.engines).check(reader, [reader.limits])
+    return player_named(word, reader.engines).check(reader)
 
 
 def _player_of_file(word: str, engines: EnginesFile) -> NamedPlayer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -66,7 +67,7 @@ class TournamentSpec:
     third_place: bool = False
     """Knockout: whether the losers of the semi-finals play for third place."""
     command: tuple[str, ...] = ()
-    """The words after ``elolab`` that describe the tournament, if it has no file."""
+    """The words after ``elolab`` that began or last resumed the tournament; empty if Python did."""
 
     @functools.cached_property
     def conditions(self) -> GameConditions:
@@ -83,8 +84,13 @@ class TournamentSpec:
         return next(player for player in self.players if player.name == name)
 
     @property
+    def command_line(self) -> str:
+        """The command line that plays it, as it was given."""
+        return shlex.join(("elolab", *self.words))
+
+    @property
     def words(self) -> tuple[str, ...]:
-        """The command line, after ``elolab``, that plays it."""
+        """The words of ``command_line`` after ``elolab``."""
         return self.command or ("tournament", specification_word("tournaments", self.source))
 
     def content(self) -> dict[str, Any]:

@@ -122,6 +122,7 @@ def _run_command(command: Command, words: list[str]) -> int:
         arguments = parser.parse_args(words)
     except SystemExit as finished:  # --help
         return int(finished.code or 0)
+    arguments.command_line = (command.name, *words)
     speak(getattr(arguments, "language", DEFAULT_LANGUAGE))
     return int(module.run(arguments))
 

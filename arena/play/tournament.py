@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePath
@@ -48,7 +47,7 @@ from elolab.arena.sequential import Reach, SequentialRun, reach_of_test
 from elolab.arena.statistics.faults import FORFEITS
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.errors import UserError, argument
-from elolab.engine.language import DEFAULT_LANGUAGE, columns_of, console
+from elolab.engine.language import columns_of, console
 
 WITHDRAWALS = "withdrawals"
 """The metadata with withdrawals."""
@@ -450,12 +449,6 @@ def stored_player(player: PlayerSpec, game: str, directory: Path) -> PlayerSpec:
 
 
 # Words for people
-
-
-def resume_command(spec: TournamentSpec, directory: Path, language: str = DEFAULT_LANGUAGE) -> str:
-    """The command that resumes a tournament."""
-    spoken = [] if language == DEFAULT_LANGUAGE else ["--language", language]
-    return shlex.join(["elolab", *spec.words, "--out", str(directory), *spoken])
 
 
 def plan_of_run(

@@ -93,8 +93,8 @@ class Protocol:
     """Whether its players can ponder."""
     has_own_level: bool = False
     """Whether its players may play without a limit, at their own level."""
-    knows_nodes: bool = True
-    """Whether all its engines support node limits; otherwise default limits have none."""
+    default_limit: str = "nodes=1000"
+    """The limit of a player for whom none is given; all its engines understand it."""
     unreachable: Callable[[str], str] | None = None
     """For a protocol that sends openings as moves from the start: explains why an opening cannot be reached."""
     greeting: Greeting | None = None

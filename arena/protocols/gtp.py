@@ -363,6 +363,7 @@ PROTOCOL = Protocol(
     check=mistake_in,
     remedy="commands = [...]",
     has_own_level=True,
+    default_limit="move_time=1",
     unreachable=unreachable,
     greeting=Greeting(("protocol_version",), lambda line: re.fullmatch(r"=\s*\d+\s*", line) is not None),
 )

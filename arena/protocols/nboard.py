@@ -195,6 +195,7 @@ PROTOCOL = Protocol(
     games=("othello",),
     check=mistake_in,
     remedy="arguments in command",
+    default_limit="depth=6",
     greeting=Greeting(
         (f"nboard {VERSION}", "ping 1"),
         lambda line: line.split() == ["pong", "1"],

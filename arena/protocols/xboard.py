@@ -693,6 +693,6 @@ PROTOCOL = Protocol(
     check=mistake_in,
     remedy="options = {...}",
     can_ponder=True,
-    knows_nodes=False,
+    default_limit="depth=6",
     greeting=Greeting(("xboard", "protover 2"), lambda line: line.startswith("feature ") and "=" in line),
 )

@@ -329,12 +329,6 @@ def setting_text(player: PlayerSpec, game: str, say: Catalogue) -> str:
     return ", ".join(changes) or say("fact.default_setting")
 
 
-def repeat_command(spec: TournamentSpec, language: str = DEFAULT_LANGUAGE) -> str:
-    """The command that replays the same games and writes the report in this language."""
-    spoken = () if language == DEFAULT_LANGUAGE else ("--language", language)
-    return shlex.join(("elolab", *spec.words, *spoken))
-
-
 def sequential_facts(contents: Contents) -> list[tuple[str, str]]:
     """The state of the test: pairs of a label and a text."""
     run, say, arena = contents.sequential, contents.say, Catalogue(ARENA, contents.language)

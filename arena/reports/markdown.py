@@ -10,7 +10,6 @@ from elolab.arena.reports.contents import (
     Contents,
     Plot,
     facts_of,
-    repeat_command,
     sequential_facts,
     summary_of,
     warnings_of,
@@ -26,7 +25,7 @@ def markdown(contents: Contents) -> str:
     for section in contents.sections:
         parts += [f"## {contents.say(f'section.{section}')}", *_section(contents, section)]
     again = contents.say("page.label", label=contents.again)
-    return "\n\n".join([*parts, again, f"    {repeat_command(contents.spec, contents.language)}"]) + "\n"
+    return "\n\n".join([*parts, again, f"    {contents.spec.command_line}"]) + "\n"
 
 
 def _section(contents: Contents, section: str) -> list[str]:

@@ -41,7 +41,6 @@ def run(arguments: argparse.Namespace) -> int:
     from elolab.arena.run import check_directory
     from elolab.tuning.ablation.run import ablate, check_engine, plan_of_run, prepare_ablation, purpose_of
     from elolab.tuning.ablation.spec import load_ablation
-    from elolab.tuning.reports.passages import repeat_command
 
     spec = load_ablation(specification_of(arguments, "ablations", "ablate"))
     directory = output_folder(arguments.out, spec.name)
@@ -61,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     if result is not None:
         print_ablation(result, arguments)
     if result is None or result.interrupted:
-        say_how_to_resume(repeat_command("ablate", spec.conditions, directory, arguments.language), directory)
+        say_how_to_resume(arguments, directory)
         return 130
     warn_of_faults(result.faults, result.exit_code)
     return result.exit_code

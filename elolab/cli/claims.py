@@ -81,7 +81,6 @@ def run(arguments: argparse.Namespace) -> int:
     from elolab.tuning.claims.merging import known_before, merged_cells, read_merged
     from elolab.tuning.claims.run import plan_of_run, purpose_of, run_claims
     from elolab.tuning.claims.spec import load_claims
-    from elolab.tuning.reports.claims.report import claims_command
 
     path = find_config("claims", arguments.claims or game_of(arguments).name)
     spec = load_claims(path, arguments.budget, arguments.only)
@@ -106,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
     if result is not None:
         print_claims(result, arguments)
     if result is None or result.interrupted:
-        say_how_to_resume(claims_command(spec, directory, arguments.language), directory)
+        say_how_to_resume(arguments, directory)
         return 130
     warn_of_faults(result.faults, result.exit_code)
     return int(result.exit_code)

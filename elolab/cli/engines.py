@@ -10,11 +10,11 @@ from typing import Any
 
 from elolab.arena.engines_file import ENGINES_NAME, EnginesFile, engines_file, user_folder
 from elolab.arena.keys.player import keys_of
-from elolab.arena.player_spec import PlayerReader, first_that_fits, pondering_problem
+from elolab.arena.player_spec import PlayerReader, pondering_problem
 from elolab.arena.players.detect import DetectionError
 from elolab.arena.players.registry import DEFAULT_PROTOCOL, PROTOCOLS, protocol_named, protocols
 from elolab.arena.records import PlayerSpec
-from elolab.cli.shared.match_options import DEFAULT_LIMITS, protocol_finder
+from elolab.cli.shared.match_options import protocol_finder
 from elolab.cli.shared.parser import (
     UsageError,
     add_json_argument,
@@ -23,7 +23,6 @@ from elolab.cli.shared.parser import (
 )
 from elolab.engine.errors import UserError
 from elolab.engine.language import columns_of, console, padded
-from elolab.engine.settings.limits import Limits
 
 
 @dataclass(frozen=True)
@@ -107,8 +106,7 @@ def player_of(entry: dict[str, Any], game: str | None) -> tuple[PlayerSpec, str]
     finder = protocol_finder(Path())
     for other in [game_named(game).name] if game is not None else GAMES:
         try:
-            limits = list(map(Limits.parse, DEFAULT_LIMITS))
-            return first_that_fits(limits, PlayerReader(other, finder=finder), entry, entry["name"]), other
+            return PlayerReader(other, finder=finder).under_default_limit(entry, entry["name"]), other
         except UserError as error:
             errors[other] = error
     raise _most_telling(errors, _protocol_given(entry))

@@ -150,7 +150,7 @@ def run(arguments: argparse.Namespace) -> int:
     if fitted is not None:
         print_fit(fitted, arguments)
     if fitted is None or fitted.interrupted:
-        say_how_to_resume(None, directory)
+        say_how_to_resume(arguments, directory)
         return 130
     return 3 if fitted.kept is None else 0
 

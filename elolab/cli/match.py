@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from elolab.cli.shared.match_conditions import sprt_of_words
 from elolab.cli.shared.match_options import (
     PLAYER_HELP,
     add_players,
     add_tournament_words,
+    play_sequential,
     play_words,
     rounds_as_pairs,
 )
@@ -41,11 +41,5 @@ def run(arguments: argparse.Namespace) -> int:
     """Play, resume or extend a match."""
     pairs = rounds_as_pairs(arguments)
     if arguments.sprt is None:
-        pairs = DEFAULT_PAIRS if pairs is None else pairs
-        return play_words("match", arguments, {"format": "match", "pairs": pairs}, ["--pairs", pairs])
-    own: dict[str, Any] = {"format": "sprt", "sprt": sprt_of_words(arguments.sprt)}
-    words = ["--sprt", *arguments.sprt]
-    if pairs is not None:
-        own["pairs"] = pairs
-        words += ["--pairs", pairs]
-    return play_words("match", arguments, own, words)
+        return play_words("match", arguments, {"format": "match", "pairs": DEFAULT_PAIRS if pairs is None else pairs})
+    return play_sequential("match", arguments, sprt_of_words(arguments.sprt), pairs)

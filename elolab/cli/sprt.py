@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from elolab.arena.keys.tournament import SPRT
 from elolab.arena.sequential import SequentialSettings
@@ -12,7 +11,7 @@ from elolab.cli.shared.match_options import (
     PLAYER_HELP,
     add_players,
     add_tournament_words,
-    play_words,
+    play_sequential,
     rounds_as_pairs,
 )
 from elolab.cli.shared.parser import CommandParser, whole_number
@@ -48,10 +47,4 @@ def run(arguments: argparse.Namespace) -> int:
     """Play or resume a sequential test."""
     hypotheses_of(arguments)
     test = {name: getattr(arguments, name) for name in SPRT} | sprt_of_words(arguments.sprt or ())
-    words = [word for name, value in test.items() for word in (f"--{name.replace('_', '-')}", value)]
-    own: dict[str, Any] = {"format": "sprt", "sprt": test}
-    pairs = rounds_as_pairs(arguments)
-    if pairs is not None:
-        own["pairs"] = pairs
-        words += ["--pairs", pairs]
-    return play_words("sprt", arguments, own, words)
+    return play_sequential("sprt", arguments, test, rounds_as_pairs(arguments))

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from elolab.arena.formats.encounters import SEEDINGS
 from elolab.arena.formats.knockout import TIEBREAKS
 from elolab.arena.player_spec import merged
 from elolab.arena.schedule import DEFAULT_FORMAT, FORMATS
-from elolab.cli.shared.match_conditions import conditions_of, pairs_of, sprt_of_words, words_of_conditions
+from elolab.cli.shared.match_conditions import conditions_of, pairs_of, sprt_of_words
 from elolab.cli.shared.match_options import (
     DEFAULT_SEED,
     PLAYER_HELP,
@@ -124,7 +122,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not chosen.may_take_all_openings:
         is_repeated = arguments.rounds is not None and chosen.most_rounds(2) is None
         given.setdefault("pairs", 1 if is_repeated else DEFAULT_PAIRS)
-    return play_words("tournament", arguments, given | _sprt(arguments), [*_words(given), *_sprt_words(arguments)])
+    return play_words("tournament", arguments, given | _sprt(arguments))
 
 
 def _run_file(arguments: argparse.Namespace, given: dict[str, Any]) -> int:
@@ -135,7 +133,6 @@ def _run_file(arguments: argparse.Namespace, given: dict[str, Any]) -> int:
     path = specification_of(arguments, "tournaments", "tournament", ", or players (A B C, --engine A --engine B)")
     if arguments.each:
         raise UsageError(f"tournament: --each and {arguments.spec!r}: the players stand in that file; say it there")
-    words = [*_words(given), *_sprt_words(arguments), *words_of_conditions(arguments)]
     given |= _sprt(arguments) | conditions_of(arguments)
     for key, value in (
         ("game", arguments.game), ("seed", arguments.seed), ("name", arguments.event),
@@ -143,29 +140,12 @@ def _run_file(arguments: argparse.Namespace, given: dict[str, Any]) -> int:
     ):  # fmt: skip
         if value is not None:
             given[key] = str(value) if key == "limit" else value
-    if arguments.limit is not None:
-        words += ["--limit", given["limit"]]
-    if arguments.engines_file is not None:
-        words += ["--engines", arguments.engines_file]
     content = merged(read_toml(path), given)
     finder = protocol_finder(output_folder(arguments.out, str(content.get("name", path.stem))))
     spec = spec_from_mapping(content, str(path), finder)
     name_settings_without_effect(content["players"], spec.players)
-    return play_and_print(replace(spec, command=(*spec.words, *words)) if words else spec, arguments)
+    return play_and_print(spec, arguments)
 
 
 def _sprt(arguments: argparse.Namespace) -> dict[str, Any]:
     return {} if arguments.sprt is None else {"sprt": sprt_of_words(arguments.sprt)}
-
-
-def _sprt_words(arguments: argparse.Namespace) -> Sequence[str]:
-    return () if arguments.sprt is None else ("--sprt", *arguments.sprt)
-
-
-def _words(given: Mapping[str, Any]) -> list[str]:
-    """Options for the keys of a format, in fixed order."""
-    words = []
-    for key in filter(given.__contains__, FORMAT_KEYS):
-        option, value = key.replace("_", "-"), given[key]
-        words += [f"--{'' if value else 'no-'}{option}"] if isinstance(value, bool) else [f"--{option}", str(value)]
-    return words

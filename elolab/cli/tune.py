@@ -39,7 +39,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run or resume a study."""
-    from elolab.tuning.reports.passages import repeat_command
     from elolab.tuning.reports.study import tuning_sentence
     from elolab.tuning.study.plan import check_engine, plan_of_run, prepare_tuning, purpose_of
     from elolab.tuning.study.rounds.schedule import rounds_of
@@ -61,9 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
         }
         return describe(planned, purpose_of(plan), figures, arguments)
     result = uninterrupted(tune, arguments, spec, directory)
-    command = repeat_command("tune", spec.conditions, directory, arguments.language)
     if result is None:
-        say_how_to_resume(command, directory)
+        say_how_to_resume(arguments, directory)
         return 130
     if result.waiting_for:
         rounds = ", ".join(str(number + 1) for number in result.waiting_for)
@@ -71,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
         return result.exit_code
     print_tuning(result, arguments)
     if result.interrupted:
-        say_how_to_resume(command, directory)
+        say_how_to_resume(arguments, directory)
         return result.exit_code
     if not result.confirmed and arguments.json:  # otherwise it has just been printed
         print(f"elolab: {tuning_sentence(result, arguments.language)}", file=sys.stderr)

@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
             if verdict is not None:
                 _print_verdict(result, verdict, report, arguments)
     if result is None or verdict is None or result.interrupted:
-        say_how_to_resume(None, directory)
+        say_how_to_resume(arguments, directory)
         return 130
     if not verdict.passed:
         warn("console.not_validated", folder=directory, limit=verdict.limits)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from elolab import command_line
+from elolab.arena.player_spec import DEFAULT_LIMIT
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.cli import tournament
 from elolab.cli.shared import match_options as words_of_tournament
 from elolab.engine.settings.configuration import ConfigurationError
-from elolab.engine.settings.limits import Limits
 
 FILE = """
 name = "mine"
@@ -46,39 +45,17 @@ def specification(specs: list[TournamentSpec], words: str) -> TournamentSpec:
     return specs[-1]
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "mine.toml",
-        "mine.toml --format swiss --rounds 3 --repeats --seeding random",
-        "mine.toml --pairs 7 --limit clock=10+0.1 --seed 9 --openings xiangqi",
-        "mine.toml --draw movenumber=30 score=5 --maxmoves 90 --event other",
-        "mine.toml --rules move_limit=100 fold=4",
-        "default --engine preset=material nodes=7 --each depth=3 --format gauntlet",
-        "default material no-quiescence",
-        "default default material --format gauntlet --gauntlet-players 2 --pairs 3 --rounds 2 --limit move_time=0.5",
-        "default default default default --format knockout --third-place --tiebreak coin --tiebreak-pairs 0",
-        "default default default default --format knockout --no-third-place --game othello --seed 5",
-    ],
-)
-def test_the_command_that_resumes_it_means_the_same_tournament(words: str, understood: list[TournamentSpec]) -> None:
-    spec = specification(understood, words)
-    again = specification(understood, " ".join(spec.words[1:]))
-    assert replace(again, command=()) == replace(spec, command=())
-
-
 def test_options_go_before_the_file(understood: list[TournamentSpec]) -> None:
     words = "mine.toml --format swiss --rounds 3 --pairs 5 --limit nodes=20 --seed 8 --no-repeats"
     spec = specification(understood, words)
     assert (spec.name, spec.format, spec.rounds, spec.pairs_of_encounter, spec.seed) == ("mine", "swiss", 3, 5, 8)
     assert [str(player.limits) for player in spec.players] == 4 * ["nodes=20"] + ["depth=1"]
-    assert sorted(spec.words) == sorted(["tournament", *words.split()])
 
 
 def test_what_players_on_the_command_line_play_by_default(understood: list[TournamentSpec]) -> None:
     spec = specification(understood, "default material default default")
     assert [player.name for player in spec.players] == ["default", "material", "default (2)", "default (3)"]
-    assert {player.limits for player in spec.players} == {Limits.parse(words_of_tournament.DEFAULT_LIMITS[0])}
+    assert {player.limits for player in spec.players} == {DEFAULT_LIMIT}
     assert (spec.game, spec.format, spec.rounds, spec.pairs) == ("xiangqi", "round_robin", 1, tournament.DEFAULT_PAIRS)
     assert spec.name == "round_robin-default-and-3-others-nodes-1000-seed-1"
     assert specification(understood, "default material --format sprt").pairs == 0

@@ -202,21 +202,6 @@ def conditions_of(arguments: argparse.Namespace) -> dict[str, Any]:
     return content | ({"adjudication": adjudication} if adjudication else {})
 
 
-def words_of_conditions(arguments: argparse.Namespace) -> list[str]:
-    """The words that say again what ``conditions_of`` reads, and which game, seed and name were given."""
-    words: list[str] = []
-    for option in ("seed", "game"):
-        if getattr(arguments, option) is not None:
-            words += [f"--{option}", str(getattr(arguments, option))]
-    for option in ("openings", "rules", "draw", "resign"):
-        if getattr(arguments, option) is not None:
-            words += [f"--{option}", *getattr(arguments, option)]
-    for option in ("maxmoves", "event"):
-        if getattr(arguments, option) is not None:
-            words += [f"--{option}", str(getattr(arguments, option))]
-    return words
-
-
 def rules_of_words(words: Sequence[str]) -> dict[str, Any]:
     """The table ``[rules]`` of ``--rules``; its values are checked with the tournament."""
     parts = [part for word in words for part in word.split(",") if part]

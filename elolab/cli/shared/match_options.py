@@ -10,9 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from elolab.arena.engines_file import engines_file
-from elolab.arena.player_spec import MAX_NAME_LENGTH, PLAYER_KINDS, PlayerReader, can_be_told_of_it, name_players
+from elolab.arena.player_spec import (
+    DEFAULT_LIMIT,
+    MAX_NAME_LENGTH,
+    PLAYER_KINDS,
+    PlayerReader,
+    default_limit,
+    name_players,
+)
 from elolab.arena.players.detect import ProtocolFinder
-from elolab.arena.players.registry import PlayerError
 from elolab.arena.records import PlayerSpec, digest_of
 from elolab.arena.spec import spec_from_mapping
 from elolab.arena.tournament_spec import TournamentSpec
@@ -32,7 +38,6 @@ from elolab.cli.shared.match_conditions import (
     conditions_of,
     pairs_of,
     word_mistakes,
-    words_of_conditions,
 )
 from elolab.cli.shared.parser import (
     DEFAULT_GAME,
@@ -49,8 +54,6 @@ from elolab.engine.settings.limits import GRAMMAR, Limits
 from elolab.engine.settings.parameters import by_own_names, format_value, why_without_effect
 from elolab.engine.settings.whole_numbers import MAX_SEED
 
-DEFAULT_LIMITS = ("nodes=1000", "depth=6", "move_time=1")
-"""Where no limit is given, the first of them that all players can be told of."""
 DEFAULT_SEED = 1
 RESULTS = Path("results")
 FOLDER_SUFFIX_LENGTH = 36
@@ -91,8 +94,8 @@ def add_tournament_words(parser: CommandParser, folder: str) -> None:
     parser.set_defaults(game=None)
     parser.add_argument(
         "--limit", type=Limits.parse, metavar="LIMIT",
-        help=f"what a player without its own may spend: {GRAMMAR}; default {DEFAULT_LIMITS[0]}, or if not all players "
-        f"can be told that, {' or '.join(DEFAULT_LIMITS[1:])}",
+        help=f"what a player without its own may spend: {GRAMMAR}; default {DEFAULT_LIMIT}, or if not all players "
+        "can be told that, depth=6 or move_time=1",
     )  # fmt: skip
     add_condition_words(parser)
     add_seed_argument(parser, DEFAULT_SEED)
@@ -103,27 +106,30 @@ def add_tournament_words(parser: CommandParser, folder: str) -> None:
     parser.checks.append(word_mistakes)
 
 
-def play_words(kind: str, arguments: argparse.Namespace, own: dict[str, Any], own_words: Sequence[Any]) -> int:
-    """Play, resume or extend what the words describe; ``own`` are the keys of a tournament's file that are the
-    command's, ``own_words`` the words that said so."""
+def play_words(kind: str, arguments: argparse.Namespace, own: dict[str, Any]) -> int:
+    """Play, resume or extend what the words describe; ``own`` are the command's own keys of a tournament's file."""
     arguments.game = arguments.game or DEFAULT_GAME
     arguments.game = game_of(arguments).name
     arguments.seed = DEFAULT_SEED if arguments.seed is None else arguments.seed
     content = {"game": arguments.game, "seed": arguments.seed}
     content |= conditions_of(arguments) | own
     players = _player_words(kind, arguments)
-    entries, finder, limits = _entries(players, content, arguments)
-    spec, limit = _spec(kind, content | {"players": entries}, limits, finder)
+    entries, reader = _entries(players, content, arguments)
+    limit = arguments.limit
+    if limit is None:
+        limit = default_limit(reader.protocol_of(entry, kind) for entry in entries if "limit" not in entry)
+        if limit != DEFAULT_LIMIT:
+            warn("console.other_limit", limit=limit, usual=DEFAULT_LIMIT)
+    spec = spec_from_mapping(content | {"players": entries, "limit": str(limit)}, kind, reader.finder)
     name_settings_without_effect(entries, spec.players)
     if arguments.out is None and arguments.event is None:
         spec = _in_folder_of_its_own(spec, accepts_changes=arguments.accept_engine_change)
-    words = [kind, *_words_of_players(arguments), *map(_word, own_words)]
-    if any("limit" not in entry for entry in entries):
-        words += ["--limit", str(limit)]
-        if limit != limits[0]:
-            warn("console.other_limit", limit=limit, usual=limits[0])
-    words += words_of_conditions(arguments)
-    return play_and_print(replace(spec, command=tuple(words)), arguments)
+    return play_and_print(spec, arguments)
+
+
+def play_sequential(kind: str, arguments: argparse.Namespace, test: dict[str, Any], pairs: int | None) -> int:
+    """Play, resume or extend a match that ends with a sequential test, after at most so many pairs."""
+    return play_words(kind, arguments, {"format": "sprt", "sprt": test} | ({} if pairs is None else {"pairs": pairs}))
 
 
 def name_settings_without_effect(entries: Sequence[Mapping[str, Any]], players: Sequence[PlayerSpec]) -> None:
@@ -138,8 +144,9 @@ def name_settings_without_effect(entries: Sequence[Mapping[str, Any]], players: 
 
 
 def _player_words(kind: str, arguments: argparse.Namespace) -> list[PlayerWords]:
-    """What is said of each player; raises ``UsageError`` if it is not said of enough of them."""
-    single = _single_words(arguments)
+    """The words of each player; raises ``UsageError`` if there are too few or too many players."""
+    named = [getattr(arguments, name, None) for name in ("a", "b", "spec")]
+    single = [*(word for word in named if word is not None), *getattr(arguments, "players", ())]
     for word in single:
         if is_player_word(word):
             raise UsageError(f"{kind}: {word!r} describes a player in words; say --engine {word}")
@@ -156,10 +163,10 @@ def _player_words(kind: str, arguments: argparse.Namespace) -> list[PlayerWords]
 
 def _entries(
     players: Sequence[PlayerWords], content: dict[str, Any], arguments: argparse.Namespace
-) -> tuple[list[dict[str, Any]], ProtocolFinder, list[Limits]]:
-    """The tables [[players]], what asks programs for their protocol, and the limits one of which is for all players.
+) -> tuple[list[dict[str, Any]], PlayerReader]:
+    """The tables [[players]] and their reader.
 
-    The tournament's name, so far as it is known before the limits are, is put into ``content``.
+    Puts a name of the tournament into ``content``, which lacks limits and seed.
     """
     each = read_player_words(arguments.each, "--each")
     engines = engines_file(arguments.engines_file, Path())
@@ -168,14 +175,12 @@ def _entries(
     names = [str(player.entry["name"]) for player in named]
     content["name"] = arguments.event or _folder_name(content["format"], names, MAX_NAME_LENGTH)
     finder = protocol_finder(*_folders_of(arguments, content["format"], names))
-    reader = PlayerReader(content["game"], engines=engines, finder=finder)
-    limits = [arguments.limit] if arguments.limit is not None else list(map(Limits.parse, DEFAULT_LIMITS))
+    reader = PlayerReader(content["game"], arguments.limit, engines=engines, finder=finder)
     entries = [
-        complete(player.check(reader, limits), words, each, reader)
-        for player, words in zip(named, players, strict=True)
+        complete(player.check(reader), words, each, reader) for player, words in zip(named, players, strict=True)
     ]
     refuse_unused(each, entries)
-    return entries, finder, limits
+    return entries, reader
 
 
 def _folders_of(arguments: argparse.Namespace, kind: str, names: Sequence[str]) -> list[Path]:
@@ -219,52 +224,12 @@ def protocol_finder(*directories: Path) -> ProtocolFinder:
     )
 
 
-def _spec(
-    kind: str, content: dict[str, Any], limits: Sequence[Limits], finder: ProtocolFinder
-) -> tuple[TournamentSpec, Limits]:
-    """The tournament under the first limit that all players know. Without one, raises the error of the first limit."""
-    errors: list[PlayerError] = []
-    for limit in limits:
-        try:
-            spec = spec_from_mapping(content | {"limit": str(limit)}, kind, finder)
-        except PlayerError as error:
-            errors.append(error)
-            continue
-        of_all = zip(spec.players, content["players"], strict=True)
-        without = [player for player, entry in of_all if "limit" not in entry]
-        if limit == limits[-1] or all(map(can_be_told_of_it, without)):
-            return spec, limit
-    raise errors[0]
-
-
-def _single_words(arguments: argparse.Namespace) -> list[str]:
-    """The players that are named without ``--engine``."""
-    single = [getattr(arguments, name, None) for name in ("a", "b", "spec")]
-    return [*(word for word in single if word is not None), *getattr(arguments, "players", ())]
-
-
-def _words_of_players(arguments: argparse.Namespace) -> list[str]:
-    words = _single_words(arguments)
-    for engine in arguments.engines:
-        words += ["--engine", *engine]
-    if arguments.each:
-        words += ["--each", *arguments.each]
-    if arguments.engines_file is not None:
-        words += ["--engines", arguments.engines_file]
-    return words
-
-
 def rounds_as_pairs(arguments: argparse.Namespace) -> int | None:
     """Pairs of a match, whose rounds are nothing but more pairs; ``None`` if nothing is said."""
     pairs = pairs_of(arguments)
     if arguments.rounds is None:
         return pairs
     return int(arguments.rounds) * (1 if pairs is None else pairs)
-
-
-def _word(value: Any) -> str:
-    """A word of the command line; numbers without a point where they have no fraction."""
-    return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
 def _folder_name(kind: str, names: Sequence[str], most: int) -> str:

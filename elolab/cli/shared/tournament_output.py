@@ -36,25 +36,16 @@ BEGINNING_BYTES = 200
 
 def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
     """Play, resume or extend a tournament under the arguments of ``add_playing_arguments``; returns the exit code."""
-    from elolab.arena.play.tournament import describe, description_text, prepare, purpose_of, resume_command, run
+    from elolab.arena.play.tournament import describe, description_text, prepare, purpose_of, run
     from elolab.arena.run import check_clocks, check_directory, check_options, overload_warning
     from elolab.arena.spec import with_anchors
 
     spec = with_anchors(spec, arguments.anchors)
     if arguments.search_statistics and spec.search_statistics is None:
         spec = replace(spec, search_statistics=SearchStatisticsSettings())
-    given = ["--search-statistics"] if arguments.search_statistics else []
-    for name, elo in arguments.anchors:
-        given += ["--anchor", f"{name}={elo:.15g}"]
-    if given:
-        spec = replace(spec, command=(*spec.words, *given))
+    spec = replace(spec, command=arguments.command_line)
     directory = output_folder(arguments.out, spec.name)
     copy = _copy_of_games(directory, arguments)
-    if copy is not None:
-        spec = replace(spec, command=(*spec.words, "--pgnout", str(copy)))
-    if arguments.cluster is not None:
-        allowed = ["--wall-clock-on-cluster"] if arguments.wall_clock_on_cluster else []
-        spec = replace(spec, command=(*spec.words, "--cluster", arguments.cluster, *allowed))
     if arguments.dry_run:
         check_options(arguments.concurrency, arguments.cluster, arguments.affinity, arguments.log)
         plan = prepare(spec)
@@ -88,8 +79,7 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
             except (UserError, OSError) as error:
                 failure = file_error(error)
     except KeyboardInterrupt:
-        command = resume_command(spec, directory, arguments.language)
-        warn("console.interrupted", command=command)
+        warn("console.interrupted", command=spec.command_line)
         return 130
     print_result(spec, directory, result, exports, arguments)
     if result.forfeits and not result.interrupted:
@@ -219,8 +209,6 @@ def print_result(
     arguments: argparse.Namespace,
 ) -> None:
     """Print a tournament's result, and to standard error any missing games."""
-    from elolab.arena.play.tournament import resume_command
-
     for name, reason in result.unavailable.items():
         warn("console.unavailable", name=name, reason=reason)
     for entry in result.withdrawals:
@@ -239,8 +227,7 @@ def print_result(
     if result.missing:
         sys.stdout.flush()
         key = "console.interrupted_stored" if result.interrupted else "console.stored"
-        command = resume_command(spec, directory, arguments.language)
-        warn(key, stored=result.stored, planned=result.planned, command=command)
+        warn(key, stored=result.stored, planned=result.planned, command=spec.command_line)
 
 
 def print_exports(spec: TournamentSpec, exports: Exports, language: str) -> None:

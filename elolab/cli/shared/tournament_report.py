@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from elolab.cli.shared.parser import add_json_argument, add_language_argument, add_output_argument, print_json
@@ -57,6 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
         with store.snapshot():
             result = result_of(spec, store)
             exports, failure = written_exports(spec, store, arguments.language, folder)
+    if not any(word.lstrip("-").partition("=")[0] == "out" for word in spec.words):
+        spec = replace(spec, command=(*spec.words, "--out", str(directory)))  # the folder may have been moved or chosen
     print_result(spec, directory, result, exports, arguments)
     if failure is not None:
         sys.stdout.flush()

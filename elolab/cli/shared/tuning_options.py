@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -79,15 +80,15 @@ def uninterrupted(run: Callable[..., Any], arguments: argparse.Namespace, *given
         return None
 
 
-def say_how_to_resume(command: str | None, directory: Path) -> None:
-    """Print to standard error how to resume; without a command, by repeating the same one."""
+def say_how_to_resume(arguments: argparse.Namespace, directory: Path) -> None:
+    """Print the command line to standard error, which resumes the run."""
     from elolab.arena.play.store import STORE_NAME, Store
 
     stored = 0
     if (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as store:
             stored = len(store)
-    warn("console.interrupted", stored=stored, command=command or console("elolab.tuning")("console.same_command"))
+    warn("console.interrupted", stored=stored, command=shlex.join(("elolab", *arguments.command_line)))
 
 
 def say_stopped(directory: Path) -> None:

@@ -15,7 +15,6 @@ import pytest
 
 from elolab.arena.records import GameRecord, GameSummary, MoveRecord, Opening, Outcome, Pairing, PlayerSpec
 from elolab.arena.reports.charts import convergence, ratings_chart
-from elolab.arena.reports.contents import repeat_command
 from elolab.arena.reports.games import NO_DEPTH, NO_NODES, NO_SCORE, chunk_of, packed_times
 from elolab.arena.reports.markdown import table_markdown
 from elolab.arena.reports.tables import TEXT, TextTable
@@ -249,7 +248,7 @@ def test_page_and_summary_say_what_was_played(report: Path) -> None:
     for said in (*settings, "0123456789ab", "7 of 12 planned games"):
         assert said in page
         assert said in text
-    assert repeat_command(specification()) == "elolab tournament sample.toml"
+    assert specification().command_line == "elolab tournament sample.toml"
     assert "elolab tournament sample.toml" in page
 
 
