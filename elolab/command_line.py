@@ -135,11 +135,8 @@ def find_command(name: str) -> Command:
 
     from difflib import get_close_matches
 
-    from elolab.cli.shared.parser import MATCH_COMMANDS, WORDS_OF_MATCHES
     from elolab.engine.errors import UserError
 
-    if f"--{name.lstrip('-')}" in WORDS_OF_MATCHES and name.startswith("-"):
-        raise UserError(f"{name!r} is a word of {MATCH_COMMANDS}; put one of them before it: elolab match {name} ...")
     near = get_close_matches(name, [command.name for command in COMMANDS], 1, 0.4)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
     kind = "option" if name.startswith("-") else "command"

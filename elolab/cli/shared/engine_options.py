@@ -36,18 +36,6 @@ EXCLUDED_BY = {"tc": ("st", "limit"), "st": ("tc", "limit"), "limit": ("tc", "st
 RESTARTS = {"on": "always", "off": "on_fault", "auto": "on_fault", "always": "always", "on_fault": "on_fault"}
 PREFIXES = ("option.", "set.")
 
-ANSWERS = {
-    "book": "engines bring books of their own as options; openings for all are --openings FILE",
-    "bookdepth": "engines bring books of their own as options; openings for all are --openings FILE",
-    "stderr": "--log DIR keeps the error stream; the end of it is kept with every game that ends badly",
-    "debug": "--log DIR keeps whole dialogues; the end of one is kept with every game that ends badly",
-    "trust": "moves and results are always judged by elolab's own rules; leave it out",
-    "whitepov": "scores are read as the mover's own; an engine's option has to say so",
-    "tscale": "start_timeout=SECONDS and watchdog=SECONDS give an engine more time",
-    "loops": "an engine that repeats itself is judged by the rules of the game",
-}
-"""Words of other programs that have no equivalent, and what does it here."""
-
 
 @dataclass(frozen=True)
 class PlayerWords:
@@ -80,7 +68,7 @@ def read_player_words(words: Sequence[str], option: str = "--engine") -> PlayerW
     player, given = None, list(words)
     if option == "--engine" and given and "=" not in given[0] and given[0] != "ponder":
         player = given.pop(0)
-    refuse_unknown_words(given, option, _known_words(), ANSWERS, PREFIXES)
+    refuse_unknown_words(given, option, _known_words(), PREFIXES)
     table: dict[str, Any] = {}
     names: dict[str, str] = {}
     limits: dict[str, str] = {}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Collection, Sequence
 
 from elolab.cli.shared.parser import UsageError
 from elolab.engine.settings.configuration import nearest
@@ -33,22 +32,13 @@ def assignments(words: Sequence[str], option: str, known: Collection[str]) -> di
 
 
 def refuse_unknown_words(
-    words: Sequence[str],
-    option: str,
-    known: Collection[str] | None = None,
-    answers: Mapping[str, str] = MappingProxyType({}),
-    prefixes: tuple[str, ...] = (),
+    words: Sequence[str], option: str, known: Collection[str], prefixes: tuple[str, ...] = ()
 ) -> None:
-    """Raise ``UsageError`` that tells of every word whose name is not ``known`` and begins with none of ``prefixes``.
-
-    ``answers`` say what is said here instead of words that other programs know; without ``known`` only those are told.
-    """
+    """Raise ``UsageError`` that names every word whose name is not ``known`` and begins with none of ``prefixes``."""
     mistakes = []
     for word in words:
         name = word.partition("=")[0]
-        if name in answers:
-            mistakes.append(f"{option} {word}: {answers[name]}")
-        elif known is not None and name not in known and not word.startswith(prefixes):
+        if name not in known and not word.startswith(prefixes):
             hint = nearest(name, known) or f"; expected {', '.join(f'{other}=' for other in known)}"
             mistakes.append(f"{option} {word}: unknown word{hint}")
     if mistakes:

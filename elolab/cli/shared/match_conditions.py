@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from elolab.arena.keys.tournament import RULES, SPRT
 from elolab.cli.shared.engine_options import read_player_words
-from elolab.cli.shared.key_values import SWITCHES, assignments, plain_value, refuse_unknown_words
+from elolab.cli.shared.key_values import SWITCHES, assignments, plain_value
 from elolab.cli.shared.parser import UsageError, whole_number
 from elolab.engine.rules import MAX_PLIES, Adjudication
 from elolab.engine.settings.keys import WHOLE, Key
@@ -17,59 +17,10 @@ from elolab.engine.settings.whole_numbers import natural_number
 
 OPENINGS_WORDS = ("file", "format", "order", "plies", "start", "part")
 OPENINGS_FORMATS = ("epd", "pgn")
-OPENINGS_ANSWERS = {"policy": "everybody plays the same openings, a new one in every pair; leave it out"}
 DRAW_WORDS = ("movenumber", "movecount", "score")
 RESIGN_WORDS = ("movecount", "score", "twosided")
-PGN_ANSWERS = dict.fromkeys(
-    ("notation", "nodes", "seldepth", "nps", "hashfull", "tbhits", "timeleft", "latency", "pv", "append", "match_line",
-     "min", "additional"),
-    "give the file alone: moves are written with score, depth, nodes and time; elolab convert writes other notations",
-)  # fmt: skip
 GAMES_OF_A_PAIR = 2
 STANDARD = Adjudication()
-FORMAT_WORDS = ("format", "tournament")
-
-ANSWERS = {
-    "autosaveinterval": "every game is stored as it ends; leave it out",
-    "bookmode": "openings are read whole; leave it out",
-    "config": "a folder goes on with what it holds: give the same command again",
-    "crc32": "a digest of all games is printed at the end",
-    "debug": "--log DIR keeps whole dialogues; the end of one is kept with every game that ends badly",
-    "format": "elolab tournament plays other formats: elolab tournament --engine A --engine B ... --format NAME",
-    "epdout": "final positions are in games.csv in the run's folder",
-    "force-concurrency": "--concurrency N is not limited; leave it out",
-    "livepgnout": "live.json in the run's folder says how it goes while it plays",
-    "noswap": "every opening is played twice with colours swapped, which the statistics count on; leave it out",
-    "outcomeinterval": "the state is shown all the time, and is in live.json in the run's folder; leave it out",
-    "output": "tables are printed at the end; --json prints figures for programs",
-    "quick": "name the engines alone: elolab match ./one ./other --openings FILE",
-    "ratinginterval": "the state is shown all the time, and is in live.json in the run's folder; leave it out",
-    "recover": "an engine that fails loses its game and is started again for the next; leave it out",
-    "report": "pentanomial statistics are always given; leave it out",
-    "resultformat": "--json prints all figures for programs",
-    "reverse": "every opening is played twice with colours swapped; leave it out",
-    "scoreinterval": "the state is shown all the time, and is in live.json in the run's folder; leave it out",
-    "show-latency": "moves that overran their time are kept with the game; margin=SECONDS allows for latency",
-    "site": "leave it out; --event NAME is written into the PGN",
-    "strict": "engines are always held to the rules of the game and of their protocol; leave it out",
-    "tb": "there are no tables of endgames for these games; leave it out",
-    "tbadjudicate": "there are no tables of endgames for these games; leave it out",
-    "tbignore50": "there are no tables of endgames for these games; leave it out",
-    "tbpieces": "there are no tables of endgames for these games; leave it out",
-    "testEnv": "leave it out",
-    "tournament": "elolab tournament plays other formats: elolab tournament --engine A --engine B ... --format NAME",
-    "use-affinity": "say --affinity auto, or --affinity with a list of processors",
-    "wait": "the next game begins when there is room for it; leave it out",
-}
-"""Words of other programs that have no equivalent, and what does it here."""
-
-
-class _Answer(argparse.Action):
-    """Tells whoever uses a word of another program what does it here."""
-
-    def __call__(self, parser: object, namespace: argparse.Namespace, values: object, word: Any = None) -> None:
-        """Keep the answer for ``word_mistakes``."""
-        namespace.answers = [*namespace.answers, f"{word}: {ANSWERS[str(word).lstrip('-')]}"]
 
 
 def add_condition_words(parser: argparse.ArgumentParser) -> None:
@@ -108,12 +59,11 @@ def add_condition_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pgnout", nargs="+", metavar="FILE", help="write the games there too, beside games.pgn in the folder"
     )
-    add_answer(parser, *(word for word in ANSWERS if word not in FORMAT_WORDS))
 
 
 def word_mistakes(arguments: argparse.Namespace) -> list[str]:
     """All words that mean nothing here, of every group: for a command line made for another program."""
-    mistakes = list(arguments.answers)
+    mistakes = []
     for words, read in (
         *((words, read_player_words) for words in arguments.engines),
         (arguments.each, lambda words: read_player_words(words, "--each")),
@@ -137,15 +87,6 @@ def _example(key: Key) -> str:
     if key.choices:
         return f"{key.name}={'|'.join(map(str, key.choices))}"
     return f"{key.name}={'N' if WHOLE in key.kinds else 'on|off'}"
-
-
-def add_answer(parser: argparse.ArgumentParser, *words: str) -> None:
-    """Take some of the words ``ANSWERS``, to answer with what does it here."""
-    parser.set_defaults(answers=())
-    for word in words:
-        parser.add_argument(
-            f"--{word}", nargs="*", action=_Answer, dest="answers", default=argparse.SUPPRESS, help=argparse.SUPPRESS
-        )
 
 
 def add_single_dashes(parser: argparse.ArgumentParser) -> None:
@@ -215,7 +156,6 @@ def sprt_of_words(words: Sequence[str]) -> dict[str, Any]:
 
 def pgn_file(words: Sequence[str]) -> str:
     """The file of ``--pgnout``. Raises ``UsageError``."""
-    refuse_unknown_words(words, "--pgnout", answers=PGN_ANSWERS)
     files = [word.removeprefix("file=") for word in words if word != "fi"]  # only finished games are stored
     if len(files) != 1 or not files[0]:
         raise UsageError(f"--pgnout {' '.join(words)}: expected one file")
@@ -225,7 +165,6 @@ def pgn_file(words: Sequence[str]) -> str:
 def _openings(words: Sequence[str]) -> dict[str, Any]:
     if "=" not in words[0]:
         words = [f"file={words[0]}", *words[1:]]
-    refuse_unknown_words(words, "--openings", OPENINGS_WORDS, OPENINGS_ANSWERS)
     given = assignments(words, "--openings", OPENINGS_WORDS)
     content: dict[str, Any] = {}
     if "file" in given:

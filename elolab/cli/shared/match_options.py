@@ -31,8 +31,6 @@ from elolab.cli.shared.engine_options import (
     refuse_unused,
 )
 from elolab.cli.shared.match_conditions import (
-    FORMAT_WORDS,
-    add_answer,
     add_condition_words,
     add_single_dashes,
     conditions_of,
@@ -72,10 +70,9 @@ PLAYER_HELP = (
 
 
 def add_players(parser: argparse.ArgumentParser) -> None:
-    """``A`` and ``B``; either may be described by ``--engine`` instead. Formats are for other commands."""
+    """``A`` and ``B``; either may be described by ``--engine`` instead."""
     parser.add_argument("a", metavar="A", nargs="?", help="the player whose strength is in question")
     parser.add_argument("b", metavar="B", nargs="?", help="its opponent")
-    add_answer(parser, *FORMAT_WORDS)
 
 
 def add_tournament_words(parser: CommandParser, folder: str) -> None:

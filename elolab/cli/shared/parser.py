@@ -34,32 +34,15 @@ OTHER_WORDS = {
     "--tournament": "--format", "--seeds": "--gauntlet-players", "--srand": "--seed", "--games": "--pairs",
     "--variant": "--game", "--output": "--json", "--use-affinity": "--affinity", "--event": "--out",
     "--each": "--limit", "--tc": "--limit", "--st": "--limit", "--book": "--openings", "--threads": "--concurrency",
+    "--debug": "--log", "--resultformat": "--json", "--force-concurrency": "--concurrency",
 }  # fmt: skip
 """Other programs' names of our options, for the hint in an error about an unknown option."""
-
-WORDS_OF_MATCHES = {
-    "--engine": "two [[players]], or [engine] with command = ...",
-    "--each": "limit = ...",
-    "--tc": "limit = ...",
-    "--st": "limit = ...",
-    "--openings": "openings = FILE",
-    "--rounds": "pairs = N, or budget = { games = N }",
-    "--games": "pairs = N, or budget = { games = N }",
-    "--repeat": "nothing: every opening is played twice with colours swapped",
-    "--resign": "[adjudication] with resign_score and resign_moves",
-    "--draw": "[adjudication] with draw_score, draw_moves and draw_after_ply",
-    "--maxmoves": "[adjudication] with maximum_plies",
-    "--sprt": "[sprt], or [validation] of a tuning",
-    "--srand": "seed = N",
-    "--variant": "game = NAME",
-    "--event": "name = NAME",
-    "--pgnout": "nothing: games.pgn is in the run's folder",
-    "--concurrency": "nothing: it is no part of what is played",
-    "--tournament": "format = NAME",
-    "--ratinginterval": "nothing: live.json in the run's folder says how it stands",
-}
-"""Words of cutechess-cli and fastchess, which the commands that play take, and what says the same in a TOML file."""
-MATCH_COMMANDS = "elolab match, sprt and tournament"
+NOT_NEEDED = {
+    "--autosaveinterval", "--bookmode", "--crc32", "--livepgnout", "--noswap", "--outcomeinterval", "--ratinginterval",
+    "--recover", "--report", "--reverse", "--scoreinterval", "--show-latency", "--site", "--strict", "--tb",
+    "--tbadjudicate", "--tbignore50", "--tbpieces", "--testEnv", "--wait",
+}  # fmt: skip
+"""Options of cutechess-cli and fastchess for what elolab does anyway, or what its games do not have."""
 
 _TRUE_MINUS = re.compile("(^|=)\N{MINUS SIGN}(?=[.0-9])")
 """Before a number that is given as it was printed."""
@@ -132,8 +115,8 @@ class CommandParser(argparse.ArgumentParser):
         options = [option for option, action in actions if action.help is not argparse.SUPPRESS]
         spelt = f"--{word.lstrip('-')}"
         near = [name for name in (spelt, OTHER_WORDS.get(spelt)) if name in options]
-        if not near and spelt in WORDS_OF_MATCHES:
-            return f" (a word of {MATCH_COMMANDS}; in a TOML file it is {WORDS_OF_MATCHES[spelt]})"
+        if not near and spelt in NOT_NEEDED:
+            return " (not needed here; leave it out)"
         near = near or difflib.get_close_matches(spelt, options, 1, 0.5)
         return f" (did you mean {near[0]}?)" if near else ""
 
