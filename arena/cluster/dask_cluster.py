@@ -32,6 +32,7 @@ QUIET_LOGGERS = ("distributed", "distributed.client", "distributed.core", "concu
 """Loggers silenced because elolab reports broken connections itself."""
 FORGOTTEN_SECONDS = 5.0
 """Time after which a game no longer reported by its worker is not shown."""
+TLS_REMEDY = "set distributed.comm.tls.ca-file, .client.cert and .client.key in Dask's settings"
 TOPIC = "elolab-games"
 """Topic of the workers' reports on their games."""
 
@@ -93,11 +94,10 @@ class DaskSite(Site):
                 raise
             while error.__cause__ is not None:  # what Dask found says more than where
                 error = error.__cause__
-            raise ClusterError(
-                f"{argument('cluster', address)}: no Dask scheduler answers there "
-                f"({str(error) or type(error).__name__})",
-                "start one with: dask scheduler",
-            ) from None
+            remedy = TLS_REMEDY if address.startswith("tls:") else "start one with: dask scheduler"
+            said = str(error) or type(error).__name__
+            where = argument("cluster", address)
+            raise ClusterError(f"{where}: no Dask scheduler answers there ({said})", remedy) from None
         self._thread = threading.Thread(target=self._follow, name="cluster", daemon=True)
         self._thread.start()
 
@@ -175,12 +175,10 @@ class DaskSite(Site):
 
     def _connected(self, seconds: float, is_stopped: Callable[[], bool]) -> Any:
         """Connect a client. Raises an ``Exception`` on failure, ``KeyboardInterrupt`` once ``is_stopped``."""
-        # Dask's client waits without limit for the first words of a program that is no scheduler. The question is put
-        # on a thread of its own, as this one may have an event loop.
-        with ThreadPoolExecutor(1) as pool:
-            pool.submit(asyncio.run, _find_scheduler(self._address, seconds, is_stopped)).result()
+        with ThreadPoolExecutor(1) as pool:  # this thread may have an event loop
+            pool.submit(asyncio.run, _await_scheduler(self._address, seconds, is_stopped)).result()
         with warnings.catch_warnings():
-            # Of versions that differ. The engine's identity covers numba; what cannot be read is a worker's refusal.
+            # Dask warns of different versions of packages; elolab compares what matters itself.
             warnings.simplefilter("ignore")
             client = self._distributed.Client(self._address, timeout=seconds, set_as_default=False, name="elolab")
         client.subscribe_topic(TOPIC, self._hear)
@@ -265,9 +263,7 @@ class DaskSite(Site):
         else:
             executor = self._client.get_executor(workers=[address], allow_other_workers=False, pure=False)
             with self._lock:
-                self._workers[address] = Worker(
-                    address, name, about["nthreads"], executor, play_chunk_on_dask, answer["host"], answer["processors"]
-                )
+                self._workers[address] = Worker(address, name, about["nthreads"], executor, play_chunk_on_dask)
                 self._refused.pop(address, None)
                 self._had_workers = True
 
@@ -299,11 +295,15 @@ class DaskSite(Site):
             logging.getLogger(__name__).debug("%s", error)
 
 
-async def _find_scheduler(address: str, seconds: float, is_stopped: Callable[[], bool]) -> None:
-    """Ask the scheduler's identity. Raises ``OSError`` with the reason, ``KeyboardInterrupt`` once ``is_stopped``."""
-    from distributed import rpc
+async def _await_scheduler(address: str, seconds: float, is_stopped: Callable[[], bool]) -> None:
+    """Raise an error unless a scheduler answers, ``KeyboardInterrupt`` once ``is_stopped``.
 
-    scheduler = rpc(address, timeout=seconds, connection_args=_connection_settings(address))
+    Dask's client would wait without limit for the first words of a program that is no scheduler.
+    """
+    from distributed import rpc
+    from distributed.security import Security
+
+    scheduler = rpc(address, timeout=seconds, connection_args=Security().get_connection_args("client"))
     answer = asyncio.ensure_future(scheduler.identity())
     deadline = time.monotonic() + seconds
     try:
@@ -312,34 +312,8 @@ async def _find_scheduler(address: str, seconds: float, is_stopped: Callable[[],
                 raise KeyboardInterrupt
             if time.monotonic() > deadline:
                 raise TimeoutError(f"no answer within {seconds:.0f} s")
-        try:
-            identity = answer.result()
-        except OSError:
-            raise
-        except Exception as error:  # whatever the words of another protocol lead to
-            logging.getLogger(__name__).debug("%s", error)
-            raise ConnectionError("another protocol is spoken there") from None
-        if identity.get("type") != "Scheduler":
-            raise ConnectionError(f"a Dask {str(identity.get('type')).lower()} answers")
+        if answer.result().get("type") != "Scheduler":
+            raise ConnectionError("another program of Dask answers")
     finally:
         answer.cancel()
         await scheduler.close_rpc()
-
-
-def _connection_settings(address: str) -> dict[str, Any]:
-    """Dask's settings of this address, as its client finds them. Raises ``ClusterError`` where TLS lacks some."""
-    from distributed.client import _maybe_call_security_loader
-    from distributed.security import Security
-
-    keys = "distributed.comm.tls.ca-file, .client.cert and .client.key"
-    try:
-        settings = (_maybe_call_security_loader(address) or Security()).get_connection_args("client")
-    except (OSError, ValueError) as error:  # also of ssl
-        raise ClusterError(
-            f"{argument('cluster', address)}: Dask's TLS settings ({keys}) cannot be used: {error}"
-        ) from None
-    if address.startswith("tls:") and settings.get("ssl_context") is None:
-        raise ClusterError(
-            f"{argument('cluster', address)}: TLS needs Dask's settings {keys}", "the guide shows where they belong"
-        )
-    return dict(settings)

@@ -21,7 +21,6 @@ import pytest
 
 from elolab import command_line
 from elolab.arena.cluster import dask_cluster
-from elolab.arena.cluster import runner as cluster_runner
 from elolab.arena.cluster.contract import ClusterError
 from elolab.arena.cluster.dask_cluster import DaskSite
 from elolab.arena.cluster.runner import ClusterRunner
@@ -244,7 +243,7 @@ def test_a_port_of_another_service_is_no_scheduler(monkeypatch: pytest.MonkeyPat
 def test_a_worker_is_no_scheduler(cluster: LocalCluster) -> None:
     site = DaskSite(cluster.address, lambda text: None)
     try:
-        with pytest.raises(ClusterError, match="a Dask worker answers"):
+        with pytest.raises(ClusterError, match="no Dask scheduler answers"):
             DaskSite(next(iter(site.workers())), print)
     finally:
         site.close()
@@ -276,7 +275,7 @@ def test_a_missing_certificate_is_one_line() -> None:
     import dask
 
     settings = {"distributed.comm.tls.ca-file": "none.pem", "distributed.comm.tls.client.cert": "none.pem"}
-    with dask.config.set(settings), pytest.raises(ClusterError, match="cannot be used"):
+    with dask.config.set(settings), pytest.raises(ClusterError, match=r"distributed\.comm\.tls\.ca-file"):
         DaskSite(f"tls://127.0.0.1:{free_port()}", print)
 
 
@@ -318,22 +317,6 @@ def test_a_slow_worker_gets_fewer_games_and_one_that_comes_later_some_too(tmp_pa
     assert games["stranger"] == 0
     assert any("worker stranger" in text for text in told), told
     assert seen, "moves of games in progress come in too"
-
-
-@pytest.mark.slow
-def test_games_of_a_worker_that_hangs_are_played_by_another_in_the_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(cluster_runner, "STRAGGLER_SECONDS", 2.0)
-    (tmp_path / "slow.py").write_text(SLOW % 1000)
-    jobs = jobs_of(60, "nodes=500")
-    with LocalCluster(tmp_path) as cluster:
-        cluster.start_worker("quick")
-        cluster.start_worker("hangs", "--preload", "slow.py")
-        cluster.wait_for_workers(2)
-        records = played_on(cluster, jobs, [])
-    assert len({record.key for record in records}) == len(records) == 60
-    assert games_digest(records) == played_here(jobs)
 
 
 @pytest.mark.slow
