@@ -21,17 +21,15 @@ import pytest
 
 from elolab import command_line
 from elolab.cli import Command
-from elolab.cli.shared.parser import (
-    CommandParser,
-    UsageError,
-    add_concurrency_argument,
-    add_game_argument,
-    add_limit_argument,
-    add_parameter_arguments,
-    add_position_arguments,
-    add_rules_arguments,
-    add_search_limit_arguments,
-    add_seed_argument,
+from elolab.cli.shared.options import (
+    add_concurrency,
+    add_game,
+    add_limit,
+    add_parameter,
+    add_position,
+    add_rules,
+    add_search_limit,
+    add_seed,
     overrides_of,
     position_of,
     print_json,
@@ -39,6 +37,7 @@ from elolab.cli.shared.parser import (
     search_limits_of,
     usable_processors,
 )
+from elolab.cli.shared.parser import CommandParser, UsageError
 from elolab.engine import suite
 from elolab.engine.errors import UserError
 from elolab.engine.games import game_named
@@ -322,42 +321,42 @@ def test_descriptions_are_wrapped_except_indented_examples() -> None:
 
 def test_options_cannot_be_abbreviated() -> None:
     with pytest.raises(UsageError, match=r"fake: unexpected argument '--mov' \(did you mean --moves\?\)"):
-        parsed(add_position_arguments, "--mov", "h2e2")
+        parsed(add_position, "--mov", "h2e2")
 
 
 def test_a_missing_value_is_one_line_that_names_the_option() -> None:
     with pytest.raises(UsageError, match=r"fake: argument --fen: expected one argument; elolab fake --help"):
-        parsed(add_position_arguments, "--fen")
+        parsed(add_position, "--fen")
 
 
 def test_a_value_taken_for_an_option_is_told_how_to_give() -> None:
     board = "-" * 27 + "OX------XO" + "-" * 27 + "X"
     with pytest.raises(UsageError) as error:
-        parsed(add_position_arguments, "--board", board)
+        parsed(add_position, "--board", board)
     assert "expected one argument; a value that begins with - is given as --board=VALUE; elolab" in str(error.value)
-    assert parsed(add_position_arguments, f"--board={board}").board == board
+    assert parsed(add_position, f"--board={board}").board == board
     for words in (("--board",), ("--board", "--fen", "x"), ("--board", "--fen=x")):
         with pytest.raises(UsageError, match="argument --board: expected one argument; elolab fake --help"):
-            parsed(add_position_arguments, *words)
+            parsed(add_position, *words)
 
 
 def test_numbers_are_read_with_the_minus_sign_that_is_printed() -> None:
     assert overrides("--set", "lmr_base=−50", "tempo=3") == overrides("--set", "lmr_base=-50", "tempo=3")
     assert parsed(lambda parser: parser.add_argument("--elo0", type=float), "--elo0", "−2.5").elo0 == -2.5
     # In what is no number it stays.
-    assert parsed(add_position_arguments, "--moves", "−a", "炮8−1").moves == ["−a", "炮8−1"]
+    assert parsed(add_position, "--moves", "−a", "炮8−1").moves == ["−a", "炮8−1"]
 
 
 def test_limit_is_read_by_the_one_grammar() -> None:
-    assert parsed(add_limit_argument, "--limit", "clock=10+0.1").limit == Limits(clock_ms=10_000, increment_ms=100)
-    assert parsed(add_limit_argument, default="nodes=1000").limit == Limits(nodes=1000)
-    assert parsed(add_limit_argument).limit is None
+    assert parsed(add_limit, "--limit", "clock=10+0.1").limit == Limits(clock_ms=10_000, increment_ms=100)
+    assert parsed(add_limit, default="nodes=1000").limit == Limits(nodes=1000)
+    assert parsed(add_limit).limit is None
     for text in ("clock=1000.001+0", "clock=999999.5+0.25", "move_time=0.05", "clock=40/300+0"):
         assert str(Limits.parse(text)) == text
     with pytest.raises(LimitError, match="moves to a control"):
-        parsed(add_limit_argument, "--limit", "clock=99999999999999999999/10")
+        parsed(add_limit, "--limit", "clock=99999999999999999999/10")
     with pytest.raises(LimitError, match="nodse"):
-        parsed(add_limit_argument, "--limit", "nodse=1000")
+        parsed(add_limit, "--limit", "nodse=1000")
 
 
 @pytest.mark.parametrize(
@@ -370,7 +369,7 @@ def test_limit_is_read_by_the_one_grammar() -> None:
     ],
 )
 def test_limits_of_one_search(words: list[str], limits: Limits) -> None:
-    assert search_limits_of(parsed(add_search_limit_arguments, *words), "depth=6") == limits  # type: ignore[arg-type]
+    assert search_limits_of(parsed(add_search_limit, *words), "depth=6") == limits  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -383,7 +382,7 @@ def test_limits_of_one_search(words: list[str], limits: Limits) -> None:
 )
 def test_wrong_limits_of_one_search(words: list[str], message: str) -> None:
     with pytest.raises(UserError, match=message):
-        search_limits_of(parsed(add_search_limit_arguments, *words), "depth=6")  # type: ignore[arg-type]
+        search_limits_of(parsed(add_search_limit, *words), "depth=6")  # type: ignore[arg-type]
 
 
 def test_settings_may_follow_one_option_or_several() -> None:
@@ -394,8 +393,8 @@ def test_settings_may_follow_one_option_or_several() -> None:
 def overrides(*words: str) -> dict[str, Any]:
     """The settings of a command that is for one game."""
     parser = CommandParser(prog="elolab fake")
-    add_game_argument(parser)
-    add_parameter_arguments(parser)
+    add_game(parser)
+    add_parameter(parser)
     return overrides_of(parser.parse_args(words))
 
 
@@ -646,7 +645,7 @@ def test_wrong_settings_are_refused(word: str) -> None:
     ],
 )
 def test_rules(words: list[str], rules: Rules) -> None:
-    assert rules_of(parsed(add_rules_arguments, *words)) == rules  # type: ignore[arg-type]
+    assert rules_of(parsed(add_rules, *words)) == rules  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -654,13 +653,13 @@ def test_rules(words: list[str], rules: Rules) -> None:
 )
 def test_wrong_rules_are_refused(words: list[str]) -> None:
     with pytest.raises(UsageError, match=words[0]):
-        parsed(add_rules_arguments, *words)
+        parsed(add_rules, *words)
 
 
 def test_a_board_text_of_another_game_is_refused_with_a_hint() -> None:
     parser = CommandParser(prog="elolab fake")
-    add_game_argument(parser)
-    add_position_arguments(parser)
+    add_game(parser)
+    add_position(parser)
     with pytest.raises(UsageError, match="--board does not describe a position of xiangqi; give --fen"):
         position_of(parser.parse_args(["--board", "-" * 64 + " X"]))
 
@@ -672,8 +671,8 @@ HUGE = "9" * 5000
 @pytest.mark.parametrize("read", [
     lambda: Limits.parse(f"nodes={HUGE}"),
     lambda: game_named("xiangqi").position(f"4k4/9/9/9/9/9/9/9/9/3K5 w - - {HUGE} 1"),
-    lambda: parsed(add_seed_argument, "--seed", HUGE),
-    lambda: parsed(add_rules_arguments, "--move-limit", HUGE),
+    lambda: parsed(add_seed, "--seed", HUGE),
+    lambda: parsed(add_rules, "--move-limit", HUGE),
 ])  # fmt: skip
 def test_numbers_of_thousands_of_digits_are_refused(read: Callable[[], object]) -> None:
     with pytest.raises(UserError, match=r"expected|not a|neither a"):
@@ -702,21 +701,21 @@ def test_long_work_leaves_the_main_thread_free_for_ctrl_c(
 
 
 def test_random_seeds_are_used_as_they_are_or_refused() -> None:
-    assert parsed(add_seed_argument, "--seed", str(2**63 - 1)).seed == 2**63 - 1
+    assert parsed(add_seed, "--seed", str(2**63 - 1)).seed == 2**63 - 1
     for seed in (2**63, 10**19, 10**30):
         with pytest.raises(UsageError, match=f"--seed: '{seed}' is not a whole number from 0 to {2**63 - 1}"):
-            parsed(add_seed_argument, "--seed", str(seed))
+            parsed(add_seed, "--seed", str(seed))
 
 
 def test_numbers_have_a_least_value() -> None:
-    assert parsed(add_seed_argument, "--seed", "0").seed == 0
-    assert parsed(add_seed_argument, default=5).seed == 5
-    assert parsed(add_concurrency_argument).concurrency == usable_processors() >= 1
-    for add, option in ((add_seed_argument, "--seed"), (add_concurrency_argument, "--concurrency")):
+    assert parsed(add_seed, "--seed", "0").seed == 0
+    assert parsed(add_seed, default=5).seed == 5
+    assert parsed(add_concurrency).concurrency == usable_processors() >= 1
+    for add, option in ((add_seed, "--seed"), (add_concurrency, "--concurrency")):
         with pytest.raises(UsageError, match=option):
             parsed(add, option, "-1")
     with pytest.raises(UsageError, match="at least 1"):
-        parsed(add_concurrency_argument, "--concurrency", "0")
+        parsed(add_concurrency, "--concurrency", "0")
 
 
 def test_json_is_unrounded_and_always_valid(capsys: pytest.CaptureFixture[str]) -> None:

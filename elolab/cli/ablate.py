@@ -7,17 +7,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elolab.cli.shared.parser import print_json
+from elolab.cli.shared import tuning_runs
+from elolab.cli.shared.options import print_json
 from elolab.cli.shared.playing_options import output_folder, specification_of
-from elolab.cli.shared.tuning_options import (
-    configure_with_specification,
-    describe,
-    print_outcome,
-    report_written,
-    say_how_to_resume,
-    uninterrupted,
-    warn_of_faults,
-)
 from elolab.engine.language import Catalogue
 
 if TYPE_CHECKING:
@@ -26,7 +18,7 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``elolab ablate``."""
-    configure_with_specification(
+    tuning_runs.configure_with_specification(
         parser,
         "ablations",
         "Games go in rounds fixed beforehand to the comparisons whose verdict is still open: better, worse, or "
@@ -55,14 +47,14 @@ def run(arguments: argparse.Namespace) -> int:
             "rounds": spec.rule.rounds,
             "openings": len(plan.openings),
         }
-        return describe(plan_of_run(plan, directory, arguments.concurrency), purpose, figures, arguments)
-    result = uninterrupted(ablate, arguments, spec, directory)
+        return tuning_runs.describe(plan_of_run(plan, directory, arguments.concurrency), purpose, figures, arguments)
+    result = tuning_runs.uninterrupted(ablate, arguments, spec, directory)
     if result is not None:
         print_ablation(result, arguments)
     if result is None or result.interrupted:
-        say_how_to_resume(arguments, directory)
+        tuning_runs.say_how_to_resume(arguments, directory)
         return 130
-    warn_of_faults(result.faults, result.exit_code)
+    tuning_runs.warn_of_faults(result.faults, result.exit_code)
     return result.exit_code
 
 
@@ -72,10 +64,10 @@ def print_ablation(result: AblationResult, arguments: argparse.Namespace, folder
     from elolab.tuning.reports.document import MESSAGES
     from elolab.tuning.reports.labels import in_language
 
-    with report_written(lambda: write_ablation_report(result, arguments.language, folder)) as report:
+    with tuning_runs.report_written(lambda: write_ablation_report(result, arguments.language, folder)) as report:
         if arguments.json:
             print_json(ablation_data(result, report))
         else:
             shown = in_language(result, Catalogue(MESSAGES, arguments.language))
             text = ablation_text(shown.rows, shown.effects, arguments.language, shown.speeds)
-            print_outcome(text, result.digest, report, result.faults, result.caveats)
+            tuning_runs.print_outcome(text, result.digest, report, result.faults, result.caveats)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from elolab.cli.shared.parser import UsageError, add_rules_arguments, rules_of
+from elolab.cli.shared.options import add_rules, rules_of
+from elolab.cli.shared.parser import UsageError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--time-unit", metavar="UNIT", default="auto", help="in which it counts time: milliseconds, seconds, or auto "
         "(default): as it says"
     )  # fmt: skip
-    add_rules_arguments(parser)
+    add_rules(parser)
     # How Qianhong starts its plug-ins.
     parser.add_argument("-info", "--info", action="store_true", help="describe the engine to Qianhong, and end")
     parser.add_argument("-plugin", "--plugin", action="store_true", help=argparse.SUPPRESS)

@@ -8,19 +8,7 @@ from typing import TYPE_CHECKING
 
 from elolab.background import in_background
 from elolab.cli.judge import verdict_lines
-from elolab.cli.shared.parser import (
-    add_game_argument,
-    add_json_argument,
-    add_parameter_arguments,
-    add_position_arguments,
-    add_rules_arguments,
-    add_search_limit_arguments,
-    overrides_of,
-    position_of,
-    print_json,
-    rules_of,
-    search_limits_of,
-)
+from elolab.cli.shared import options
 from elolab.engine.language import with_minus
 from elolab.engine.settings.whole_numbers import natural_number
 
@@ -30,17 +18,17 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``elolab analyse``."""
-    add_game_argument(parser)
-    add_position_arguments(parser)
-    add_search_limit_arguments(parser)
+    options.add_game(parser)
+    options.add_position(parser)
+    options.add_search_limit(parser)
     parser.add_argument("--multipv", type=_lines, default=1, metavar="N", help="report the N best moves (default 1)")
     parser.add_argument(
         "--search-moves", nargs="+", default=[], metavar="MOVE",
         help="consider only these moves, in the ranks of --moves",
     )  # fmt: skip
-    add_parameter_arguments(parser)
-    add_rules_arguments(parser)
-    add_json_argument(parser)
+    options.add_parameter(parser)
+    options.add_rules(parser)
+    options.add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -50,10 +38,10 @@ def run(arguments: argparse.Namespace) -> int:
     from elolab.engine.engine import Engine, StopFlag
     from elolab.engine.values import format_score, mate_distance
 
-    limits = search_limits_of(arguments, "nodes=1000000")
-    engine = Engine(arguments.game, overrides_of(arguments, limits))
-    position = position_of(arguments)
-    rules = rules_of(arguments)
+    limits = options.search_limits_of(arguments, "nodes=1000000")
+    engine = Engine(arguments.game, options.overrides_of(arguments, limits))
+    position = options.position_of(arguments)
+    rules = options.rules_of(arguments)
     ending = position.judge(rules)  # the search too goes by the rules from here on
     moves = _search_moves(arguments, position)
     stop = StopFlag()
@@ -70,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         data = asdict(result) | {"position": position.text, "mate": mate_distance(result.score)}
         data["nodes_per_second"] = result.nodes / (result.time_ms / 1000) if result.time_ms else None
-        print_json(data)
+        options.print_json(data)
         return 0
     print(position.game.describe(position))
     side = position.game.side_names[position.side_to_move]

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from elolab.cli.shared.parser import (
-    DEFAULT_GAME,
-    add_json_argument,
-    add_parameter_arguments,
-    game_of,
-    overrides_of,
-    print_json,
-)
+from elolab.cli.shared import options
 from elolab.engine.language import with_minus
 
 
@@ -25,10 +18,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "the variants, and the number is theirs."
     )
     parser.add_argument(
-        "--game", metavar="NAME", help=f"only this game (default: all; with --preset or --set {DEFAULT_GAME})"
+        "--game", metavar="NAME", help=f"only this game (default: all; with --preset or --set {options.DEFAULT_GAME})"
     )
-    add_parameter_arguments(parser)
-    add_json_argument(parser)
+    options.add_parameter(parser)
+    options.add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -40,12 +33,12 @@ def run(arguments: argparse.Namespace) -> int:
 
     is_given = arguments.preset is not None or bool(arguments.assignments)
     if is_given:
-        arguments.game = arguments.game or DEFAULT_GAME
-    games = GAMES if arguments.game is None else (game_of(arguments).name,)
+        arguments.game = arguments.game or options.DEFAULT_GAME
+    games = GAMES if arguments.game is None else (options.game_of(arguments).name,)
     timed = GIVEN if is_given else DEFAULT
     width = max(map(len, (GIVEN,) if is_given else (*VARIANTS, *CLOCKED)))
     results = []
-    for result in searches_under(games[0], overrides_of(arguments)) if is_given else searches(games):
+    for result in searches_under(games[0], options.overrides_of(arguments)) if is_given else searches(games):
         results.append(result)
         if not arguments.json:
             rate = result.nodes / max(result.cpu_seconds, 1e-9) / 1e6
@@ -56,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
             )
     if arguments.json:
         own = {game: [result for result in results if result.game == game] for game in games}
-        print_json(
+        options.print_json(
             {
                 "bench": signature(results),
                 "nodes_per_second": {game: speed(found, variant=timed) for game, found in own.items()},

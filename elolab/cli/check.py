@@ -15,14 +15,9 @@ from elolab.arena.checking.findings import CheckSettings
 from elolab.arena.colours import GREEN, RED, YELLOW, coloured
 from elolab.arena.engines_file import ENGINES_NAME, engines_file
 from elolab.cli.engines import player_of
-from elolab.cli.shared.parser import (
-    UsageError,
-    add_json_argument,
-    add_language_argument,
-    print_json,
-    whole_number,
-)
-from elolab.cli.shared.playing_options import add_log_argument, dialogue_log
+from elolab.cli.shared import options
+from elolab.cli.shared.parser import UsageError
+from elolab.cli.shared.playing_options import add_log, dialogue_log
 from elolab.engine.language import Catalogue, console, game_words, wrapped
 from elolab.engine.settings.configuration import nearest
 
@@ -65,7 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", metavar="NAMES", type=_names, help="these checks alone, and what they need")
     parser.add_argument("--skip", metavar="NAMES", type=_names, default=(), help="all checks but these")
     parser.add_argument("--list", action="store_true", help="list the names of the checks, and what they demand")
-    add_log_argument(parser)
+    add_log(parser)
     group = parser.add_argument_group("patience", "whole numbers of milliseconds")
     for name, meaning in (
         ("margin", "how much later than told a move may come"),
@@ -77,14 +72,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     ):  # fmt: skip
         default = getattr(DEFAULTS, f"{name}_ms")
         group.add_argument(
-            f"--{name}", type=whole_number(1), default=default, metavar="MS", help=f"{meaning} (default {default} ms)"
+            f"--{name}",
+            type=options.whole_number(1),
+            default=default,
+            metavar="MS",
+            help=f"{meaning} (default {default} ms)",
         )
     parser.add_argument(
-        "--moves", type=whole_number(0), default=DEFAULTS.game_moves, metavar="N",
+        "--moves", type=options.whole_number(0), default=DEFAULTS.game_moves, metavar="N",
         help=f"moves of both sides in the game against itself (default {DEFAULTS.game_moves})",
     )  # fmt: skip
-    add_language_argument(parser)
-    add_json_argument(parser)
+    options.add_language(parser)
+    options.add_json(parser)
     parser.add_argument(
         "command", nargs=argparse.REMAINDER, metavar="COMMAND", help="the engine and its arguments, last"
     )
@@ -131,7 +130,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         head = {"command": list(settings.command), "protocol": settings.protocol, "game": settings.game}
         data = [data_of(outcome) for outcome in outcomes]
-        print_json({**head, "name": examination.name, "keeps_to_protocol": not has_failed, "checks": data})
+        options.print_json({**head, "name": examination.name, "keeps_to_protocol": not has_failed, "checks": data})
     return 1 if has_failed else 0
 
 

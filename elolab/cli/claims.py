@@ -6,26 +6,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elolab.cli.shared.parser import (
-    UsageError,
-    add_game_argument,
-    add_json_argument,
-    add_language_argument,
-    add_output_argument,
-    game_of,
-    print_json,
-    whole_number,
-)
+from elolab.cli.shared import options, tuning_runs
+from elolab.cli.shared.parser import UsageError
 from elolab.cli.shared.playing_options import output_folder
-from elolab.cli.shared.tuning_options import (
-    add_playing_arguments,
-    describe,
-    print_outcome,
-    report_written,
-    say_how_to_resume,
-    uninterrupted,
-    warn_of_faults,
-)
 
 if TYPE_CHECKING:
     from elolab.tuning.claims.results import ClaimsResult
@@ -34,7 +17,7 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``elolab claims``."""
-    add_game_argument(parser)
+    options.add_game(parser)
     parser.add_argument(
         "--budget", choices=("quick", "full"), default="quick",
         help="quick: minutes, indicative verdicts; full: days (default %(default)s)",
@@ -46,7 +29,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--only", metavar="ID", nargs="+", default=[], help="only these claims or parts, such as C9a C12"
     )
     parser.add_argument(
-        "--minutes", metavar="N", type=whole_number(1), help="end this sitting after so many minutes; it can be resumed"
+        "--minutes",
+        metavar="N",
+        type=options.whole_number(1),
+        help="end this sitting after so many minutes; it can be resumed",
     )
     parser.add_argument(
         "--amend",
@@ -59,11 +45,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="take over the cells that have ended in these folders, of whatever machine, instead of asking them again",
     )  # fmt: skip
     parser.add_argument("--digests", action="store_true", help="only print the digests of the parts and of all of them")
-    add_output_argument(parser, "results/claims-<table>-<budget>")
-    add_playing_arguments(parser)
+    options.add_output(parser, "results/claims-<table>-<budget>")
+    tuning_runs.add_playing(parser)
     parser.add_argument("--dry-run", action="store_true", help="only say how many games and how much time")
-    add_language_argument(parser)
-    add_json_argument(parser)
+    options.add_language(parser)
+    options.add_json(parser)
     parser.epilog = (
         "Each part of a claim of the literature is asked in the engine of its text and in this program's own, at "
         "several limits, by a rule that is registered before the first game; a changed one is refused, or kept as an "
@@ -82,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     from elolab.tuning.claims.run import plan_of_run, purpose_of, run_claims
     from elolab.tuning.claims.spec import load_claims
 
-    path = find_config("claims", arguments.claims or game_of(arguments).name)
+    path = find_config("claims", arguments.claims or options.game_of(arguments).name)
     spec = load_claims(path, arguments.budget, arguments.only)
     if arguments.claims and spec.conditions.game != arguments.game:
         raise UsageError(f"claims: --claims {arguments.claims} is for {spec.conditions.game}, not {arguments.game}")
@@ -97,17 +83,17 @@ def run(arguments: argparse.Namespace) -> int:
         merged = {**merged_cells(spec, known_before(directory)), **merged_cells(spec, read)}
         figures = {"claims": len(spec.claims), "parts": len(spec.parts), "searches": searches_at_most(spec, merged)}
         planned = plan_of_run(spec, directory, arguments.concurrency, merged=merged)
-        return describe(planned, purpose, figures, arguments)
-    result = uninterrupted(
+        return tuning_runs.describe(planned, purpose, figures, arguments)
+    result = tuning_runs.uninterrupted(
         run_claims, arguments, spec, directory, amend=arguments.amend, minutes=arguments.minutes,
         merge=arguments.merge,
     )  # fmt: skip
     if result is not None:
         print_claims(result, arguments)
     if result is None or result.interrupted:
-        say_how_to_resume(arguments, directory)
+        tuning_runs.say_how_to_resume(arguments, directory)
         return 130
-    warn_of_faults(result.faults, result.exit_code)
+    tuning_runs.warn_of_faults(result.faults, result.exit_code)
     return int(result.exit_code)
 
 
@@ -115,7 +101,7 @@ def print_digests(spec: ClaimsSpec, arguments: argparse.Namespace) -> int:
     """Print the digest of every part and of all, to compare versions of a file."""
     digests = {**{part.id: part.digest for part in spec.parts}, "all": spec.digest}
     if arguments.json:
-        print_json(digests)
+        options.print_json(digests)
     else:
         print("\n".join(f"{name:<5} {digest}" for name, digest in digests.items()))
     return 0
@@ -125,8 +111,10 @@ def print_claims(result: ClaimsResult, arguments: argparse.Namespace, folder: Pa
     """Write the report on the claims so far, and print its table."""
     from elolab.tuning.reports.claims.report import claims_data, claims_text, write_claims_report
 
-    with report_written(lambda: write_claims_report(result, arguments.language, folder)) as report:
+    with tuning_runs.report_written(lambda: write_claims_report(result, arguments.language, folder)) as report:
         if arguments.json:
-            print_json(claims_data(result, report))
+            options.print_json(claims_data(result, report))
         else:
-            print_outcome(claims_text(result, arguments.language), result.digest, report, result.faults, result.caveats)
+            tuning_runs.print_outcome(
+                claims_text(result, arguments.language), result.digest, report, result.faults, result.caveats
+            )

@@ -9,11 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, cast
 
-from elolab.cli.shared.parser import (
-    add_game_argument,
-    game_of,
-    whole_number,
-)
+from elolab.cli.shared import options
 from elolab.engine.errors import UserError
 
 if TYPE_CHECKING:
@@ -41,11 +37,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "and reports how many it left out. ggf writes games of Othello with values and times."
     )
     parser.add_argument("input", metavar="INPUT", help="file or folder to read, or - for standard input")
-    add_game_argument(parser)
+    options.add_game(parser)
     parser.add_argument("--to", choices=TARGETS, help="what to write (default iccs, of Othello pgn)")
     parser.add_argument("--out", metavar="FILE", help="file to write (default: print)")
     parser.add_argument("--encoding", choices=ENCODINGS, default="utf-8", help="of what is written (default utf-8)")
-    parser.add_argument("--plies", type=whole_number(0), metavar="N", help="keep only the first N moves of each game")
+    parser.add_argument(
+        "--plies", type=options.whole_number(0), metavar="N", help="keep only the first N moves of each game"
+    )
     parser.add_argument(
         "--variations", action="store_true", help="variations of XQF and DhtmlXQ are games too (default: passed over)"
     )
@@ -63,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     from elolab.arena.notation.archives.contract import Reading
     from elolab.arena.notation.convert import check_target, converted
 
-    game = game_of(arguments)
+    game = options.game_of(arguments)
     target = arguments.to or (*game.move_notations, "pgn")[0]
     check_target(target, game)
     reading = Reading(game, arguments.ranks, variations=arguments.variations)

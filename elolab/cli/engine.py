@@ -6,15 +6,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from elolab.cli.shared.parser import (
-    UsageError,
-    add_game_argument,
-    add_parameter_arguments,
-    add_rules_arguments,
-    game_of,
-    overrides_of,
-    rules_of,
-)
+from elolab.cli.shared import options
+from elolab.cli.shared.parser import UsageError
 
 if TYPE_CHECKING:
     from elolab.engine.protocols.session import Session
@@ -29,7 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "Run the engine as a program that other programs talk to, over standard input and output. It ends with the "
         "command quit or with its input."
     )
-    add_game_argument(parser)
+    options.add_game(parser)
     parser.add_argument(
         "--protocol",
         choices=tuple(SESSIONS),
@@ -42,8 +35,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="1",
         help="number of the lowest rank in UCI: 1 (default; announces UCI_Variant), or 0, as over ucicyclone",
     )
-    add_parameter_arguments(parser)
-    add_rules_arguments(parser)
+    options.add_parameter(parser)
+    options.add_rules(parser)
     # How Qianhong starts its plug-ins.
     parser.add_argument("-info", "--info", action="store_true", help="describe the plug-in to Qianhong, and end")
     parser.add_argument("-plugin", "--plugin", action="store_true", help=argparse.SUPPRESS)
@@ -51,7 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Lead one conversation, until ``quit`` or the end of the input."""
-    session = _session(arguments, overrides_of(arguments))
+    session = _session(arguments, options.overrides_of(arguments))
     if arguments.info:
         from elolab.engine.protocols.qianhong import description
 
@@ -66,7 +59,7 @@ def _session(arguments: argparse.Namespace, overrides: dict[str, Value]) -> Sess
     from elolab.engine.protocols import SESSIONS, sessions_for
     from elolab.engine.settings.presets import preset_name
 
-    game = game_of(arguments).name
+    game = options.game_of(arguments).name
     suitable = sessions_for(game)
     if not suitable:
         raise UsageError(f"no protocol can play {game}; those there are play other games: {', '.join(SESSIONS)}")
@@ -76,6 +69,6 @@ def _session(arguments: argparse.Namespace, overrides: dict[str, Value]) -> Sess
             f"--protocol {entry.name} cannot play {game}, only {', '.join(entry.games)} (--game {entry.games[0]}); "
             f"{game} is played over {' or '.join(other.name for other in suitable)}"
         )
-    options: dict[str, Any] = {"first_rank": int(arguments.ranks)} if entry.takes_first_rank else {}
+    more: dict[str, Any] = {"first_rank": int(arguments.ranks)} if entry.takes_first_rank else {}
     title = preset_name(arguments.preset) if arguments.preset else ""
-    return entry.load()(game, overrides, sys.stdout, rules=rules_of(arguments), title=title, **options)
+    return entry.load()(game, overrides, sys.stdout, rules=options.rules_of(arguments), title=title, **more)

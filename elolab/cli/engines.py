@@ -14,13 +14,9 @@ from elolab.arena.player_spec import PlayerReader, pondering_problem
 from elolab.arena.players.detect import DetectionError
 from elolab.arena.players.registry import DEFAULT_PROTOCOL, PROTOCOLS, protocol_named, protocols
 from elolab.arena.records import PlayerSpec
+from elolab.cli.shared import options
 from elolab.cli.shared.match_options import protocol_finder
-from elolab.cli.shared.parser import (
-    UsageError,
-    add_json_argument,
-    add_language_argument,
-    print_json,
-)
+from elolab.cli.shared.parser import UsageError
 from elolab.engine.errors import UserError
 from elolab.engine.language import columns_of, console, padded
 
@@ -46,8 +42,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--check", action="store_true", help="start every engine, and find its protocol if it has none")
     parser.add_argument("--game", metavar="NAME", help="the game that they have to play (default: any)")
-    add_language_argument(parser)
-    add_json_argument(parser)
+    options.add_language(parser)
+    options.add_json(parser)
     parser.epilog = (
         "The file has a table for every engine, with the keys of [[players]]:\n"
         "  [mine]\n"
@@ -72,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     names = arguments.names or list(file.tables)
     status = [_status(file, name, arguments.game, check=arguments.check) for name in names]
     if arguments.json:
-        print_json({"file": str(file.path), "engines": [asdict(engine) for engine in status]})
+        options.print_json({"file": str(file.path), "engines": [asdict(engine) for engine in status]})
     else:
         print("\n".join(_lines(file, status, "engines.works" if arguments.check else "engines.there")))
     return 1 if any(engine.problem for engine in status) else 0

@@ -6,24 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elolab.cli.shared.parser import (
-    add_game_argument,
-    add_json_argument,
-    add_language_argument,
-    add_output_argument,
-    add_seed_argument,
-    print_json,
-    whole_number,
-)
+from elolab.cli.shared import options, tuning_runs
 from elolab.cli.shared.playing_options import output_file, output_folder
-from elolab.cli.shared.tuning_options import (
-    add_playing_arguments,
-    describe,
-    print_outcome,
-    report_written,
-    say_how_to_resume,
-    uninterrupted,
-)
 
 if TYPE_CHECKING:
     from elolab.tuning.evaluation.fit import FitResult
@@ -37,9 +21,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``elolab fit-evaluation``."""
     from elolab.engine.settings.limits import Limits
 
-    add_game_argument(parser, "othello")
+    options.add_game(parser, "othello")
     parser.add_argument(
-        "--games", type=whole_number(20), default=20_000, metavar="N",
+        "--games", type=options.whole_number(20), default=20_000, metavar="N",
         help="self-play games of each iteration (default %(default)s)",
     )  # fmt: skip
     parser.add_argument(
@@ -48,9 +32,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="LIMIT",
         help="what a player may spend on a move of them (default nodes=800 in Xiangqi, depth=3 in Othello)",
     )
-    add_seed_argument(parser, 1)
+    options.add_seed(parser, 1)
     parser.add_argument(
-        "--iterations", type=whole_number(1), default=1, metavar="N",
+        "--iterations", type=options.whole_number(1), default=1, metavar="N",
         help="times to play, each with the weights fitted before, and fit (default %(default)s)",
     )  # fmt: skip
     parser.add_argument(
@@ -58,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="end after the first iteration whose weights do not beat those before with 95 %% certainty; keep those",
     )  # fmt: skip
     parser.add_argument(
-        "--phases", type=whole_number(1), metavar="N",
+        "--phases", type=options.whole_number(1), metavar="N",
         help="Othello: phases of the game with weights of their own, a divisor of 60 (default 6)",
     )  # fmt: skip
     parser.add_argument(
@@ -66,7 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="Othello: fit patterns of edges, corners, lines and diagonals beside the features (default on)",
     )  # fmt: skip
     parser.add_argument(
-        "--score-share", type=whole_number(0, 100), metavar="PERCENT",
+        "--score-share", type=options.whole_number(0, 100), metavar="PERCENT",
         help="Xiangqi: share of the search's score, beside the game's outcome, in what is fitted to (default 50)",
     )  # fmt: skip
     parser.add_argument(
@@ -79,7 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="weights that play the first games: a file, or the name of shipped ones (default: the game's)",
     )  # fmt: skip
     parser.add_argument(
-        "--match-pairs", type=whole_number(0), default=100, metavar="N",
+        "--match-pairs", type=options.whole_number(0), default=100, metavar="N",
         help="pairs of games of each match of new weights against those before, 0 for none (default %(default)s)",
     )  # fmt: skip
     parser.add_argument(
@@ -87,11 +71,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"limit of such a match; may be given several times (default {' and '.join(FIT_MATCH_LIMITS)})",
     )  # fmt: skip
     parser.add_argument("--output", metavar="FILE", help="write the last weights here too, to be used by this name")
-    add_output_argument(parser, "results/fit-<game>")
-    add_playing_arguments(parser)
+    options.add_output(parser, "results/fit-<game>")
+    tuning_runs.add_playing(parser)
     parser.add_argument("--dry-run", action="store_true", help="only say how many games and how much time")
-    add_language_argument(parser)
-    add_json_argument(parser)
+    options.add_language(parser)
+    options.add_json(parser)
     parser.epilog = (
         "Exit code 3: a gain was asked for and none was found. "
         "Given again, the command goes on where it was stopped; with more games or iterations it extends the run, with "
@@ -145,12 +129,12 @@ def run(arguments: argparse.Namespace) -> int:
         purpose = purpose_of(spec, find_weights(spec.start, (game.name,)))
         check_directory(directory, purpose, accepts_changes=arguments.accept_engine_change)
         check_openings(spec)
-        return describe(plan_of_run(spec, directory, arguments.concurrency), purpose, {}, arguments)
-    fitted = uninterrupted(fit_evaluation, arguments, spec, directory, output=output)
+        return tuning_runs.describe(plan_of_run(spec, directory, arguments.concurrency), purpose, {}, arguments)
+    fitted = tuning_runs.uninterrupted(fit_evaluation, arguments, spec, directory, output=output)
     if fitted is not None:
         print_fit(fitted, arguments)
     if fitted is None or fitted.interrupted:
-        say_how_to_resume(arguments, directory)
+        tuning_runs.say_how_to_resume(arguments, directory)
         return 130
     return 3 if fitted.kept is None else 0
 
@@ -159,8 +143,8 @@ def print_fit(fitted: FitResult, arguments: argparse.Namespace, folder: Path | N
     """Write a fit's report so far, and print its outcome."""
     from elolab.tuning.reports.fit import fit_data, fit_text, write_fit_report
 
-    with report_written(lambda: write_fit_report(fitted, arguments.language, folder)) as report:
+    with tuning_runs.report_written(lambda: write_fit_report(fitted, arguments.language, folder)) as report:
         if arguments.json:
-            print_json(fit_data(fitted, report))
+            options.print_json(fit_data(fitted, report))
         else:
-            print_outcome(fit_text(fitted, arguments.language), fitted.digest, report)
+            tuning_runs.print_outcome(fit_text(fitted, arguments.language), fitted.digest, report)

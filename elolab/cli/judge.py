@@ -6,15 +6,7 @@ import argparse
 import textwrap
 from typing import TYPE_CHECKING
 
-from elolab.cli.shared.parser import (
-    add_game_argument,
-    add_json_argument,
-    add_position_arguments,
-    add_rules_arguments,
-    position_of,
-    print_json,
-    rules_of,
-)
+from elolab.cli.shared import options
 
 if TYPE_CHECKING:
     from elolab.engine.games.contract import Game
@@ -37,16 +29,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
             for reason in REASONS
         )
     )
-    add_game_argument(parser)
-    add_position_arguments(parser)
-    add_rules_arguments(parser)
-    add_json_argument(parser)
+    options.add_game(parser)
+    options.add_position(parser)
+    options.add_rules(parser)
+    options.add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Play the moves through and print the arbiter's verdict."""
-    rules = rules_of(arguments)
-    target = position_of(arguments)
+    rules = options.rules_of(arguments)
+    target = options.position_of(arguments)
     position = target.game.position(target.start)
     ending = position.judge(rules)
     for move in target.moves:
@@ -57,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     extra = target.moves[position.ply :]
     if arguments.json:
         result, reason = _result_and_reason(ending)
-        print_json(
+        options.print_json(
             {
                 "result": result, "reason": reason, "plies": position.ply, "position": position.text,
                 "extra_moves": extra, "in_check": position.in_check,

@@ -6,7 +6,8 @@ import argparse
 import shutil
 from typing import TYPE_CHECKING
 
-from elolab.cli.shared.parser import UsageError, add_language_argument
+from elolab.cli.shared.options import add_language
+from elolab.cli.shared.parser import UsageError
 
 if TYPE_CHECKING:
     from elolab.tuning.keys.kinds import Kind
@@ -29,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "example. docs/keys.md is the same as a page. A file whose first line is #:schema FILE has its keys completed "
         "and checked by editors that know TOML schemas."
     )
-    add_language_argument(parser)
+    add_language(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -13,7 +13,8 @@ from elolab.cli.shared.match_options import (
     play_words,
     rounds_as_pairs,
 )
-from elolab.cli.shared.parser import CommandParser, whole_number
+from elolab.cli.shared.options import whole_number
+from elolab.cli.shared.parser import CommandParser
 from elolab.cli.shared.playing_options import EXIT_CODES
 
 DEFAULT_PAIRS = 100

@@ -12,19 +12,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elolab.cli.shared.parser import (
-    UsageError,
-    add_concurrency_argument,
-    add_game_argument,
-    add_json_argument,
-    add_language_argument,
-    add_limit_argument,
-    add_seed_argument,
-    game_of,
-    print_json,
-    usable_processors,
-    whole_number,
-)
+from elolab.cli.shared import options
+from elolab.cli.shared.parser import UsageError
 from elolab.cli.shared.playing_options import output_file
 from elolab.engine.errors import UserError
 from elolab.engine.language import console
@@ -58,10 +47,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "check", help="read a suite and say what is in it", description="Check every line of a suite and count."
     )
     check.add_argument("openings", metavar="FILE", help=_SUITE)
-    add_game_argument(check)
+    options.add_game(check)
     _add_number(check, "--plies", None, MAX_SCORE, "moves to take of each game (default all)", least=1)
-    add_language_argument(check)
-    add_json_argument(check)
+    options.add_language(check)
+    options.add_json(check)
 
 
 def _configure_generate(actions: Any) -> None:
@@ -71,10 +60,10 @@ def _configure_generate(actions: Any) -> None:
         description="Make a suite of distinct balanced positions: random legal moves from the start, then a short "
         "search whose score must be near zero, or whose win probability within a band. Mirror images are one opening.",
     )
-    add_game_argument(generate)
+    options.add_game(generate)
     _add_number(generate, "--plies", DEFAULT_PLIES, 200, "random moves from the start position")
     _add_number(generate, "--count", DEFAULT_COUNT, MAX_COUNT, "openings wanted")
-    add_seed_argument(generate, 1)
+    options.add_seed(generate, 1)
     scores = "largest score, either way, in centipawns (Othello: hundredths of a disc)"
     band = generate.add_mutually_exclusive_group()
     _add_number(band, "--max-score", None, MAX_SCORE, f"{scores} (default {DEFAULT_MAX_SCORE})")
@@ -94,7 +83,7 @@ def _configure_balance(actions: Any) -> None:
         "fewer draws between strong engines, 0.6 to 0.75. 0 to 1 keeps all that are legal, without a search.",
     )
     balance.add_argument("openings", metavar="FILE", help=_SUITE)
-    add_game_argument(balance)
+    options.add_game(balance)
     _add_band(balance, required=True)
     _add_judging(balance, DEFAULT_BALANCE_SCORING)
     _add_number(balance, "--plies", None, MAX_SCORE, "moves to take of each game (default all)", least=1)
@@ -106,7 +95,7 @@ def _configure_balance(actions: Any) -> None:
 
 def _add_number(parser: Any, name: str, default: int | None, high: int, said: str, *, least: int = 0) -> None:
     said = said if default is None else f"{said} (default {default})"
-    parser.add_argument(name, type=whole_number(least, high), default=default, metavar="N", help=said)
+    parser.add_argument(name, type=options.whole_number(least, high), default=default, metavar="N", help=said)
 
 
 def _add_band(parser: Any, *, required: bool = False) -> None:
@@ -121,7 +110,7 @@ def _add_judging(parser: argparse.ArgumentParser, limit: str) -> None:
         "--judge", metavar="PLAYER", help="who scores: a preset, or a TOML file of a player, such as another program "
         "(default: the built-in engine)",
     )  # fmt: skip
-    add_limit_argument(parser, limit)
+    options.add_limit(parser, limit)
     parser.add_argument(
         "--odds-scale", type=_scale, metavar="POINTS",
         help="centipawns by which the odds of winning grow 2.72-fold, for a judge whose scores mean something else",
@@ -129,13 +118,13 @@ def _add_judging(parser: argparse.ArgumentParser, limit: str) -> None:
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
-    add_concurrency_argument(parser)
-    add_language_argument(parser)
+    options.add_concurrency(parser)
+    options.add_language(parser)
     parser.add_argument(
         "--out", metavar="FILE", help="file to write, compressed if it ends in .gz, as games if in .pgn or .pgn.gz "
         "(default: print)",
     )  # fmt: skip
-    add_json_argument(parser)
+    options.add_json(parser)
 
 
 def _probability(text: str) -> float:
@@ -170,7 +159,7 @@ def _generate_openings(arguments: argparse.Namespace) -> int:
     from elolab.arena.players.interruption import stopping_on_signals
     from elolab.engine.engine import StopFlag
 
-    game = game_of(arguments)
+    game = options.game_of(arguments)
     _check_output(arguments)
     stop = StopFlag()
     make, judge_words = _judging(arguments, game, stop)
@@ -181,7 +170,7 @@ def _generate_openings(arguments: argparse.Namespace) -> int:
             RandomPlay(game.name, arguments.seed, arguments.plies).proposer(judge),
             arguments.count,
             accepts,
-            concurrency=arguments.concurrency or usable_processors(),
+            concurrency=arguments.concurrency or options.usable_processors(),
             progress=_progress("openings.progress", arguments.count),
             stop=stop,
         )
@@ -199,7 +188,7 @@ def _balance_openings(arguments: argparse.Namespace) -> int:
     from elolab.arena.players.interruption import stopping_on_signals
     from elolab.engine.engine import StopFlag
 
-    game = game_of(arguments)
+    game = options.game_of(arguments)
     _check_output(arguments)
     stop = StopFlag()
     make, judge_words = _judging(arguments, game, stop)
@@ -209,7 +198,7 @@ def _balance_openings(arguments: argparse.Namespace) -> int:
     with stopping_on_signals(stop), judges(make) as judge:
         selection = balance(
             entries, game.name, judge if scored else None, accepts, skip_illegal=arguments.skip_illegal,
-            concurrency=arguments.concurrency or usable_processors(),
+            concurrency=arguments.concurrency or options.usable_processors(),
             progress=_progress("openings.progress_balance", len(entries)), stop=stop,
         )  # fmt: skip
     if not selection.kept and not selection.interrupted:
@@ -302,7 +291,7 @@ def _hand_over(
         write_suite(path, _games_text(selection, game) if is_games else suite_text(lines, comments))
     counts = {"openings": len(selection.kept), "seen": selection.seen, "dropped": dict(selection.dropped)}
     if arguments.json:
-        print_json({"file": arguments.out, "interrupted": selection.interrupted, **counts})
+        options.print_json({"file": arguments.out, "interrupted": selection.interrupted, **counts})
     else:
         stream = sys.stderr if arguments.out is None else sys.stdout
         key = "openings.interrupted" if selection.interrupted else "openings.chosen"
@@ -354,7 +343,7 @@ def _progress(key: str, wanted: int) -> Callable[[Selection], None]:
 def _check_openings(arguments: argparse.Namespace) -> int:
     from elolab.arena.notation.openings import find_suite, load_suite, placement_of
 
-    game = game_of(arguments).name
+    game = options.game_of(arguments).name
     suite = load_suite(arguments.openings, game, check_all=True, plies=arguments.plies)
     counts = {part: len(suite.part(part)) for part in ("all", "tournament", "validation")}
     path = find_suite(arguments.openings)
@@ -362,7 +351,7 @@ def _check_openings(arguments: argparse.Namespace) -> int:
     positions = [opening.position for opening in suite.openings if not opening.moves]
     counts["mirrored"] = len(positions) - len(set(map(placement_of, positions)))
     if arguments.json:
-        print_json({"file": str(path), "digest": suite.digest, **counts})
+        options.print_json({"file": str(path), "digest": suite.digest, **counts})
     else:
         print(console("elolab.arena")("openings.checked", file=path, digest=suite.digest, **counts))
     return 0

@@ -5,13 +5,8 @@ from __future__ import annotations
 import argparse
 import shutil
 
-from elolab.cli.shared.parser import (
-    DEFAULT_GAME,
-    UsageError,
-    add_json_argument,
-    game_of,
-    print_json,
-)
+from elolab.cli.shared import options
+from elolab.cli.shared.parser import UsageError
 
 MAX_COLUMNS = 120
 """Text is not spread wider than this on a wide terminal."""
@@ -24,11 +19,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="show these parameters in full; an alias or any spelling will do (default: a list of all)",
     )  # fmt: skip
     parser.add_argument(
-        "--game", metavar="NAME", help=f"the game (default {DEFAULT_GAME}; of parameters that are named every game)"
+        "--game",
+        metavar="NAME",
+        help=f"the game (default {options.DEFAULT_GAME}; of parameters that are named every game)",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--markdown", action="store_true", help="print a Markdown table with every column")
-    add_json_argument(form)  # type: ignore[arg-type]
+    options.add_json(form)  # type: ignore[arg-type]
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -38,11 +35,11 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.names:
         return _print_in_full(arguments)
-    arguments.game = arguments.game or DEFAULT_GAME
-    game = game_of(arguments).name
+    arguments.game = arguments.game or options.DEFAULT_GAME
+    game = options.game_of(arguments).name
     rows = parameters_of(game)
     if arguments.json:
-        print_json(as_data(rows, game))
+        options.print_json(as_data(rows, game))
     elif arguments.markdown:
         print(as_markdown(rows, game), end="")
     else:
@@ -58,13 +55,13 @@ def _print_in_full(arguments: argparse.Namespace) -> int:
 
     if arguments.markdown:
         raise UsageError("parameters: --markdown prints the whole table; leave it out, or the names")
-    games = GAMES if arguments.game is None else (game_of(arguments).name,)
+    games = GAMES if arguments.game is None else (options.game_of(arguments).name,)
     rows = {row.name: row for row in map(find, arguments.names)}
     for row in rows.values():
         if row.games and not set(row.games) & set(games):
             raise UsageError(f"parameters: {row.name} does not apply to {games[0]}, only to {', '.join(row.games)}")
     if arguments.json:
-        print_json(in_full_as_data(list(rows), games))
+        options.print_json(in_full_as_data(list(rows), games))
     else:
         print(in_full(list(rows), games, min(shutil.get_terminal_size().columns, MAX_COLUMNS)), end="")
     return 0

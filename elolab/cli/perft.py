@@ -6,13 +6,7 @@ import argparse
 from functools import partial
 
 from elolab.background import in_background
-from elolab.cli.shared.parser import (
-    add_game_argument,
-    add_json_argument,
-    add_position_arguments,
-    position_of,
-    print_json,
-)
+from elolab.cli.shared import options
 from elolab.engine.settings.whole_numbers import natural_number
 
 MAX_PERFT_DEPTH = 16
@@ -20,8 +14,8 @@ MAX_PERFT_DEPTH = 16
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``elolab perft``."""
-    add_game_argument(parser)
-    add_position_arguments(parser)
+    options.add_game(parser)
+    options.add_position(parser)
     parser.add_argument("--depth", type=_depth, required=True, metavar="PLIES", help=f"1 to {MAX_PERFT_DEPTH}")
     parser.add_argument(
         "--passes",
@@ -30,12 +24,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="whether a forced pass, in games that have it, counts as a ply (default) or costs none; a game that is "
         "over is one leaf in both conventions",
     )
-    add_json_argument(parser)
+    options.add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Count the leaves under each move, then ``total N``; Ctrl-C ends it with what was counted."""
-    position = position_of(arguments)
+    position = options.position_of(arguments)
     game = position.game
     counts = {}
     for code, move in zip(position.move_codes(), position.legal_moves(), strict=True):
@@ -49,7 +43,9 @@ def run(arguments: argparse.Namespace) -> int:
     total = sum(counts.values()) if counts else game.perft(position, arguments.depth, arguments.passes)
     if arguments.json:
         convention = {"passes": arguments.passes}
-        print_json({"position": position.text, "depth": arguments.depth, **convention, "moves": counts, "total": total})
+        options.print_json(
+            {"position": position.text, "depth": arguments.depth, **convention, "moves": counts, "total": total}
+        )
     else:
         print(f"total {total}")
     return 0

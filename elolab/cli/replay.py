@@ -7,12 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elolab.cli.shared.parser import (
-    add_json_argument,
-    add_language_argument,
-    print_json,
-)
-from elolab.cli.shared.playing_options import add_log_argument, dialogue_log
+from elolab.cli.shared import options
+from elolab.cli.shared.playing_options import add_log, dialogue_log
 from elolab.engine.errors import UserError
 from elolab.engine.language import console
 
@@ -24,9 +20,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``elolab replay``."""
     parser.add_argument("directory", type=Path, metavar="DIR", help="the folder of a tournament, match or test")
     parser.add_argument("game", metavar="GAME", help="the game's number (as in games.csv) or the beginning of its key")
-    add_log_argument(parser)
-    add_language_argument(parser)
-    add_json_argument(parser)
+    add_log(parser)
+    options.add_language(parser)
+    options.add_json(parser)
     parser.epilog = (
         "Exit code: 0 if the game came out the same, move by move, 1 if not, as games on a clock and those of programs "
         "often do, or if it could not be played, 130 if interrupted."
@@ -50,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"elolab: {say('replay.not_played', reason=reason)}", file=sys.stderr)
         return 130 if stop.is_set() else 1
     if arguments.json:
-        print_json(_comparison(stored, played, job.is_reproducible))
+        options.print_json(_comparison(stored, played, job.is_reproducible))
     else:
         print(_comparison_text(stored, played, job.is_reproducible))
     return 0 if played.digest == stored.digest else 1

@@ -10,7 +10,7 @@ from typing import Any
 
 from elolab.arena.reports.plots import figures_also_as
 from elolab.cli.shared import tournament_report as tournaments
-from elolab.cli.shared.tuning_options import say_stopped
+from elolab.cli.shared.tuning_runs import say_stopped
 from elolab.engine.errors import UserError
 
 configure = tournaments.configure

@@ -10,13 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elolab.cli.shared.parser import (
-    CommandParser,
-    UsageError,
-    add_json_argument,
-    add_language_argument,
-    print_json,
-)
+from elolab.cli.shared import options
+from elolab.cli.shared.parser import CommandParser, UsageError
 from elolab.engine.errors import UserError
 from elolab.engine.language import Catalogue, clipped, columns_of, console, cut, padded
 from elolab.engine.settings.configuration import nearest
@@ -61,8 +56,8 @@ def configure(parser: CommandParser) -> None:
     some.add_argument("--yes", action="store_true", help="do not ask first")
     some.epilog = "Folders that hold no run are refused, and runs that are being worked on; then nothing is removed."
     for action in (one, two, some):
-        add_language_argument(action)
-        add_json_argument(action)
+        options.add_language(action)
+        options.add_json(action)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -83,7 +78,7 @@ def _list(arguments: argparse.Namespace) -> int:
     unreadable: list[OSError] = []
     entries = [entry_of(folder, words) for folder in run_folders(root, unreadable.append)]
     if arguments.json:
-        print_json({"folder": str(root), "runs": [entry.data() for entry in entries]})
+        options.print_json({"folder": str(root), "runs": [entry.data() for entry in entries]})
     else:
         columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
         print("\n".join(_lines(entries, say, columns) if entries else [say("list.none", folder=root)]))
@@ -133,7 +128,7 @@ def _compare(folders: Sequence[Path], arguments: argparse.Namespace) -> int:
 
     one, other = map(compared, folders)
     if arguments.json:
-        print_json(comparison_data(one, other))
+        options.print_json(comparison_data(one, other))
     else:
         print("\n".join(comparison_lines(one, other, console(MESSAGES))))
     return 0
@@ -156,7 +151,7 @@ def _remove(folders: Sequence[Path], arguments: argparse.Namespace) -> int:
             return 1
     remove(folders)
     if arguments.json:
-        print_json({"removed": [{"folder": str(folder), "games": count} for folder, count in games.items()]})
+        options.print_json({"removed": [{"folder": str(folder), "games": count} for folder, count in games.items()]})
     else:
         removed = [say("remove.removed", folder=folder, games=_games_words([games[folder]])) for folder in folders]
         print("\n".join(removed))

@@ -7,15 +7,7 @@ import time
 from functools import partial
 
 from elolab.background import in_background
-from elolab.cli.shared.parser import (
-    add_game_argument,
-    add_json_argument,
-    add_parameter_arguments,
-    game_of,
-    overrides_of,
-    position_of,
-    print_json,
-)
+from elolab.cli.shared import options
 from elolab.engine.language import with_minus
 
 
@@ -26,7 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "squares going to the winner, and a best line. Up to about 20 empty squares that takes seconds, and each two "
         "more take about five times as long. For games with an exact solver: Othello."
     )
-    add_game_argument(parser, "othello")
+    options.add_game(parser, "othello")
     parser.add_argument(
         "--board",
         required=True,
@@ -35,8 +27,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--fen", metavar="FEN", help=argparse.SUPPRESS)
     parser.add_argument("--moves", action="store_true", help="give the exact score of every move")
-    add_parameter_arguments(parser)
-    add_json_argument(parser)
+    options.add_parameter(parser)
+    options.add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -44,8 +36,8 @@ def run(arguments: argparse.Namespace) -> int:
     from elolab.engine.engine import StopFlag
     from elolab.engine.solving import Solver
 
-    solver = Solver(game_of(arguments).name, overrides_of(arguments), StopFlag())
-    position = position_of(arguments, with_moves=False)
+    solver = Solver(options.game_of(arguments).name, options.overrides_of(arguments), StopFlag())
+    position = options.position_of(arguments, with_moves=False)
     began = time.monotonic()
     solution = in_background(partial(solver.solve, position, every_move=arguments.moves)).result()
     seconds = time.monotonic() - began
@@ -54,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
             "position": position.text, "score": solution.score, "best_move": solution.best_move,
             "line": list(solution.line), "nodes": solution.nodes, "time_ms": 1000 * seconds,
         }  # fmt: skip
-        print_json(data | ({"moves": dict(solution.moves)} if solution.moves is not None else {}))
+        options.print_json(data | ({"moves": dict(solution.moves)} if solution.moves is not None else {}))
         return 0
     side = position.game.side_names[position.side_to_move]
     print(position.game.describe(position))

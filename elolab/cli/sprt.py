@@ -14,15 +14,16 @@ from elolab.cli.shared.match_options import (
     play_sequential,
     rounds_as_pairs,
 )
-from elolab.cli.shared.parser import CommandParser, whole_number
-from elolab.cli.shared.playing_options import add_hypothesis_arguments, hypotheses_of
+from elolab.cli.shared.options import whole_number
+from elolab.cli.shared.parser import CommandParser
+from elolab.cli.shared.playing_options import add_hypothesis, hypotheses_of
 
 
 def configure(parser: CommandParser) -> None:
     """The arguments of ``elolab sprt``."""
     batch = SequentialSettings().batch_pairs
     add_players(parser)
-    add_hypothesis_arguments(parser, always=True)
+    add_hypothesis(parser, always=True)
     parser.add_argument(
         "--pairs", type=whole_number(1), metavar="N", help="most pairs to play (default: as many as there are openings)"
     )

@@ -7,16 +7,9 @@ import argparse
 from elolab.arena.notation.pgn_results import Results, results_of_file
 from elolab.arena.statistics.elo import Pentanomial, Trinomial
 from elolab.arena.statistics.match import figure_lines, figures_of
-from elolab.cli.shared.parser import (
-    UsageError,
-    add_game_argument,
-    add_json_argument,
-    add_language_argument,
-    game_of,
-    print_json,
-    whole_number,
-)
-from elolab.cli.shared.playing_options import add_hypothesis_arguments, hypotheses_of
+from elolab.cli.shared import options
+from elolab.cli.shared.parser import UsageError
+from elolab.cli.shared.playing_options import add_hypothesis, hypotheses_of
 from elolab.engine.errors import UserError
 
 
@@ -30,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "of the pairs; otherwise all games are counted unpaired."
     )
     source = parser.add_argument_group("results, one of")
-    count = whole_number(0)
+    count = options.whole_number(0)
     source.add_argument(
         "--pentanomial", type=count, nargs=5, metavar=("LL", "LD", "EVEN", "WD", "WW"),
         help="pairs: both lost; loss and draw; one win each or two draws; win and draw; both won",
@@ -41,10 +34,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     source.add_argument("--pgn", metavar="FILE", help="a file of games")
     parser.add_argument("--player", metavar="NAME", help="PGN: whose view (default: who moves first in the first game)")
     parser.add_argument("--opponent", metavar="NAME", help="PGN: against whom, where there are more than two players")
-    add_hypothesis_arguments(parser, always=False)
-    add_game_argument(parser)
-    add_language_argument(parser)
-    add_json_argument(parser)
+    add_hypothesis(parser, always=False)
+    options.add_game(parser)
+    options.add_language(parser)
+    options.add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -58,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     results = _results_of(arguments)
     figures = figures_of(results.counts, settings)
     if arguments.json:
-        print_json({**results.described, **figures})
+        options.print_json({**results.described, **figures})
     else:
         print("\n".join([*results.lines(arguments.language), *figure_lines(figures, arguments.language)]))
     return 0
@@ -67,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _results_of(arguments: argparse.Namespace) -> Results:
     """The results in the arguments. Raises ``UserError`` if there are none."""
     if arguments.pgn is not None:
-        results = results_of_file(arguments.pgn, game_of(arguments).name, arguments.player, arguments.opponent)
+        results = results_of_file(arguments.pgn, options.game_of(arguments).name, arguments.player, arguments.opponent)
         if not any(results.counts.counts):
             one, other = (results.described[name] for name in ("player", "opponent"))
             raise UserError(f"{arguments.pgn}: no game of {one!r} and {other!r} that counts has a result")

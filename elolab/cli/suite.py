@@ -7,15 +7,7 @@ from functools import partial
 
 from elolab.background import in_background
 from elolab.cli.analyse import unit_of_scores
-from elolab.cli.shared.parser import (
-    add_game_argument,
-    add_json_argument,
-    add_parameter_arguments,
-    add_search_limit_arguments,
-    overrides_of,
-    print_json,
-    search_limits_of,
-)
+from elolab.cli.shared import options
 from elolab.engine.language import cut, padded, with_minus
 
 NAME_COLUMNS = 16
@@ -29,10 +21,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         'file of lines like FEN; bm MOVE [MOVE ...]; id "name"; (the first ; may be left out)'
     )
     parser.add_argument("suite", metavar="SUITE", help="EPD file, or the name of a shipped one (xiangqi-tactics)")
-    add_game_argument(parser)
-    add_parameter_arguments(parser)
-    add_search_limit_arguments(parser)
-    add_json_argument(parser)
+    options.add_game(parser)
+    options.add_parameter(parser)
+    options.add_search_limit(parser)
+    options.add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -45,9 +37,9 @@ def run(arguments: argparse.Namespace) -> int:
     from elolab.engine.suite import attempt, load_positions, mean_nodes_to_depth
     from elolab.engine.values import format_score
 
-    limits = search_limits_of(arguments, "nodes=20000")
+    limits = options.search_limits_of(arguments, "nodes=20000")
     path = find_config("suites", arguments.suite)
-    settings = overrides_of(arguments, limits)
+    settings = options.overrides_of(arguments, limits)
     entries = load_positions(path, arguments.game)
     engine = Engine(arguments.game, settings)
     attempts = []
@@ -69,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     depths = mean_nodes_to_depth(attempts)
     to_solution = [found.solution.nodes for found in solved if found.solution]
     if arguments.json:
-        print_json(
+        options.print_json(
             {
                 "suite": str(path), "preset": arguments.preset, "limit": str(limits), "positions": len(attempts),
                 "solved": len(solved), "missed": len(attempts) - len(solved), "attempts": [asdict(a) for a in attempts],

@@ -18,7 +18,8 @@ from elolab.cli.shared.match_options import (
     play_words,
     protocol_finder,
 )
-from elolab.cli.shared.parser import CommandParser, UsageError, whole_number
+from elolab.cli.shared.options import whole_number
+from elolab.cli.shared.parser import CommandParser, UsageError
 from elolab.cli.shared.playing_options import EXIT_CODES, names_paragraph, output_folder, specification_of
 from elolab.cli.shared.tournament_output import play_and_print
 from elolab.engine.settings.configuration import nearest

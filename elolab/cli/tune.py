@@ -7,18 +7,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elolab.cli.shared.parser import print_json
+from elolab.cli.shared import tuning_runs
+from elolab.cli.shared.options import print_json
 from elolab.cli.shared.playing_options import output_folder, specification_of
-from elolab.cli.shared.tuning_options import (
-    configure_with_specification,
-    describe,
-    print_outcome,
-    report_written,
-    say_how_to_resume,
-    uninterrupted,
-    warn,
-    warn_of_faults,
-)
 
 if TYPE_CHECKING:
     from elolab.tuning.study.result import StudyResult
@@ -26,7 +17,7 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``elolab tune``."""
-    configure_with_specification(
+    tuning_runs.configure_with_specification(
         parser,
         "tuning",
         "Given again, the command goes on where it was stopped, also with another budget or longest validation. "
@@ -58,22 +49,22 @@ def run(arguments: argparse.Namespace) -> int:
             "openings_for_tuning": len(plan.openings),
             "openings_for_validation": len(plan.reserved),
         }
-        return describe(planned, purpose_of(plan), figures, arguments)
-    result = uninterrupted(tune, arguments, spec, directory)
+        return tuning_runs.describe(planned, purpose_of(plan), figures, arguments)
+    result = tuning_runs.uninterrupted(tune, arguments, spec, directory)
     if result is None:
-        say_how_to_resume(arguments, directory)
+        tuning_runs.say_how_to_resume(arguments, directory)
         return 130
     if result.waiting_for:
         rounds = ", ".join(str(number + 1) for number in result.waiting_for)
-        warn("console.other_workers", rounds=rounds)
+        tuning_runs.warn("console.other_workers", rounds=rounds)
         return result.exit_code
     print_tuning(result, arguments)
     if result.interrupted:
-        say_how_to_resume(arguments, directory)
+        tuning_runs.say_how_to_resume(arguments, directory)
         return result.exit_code
     if not result.confirmed and arguments.json:  # otherwise it has just been printed
         print(f"elolab: {tuning_sentence(result, arguments.language)}", file=sys.stderr)
-    warn_of_faults(result.faults, result.exit_code)
+    tuning_runs.warn_of_faults(result.faults, result.exit_code)
     return result.exit_code
 
 
@@ -81,8 +72,10 @@ def print_tuning(result: StudyResult, arguments: argparse.Namespace, folder: Pat
     """Write a study's report so far, and print its outcome."""
     from elolab.tuning.reports.study import tuning_data, tuning_text, write_tuning_report
 
-    with report_written(lambda: write_tuning_report(result, arguments.language, folder)) as report:
+    with tuning_runs.report_written(lambda: write_tuning_report(result, arguments.language, folder)) as report:
         if arguments.json:
             print_json(tuning_data(result, report))
         else:
-            print_outcome(tuning_text(result, arguments.language), result.digest, report, result.faults, result.caveats)
+            tuning_runs.print_outcome(
+                tuning_text(result, arguments.language), result.digest, report, result.faults, result.caveats
+            )

@@ -6,26 +6,10 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elolab.cli.shared.parser import (
-    UsageError,
-    add_json_argument,
-    add_language_argument,
-    print_json,
-    whole_number,
-)
-from elolab.cli.shared.playing_options import add_log_argument
+from elolab.cli.shared import options, tuning_runs
+from elolab.cli.shared.parser import UsageError
+from elolab.cli.shared.playing_options import add_log
 from elolab.cli.shared.tournament_output import print_caveats
-from elolab.cli.shared.tuning_options import (
-    TEXT_WIDTH,
-    add_playing_arguments,
-    describe,
-    print_faults,
-    report_written,
-    say_how_to_resume,
-    uninterrupted,
-    warn,
-    warn_of_faults,
-)
 from elolab.engine.language import Catalogue, console, wrapped
 
 if TYPE_CHECKING:
@@ -42,18 +26,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--limit", type=Limits.parse, metavar="LIMIT", help="of every move (default: the limit of the tuning)"
     )
     parser.add_argument(
-        "--pairs", type=whole_number(1), metavar="N",
+        "--pairs", type=options.whole_number(1), metavar="N",
         help="play so many pairs of games instead of a sequential test, from openings that none has had at the limit",
     )  # fmt: skip
     parser.add_argument(
-        "--maximum-pairs", type=whole_number(1), metavar="N",
+        "--maximum-pairs", type=options.whole_number(1), metavar="N",
         help="where the sequential test ends undecided (default: what the study's file says, or as long as the tuning)",
     )  # fmt: skip
-    add_playing_arguments(parser)
-    add_log_argument(parser)
+    tuning_runs.add_playing(parser)
+    add_log(parser)
     parser.add_argument("--dry-run", action="store_true", help="only say how many games and how much time")
-    add_language_argument(parser)
-    add_json_argument(parser)
+    options.add_language(parser)
+    options.add_json(parser)
     parser.epilog = (
         "Plays the study's recommendation against its base on openings that the tuning never saw. The exit code is 0 "
         "if the sequential test accepts the gain, which also writes the preset, and 3 if not, or if a match of the "
@@ -78,21 +62,23 @@ def run(arguments: argparse.Namespace) -> int:
         planned, purpose = plan_of_validation(
             directory, *match, arguments.concurrency, accepts_changes=arguments.accept_engine_change
         )
-        return describe(planned, purpose, {}, arguments)
-    result = uninterrupted(validate_again, arguments, directory, *match)
+        return tuning_runs.describe(planned, purpose, {}, arguments)
+    result = tuning_runs.uninterrupted(validate_again, arguments, directory, *match)
     verdict = None if result is None else result.verdict
     if result is not None:
-        with report_written(lambda: write_tuning_report(result_in(directory), arguments.language)) as report:
+        with tuning_runs.report_written(
+            lambda: write_tuning_report(result_in(directory), arguments.language)
+        ) as report:
             if verdict is not None:
                 _print_verdict(result, verdict, report, arguments)
     if result is None or verdict is None or result.interrupted:
-        say_how_to_resume(arguments, directory)
+        tuning_runs.say_how_to_resume(arguments, directory)
         return 130
     if not verdict.passed:
-        warn("console.not_validated", folder=directory, limit=verdict.limits)
+        tuning_runs.warn("console.not_validated", folder=directory, limit=verdict.limits)
     elif result.failed is not None:
-        warn("console.not_validated_in_study", folder=directory, limit=result.failed.limits)
-    warn_of_faults(result.faults, result.exit_code)
+        tuning_runs.warn("console.not_validated_in_study", folder=directory, limit=result.failed.limits)
+    tuning_runs.warn_of_faults(result.faults, result.exit_code)
     return int(result.exit_code)
 
 
@@ -108,17 +94,17 @@ def _print_verdict(
         data["report"] = None if report is None else str(report)
         data["faults"] = [fault.data for fault in result.faults]
         data["warnings"] = result.caveats.sentences()
-        print_json(data)
+        options.print_json(data)
     else:
         message = console("elolab.tuning")
         print(verdict_sentence(verdict, arguments.language))
         needed = needed_sentence(verdict, Catalogue(MESSAGES, arguments.language), "--maximum-pairs {pairs}")
         if needed:
-            print("\n".join(wrapped(needed, TEXT_WIDTH)))
+            print("\n".join(wrapped(needed, tuning_runs.TEXT_WIDTH)))
         print(message("console.pentanomial", counts=" ".join(map(str, verdict.counts.counts))))
         if result.preset is not None:
             print(message("console.preset", preset=result.preset))
-        print_faults(result.faults)
+        tuning_runs.print_faults(result.faults)
         print_caveats(result.caveats)
         if report is not None:
             print(report)

@@ -8,7 +8,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from elolab.cli.shared.parser import add_language_argument, whole_number
+from elolab.cli.shared.options import add_language, whole_number
 from elolab.engine.child_processes import helper_command
 from elolab.engine.errors import UserError
 from elolab.engine.language import console
@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--terminal", action="store_true",
         help="show the run in this terminal and no page; to a file or pipe, print once how it stands",
     )  # fmt: skip
-    add_language_argument(parser)
+    add_language(parser)
     parser.epilog = (
         "The page shows standings, games on a board move by move, finished games, figures and faults. It changes "
         "nothing, and loads nothing from elsewhere; Ctrl-C ends it, and the run goes on. Whoever can reach --host can "

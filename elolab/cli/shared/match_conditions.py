@@ -10,7 +10,8 @@ from typing import Any, NoReturn
 from elolab.arena.keys.tournament import RULES, SPRT
 from elolab.cli.shared.engine_options import read_player_words
 from elolab.cli.shared.key_values import SWITCHES, assignments, plain_value
-from elolab.cli.shared.parser import UsageError, whole_number
+from elolab.cli.shared.options import whole_number
+from elolab.cli.shared.parser import UsageError
 from elolab.engine.rules import MAX_PLIES, Adjudication
 from elolab.engine.settings.keys import WHOLE, Key
 from elolab.engine.settings.whole_numbers import natural_number

@@ -22,6 +22,7 @@ from elolab.arena.players.detect import ProtocolFinder
 from elolab.arena.records import PlayerSpec, digest_of
 from elolab.arena.spec import spec_from_mapping
 from elolab.arena.tournament_spec import TournamentSpec
+from elolab.cli.shared import options
 from elolab.cli.shared.engine_options import (
     PlayerWords,
     complete,
@@ -37,16 +38,8 @@ from elolab.cli.shared.match_conditions import (
     pairs_of,
     word_mistakes,
 )
-from elolab.cli.shared.parser import (
-    DEFAULT_GAME,
-    CommandParser,
-    UsageError,
-    add_game_argument,
-    add_seed_argument,
-    game_of,
-    whole_number,
-)
-from elolab.cli.shared.playing_options import add_playing_arguments, output_folder
+from elolab.cli.shared.parser import CommandParser, UsageError
+from elolab.cli.shared.playing_options import add_playing, output_folder
 from elolab.cli.shared.tournament_output import play_and_print, warn
 from elolab.engine.settings.limits import GRAMMAR, Limits
 from elolab.engine.settings.parameters import by_own_names, format_value, why_without_effect
@@ -86,7 +79,7 @@ def add_tournament_words(parser: CommandParser, folder: str) -> None:
         "--engines", dest="engines_file", metavar="FILE",
         help="file of your engines for conf=NAME (default engines.toml, here or in ~/.config/elolab)",
     )  # fmt: skip
-    add_game_argument(parser)
+    options.add_game(parser)
     parser.add_argument("--variant", dest="game", help=argparse.SUPPRESS)
     parser.set_defaults(game=None)
     parser.add_argument(
@@ -95,18 +88,18 @@ def add_tournament_words(parser: CommandParser, folder: str) -> None:
         "can be told that, depth=6 or move_time=1",
     )  # fmt: skip
     add_condition_words(parser)
-    add_seed_argument(parser, DEFAULT_SEED)
+    options.add_seed(parser, DEFAULT_SEED)
     parser.set_defaults(seed=None)  # so that it is known whether it was given
-    parser.add_argument("--srand", dest="seed", type=whole_number(0, MAX_SEED), help=argparse.SUPPRESS)
-    add_playing_arguments(parser, folder)
+    parser.add_argument("--srand", dest="seed", type=options.whole_number(0, MAX_SEED), help=argparse.SUPPRESS)
+    add_playing(parser, folder)
     add_single_dashes(parser)
     parser.checks.append(word_mistakes)
 
 
 def play_words(kind: str, arguments: argparse.Namespace, own: dict[str, Any]) -> int:
     """Play, resume or extend what the words describe; ``own`` are the command's own keys of a tournament's file."""
-    arguments.game = arguments.game or DEFAULT_GAME
-    arguments.game = game_of(arguments).name
+    arguments.game = arguments.game or options.DEFAULT_GAME
+    arguments.game = options.game_of(arguments).name
     arguments.seed = DEFAULT_SEED if arguments.seed is None else arguments.seed
     content = {"game": arguments.game, "seed": arguments.seed}
     content |= conditions_of(arguments) | own

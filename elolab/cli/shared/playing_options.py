@@ -14,13 +14,8 @@ from elolab.arena.cluster.address import is_scheduler_address
 from elolab.arena.players.processors import OFF, AffinityError, parse_affinity
 from elolab.arena.sequential import MAX_HYPOTHESIS, MIN_GAP, SequentialSettings
 from elolab.arena.statistics.elo import SPRT_MODELS
-from elolab.cli.shared.parser import (
-    UsageError,
-    add_concurrency_argument,
-    add_json_argument,
-    add_language_argument,
-    add_output_argument,
-)
+from elolab.cli.shared import options
+from elolab.cli.shared.parser import UsageError
 from elolab.engine.language import console
 from elolab.engine.settings.configuration import KIND_NAMES, available_configs, find_config, shipped_folder
 
@@ -31,15 +26,15 @@ INDENTATION = "  "
 COLUMNS = 78
 
 
-def add_playing_arguments(parser: argparse.ArgumentParser, folder: str = "results/<name of the spec>") -> None:
+def add_playing(parser: argparse.ArgumentParser, folder: str = "results/<name of the spec>") -> None:
     """Add the arguments of every command that plays a tournament, for ``play_and_print``."""
-    add_output_argument(parser, folder)
-    add_concurrency_argument(parser)
-    add_affinity_argument(parser)
-    add_cluster_arguments(parser)
-    add_log_argument(parser)
+    options.add_output(parser, folder)
+    options.add_concurrency(parser)
+    add_affinity(parser)
+    add_cluster(parser)
+    add_log(parser)
     parser.add_argument("--dry-run", action="store_true", help="only say how many games, openings and how much time")
-    add_engine_change_argument(parser)
+    add_engine_change(parser)
     parser.add_argument(
         "--search-statistics",
         "--instruments",
@@ -47,12 +42,12 @@ def add_playing_arguments(parser: argparse.ArgumentParser, folder: str = "result
         help="count what the searches of built-in players do (null moves, iterations, endings, time), for "
         "instruments.csv and a section of the report; the games are the same with and without",
     )
-    add_anchor_argument(parser)
-    add_language_argument(parser)
-    add_json_argument(parser)
+    add_anchor(parser)
+    options.add_language(parser)
+    options.add_json(parser)
 
 
-def add_affinity_argument(parser: argparse.ArgumentParser) -> None:
+def add_affinity(parser: argparse.ArgumentParser) -> None:
     """Add ``--affinity`` with validation; see ``arena.players.processors``."""
     parser.add_argument(
         "--affinity",
@@ -64,7 +59,7 @@ def add_affinity_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
+def add_cluster(parser: argparse.ArgumentParser) -> None:
     """Add ``--cluster tcp://HOST:PORT`` and ``--wall-clock-on-cluster``."""
     parser.add_argument(
         "--cluster", type=_scheduler, metavar="ADDRESS",
@@ -93,7 +88,7 @@ EXIT_CODES = (
 """Help text on exit codes, for commands that only play games."""
 
 
-def add_engine_change_argument(parser: argparse.ArgumentParser) -> None:
+def add_engine_change(parser: argparse.ArgumentParser) -> None:
     """Add ``--accept-engine-change``, for commands that resume a folder."""
     parser.add_argument(
         "--accept-engine-change", action="store_true",
@@ -101,7 +96,7 @@ def add_engine_change_argument(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def add_log_argument(parser: argparse.ArgumentParser) -> None:
+def add_log(parser: argparse.ArgumentParser) -> None:
     """Add ``--log DIR``, for commands that play external engines."""
     parser.add_argument(
         "--log", metavar="DIR", type=_log_folder,
@@ -133,7 +128,7 @@ def _affinity(text: str) -> str:
     return text
 
 
-def add_anchor_argument(parser: argparse.ArgumentParser) -> None:
+def add_anchor(parser: argparse.ArgumentParser) -> None:
     """Add ``--anchor NAME=ELO``, which collects names and ratings."""
     parser.add_argument(
         "--anchor",
@@ -189,7 +184,7 @@ def output_file(option: str, name: str) -> Path:
     return path
 
 
-def add_hypothesis_arguments(parser: argparse.ArgumentParser, *, always: bool) -> None:
+def add_hypothesis(parser: argparse.ArgumentParser, *, always: bool) -> None:
     """Add ``--elo0``, ``--elo1``, ``--alpha``, ``--beta`` and ``--model``, for ``hypotheses_of``.
 
     Hypotheses only have defaults if a test is ``always`` played.
@@ -247,7 +242,7 @@ def _error_probability(text: str) -> float:
     return _number(text, 0, 0.5, inside=True)
 
 
-def add_specification_argument(parser: argparse.ArgumentParser, kind: str) -> None:
+def add_specification(parser: argparse.ArgumentParser, kind: str) -> None:
     """Add ``SPEC``, for ``specification_of``; ``kind`` is a key of ``SUFFIXES``.
 
     ``argparse`` treats it as optional, so that ``specification_of`` can list the known names.

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 from elolab.arena.colours import RED, YELLOW, coloured
 from elolab.arena.files import FileError, replacing
 from elolab.cli.shared.match_conditions import pgn_file
-from elolab.cli.shared.parser import UsageError, print_json
+from elolab.cli.shared.options import print_json
+from elolab.cli.shared.parser import UsageError
 from elolab.cli.shared.playing_options import output_file, output_folder
 from elolab.engine.errors import UserError
 from elolab.engine.language import console, wrapped
@@ -35,7 +36,7 @@ BEGINNING_BYTES = 200
 
 
 def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
-    """Play, resume or extend a tournament under the arguments of ``add_playing_arguments``; returns the exit code."""
+    """Play, resume or extend a tournament under the arguments of ``add_playing``; returns the exit code."""
     from elolab.arena.play.tournament import describe, description_text, prepare, purpose_of, run
     from elolab.arena.run import check_clocks, check_directory, check_options, overload_warning
     from elolab.arena.spec import with_anchors

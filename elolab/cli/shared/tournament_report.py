@@ -8,8 +8,8 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from elolab.cli.shared.parser import add_json_argument, add_language_argument, add_output_argument, print_json
-from elolab.cli.shared.playing_options import add_anchor_argument
+from elolab.cli.shared.options import add_json, add_language, add_output, print_json
+from elolab.cli.shared.playing_options import add_anchor
 from elolab.cli.shared.tournament_output import exports_data, finishing, print_exports, print_result, written_exports
 from elolab.engine.errors import UserError
 from elolab.engine.language import DEFAULT_LANGUAGE
@@ -29,10 +29,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "its settings are, and has all the names that it has there; a name with different settings becomes several "
         "players. The same game in two folders counts once."
     )
-    add_output_argument(parser, f"that of the run; {JOINT_FOLDER} for several")
-    add_anchor_argument(parser)
-    add_language_argument(parser)
-    add_json_argument(parser)
+    add_output(parser, f"that of the run; {JOINT_FOLDER} for several")
+    add_anchor(parser)
+    add_language(parser)
+    add_json(parser)
 
 
 def figure_formats(text: str) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ from elolab.arena.run import RunError
 from elolab.arena.sequential import POWER, acceptance_probability, target_of
 from elolab.arena.spec import spec_from_mapping
 from elolab.arena.statistics.elo import Pentanomial
-from elolab.cli.shared.tuning_options import report_written
+from elolab.cli.shared.tuning_runs import report_written
 from elolab.engine.compiled.identity import engine_identity
 from elolab.engine.engine import StopFlag
 from elolab.engine.errors import UserError

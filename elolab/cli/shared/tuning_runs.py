@@ -12,29 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from elolab.arena.files import FileError
 from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats
-from elolab.cli.shared.parser import (
-    add_concurrency_argument,
-    add_json_argument,
-    add_language_argument,
-    add_output_argument,
-    print_json,
-)
-from elolab.cli.shared.playing_options import (
-    add_affinity_argument,
-    add_cluster_arguments,
-    add_engine_change_argument,
-    add_log_argument,
-    add_specification_argument,
-    names_paragraph,
-)
-from elolab.cli.shared.tournament_output import (
-    after_outcome,
-    file_error,
-    finishing,
-    print_caveats,
-    print_warnings,
-    warn_if_in_use,
-)
+from elolab.cli.shared import options, playing_options, tournament_output
 from elolab.engine.language import console, wrapped
 
 if TYPE_CHECKING:
@@ -46,22 +24,22 @@ TEXT_WIDTH = 80
 
 
 def configure_with_specification(parser: argparse.ArgumentParser, kind: str, epilog: str) -> None:
-    add_specification_argument(parser, kind)
-    parser.epilog = epilog + names_paragraph(kind)
-    add_output_argument(parser)
-    add_playing_arguments(parser)
-    add_log_argument(parser)
+    playing_options.add_specification(parser, kind)
+    parser.epilog = epilog + playing_options.names_paragraph(kind)
+    options.add_output(parser)
+    add_playing(parser)
+    playing_options.add_log(parser)
     parser.add_argument("--dry-run", action="store_true", help="only say how many games, openings and how much time")
-    add_language_argument(parser)
-    add_json_argument(parser)
+    options.add_language(parser)
+    options.add_json(parser)
 
 
-def add_playing_arguments(parser: argparse.ArgumentParser) -> None:
+def add_playing(parser: argparse.ArgumentParser) -> None:
     """Add the options that ``uninterrupted`` passes on to the run."""
-    add_concurrency_argument(parser)
-    add_affinity_argument(parser)
-    add_cluster_arguments(parser)
-    add_engine_change_argument(parser)
+    options.add_concurrency(parser)
+    playing_options.add_affinity(parser)
+    playing_options.add_cluster(parser)
+    playing_options.add_engine_change(parser)
 
 
 def uninterrupted(run: Callable[..., Any], arguments: argparse.Namespace, *given: Any, **named: Any) -> Any:
@@ -129,7 +107,7 @@ def print_outcome(
     if faults:
         print_faults(faults)
         print()
-    print_caveats(caveats)
+    tournament_output.print_caveats(caveats)
     if digest:
         print(console("elolab.arena")("console.digest", digest=digest))
     if report is not None:
@@ -148,17 +126,17 @@ def report_written(write: Callable[[], Path]) -> Iterator[Path | None]:
     report = failure = None
     was_stopped = requests_to_end() > 0
     try:
-        with finishing():
+        with tournament_output.finishing():
             report = write()
     except KeyboardInterrupt:
         if not was_stopped:
             raise
     except (FileError, OSError) as error:
-        failure = file_error(error)
+        failure = tournament_output.file_error(error)
     yield report
     sys.stdout.flush()
     if failure is not None:
-        raise after_outcome(failure)
+        raise tournament_output.after_outcome(failure)
 
 
 def describe(plan: StagePlan, purpose: Purpose, figures: Mapping[str, int], arguments: argparse.Namespace) -> int:
@@ -173,11 +151,11 @@ def describe(plan: StagePlan, purpose: Purpose, figures: Mapping[str, int], argu
     check_options(arguments.concurrency, arguments.cluster, arguments.affinity, getattr(arguments, "log", None))
     warning = overload_warning(purpose, arguments.concurrency, arguments.cluster, arguments.affinity)
     if arguments.json:
-        print_json({**plan.data(), **figures, "warnings": [warning] if warning else []})
+        options.print_json({**plan.data(), **figures, "warnings": [warning] if warning else []})
     else:
         print("\n".join(plan.lines([figures_text(figures)] if figures else [])))
-        print_warnings([warning] if warning else [])
-    warn_if_in_use(plan.directory)
+        tournament_output.print_warnings([warning] if warning else [])
+    tournament_output.warn_if_in_use(plan.directory)
     return 0
 
 

@@ -1,0 +1,316 @@
+"""Options that several commands share: one spelling, one meaning and one way to read each."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from elolab.cli.shared.parser import UsageError
+from elolab.engine.language import DEFAULT_LANGUAGE, LANGUAGE_VARIABLE, LANGUAGES
+from elolab.engine.settings.whole_numbers import MAX_SEED, natural_number
+
+if TYPE_CHECKING:
+    from elolab.engine.games.contract import Game, Position
+    from elolab.engine.rules import Rules
+    from elolab.engine.settings.limits import Limits
+    from elolab.engine.settings.parameters import Value
+
+DEFAULT_GAME = "xiangqi"
+NONE_LEFT = "off"
+"""The word that switches a numeric rule off."""
+
+
+def add_game(parser: argparse.ArgumentParser, default: str = DEFAULT_GAME) -> None:
+    """``--game NAME``: read it with ``game_of``."""
+    parser.add_argument("--game", default=default, metavar="NAME", help=f"the game (default {default})")
+
+
+def game_of(arguments: argparse.Namespace) -> Game:
+    """The game of ``--game``; raises ``UserError`` with the nearest name if there is none."""
+    from elolab.engine.games import game_named
+
+    return game_named(arguments.game)
+
+
+def add_limit(parser: argparse.ArgumentParser, default: str | None = None) -> None:
+    """``--limit LIMIT`` in the notation of ``engine.settings.limits``, as a ``Limits`` or ``None``."""
+    from elolab.engine.settings.limits import GRAMMAR, Limits
+
+    parser.add_argument(
+        "--limit",
+        type=Limits.parse,
+        default=None if default is None else Limits.parse(default),
+        metavar="LIMIT",
+        help=f"what a player may spend: {GRAMMAR}" + (f"; default {default}" if default else ""),
+    )
+
+
+def add_search_limit(parser: argparse.ArgumentParser) -> None:
+    """``--depth``, ``--nodes``, ``--time`` and ``--limit`` for one search: read them with ``search_limits_of``."""
+    group = parser.add_argument_group("limits", "any one of them; the first one reached ends the search")
+    group.add_argument("--depth", metavar="PLIES", help="deepest iteration")
+    group.add_argument("--nodes", metavar="N", help="number of nodes")
+    group.add_argument("--time", metavar="SECONDS", help="time for the move")
+    add_limit(group)  # type: ignore[arg-type]
+
+
+def search_limits_of(arguments: argparse.Namespace, default: str) -> Limits:
+    """The limits of ``--depth``, ``--nodes``, ``--time`` or ``--limit``; ``default`` if none of them is given.
+
+    Raises ``UserError`` if a value cannot be read or ``--limit`` is combined with the others.
+    """
+    from elolab.engine.settings.limits import Limits
+
+    given = [
+        f"{name}={value}"
+        for name, value in (("depth", arguments.depth), ("nodes", arguments.nodes), ("move_time", arguments.time))
+        if value is not None
+    ]
+    if arguments.limit is None:
+        return Limits.parse(",".join(given) or default)
+    if given:
+        raise UsageError("--limit already says everything; give it alone, or --depth, --nodes and --time without it")
+    limits: Limits = arguments.limit
+    return limits
+
+
+def add_parameter(parser: argparse.ArgumentParser) -> None:
+    """``--preset NAME`` and ``--set name=value ...``: read them with ``overrides_of``."""
+    parser.add_argument(
+        "--preset",
+        metavar="NAME",
+        help="settings from a preset of the built-in engine: configs/engines/NAME.toml, or a file (default: none)",
+    )
+    parser.add_argument(
+        "--set",
+        dest="assignments",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="name=value",
+        help="settings that differ from the default, or from the preset (elolab parameters lists them)",
+    )
+
+
+def overrides_of(arguments: argparse.Namespace, limits: Limits | None = None) -> dict[str, Value]:
+    """The settings of ``--set`` over those of ``--preset``, in the game of ``--game``; only those given, checked.
+
+    Prints a warning for each setting of ``--set`` that has no effect beside the others or, where they are known, under
+    ``limits``. Raises ``UserError`` for a game, a preset, a name or a value that is wrong.
+    """
+    from elolab.engine.settings.parameters import format_value, parse_assignments, resolve, why_without_effect
+    from elolab.engine.settings.presets import load_preset
+
+    own = parse_assignments(arguments.assignments)
+    game = game_of(arguments).name
+    resolve(own, "--set", game)
+    overrides = own if arguments.preset is None else load_preset(arguments.preset, game) | own
+    values = resolve(overrides, game=game)
+    for name, value in own.items():
+        reason = why_without_effect(name, values, limits)
+        if reason is not None:
+            print(f"elolab: --set {name}={format_value(value)} changes nothing: {reason}", file=sys.stderr)
+    return overrides
+
+
+def add_position(parser: argparse.ArgumentParser) -> None:
+    """``--fen`` or ``--board``, ``--moves`` and ``--ranks``: read them with ``position_of``."""
+    group = parser.add_argument_group("position")
+    group.add_argument("--fen", metavar="FEN", help="position (default: the start of the game)")
+    group.add_argument(
+        "--board", metavar="TEXT", help="position of Othello: 64 characters X, O or - (a1 to h1, a2 to h8), then X or O"
+    )
+    group.add_argument(
+        "--moves", nargs="*", default=[], metavar="MOVE", help="moves played from it, such as h2e2 h9g7, or d3 pass"
+    )
+    group.add_argument(
+        "--ranks",
+        choices=("0", "1", "auto"),
+        default="0",
+        help="number of the lowest rank in --moves: 0 (default), 1, or auto: whichever makes all of them legal",
+    )
+
+
+def position_of(arguments: argparse.Namespace, *, with_moves: bool = True) -> Position:
+    """The position that the arguments describe; raises ``UserError`` if it or a move is not legal."""
+    from elolab.engine.games.contract import MoveError
+
+    game = game_of(arguments)
+    for option in ("fen", "board"):
+        if getattr(arguments, option, None) is not None and option != game.position_option:
+            other = _game_with_option(option)
+            hint = f", or --game {other} for that game" if other else ""
+            raise UsageError(
+                f"--{option} does not describe a position of {game.name}; "
+                f"give --{game.position_option} {game.start!r}{hint}"
+            )
+    text = getattr(arguments, game.position_option, None)
+    if not with_moves:
+        return game.position(text)
+    moves = [word for given in arguments.moves for word in given.split()]
+    try:
+        return game.position(text, moves, arguments.ranks)
+    except MoveError as error:
+        named = str(error).partition("illegal move '")[2].partition("'")[0]
+        if arguments.ranks == "0" or not named or named in map(str.lower, moves):
+            raise
+        raise MoveError(f"{error}, read with --ranks {arguments.ranks} and told in ranks 0-9") from None
+
+
+def _game_with_option(option: str) -> str | None:
+    """The first game whose positions an option describes."""
+    from elolab.engine.games import GAMES, game_named
+
+    return next((name for name in GAMES if game_named(name).position_option == option), None)
+
+
+def add_rules(parser: argparse.ArgumentParser) -> None:
+    """``--repetition``, ``--fold``, ``--move-limit`` and ``--insufficient``: read them with ``rules_of``."""
+    from elolab.engine.rules import REPETITION_RULES, Rules
+
+    standard = Rules()
+    group = parser.add_argument_group("rules")
+    group.add_argument(
+        "--repetition",
+        choices=REPETITION_RULES,
+        default=standard.repetition,
+        help=f"how repetitions are judged (default {standard.repetition})",
+    )
+    group.add_argument(
+        "--fold",
+        type=int,
+        choices=(3, 4),
+        default=standard.fold,
+        help=f"occurrence of a position at which a repetition is judged (default {standard.fold})",
+    )
+    group.add_argument(
+        "--move-limit",
+        type=_plies_or_off,
+        default=standard.move_limit,
+        metavar="PLIES",
+        help=f"plies without a capture that draw the game, or {NONE_LEFT} (default {standard.move_limit})",
+    )
+    group.add_argument(
+        "--insufficient",
+        choices=("on", "off"),
+        default="on" if standard.insufficient else "off",
+        help="whether the game is drawn when no piece that can attack is left (default on)",
+    )
+
+
+def rules_of(arguments: argparse.Namespace) -> Rules:
+    """The rules that the arguments of ``add_rules`` describe."""
+    from elolab.engine.rules import Rules
+
+    return Rules(arguments.repetition, arguments.fold, arguments.move_limit, arguments.insufficient == "on")
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """``--json``: print with ``print_json``."""
+    parser.add_argument("--json", action="store_true", help="print JSON with unrounded figures")
+
+
+def print_json(data: Any) -> None:
+    """Print plain data as JSON; what JSON cannot express (infinite and undefined figures) becomes null."""
+    print(json.dumps(_finite(data), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def add_language(parser: argparse.ArgumentParser) -> None:
+    """``--language``: one of ``engine.language.LANGUAGES``; also the language that the console speaks."""
+    given = os.environ.get(LANGUAGE_VARIABLE)
+    parser.add_argument(
+        "--language",
+        type=_language,
+        default=_FromEnvironment(given) if given else DEFAULT_LANGUAGE,
+        metavar="{" + ",".join(LANGUAGES) + "}",
+        help=f"language of reports and of the console (default: {LANGUAGE_VARIABLE}, or else {DEFAULT_LANGUAGE})",
+    )
+
+
+class _FromEnvironment(str):
+    """A language that the environment names."""
+
+
+def _language(text: str) -> str:
+    if text not in LANGUAGES:
+        named = f"{LANGUAGE_VARIABLE} = {str(text)!r}" if isinstance(text, _FromEnvironment) else repr(text)
+        raise argparse.ArgumentTypeError(f"{named} is not a language; expected {' or '.join(LANGUAGES)}")
+    return str(text)
+
+
+def add_output(parser: argparse.ArgumentParser, default: str = "results/<name of the spec>") -> None:
+    """``--out DIR``."""
+    parser.add_argument("--out", type=_folder, metavar="DIR", help=f"folder to write to (default {default})")
+
+
+def _folder(text: str) -> str:
+    """An empty text would be the current folder; it comes from a variable of the shell that is not set."""
+    if not text:
+        raise argparse.ArgumentTypeError("'' names no folder; give one, . for the current one, or leave --out out")
+    return text
+
+
+def add_seed(parser: argparse.ArgumentParser, default: int | None = None) -> None:
+    """``--seed N``, the random seed."""
+    said = "" if default is None else f" (default {default})"
+    parser.add_argument(
+        "--seed", type=whole_number(0, MAX_SEED), default=default, metavar="N", help=f"random seed{said}"
+    )
+
+
+def add_concurrency(parser: argparse.ArgumentParser) -> None:
+    """``--concurrency N``: games at a time; ``arguments.concurrency`` is always a number."""
+    parser.add_argument(
+        "--concurrency",
+        type=whole_number(1),
+        default=usable_processors(),
+        metavar="N",
+        help="games at a time (default: the usable processors, here %(default)s)",
+    )
+
+
+def usable_processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def whole_number(lowest: int, highest: int | None = None) -> Any:
+    """A reader of whole numbers of at least ``lowest``, and at most ``highest``, for ``add_argument``."""
+    span = f"of at least {lowest}" if highest is None else f"from {lowest} to {highest}"
+
+    def read(text: str) -> int:
+        number = natural_number(text)
+        if number is None or not lowest <= number <= (highest or number):
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number {span}")
+        return number
+
+    return read
+
+
+def _plies_or_off(text: str) -> int:
+    if text == NONE_LEFT:
+        return 0
+    from elolab.engine.rules import MAX_PLIES
+
+    plies = natural_number(text)
+    if plies is None or plies > MAX_PLIES:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a number of plies up to {MAX_PLIES} nor {NONE_LEFT!r}")
+    return plies
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, float) and not math.isfinite(data):
+        return None
+    if isinstance(data, dict):
+        return {key: _finite(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [_finite(value) for value in data]
+    if hasattr(data, "item"):  # numpy's scalars
+        return _finite(data.item())
+    return data
