@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from tuning_landscapes import FAMILIES, Games, Landscape, best_of
 
-from elolab.tuning.study.model.fitting import fit
 from elolab.tuning.study.model.observations import Observations
+from elolab.tuning.study.model.posterior import fit
 from elolab.tuning.study.playoff import SHARE, decide
 from elolab.tuning.study.rounds.pairs_of_settings import design_of, design_pair, first_design
 from elolab.tuning.study.space import Values

@@ -42,10 +42,10 @@ from numpy.typing import NDArray
 from elolab.arena.statistics.elo import NATURAL_TO_ELO
 from elolab.engine.settings.parameters import Value
 from elolab.tuning.keys.study import SAMPLERS
-from elolab.tuning.study.model.fitting import fit
 from elolab.tuning.study.model.importance import importances
-from elolab.tuning.study.model.maxima import combinations, expected_remaining_gain, maximum, sampled_starts
+from elolab.tuning.study.model.maxima import combinations, expected_remaining_gain, maximum
 from elolab.tuning.study.model.observations import Observations
+from elolab.tuning.study.model.posterior import fit
 from elolab.tuning.study.model.response import ResponseModel
 from elolab.tuning.study.playoff import SHARE, Decision, decide
 from elolab.tuning.study.rounds.pairs_of_settings import (
@@ -281,7 +281,7 @@ Method = Callable[[Landscape, int, int], Outcome]
 
 def best_of(model: ResponseModel, observations: Observations, start: Values) -> Values:
     """The model's maximum, as a study finds it."""
-    starts = [start, *combinations(model.space, 16), *sampled_starts(model, observations)]
+    starts = [start, *combinations(model.space, 16)]
     return maximum(model, observations.trust_region(), starts)
 
 

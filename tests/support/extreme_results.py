@@ -28,8 +28,8 @@ from elolab.tuning.claims.registration import Registration
 from elolab.tuning.claims.results import CellResult, CellRow, ClaimsResult, PartResult
 from elolab.tuning.claims.spec import load_claims
 from elolab.tuning.claims.verdicts import CONFIRMED, NEGLIGIBLE, OPEN, PART_VERDICTS, REFUTED, SHOWN, CellOutcome
-from elolab.tuning.study.model.fitting import fit
 from elolab.tuning.study.model.observations import Observations
+from elolab.tuning.study.model.posterior import fit
 from elolab.tuning.study.playoff import Decision
 from elolab.tuning.study.result import RoundEnd, StudyResult
 from elolab.tuning.study.spec import tuning_from_mapping

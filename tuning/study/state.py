@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from elolab.arena.statistics.elo import Pentanomial
-from elolab.tuning.study.model.fitting import fit
-from elolab.tuning.study.model.maxima import combinations, expected_remaining_gain, maximum, sampled_starts
+from elolab.tuning.study.model.maxima import combinations, expected_remaining_gain, maximum
 from elolab.tuning.study.model.observations import Observations
+from elolab.tuning.study.model.posterior import fit
 from elolab.tuning.study.model.response import ResponseModel
 from elolab.tuning.study.result import RoundResult
 from elolab.tuning.study.rounds.limits import LimitShares
@@ -77,7 +77,6 @@ class StudyState:
             self.model = fit(self.observations, is_last=is_last)
             space = self.observations.space
             starts = [self.best or space.default_values, *combinations(space, MAX_COMBINATIONS)]
-            starts += sampled_starts(self.model, self.observations)
             self.best = maximum(self.model, self.observations.trust_region(), starts)
 
     def design(self) -> RoundDesign:

@@ -17,10 +17,10 @@ from elolab.engine.language import Catalogue
 from elolab.engine.settings.parameters import Value
 from elolab.tuning.reports.study import optimism_sentence
 from elolab.tuning.reports.study_charts import slices_chart
-from elolab.tuning.study.model.fitting import PAIRS_OF_TWO_HILLS, fit
 from elolab.tuning.study.model.importance import _main_effect, importances
 from elolab.tuning.study.model.maxima import expected_remaining_gain, maximum
 from elolab.tuning.study.model.observations import Observations
+from elolab.tuning.study.model.posterior import PAIRS_OF_TWO_HILLS, fit
 from elolab.tuning.study.model.response import ResponseModel
 from elolab.tuning.study.playoff import Decision, decide
 from elolab.tuning.study.result import StudyResult

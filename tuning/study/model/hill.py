@@ -64,7 +64,7 @@ class Hill:
     """
 
     def __init__(self, space: Space, *, is_double: bool = False) -> None:
-        self.is_double = is_double
+        self.space, self.is_double = space, is_double
         self.ordered = [place for place, dimension in enumerate(space.dimensions) if not dimension.choices]
         self.choices = [place for place, dimension in enumerate(space.dimensions) if dimension.choices]
         self.sizes = [len(space.dimensions[place].choices) for place in self.choices]
@@ -231,7 +231,7 @@ class HillOverLimits(Hill):
 
     def at_target(self, terms: Array) -> Array:
         """The terms without those of other limits."""
-        return np.concatenate([terms[..., : self._at_target.terms], terms[..., self.terms :]], axis=-1)
+        return np.asarray(terms[..., : self._at_target.terms], float)
 
 
 def _highest(elo: Array) -> Array:

@@ -11,15 +11,12 @@ from numpy.typing import NDArray
 
 from elolab.engine.settings.parameters import Value
 from elolab.tuning.study.model.linear_algebra import one_thread
-from elolab.tuning.study.model.observations import Observations
 from elolab.tuning.study.model.response import ResponseModel
 from elolab.tuning.study.space import Space, Values
 
 Array = NDArray[np.float64]
 
 SWEEPS = 20
-SAMPLED_STARTS, SAMPLED_COMPARED = 4, 300
-"""Sampled sets from which the maximum of a model with departures is searched, the best of so many."""
 REMAINING_POINTS, REMAINING_COORDINATES = 2000, 20_000
 """Sets over which the gain that remains is estimated, and their coordinates altogether, at most."""
 ELO_DIGITS = 6
@@ -61,17 +58,6 @@ def _weighed(
     found = [best, *(_climb(other.model.mode, candidates, summit) for summit in model.summits(best, region))]
     elo = (1 - other.probability) * model.mode.gain(found)[0] + other.probability * other.model.mode.gain(found)[0]
     return found[int(np.argmax(np.round(elo, ELO_DIGITS)))]
-
-
-@one_thread()
-def sampled_starts(model: ResponseModel, observations: Observations) -> list[Values]:
-    """The best sampled sets by the model, for ``maximum``; none of a model that is a hill, which has one summit."""
-    if not model.mode.groups:
-        return []
-    compared = observations.sampled()
-    compared = compared[:: max(1, len(compared) // SAMPLED_COMPARED)]
-    elo = np.round(model.gain(compared)[0], ELO_DIGITS)
-    return [compared[place] for place in np.argsort(-elo, kind="stable")[:SAMPLED_STARTS]]
 
 
 def expected_remaining_gain(model: ResponseModel, region: tuple[Array, Array], best: Values) -> float:

@@ -23,7 +23,6 @@ class Observations:
         self._second: list[tuple[float, ...]] = []
         self._pairs: list[int] = []
         self._scores: list[float] = []
-        self._sets: dict[Values, None] = {}
         self._log_limits: list[float] = []
 
     def __len__(self) -> int:
@@ -47,7 +46,6 @@ class Observations:
 
     def add_score(self, first: Values, second: Values, pairs: int, score: float, log_limit: float = 0.0) -> None:
         """Add a result as the mean score of so many pairs."""
-        self._sets[first] = self._sets[second] = None
         self._first.append(self.space.coordinates(first))
         self._second.append(self.space.coordinates(second))
         self._pairs.append(pairs)
@@ -63,10 +61,6 @@ class Observations:
             np.array(self._pairs, float),
             np.array(self._scores, float),
         )
-
-    def sampled(self) -> list[Values]:
-        """Every set that has played, once, in the order of its first result."""
-        return list(self._sets)
 
     def trust_region(self) -> tuple[Array, Array]:
         """Lower and upper ends of what was sampled, in coordinates; of choices, all of them."""

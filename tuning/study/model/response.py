@@ -31,7 +31,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from elolab.tuning.study.model.departures import Group, Possible
 from elolab.tuning.study.model.hill import SKEW_WIDTH, VALLEY_WIDTH, Hill, levelled_off
 from elolab.tuning.study.space import Space, Values
 
@@ -71,7 +70,6 @@ class ResponseModel:
         space: Space,
         terms: Array,
         dispersion: float,
-        groups: Sequence[Group | Possible] = (),
         mode: ResponseModel | None = None,
         *,
         is_double: bool = False,
@@ -82,8 +80,6 @@ class ResponseModel:
         """The most probable terms alone."""
         self.dispersion = dispersion
         """Variance of a pair's score over p (1 - p)."""
-        self.groups = tuple(groups)
-        """Departures from the hill that the games show; of the last model's draws all that may be there."""
         self.two_hills = two_hills
         """``None`` if they were not looked for."""
         self._hill = Hill(space, is_double=is_double)
@@ -96,7 +92,6 @@ class ResponseModel:
             self._second_hessians = self._hill.hessians(terms, second=True)
             self._heights = terms[:, self._hill.height]
         self._effects = terms[:, self._hill.effects]
-        self._weights = terms[:, self._hill.terms :]
 
     def elo(self, points: Array) -> Array:
         """Elo of coordinates (points, dimensions) by every draw of the posterior, shape (points, draws)."""
@@ -105,8 +100,6 @@ class ResponseModel:
             other = self._below_summit(points, self._second_maxima, self._second_hessians) + self._heights
             elo = VALLEY_WIDTH * np.logaddexp(elo / VALLEY_WIDTH, other / VALLEY_WIDTH)
         elo = elo + self._hill.indicators(points) @ self._effects.T
-        if self.groups:
-            elo = elo + np.concatenate([group.features(points) for group in self.groups], axis=1) @ self._weights.T
         return np.asarray(elo, float)
 
     def _below_summit(self, points: Array, maxima: Array, hessians: Array) -> Array:

@@ -27,7 +27,7 @@ from enum import Enum, auto
 import numpy as np
 
 from elolab.engine.settings.parameters import Value
-from elolab.tuning.study.model.fitting import PAIRS_OF_TWO_HILLS
+from elolab.tuning.study.model.posterior import PAIRS_OF_TWO_HILLS
 from elolab.tuning.study.model.response import ResponseModel
 from elolab.tuning.study.space import Dimension, Space
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from elolab.tuning.study.model import linear_algebra
-from elolab.tuning.study.model.fitting import fit
 from elolab.tuning.study.model.linear_algebra import SYMBOL, one_thread
 from elolab.tuning.study.model.observations import Observations
+from elolab.tuning.study.model.posterior import fit
 from elolab.tuning.study.model.response import ResponseModel
 from elolab.tuning.study.rounds.pairs_of_settings import design_pair, first_design
 from elolab.tuning.study.space import Dimension, Space

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from elolab.arena.statistics.elo import Pentanomial
-from elolab.tuning.study.model.fitting import fit
 from elolab.tuning.study.model.observations import Observations
+from elolab.tuning.study.model.posterior import fit
 from elolab.tuning.study.space import Dimension, Space
 
 SPACE = Space((Dimension("size", 0, 1000),), (("size", 500),), external=True)
@@ -22,7 +22,6 @@ def test_a_result_is_the_first_sets_mean_score_of_a_pair() -> None:
     first, second, pairs, scores = observations.arrays()
     assert (first.tolist(), second.tolist()) == ([[0.4], [0.6]], [[0.6], [0.4]])
     assert (pairs.tolist(), scores.tolist(), observations.pairs) == ([4, 3], [0.5625, 0], 7)
-    assert observations.sampled() == [(400,), (600,)]
 
 
 def test_the_dispersion_is_pearsons_of_the_results_drawn_to_the_typical_one() -> None:

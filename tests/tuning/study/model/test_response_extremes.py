@@ -8,12 +8,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from elolab.tuning.study.model.departures import DEVIATIONS, choose, drawn_weights, groups_of
-from elolab.tuning.study.model.fitting import fit
 from elolab.tuning.study.model.hill import Hill, HillOverLimits, levelled_off
 from elolab.tuning.study.model.importance import importances
-from elolab.tuning.study.model.maxima import expected_remaining_gain, maximum, sampled_starts
+from elolab.tuning.study.model.maxima import expected_remaining_gain, maximum
 from elolab.tuning.study.model.observations import Observations
+from elolab.tuning.study.model.posterior import fit
 from elolab.tuning.study.playoff import decide
 from elolab.tuning.study.rounds.pairs_of_settings import design_of, design_pair, first_design
 from elolab.tuning.study.space import Dimension, Space, Values
@@ -34,8 +33,7 @@ def played(space: Space, truth: Truth, rounds: int, pairs: int, each: int, seed:
     for number in range(rounds * pairs):
         if number and number % pairs == 0:
             model = fit(observations)
-            starts = [best, *sampled_starts(model, observations)]
-            best = maximum(model, observations.trust_region(), starts)
+            best = maximum(model, observations.trust_region(), [best])
             design = design_of(model, best)
         pair = design_pair(space, seed, design, number, number * each)
         one, other = (truth(np.array(values, float) / 1000) for values in (pair.first, pair.second))
@@ -45,18 +43,17 @@ def played(space: Space, truth: Truth, rounds: int, pairs: int, each: int, seed:
     return observations
 
 
-def best_of(observations: Observations) -> tuple[Values, bool]:
-    """The set that is best by the model of a study at its end, and whether it departs from a hill."""
+def best_of(observations: Observations) -> Values:
+    """The best set by the model of a study at its end."""
     model = fit(observations, is_last=True)
-    starts = [observations.space.default_values, *sampled_starts(model, observations)]
-    return maximum(model, observations.trust_region(), starts), bool(model.mode.groups)
+    return maximum(model, observations.trust_region(), [observations.space.default_values])
 
 
 def test_a_maximum_in_a_corner_is_found() -> None:
     def corner(place: np.ndarray) -> float:
         return float(-200 * place[0] ** 2 - 300 * (1 - place[1]) ** 2)
 
-    best, _ = best_of(played(space_of(2, 500), corner, rounds=6, pairs=60, each=4))
+    best = best_of(played(space_of(2, 500), corner, rounds=6, pairs=60, each=4))
     assert corner(np.array(best, float) / 1000) > -4
 
 
@@ -150,78 +147,13 @@ def test_few_games_of_many_ranges_do_not_make_the_base_the_best(seed: int) -> No
     assert (model.draws([best]) > 0).mean() > 0.8
 
 
-@pytest.mark.parametrize(("curvature", "wall", "is_departure"), [(600, 0.55, False), (1800, 0.6, True)])
-def test_a_cliff_is_seen_and_kept_away_from(curvature: float, wall: float, is_departure: bool) -> None:
-    """Of a gentle hill the cliff is a steep slope that levels off; of a steep one it departs."""
-
+@pytest.mark.parametrize(("curvature", "wall"), [(600, 0.55), (1800, 0.6)])
+def test_a_cliff_is_kept_away_from(curvature: float, wall: float) -> None:
     def cliff(place: np.ndarray) -> float:
         return float(-curvature / 2 * ((place - 0.5) ** 2).sum() - (120 if place[0] > wall else 0))
 
-    best, departs = best_of(played(space_of(2, 300), cliff, rounds=8, pairs=60, each=6))
-    assert departs == is_departure
+    best = best_of(played(space_of(2, 300), cliff, rounds=8, pairs=60, each=6))
     assert cliff(np.array(best, float) / 1000) > -4
-
-
-def test_a_hill_is_taken_for_one() -> None:
-    _, departs = best_of(
-        played(space_of(3, 300), lambda place: float(-300 * ((place - 0.5) ** 2).sum()), rounds=4, pairs=60, each=4)
-    )
-    assert not departs
-
-
-def test_departures_are_chosen_by_their_evidence() -> None:
-    """The same weights by the evidence written out: the density of the results with the weights integrated out."""
-    stats = pytest.importorskip("scipy.stats")
-    generator = np.random.default_rng(3)
-    hill, features = generator.normal(size=(80, 2)), generator.normal(size=(80, 3))
-    results = features @ np.array([20.0, -15.0, 10.0]) + hill @ np.array([1.0, -1.0]) + generator.normal(size=80)
-    columns = np.hstack([hill, features])
-    information = columns.T @ columns + np.diag([0.25, 0.25, 0, 0, 0])
-    chosen = choose(information, columns.T @ results, [slice(2, 5)], 2)
-    plain = 4 * hill @ hill.T + np.eye(80)
-    by_density = [
-        stats.multivariate_normal(np.zeros(80), plain + deviation**2 * features @ features.T).logpdf(results)
-        for deviation in DEVIATIONS
-    ]
-    assert chosen == {0: DEVIATIONS[int(np.argmax(by_density))]}
-    noise = generator.normal(size=80)
-    assert choose(information, columns.T @ noise, [slice(2, 5)], 2) == {}
-
-
-def test_possible_departures_are_drawn_from_their_posterior() -> None:
-    """The mean of the weights by the density of the results: with odds even that there are none, each size alike."""
-    stats = pytest.importorskip("scipy.stats")
-    generator = np.random.default_rng(4)
-    features = generator.normal(size=(40, 3))
-    results = features @ np.array([3.0, -2.0, 1.0]) / 10 + generator.normal(size=40)
-    information, slope = features.T @ features, features.T @ results
-    spreads = [deviation**2 * features @ features.T for deviation in (0.0, *DEVIATIONS)]
-    density = [np.exp(stats.multivariate_normal(np.zeros(40), np.eye(40) + one).logpdf(results)) for one in spreads]
-    odds = np.array(density) * [1, *[1 / len(DEVIATIONS)] * len(DEVIATIONS)]
-    solved = [np.linalg.solve(information + np.eye(3) / deviation**2, slope) for deviation in DEVIATIONS]
-    expected = odds[1:] @ np.array(solved) / odds.sum()
-    drawn = drawn_weights(slope, information, np.random.Generator(np.random.PCG64(1)), 20_000)
-    assert drawn.mean(axis=0) == pytest.approx(expected, abs=0.01)
-    assert np.mean((drawn == 0).all(axis=1)) == pytest.approx(odds[0] / odds.sum(), abs=0.02)
-
-
-def test_intervals_are_wider_for_departures_that_the_games_leave_open() -> None:
-    observations = played(
-        space_of(3, 100), lambda place: float(-400 * ((place - 0.5) ** 2).sum()), rounds=4, pairs=60, each=2
-    )
-    base, far = observations.space.default_values, (1000, 1000, 1000)
-    hill, both = (fit(observations, is_last=is_last) for is_last in (False, True))
-    assert both.difference(far, base)[1] > 1.05 * hill.difference(far, base)[1]
-    assert both.mode.difference(far, base) == hill.mode.difference(far, base)
-
-
-def test_a_departure_over_all_ranges_has_its_deviation_where_sets_were_sampled() -> None:
-    space = space_of(2, 500)
-    sampled = np.random.default_rng(5).random((60, 2))
-    for group in groups_of(space, sampled):
-        features = group.features(sampled)
-        assert (features**2).sum(axis=1).max() <= 1 + 1e-6
-        assert (features**2).sum(axis=1).min() > (0.99 if group.place is None else 0.8)
 
 
 def test_sixty_parameters_are_fitted() -> None:

@@ -19,10 +19,10 @@ from elolab.engine.language import Catalogue
 from elolab.engine.settings.limits import Limits
 from elolab.tuning.reports.document import MESSAGES
 from elolab.tuning.reports.study import _limit_words
-from elolab.tuning.study.model.fitting import fit
 from elolab.tuning.study.model.hill import Hill, HillOverLimits
 from elolab.tuning.study.model.maxima import maximum
 from elolab.tuning.study.model.observations import Observations
+from elolab.tuning.study.model.posterior import fit
 from elolab.tuning.study.rounds.limits import LimitShares, equal_cost, target_alone
 from elolab.tuning.study.rounds.schedule import pairs_before_playoff, rounds_of
 from elolab.tuning.study.run import tune
