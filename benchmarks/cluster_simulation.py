@@ -49,7 +49,7 @@ from elolab.tuning.study.playoff import SHARE
 from elolab.tuning.study.rounds.pairs_of_settings import game_pairs_per_settings_pair
 from elolab.tuning.study.spec import DEFAULT_ROUND_PAIRS, MIN_ROUNDS
 from elolab.tuning.study.state import REFIT_GROWTH
-from elolab.tuning.study.validation.match import INTERIM_PAIRS
+from elolab.tuning.study.validation.validation_games import INTERIM_PAIRS
 
 WORKERS = (1, 2, 10, 100, 1000)
 LONG_GAME = 30.0
@@ -434,8 +434,8 @@ def measured(nodes: int, bytes_per_second: float) -> Costs:
     """The costs on this machine, of games of so many nodes a move between settings of the built-in Xiangqi engine."""
     from elolab.arena.run import Run
     from elolab.tuning.study.plan import prepare_tuning, purpose_of
-    from elolab.tuning.study.rounds.games import ScheduledSettingsPair, SettingsPairGames
     from elolab.tuning.study.rounds.pairs_of_settings import design_pair, first_design
+    from elolab.tuning.study.rounds.settings_pair_games import ScheduledSettingsPair, SettingsPairGames
     from elolab.tuning.study.spec import tuning_from_mapping
 
     content = {"budget": {"games": TUNING_GAMES}, "limit": f"nodes={nodes}", "parameters": list(PARAMETERS)}

@@ -31,7 +31,7 @@ from elolab.arena.statistics.elo import (
 )
 from elolab.arena.statistics.intervals import INTERVAL_DEVIATIONS
 from elolab.tuning.study.spec import Validation, tuning_from_mapping
-from elolab.tuning.study.validation.match import INTERIM_PAIRS, Stage, stages_of
+from elolab.tuning.study.validation.validation_games import INTERIM_PAIRS, PlannedValidation, planned_validations
 
 OUTCOMES = (0.10, 0.17, 0.46, 0.17, 0.10)
 """Of pairs between equals (LL, LD, even, WD, WW), with the spread of tunings' games: a standard deviation of 0.27."""
@@ -62,7 +62,9 @@ def default_validation() -> Validation:
     return tuning_from_mapping(content, "simulated.toml").validation
 
 
-def sequential_stage(validation: Validation, stage: Stage, elo: float, runs: int, random_seed: int = 1) -> Passed:
+def sequential_stage(
+    validation: Validation, stage: PlannedValidation, elo: float, runs: int, random_seed: int = 1
+) -> Passed:
     """A sequential test of a stage, played side by side."""
     generator = np.random.default_rng(random_seed)
     chances = tilted(OUTCOMES, score_of_elo(elo))
@@ -112,7 +114,7 @@ def main() -> int:
     parser.add_argument("--games", type=int, default=GAMES, help="of the tuning before (default %(default)s)")
     arguments = parser.parse_args()
     validation = default_validation()
-    stages = stages_of(validation, arguments.games, OPENINGS)
+    stages = planned_validations(validation, arguments.games, OPENINGS)
     print(f"{arguments.runs} validations of each, after a tuning of {arguments.games} games; deviation of a pair's "
           f"score {deviation():.2f}; Elo is logistic, in brackets normalized")  # fmt: skip
     found = []

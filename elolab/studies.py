@@ -207,13 +207,13 @@ def _by_games(specification: Specification, run_folder: RunFolder, options: Any)
 
     from elolab.arena.statistics.intervals import INTERVAL_DEVIATIONS
     from elolab.tuning.reports.study import rounds_frame
-    from elolab.tuning.study import run
+    from elolab.tuning.study import tuning_run
     from elolab.tuning.study.spec import tuning_from_mapping
 
     spec = read_specification(specification, "tuning", "tuning", tuning_from_mapping)
     folder = run_folder.path
     options["files"] = kept_specification(specification)
-    result = run.tune(spec, folder, **options)
+    result = tuning_run.tune(spec, folder, **options)
     if isinstance(specification, Mapping):
         conditions = replace(spec.conditions, source=str(folder / SPECIFICATION_NAME))
         result = replace(result, spec=replace(spec, conditions=conditions))

@@ -148,8 +148,8 @@ def test_every_folder_of_sources_is_a_package() -> None:
         ("arena.statistics.standings", "import matplotlib.pyplot as plt"),
         ("arena.play.game", "import elolab.tuning.study.space"),
         ("arena.watching.snapshot", "from starlette.applications import Starlette"),
-        ("tuning.study.run", "import elolab"),
-        ("tuning.study.run", "import scipy"),
+        ("tuning.study.tuning_run", "import elolab"),
+        ("tuning.study.tuning_run", "import scipy"),
         ("elolab.games", "import numba"),
         ("elolab.studies", "import optuna"),
     ],
@@ -163,7 +163,7 @@ def test_the_check_finds_each_kind_of_offence(module: str, source: str) -> None:
     [
         ("engine.search.node", "from elolab.engine.values import MATE\nfrom ..values import MATE\nimport numba"),
         ("arena.reports.charts", "import matplotlib"),
-        ("tuning.study.run", "import optuna\nfrom elolab.arena.play.executor import GameRunner"),
+        ("tuning.study.tuning_run", "import optuna\nfrom elolab.arena.play.executor import GameRunner"),
         ("elolab", "import os\nfrom elolab.engine.errors import UserError"),
     ],
 )

@@ -94,9 +94,9 @@ def run(arguments: argparse.Namespace) -> int:
     from elolab.tuning.evaluation.fit import (
         FitSpec,
         check_fit,
-        check_openings,
         fit_evaluation,
         fitting_of,
+        match_openings,
         plan_of_run,
         purpose_of,
     )
@@ -128,7 +128,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.dry_run:
         purpose = purpose_of(spec, find_weights(spec.start, (game.name,)))
         check_directory(directory, purpose, accepts_changes=arguments.accept_engine_change)
-        check_openings(spec)
+        match_openings(spec, game)
         return tuning_runs.describe(plan_of_run(spec, directory, arguments.concurrency), purpose, {}, arguments)
     fitted = tuning_runs.uninterrupted(fit_evaluation, arguments, spec, directory, output=output)
     if fitted is not None:

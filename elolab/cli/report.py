@@ -23,7 +23,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    from elolab.tuning.rereading import result_in
+    from elolab.tuning.stored_results import result_in
 
     result = None
     if len(arguments.directories) == 1:
@@ -39,7 +39,7 @@ def _report(arguments: argparse.Namespace) -> int:
 
 
 def print_report(result: Any, arguments: argparse.Namespace, folder: Path) -> None:
-    """Write a result of ``tuning.rereading`` into a folder, and print it like the command that played it."""
+    """Write a result of ``tuning.stored_results`` into a folder, and print it like the command that played it."""
     from elolab.cli.ablate import print_ablation
     from elolab.cli.claims import print_claims
     from elolab.cli.fit_evaluation import print_fit

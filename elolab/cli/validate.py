@@ -13,8 +13,8 @@ from elolab.cli.shared.tournament_output import print_caveats
 from elolab.engine.language import Catalogue, console, wrapped
 
 if TYPE_CHECKING:
-    from elolab.tuning.study.validation.again import ValidationResult
-    from elolab.tuning.study.validation.match import Verdict
+    from elolab.tuning.study.validation.further import ValidationResult
+    from elolab.tuning.study.validation.validation_games import Verdict
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -49,8 +49,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Validate a study's recommendation again."""
     from elolab.tuning.reports.study import write_tuning_report
-    from elolab.tuning.rereading import result_in
-    from elolab.tuning.study.validation.again import plan_of_validation, validate_again
+    from elolab.tuning.stored_results import result_in
+    from elolab.tuning.study.validation.further import plan_of_validation, validate_again
 
     directory = arguments.directory
     if not directory.is_dir():

@@ -33,7 +33,7 @@ from elolab.tuning.study.model.posterior import fit
 from elolab.tuning.study.playoff import Decision
 from elolab.tuning.study.result import RoundEnd, StudyResult
 from elolab.tuning.study.spec import tuning_from_mapping
-from elolab.tuning.study.validation.match import Stage, judge
+from elolab.tuning.study.validation.validation_games import PlannedValidation, judge
 from tests.support.fake_tournament import by_chance, played
 
 ROOT = Path(__file__).parents[2]
@@ -361,7 +361,10 @@ def study(folder: Path, kind: str = "usual") -> StudyResult:
         for number in range(1 if kind == "few" else 24)
     )  # fmt: skip
     counts = Pentanomial((0, 0, 0, 0, 50)) if kind in ("huge", "few") else Pentanomial((20, 60, 120, 90, 30))
-    stages = (Stage(spec.validation.limits, "sprt", 400), Stage(spec.validation.slow_limits, "fixed", 60))
+    stages = (
+        PlannedValidation(spec.validation.limits, "sprt", 400),
+        PlannedValidation(spec.validation.slow_limits, "fixed", 60),
+    )
     verdicts = () if decision.is_base else tuple(judge(spec.validation, stage, counts) for stage in stages)
     return StudyResult(
         spec, folder, rounds, 24, 2000, decision=decision, model=model, observations=observations, verdicts=verdicts,

@@ -25,7 +25,7 @@ from elolab.arena.play.estimates import estimated_game_seconds
 from elolab.arena.play.stages import GameStage, StagePlan
 from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.players.processors import Side
-from elolab.arena.records import BUILTIN, PlayerSpec, digest_of
+from elolab.arena.records import BUILTIN, GameConditions, PlayerSpec, digest_of
 from elolab.arena.run import Purpose, Run, RunOptions, engines_of
 from elolab.arena.statistics.elo import Pentanomial
 from elolab.engine.errors import UserError, argument
@@ -47,10 +47,11 @@ from elolab.engine.settings.weights import (
     steps_of,
 )
 from elolab.tuning.conditions import Conditions
+from elolab.tuning.evaluation.held_out import Fit, is_held_out
 from elolab.tuning.evaluation.logistic import WinSample, expected_score, fit_wins, losses_of
-from elolab.tuning.evaluation.patterns import fit_patterns
-from elolab.tuning.evaluation.positions import Positions, Scoring, joined, positions_of
-from elolab.tuning.evaluation.ridge import Fit, Sample, fit, is_held_out, phases_of
+from elolab.tuning.evaluation.patterns import PatternSample, fit_patterns
+from elolab.tuning.evaluation.positions import ScoredPositions, Scoring, joined, positions_of
+from elolab.tuning.evaluation.ridge import Sample, fit, phases_of, root_of_mean
 from elolab.tuning.evaluation.self_play import SelfPlay, games_of, play_games, series_of_iteration, stored_games
 from elolab.tuning.matches import Match, MatchTable, read_openings
 
@@ -149,7 +150,7 @@ class FittedMatch:
 
 
 @dataclass(frozen=True)
-class Iteration:
+class FitIteration:
     """One iteration's fit."""
 
     number: int
@@ -186,11 +187,11 @@ class FitResult:
     """``linear`` or ``logistic``."""
     unit: int
     """Evaluation points per point of the game's own score; 1 for a logistic regression."""
-    iterations: tuple[Iteration, ...]
+    iterations: tuple[FitIteration, ...]
     output: Path | None = None
     """Where else the kept weights were written."""
     interrupted: bool = False
-    unfinished: Iteration | None = None
+    unfinished: FitIteration | None = None
     """The iteration in whose matches the run was stopped; ``iterations`` then ends before it."""
     games: tuple[int, int] = (0, 0)
     """Where the run was stopped: stored and planned self-play games of the current iteration."""
@@ -208,7 +209,7 @@ class FitResult:
     def moved(self, spec: FitSpec, directory: Path) -> FitResult:
         """The same result with its files in another folder, and another specification."""
 
-        def at_home(done: Iteration) -> Iteration:
+        def at_home(done: FitIteration) -> FitIteration:
             return replace(done, weights=directory / done.weights.name)
 
         iterations = tuple(map(at_home, self.iterations))
@@ -216,22 +217,8 @@ class FitResult:
         return replace(self, spec=spec, directory=directory, iterations=iterations, unfinished=unfinished)
 
 
-@dataclass(frozen=True)
-class ErrorKind:
-    """The error that a regression minimises, in words."""
-
-    name: str
-    prior: str
-    """The hyperparameter chosen on held-out games."""
-
-
-ERRORS = {
-    "linear": ErrorKind("root mean square error", "ridge strength"),
-    "logistic": ErrorKind("logistic loss", "spread of the prior"),
-}
-"""Kinds of error by regression."""
-
-
+ERRORS = {"linear": ("root mean square error", "ridge strength"), "logistic": ("logistic loss", "spread of the prior")}
+"""The error that each regression minimises, and the hyperparameter chosen on held-out games."""
 AGAINST_BEFORE, AGAINST_FIRST = "the weights before", "the first weights"
 """The opponents of new weights in matches."""
 
@@ -305,12 +292,12 @@ def fit_evaluation(
 
     fitting = check_fit(spec)
     start = find_weights(spec.start, (spec.game,))
-    done: list[Iteration] = []
+    done: list[FitIteration] = []
     purpose = purpose_of(spec, start)
-    matches = _MatchOpenings.of(spec, game_named(spec.game))
+    openings = match_openings(spec, game_named(spec.game))
     with Run(directory, purpose, **options) as run:
         run.progress.announce(plan_of_run(spec, directory, run.concurrency, run.store))
-        iterations = _Iterations(spec, game_named(spec.game), fitting, start, run, matches)
+        iterations = _Iterations(spec, game_named(spec.game), fitting, start, run, openings)
         first = directory / "weights-0.toml"
         if not first.is_file() or read_weights(first).digest != start.digest:
             replace_file(first, find_config("weights", name_and_digest(spec.start)[0]).read_bytes())
@@ -330,13 +317,6 @@ def fit_evaluation(
         return fitted
     replace_file(output, fitted.kept.read_bytes())
     return replace(fitted, output=output)
-
-
-def check_openings(spec: FitSpec) -> None:
-    """Raise ``RunError`` if there are too few openings for the matches."""
-    from elolab.engine.games import game_named
-
-    _MatchOpenings.of(spec, game_named(spec.game))
 
 
 def purpose_of(spec: FitSpec, start: Weights) -> Purpose:
@@ -380,41 +360,33 @@ def _match_games(spec: FitSpec, number: int) -> int:
     return 2 * spec.match_pairs * len(spec.match_limits) * len(_opponents(number))
 
 
-@dataclass(frozen=True)
-class _MatchOpenings:
-    """Openings and conditions common to all matches of a run."""
-
-    conditions: Conditions
-    suite: Suite
-    openings: tuple[int, ...]
-
-    @classmethod
-    def of(cls, spec: FitSpec, game: Game) -> _MatchOpenings:
-        """Raises ``RunError`` if the game's suite has too few openings."""
-        conditions = Conditions(
-            name=KIND, game=spec.game, base_name=spec.start, base=(), limits=spec.limits, openings=game.default_suite,
-            seed=spec.seed, rules=Rules(), adjudication=game.adjudication, source="fit-evaluation",
-        )  # fmt: skip
-        return cls(conditions, *read_openings(conditions, "validation", spec.match_pairs, "--match-pairs"))
+def match_openings(spec: FitSpec, game: Game) -> tuple[GameConditions, Suite, tuple[int, ...]]:
+    """Conditions, suite and openings of all matches of a run; raises ``RunError`` if the suite has too few openings."""
+    conditions = Conditions(
+        name=KIND, game=spec.game, base_name=spec.start, base=(), limits=spec.limits, openings=game.default_suite,
+        seed=spec.seed, rules=Rules(), adjudication=game.adjudication, source="fit-evaluation",
+    )  # fmt: skip
+    return conditions.of_games, *read_openings(conditions, "validation", spec.match_pairs, "--match-pairs")
 
 
 class _Iterations:
     """A run's iterations; each raises ``Interrupted`` when the stop flag is set."""
 
     def __init__(
-        self, spec: FitSpec, game: Game, fitting: EvaluationFitting, start: Weights, run: Run, matches: _MatchOpenings
-    ) -> None:
+        self, spec: FitSpec, game: Game, fitting: EvaluationFitting, start: Weights, run: Run,
+        openings: tuple[GameConditions, Suite, tuple[int, ...]],
+    ) -> None:  # fmt: skip
         self._spec, self._game, self._fitting, self._start, self._run = spec, game, fitting, start, run
-        self._openings = matches.openings
-        self._table = MatchTable(matches.conditions.of_games, matches.suite, run)
-        self._positions: list[Positions] = []
+        conditions, suite, self._openings = openings
+        self._table = MatchTable(conditions, suite, run)
+        self._positions: list[ScoredPositions] = []
         self._number = 0
-        self.unfinished: Iteration | None = None
+        self.unfinished: FitIteration | None = None
         """The iteration whose matches are in progress."""
         self.games = (0, 0)
         """Stored and planned self-play games of the current iteration."""
 
-    def next(self) -> Iteration:
+    def next(self) -> FitIteration:
         """Run the next iteration: games, positions, fit and matches."""
         plan = SelfPlay(
             self._spec.game, self._number, self._player(self._number, self._spec.limits, self._fitting.self_play),
@@ -428,12 +400,12 @@ class _Iterations:
         path = self._weights_path(self._number)
         replace_file(path, self._weights_text(found, before[0]))
         games = self._number * self._spec.games
-        self.unfinished = Iteration(self._number, games, found, *before, path, ())
+        self.unfinished = FitIteration(self._number, games, found, *before, path, ())
         self._play_matches(self.unfinished)
         done, self.unfinished = self.unfinished, None
         return done
 
-    def _fitted(self, positions: Positions) -> tuple[Fit, tuple[float, float]]:
+    def _fitted(self, positions: ScoredPositions) -> tuple[Fit, tuple[float, float]]:
         """The fit, and the previous weights' held-out error, plain and scaled by the best factor."""
         steps, features = self._fitting.survey(positions.rows)
         before = read_weights(self._weights_path(self._number))
@@ -442,22 +414,24 @@ class _Iterations:
             share = self._spec.score_share / 100
             predicted = expected_score(positions.scores, scale)
             targets = share * predicted + (1 - share) * positions.results
-            wins = WinSample(features, self._fitting.row_shares(steps), positions.results, targets, positions.games)
+            wins = WinSample(positions.games, features, self._fitting.row_shares(steps), positions.results, targets)
             start = _two_ends(rows_of(self._start), self._spec.phases)
             found = fit_wins(wins, start, self._fitting.groups, scale)
             kept = wins.part(is_held_out(wins.games))
             return found, losses_of(kept, _two_ends(rows_of(before), self._spec.phases), scale)
         phases = phases_of(steps, self._spec.phases)
-        sample = Sample(features.astype(np.float64), phases, positions.results * self._fitting.unit, positions.games)
+        results = positions.results * self._fitting.unit
+        sample = Sample(positions.games, features.astype(np.float64), phases, results)
         errors_before = self._errors_before(before, sample, steps, positions)
         if not self._spec.patterns:
             return fit(sample, self._spec.phases), errors_before
-        numbers = self._fitting.patterns(positions.rows)
-        found = fit_patterns(sample, steps, numbers, self._fitting.pattern_weights, self._spec.phases)
-        return found, errors_before
+        patterned = PatternSample(
+            positions.games, sample.features, steps, self._fitting.patterns(positions.rows), results
+        )  # fmt: skip
+        return fit_patterns(patterned, self._fitting.pattern_weights, self._spec.phases), errors_before
 
     def _errors_before(
-        self, weights: Weights, sample: Sample, steps: np.ndarray, positions: Positions
+        self, weights: Weights, sample: Sample, steps: np.ndarray, positions: ScoredPositions
     ) -> tuple[float, float]:
         """Held-out error of weights in a linear regression, plain and scaled by the best factor."""
         kept = is_held_out(sample.games)
@@ -469,7 +443,7 @@ class _Iterations:
             values += rows[phases_of(steps[kept], len(rows))[:, None], numbers].sum(axis=1)
         size = float(values @ values)
         factor = float(values @ sample.results[kept]) / size if size else 0.0
-        plain, scaled = (float(np.sqrt(np.mean((by * values - sample.results[kept]) ** 2))) for by in (1.0, factor))
+        plain, scaled = (root_of_mean(by * values - sample.results[kept]) for by in (1.0, factor))
         return plain, scaled
 
     def _weights_path(self, number: int) -> Path:
@@ -500,7 +474,7 @@ class _Iterations:
         if not is_complete:
             raise Interrupted
 
-    def _chosen(self, plan: SelfPlay) -> Positions:
+    def _chosen(self, plan: SelfPlay) -> ScoredPositions:
         """The iteration's positions; read from the folder if they belong to exactly these games."""
         records = list(games_of(plan, self._run.store))
         digest = digest_of([self._spec.seed, *([record.key, record.digest] for record in records)])
@@ -530,18 +504,18 @@ class _Iterations:
     def _weights_text(self, found: Fit, error_before: float) -> str:
         from elolab.engine.compiled.identity import engine_identity
 
-        kind, unit = ERRORS[self._fitting.regression], self._fitting.unit
+        (error, prior), unit = ERRORS[self._fitting.regression], self._fitting.unit
         provenance = (
             f"Fitted by: {self._spec.command(self._start, self._number)}. "
             f"{self._number * self._spec.games} games of engine {engine_identity()}, {found.training} positions; "
-            f"{kind.name} on {found.held_out} positions of games held out "
+            f"{error} on {found.held_out} positions of games held out "
             f"{found.held_out_error / unit:.4f} ({error_before / unit:.4f} with the weights before), "
-            f"{kind.prior} {strengths_text(found)}."
+            f"{prior} {strengths_text(found)}."
         )
         text = weights_text(self._spec.game, provenance, self._fitting.features, found.weights.tolist())
         return text if found.patterns is None else text + patterns_text(found.patterns)
 
-    def _play_matches(self, done: Iteration) -> None:
+    def _play_matches(self, done: FitIteration) -> None:
         """Play the newest weights against the previous and the first ones, on openings unused by the fit.
 
         ``unfinished`` gets the completed matches, and the current one so far.
@@ -557,7 +531,6 @@ class _Iterations:
             match = self._match(index, number, limits)
             key = "progress.match_before" if against == AGAINST_BEFORE else "progress.match_first"
             progress.say(console("elolab.tuning")(key, number=self._number, iterations=spec.iterations, limit=limits))
-            self._recognise(match)
             progress.done += 2 * match.pairs - self._table.missing_games([match])
             is_complete = self._table.play([match])
             counts = self._table.counts(match)
@@ -566,17 +539,6 @@ class _Iterations:
             self.unfinished = replace(done, matches=tuple(found))
             if not is_complete:
                 raise Interrupted
-
-    def _recognise(self, match: Match) -> None:
-        """Recognise games of an older version, whose players' settings held the path of the weights.
-
-        The players' names have the digests of the weights.
-        """
-        stored = self._run.store.results_of(match.series)
-        for job in (job for jobs in self._table.jobs(match) for job in jobs):
-            *names, score = stored.get(job.pairing.number, ("", "", None))
-            if names == [job.first.name, job.second.name]:
-                self._run.scores.setdefault(job.key, score)
 
     def _match(self, index: int, number: int, limits: Limits) -> Match:
         """The match with that index in its iteration: the newest weights against those of that number."""
@@ -588,11 +550,11 @@ class _Iterations:
         )  # fmt: skip
 
 
-def _read_positions(path: Path, digest: str) -> Positions | None:
+def _read_positions(path: Path, digest: str) -> ScoredPositions | None:
     """Positions from a file; ``None`` if there is none, or it belongs to other games."""
     with contextlib.suppress(OSError, ValueError, KeyError, zipfile.BadZipFile), np.load(path) as stored:
         if str(stored["digest"]) == digest:
-            return Positions(stored["rows"], stored["results"], stored["scores"], stored["games"])
+            return ScoredPositions(**{field.name: stored[field.name] for field in fields(ScoredPositions)})
     return None
 
 

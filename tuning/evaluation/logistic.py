@@ -9,13 +9,13 @@ approximate Hessian suffices and is reused while the steps shrink.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from elolab.engine.settings.weights import MAX_XIANGQI_WEIGHT
-from elolab.tuning.evaluation.ridge import CURVE, Fit, is_held_out
+from elolab.tuning.evaluation.held_out import Columns, Fit, Solver, fit_with_held_out
 
 PRIOR_DEVIATIONS = (8.0, 24.0, 72.0)
 """Candidate standard deviations of the prior, in the evaluation's points."""
@@ -35,7 +35,7 @@ LARGEST_FACTOR = 20.0
 
 
 @dataclass(frozen=True)
-class WinSample:
+class WinSample(Columns):
     """Positions as input of the regression."""
 
     features: np.ndarray
@@ -46,17 +46,6 @@ class WinSample:
     """float64, shape (n,): the game's points for the side to move: 1, 1/2, 0."""
     targets: np.ndarray
     """float64, shape (n,): the targets: outcomes, or a mean of outcomes and the search's scores."""
-    games: np.ndarray
-    """int64, shape (n,): numbers of the games."""
-
-    def __len__(self) -> int:
-        return len(self.outcomes)
-
-    def part(self, chosen: np.ndarray) -> WinSample:
-        """A subset of the positions: an index array or a mask."""
-        return WinSample(
-            self.features[chosen], self.shares[chosen], self.outcomes[chosen], self.targets[chosen], self.games[chosen]
-        )
 
 
 def expected_score(values: np.ndarray, scale: float) -> np.ndarray:
@@ -113,29 +102,14 @@ def fit_wins(
     ``start`` are the initial weights, shape (rows, features). The prior's standard deviation is the one with the
     smallest held-out error.
     """
-    held_out = is_held_out(sample.games)
-    training, kept = sample.part(~held_out), sample.part(held_out)
-    solver = _Newton(training, start, groups, scale)
-    fits = []
-    for deviation in sorted(deviations):
-        weights = solver.solve(deviation)
-        fits.append((logistic_loss(values_of(kept, weights), kept.outcomes, scale), deviation, weights))
-    _, deviation, weights = min(fits, key=lambda entry: entry[:2])
-    curve = []
-    numbers = np.unique(training.games)
-    for divisor in CURVE:
-        games = numbers[: max(1, len(numbers) // divisor)]
-        some = training.part(training.games <= games[-1])
-        partial = weights if divisor == 1 else _Newton(some, start, groups, scale).solve(deviation)
-        training_loss, held_out_loss = (
-            logistic_loss(values_of(part, partial), part.outcomes, scale) for part in (some, kept)
-        )
-        curve.append((len(games), training_loss, held_out_loss))
-    whole = np.clip(np.rint(weights), -MAX_XIANGQI_WEIGHT, MAX_XIANGQI_WEIGHT).astype(np.int64)
-    return Fit(
-        whole, (deviation,), logistic_loss(values_of(training, whole), training.outcomes, scale),
-        logistic_loss(values_of(kept, whole), kept.outcomes, scale), len(training), len(kept), tuple(curve),
-    )  # fmt: skip
+
+    def error(part: WinSample, weights: np.ndarray) -> float:
+        return logistic_loss(values_of(part, weights), part.outcomes, scale)
+
+    def solver(part: WinSample) -> Solver:
+        return _Newton(part, start, groups, scale).solve
+
+    return fit_with_held_out(sample, sorted(deviations), solver, error, MAX_XIANGQI_WEIGHT)
 
 
 class _Newton:
@@ -183,27 +157,20 @@ class _Newton:
         found: np.ndarray = self._start + changes[:, :features] + changes[:, features:] @ self._shared.T
         return found
 
-    def _expected(self, part: slice) -> np.ndarray:
-        values = values_of(self._part(part), self._weights()) + self._found[-1]
-        return expected_score(values, self._scale)
-
-    def _part(self, part: slice) -> WinSample:
-        sample = self._sample
-        return WinSample(*(
-            column[part] for column in (sample.features, sample.shares, sample.outcomes, sample.targets, sample.games)
-        ))  # fmt: skip
-
-    def _parts(self) -> list[slice]:
-        return [slice(start, start + CHUNK) for start in range(0, len(self._sample), CHUNK)]
+    def _parts(self) -> Iterator[tuple[WinSample, np.ndarray]]:
+        """The sample in chunks, with the expected scores."""
+        for start in range(0, len(self._sample), CHUNK):
+            part = self._sample.part(slice(start, start + CHUNK))
+            yield part, expected_score(values_of(part, self._weights()) + self._found[-1], self._scale)
 
     def _gradient(self) -> np.ndarray:
         """Gradient of the log-likelihood, in double precision, because it alone determines the solution."""
         rows, features = self._start.shape
         by_row = np.zeros((rows, features))
         tempo = 0.0
-        for part in self._parts():
-            errors = (self._sample.targets[part] - self._expected(part)) / self._scale
-            by_row += (self._sample.shares[part] * errors[:, None]).T @ self._sample.features[part].astype(np.float64)
+        for part, expected in self._parts():
+            errors = (part.targets - expected) / self._scale
+            by_row += (part.shares * errors[:, None]).T @ part.features.astype(np.float64)
             tempo += float(errors.sum())
         return np.concatenate([np.concatenate([by_row, by_row @ self._shared], axis=1).reshape(-1), [tempo]])
 
@@ -211,11 +178,10 @@ class _Newton:
         """Hessian of the negative log-likelihood; single precision suffices, because it only steers the steps."""
         found = np.zeros((self._unknowns, self._unknowns))
         shared = self._shared.astype(np.float32)
-        for part in self._parts():
-            expected = self._expected(part)
-            features = self._sample.features[part].astype(np.float32)
+        for part, expected in self._parts():
+            features = part.features.astype(np.float32)
             columns = np.concatenate([features, features @ shared], axis=1)
-            shares = self._sample.shares[part].astype(np.float32)
+            shares = part.shares.astype(np.float32)
             design = np.concatenate(
                 [*(columns * share[:, None] for share in shares.T), np.ones((len(columns), 1), np.float32)], axis=1
             )

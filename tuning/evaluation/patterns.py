@@ -7,19 +7,19 @@ also learns from positions a few steps before and after it. The strength is the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from elolab.engine.settings.weights import MAX_WEIGHT, STEPS
+from elolab.tuning.evaluation.held_out import Columns, Fit, FitError, is_held_out
 from elolab.tuning.evaluation.ridge import (
     FEWER_PHASES,
     MIN_POSITIONS_PER_FEATURE,
-    Fit,
-    FitError,
-    Sample,
-    is_held_out,
+    nearest_filled,
     phases_of,
+    root_of_mean,
 )
 
 STRENGTHS = (10.0, 50.0, 200.0, 800.0)
@@ -30,73 +30,85 @@ ROUNDS = 30
 """Rounds of conjugate gradients; the held-out error converges well before."""
 OVERLAP = 3
 """Steps before and after a phase whose positions it also uses."""
-CURVE = (4, 2, 1)
-"""Divisors of the number of training games in the learning curve."""
+CURVE = (4, 2)
+"""Divisors of the number of training games in the learning curve, before all of them."""
 
 
-def fit_patterns(sample: Sample, steps: np.ndarray, numbers: np.ndarray, size: int, phases: int) -> Fit:
+@dataclass(frozen=True)
+class PatternSample(Columns):
+    """Positions as input of the regression."""
+
+    features: np.ndarray
+    """float64, shape (n, features)."""
+    steps: np.ndarray
+    """int64, shape (n,)."""
+    numbers: np.ndarray
+    """Indices of each position's pattern weights, shape (n, instances)."""
+    results: np.ndarray
+    """float64, shape (n,): target of the weighted sum, in the evaluation's points."""
+
+
+Best = dict[int, tuple[float, np.ndarray]]
+"""Strength and weights (patterns, then features) by phase, for phases with enough positions."""
+
+
+def fit_patterns(sample: PatternSample, size: int, phases: int) -> Fit:
     """Fit features and patterns to the games that are not held out.
 
-    ``steps`` (n,) are the steps of the positions. ``numbers`` (n, instances) are the indices of each position's pattern
-    weights, below ``size``. Raises ``FitError`` if there are too few positions.
+    ``size`` is the number of pattern weights. Raises ``FitError`` if there are too few positions.
     """
     held_out = is_held_out(sample.games)
     games = np.unique(sample.games[~held_out])
-    own_phase = phases_of(steps, phases)
-    fits = [_best_of_phase(phase, phases, sample, steps, numbers, size, held_out, STRENGTHS) for phase in range(phases)]
-    filled = [phase for phase, found in enumerate(fits) if found is not None]
-    if not filled:
+    best = best_of_phases(sample, size, dict.fromkeys(range(phases), STRENGTHS), ~held_out)
+    if not best:
         raise FitError("too few positions for any phase", FEWER_PHASES)
-    nearest = [min(filled, key=lambda other: abs(other - phase)) for phase in range(phases)]
-    chosen = [found for phase in nearest if (found := fits[phase]) is not None]
-    features = np.stack([weights[size:] for _, weights in chosen])
-    patterns = np.stack([weights[:size] for _, weights in chosen])
+    nearest = nearest_filled(list(best), phases)
+    features, patterns = _stacked(best, nearest, size)
     whole = np.clip(np.rint(features), -MAX_WEIGHT, MAX_WEIGHT).astype(np.int64)
     whole_patterns = np.clip(np.rint(patterns), -MAX_WEIGHT, MAX_WEIGHT).astype(np.int16)
-    errors = _errors(sample, own_phase, numbers, whole, whole_patterns)
+    errors = _errors(sample, whole, whole_patterns)
     curve = []
-    for divisor in CURVE[:-1]:
+    for divisor in CURVE:
         last = games[max(1, len(games) // divisor) - 1]
-        some = held_out | (sample.games <= last)
-        partial = [
-            _best_of_phase(phase, phases, sample, steps, numbers, size, held_out, (chosen[phase][0],), some)
-            for phase in range(phases)
-        ]
-        if any(found is None for phase, found in enumerate(partial) if phase in filled):
-            continue
-        kept = [found for phase in nearest if (found := partial[phase]) is not None]
-        partial_errors = _errors(
-            sample, own_phase, numbers, np.stack([weights[size:] for _, weights in kept]),
-            np.stack([weights[:size] for _, weights in kept]),
-        )  # fmt: skip
-        training = some & ~held_out
-        curve.append((max(1, len(games) // divisor), _root(partial_errors[training]), _root(partial_errors[held_out])))
-    training_error, held_out_error = _root(errors[~held_out]), _root(errors[held_out])
+        training = ~held_out & (sample.games <= last)
+        strengths = {phase: (best[phase][0],) if phase in best else () for phase in range(phases)}
+        partial = best_of_phases(sample, size, strengths, training)
+        if partial.keys() == best.keys():
+            some = _errors(sample, *_stacked(partial, nearest, size))
+            curve.append((max(1, len(games) // divisor), root_of_mean(some[training]), root_of_mean(some[held_out])))
+    training_error, held_out_error = root_of_mean(errors[~held_out]), root_of_mean(errors[held_out])
     curve.append((len(games), training_error, held_out_error))
     return Fit(
-        whole, tuple(strength for strength, _ in chosen), training_error, held_out_error, int((~held_out).sum()),
+        whole, tuple(best[phase][0] for phase in nearest), training_error, held_out_error, int((~held_out).sum()),
         int(held_out.sum()), tuple(curve), whole_patterns,
     )  # fmt: skip
 
 
-def _best_of_phase(
-    phase: int, phases: int, sample: Sample, steps: np.ndarray, numbers: np.ndarray, size: int, held_out: np.ndarray,
-    strengths: Sequence[float], used: np.ndarray | None = None,
-) -> tuple[float, np.ndarray] | None:  # fmt: skip
-    """A phase's strength and weights (patterns, then features); ``None`` if there are too few positions."""
-    length = STEPS // phases
-    near = (steps >= phase * length - OVERLAP) & (steps < (phase + 1) * length + OVERLAP)
-    training = near & ~held_out if used is None else near & ~held_out & used
-    kept = held_out & (phases_of(steps, phases) == phase)
-    if training.sum() < MIN_POSITIONS_PER_FEATURE * sample.features.shape[1]:
-        return None
-    found = []
-    for strength in strengths:
-        weights = _solved(sample.features[training], numbers[training], sample.results[training], size, strength)
-        values = _values(sample.features[kept], numbers[kept], weights, size)
-        found.append((float(np.sum((values - sample.results[kept]) ** 2)), strength, weights))
-    _, strength, weights = min(found, key=lambda entry: entry[:2])
-    return strength, weights
+def best_of_phases(
+    sample: PatternSample, size: int, strengths: Mapping[int, Sequence[float]], training: np.ndarray
+) -> Best:
+    """The best of each phase's candidate ``strengths`` by the held-out error, fitted to the positions ``training``."""
+    best: Best = {}
+    length, phases = STEPS // len(strengths), phases_of(sample.steps, len(strengths))
+    for phase, candidates in strengths.items():
+        near = (sample.steps >= phase * length - OVERLAP) & (sample.steps < (phase + 1) * length + OVERLAP)
+        used, kept = sample.part(training & near), sample.part(is_held_out(sample.games) & (phases == phase))
+        if len(used) < MIN_POSITIONS_PER_FEATURE * sample.features.shape[1]:
+            continue
+        found = []
+        for strength in candidates:
+            weights = _solved(used.features, used.numbers, used.results, size, strength)
+            values = _values(kept.features, kept.numbers, weights, size)
+            found.append((float(np.sum((values - kept.results) ** 2)), strength, weights))
+        if found:
+            best[phase] = min(found, key=lambda entry: entry[:2])[1:]
+    return best
+
+
+def _stacked(best: Best, phases: Sequence[int], size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Weights of features and of patterns, one row per phase."""
+    weights = np.stack([best[phase][1] for phase in phases])
+    return weights[:, size:], weights[:, :size]
 
 
 def _values(features: np.ndarray, numbers: np.ndarray, weights: np.ndarray, size: int) -> np.ndarray:
@@ -134,16 +146,11 @@ def _solved(features: np.ndarray, numbers: np.ndarray, results: np.ndarray, size
     return weights
 
 
-def _errors(
-    sample: Sample, phases: np.ndarray, numbers: np.ndarray, features: np.ndarray, patterns: np.ndarray
-) -> np.ndarray:
+def _errors(sample: PatternSample, features: np.ndarray, patterns: np.ndarray) -> np.ndarray:
     """Error at each position, with the weights of its phase."""
+    phases = phases_of(sample.steps, len(features))
     values = np.einsum("nf,nf->n", sample.features, features[phases].astype(np.float64))
     for phase in range(len(patterns)):
         mask = phases == phase
-        values[mask] += patterns[phase].astype(np.float64)[numbers[mask]].sum(axis=1)
+        values[mask] += patterns[phase].astype(np.float64)[sample.numbers[mask]].sum(axis=1)
     return values - sample.results
-
-
-def _root(errors: np.ndarray) -> float:
-    return float(np.sqrt(np.mean(errors**2))) if len(errors) else 0.0

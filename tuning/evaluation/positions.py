@@ -11,7 +11,7 @@ import random
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ from elolab.engine.engine import Engine
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import Value
 from elolab.engine.values import BAN_BOUND
+from elolab.tuning.evaluation.held_out import Columns
 from elolab.tuning.evaluation.self_play import game_number
 
 if TYPE_CHECKING:
@@ -47,8 +48,8 @@ class Scoring:
 
 
 @dataclass(frozen=True)
-class Positions:
-    """Positions in the order of their games."""
+class ScoredPositions(Columns):
+    """Positions with results; ``games`` are ``game_number`` of each position's game."""
 
     rows: np.ndarray
     """uint64, shape (n, words): see ``EvaluationFitting``."""
@@ -57,31 +58,18 @@ class Positions:
     move."""
     scores: np.ndarray
     """float64, shape (n,): the search's score in the game, from the view of the side to move."""
-    games: np.ndarray
-    """int64, shape (n,): ``game_number`` of each position's game, ascending."""
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def part(self, chosen: np.ndarray) -> Positions:
-        """A subset of the positions: an index array or a mask."""
-        return Positions(self.rows[chosen], self.results[chosen], self.scores[chosen], self.games[chosen])
 
 
-def joined(parts: Sequence[Positions]) -> Positions:
-    """Concatenate the positions of several iterations."""
-    return Positions(
-        np.concatenate([part.rows for part in parts]),
-        np.concatenate([part.results for part in parts]),
-        np.concatenate([part.scores for part in parts]),
-        np.concatenate([part.games for part in parts]),
-    )
+def joined(parts: Sequence[ScoredPositions]) -> ScoredPositions:
+    """Concatenate positions."""
+    names = [field.name for field in fields(ScoredPositions)]
+    return ScoredPositions(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
 
 
 def positions_of(
     records: Iterable[GameRecord], game: Game, seed: int, concurrency: int, stop: StopFlag,
     finished: Callable[[], None] = lambda: None, scoring: Scoring | None = None,
-) -> Positions | None:  # fmt: skip
+) -> ScoredPositions | None:  # fmt: skip
     """Select positions from finished games; ``None`` if the stop flag was set.
 
     Only time depends on ``concurrency``. ``finished`` is called after each game. In games with a score, ``scoring``
@@ -91,7 +79,7 @@ def positions_of(
     assert fitting is not None
     local = threading.local()
 
-    def work(chunk: Sequence[GameRecord]) -> list[Positions]:
+    def work(chunk: Sequence[GameRecord]) -> list[ScoredPositions]:
         from elolab.engine.solving import Solver
 
         if fitting.regression == "logistic":
@@ -101,7 +89,7 @@ def positions_of(
             local.score = None if scoring is None else _scorer(game, fitting, scoring, stop)
         return [_solved_positions(record, game, fitting, local.solver, local.score, seed, stop) for record in chunk]
 
-    found: list[Positions] = []
+    found: list[ScoredPositions] = []
     with ThreadPoolExecutor(concurrency, "positions") as pool:
         for parts in pool.map(work, _chunks(records)):
             found += parts
@@ -142,26 +130,30 @@ def _rows_and_choice(record: GameRecord, fitting: EvaluationFitting, seed: int) 
     return rows, [ply for ply in chosen if ply < len(rows) and usable[ply]]
 
 
-def _won_positions(record: GameRecord, fitting: EvaluationFitting, seed: int) -> Positions:
+def _won_positions(record: GameRecord, fitting: EvaluationFitting, seed: int) -> ScoredPositions:
     """Positions of a game that is won or lost, without those whose search saw the end."""
     before = len(record.opening.moves)
     rows, chosen = _rows_and_choice(record, fitting, seed)
     scores = {before + index: move.score for index, move in enumerate(record.moves)}
     first = record.score
     kept = [ply for ply in chosen if abs(scores.get(ply) or 0) < BAN_BOUND] if first is not None else []
-    return Positions(
-        rows[kept],
-        # Games start from the initial position, so the first mover moves at even plies.
-        np.array([first if ply % 2 == 0 else 1 - first for ply in kept if first is not None], np.float64),
-        np.array([scores.get(ply) or 0 for ply in kept], np.float64),
-        np.full(len(kept), game_number(record), np.int64),
-    )
+    # Games start from the initial position, so the first mover moves at even plies.
+    won = [first if ply % 2 == 0 else 1 - first for ply in kept if first is not None]
+    return _positions(record, rows[kept], won, [scores.get(ply) or 0 for ply in kept])
+
+
+def _positions(
+    record: GameRecord, rows: np.ndarray, results: Sequence[float], scores: Sequence[float] = ()
+) -> ScoredPositions:
+    games = np.full(len(rows), game_number(record), np.int64)
+    found = np.array(scores, np.float64) if scores else np.zeros(len(rows))
+    return ScoredPositions(games, rows, np.array(results, np.float64), found)
 
 
 def _solved_positions(
     record: GameRecord, game: Game, fitting: EvaluationFitting, solver: Solver,
     score: Callable[[np.ndarray], float] | None, seed: int, stop: StopFlag,
-) -> Positions:  # fmt: skip
+) -> ScoredPositions:  # fmt: skip
     """Positions of a game with a score, solved near the end; ``score`` evaluates the others."""
     before = len(record.opening.moves)
     rows, chosen = _rows_and_choice(record, fitting, seed)
@@ -171,7 +163,7 @@ def _solved_positions(
     results: dict[int, float] = {}
     for ply in {end, *chosen}:
         if stop.is_set():
-            return Positions(rows[:0], np.zeros(0), np.zeros(0), np.zeros(0, np.int64))
+            return _positions(record, rows[:0], ())
         if ply >= end:
             results[ply] = solver.score(game.position(fitting.text_of(rows[ply])))
         elif score is not None:
@@ -180,9 +172,4 @@ def _solved_positions(
         if ply not in results:
             # The side to move alternates at every ply, including passes.
             results[ply] = results[end] if (end - ply) % 2 == 0 else -results[end]
-    return Positions(
-        rows[chosen],
-        np.array([results[ply] for ply in chosen], np.float64),
-        np.zeros(len(chosen)),
-        np.full(len(chosen), game_number(record), np.int64),
-    )
+    return _positions(record, rows[chosen], [results[ply] for ply in chosen])

@@ -14,7 +14,7 @@ from elolab.tuning.reports.document import MESSAGES, Block, Document, Facts, Not
 from elolab.tuning.reports.wording import interval_text
 
 if TYPE_CHECKING:
-    from elolab.tuning.evaluation.fit import FitResult, FittedMatch, Iteration
+    from elolab.tuning.evaluation.fit import FitIteration, FitResult, FittedMatch
 
 LABEL_WIDTH = 29
 FIGURE_WIDTH = 10
@@ -34,7 +34,7 @@ def fit_text(fitted: FitResult, language: str = DEFAULT_LANGUAGE) -> str:
     return "\n".join(lines)
 
 
-def _shown(fitted: FitResult) -> tuple[Iteration, ...]:
+def _shown(fitted: FitResult) -> tuple[FitIteration, ...]:
     """The iterations, and the one whose matches the run was stopped in."""
     return fitted.iterations + (() if fitted.unfinished is None else (fitted.unfinished,))
 
@@ -108,7 +108,7 @@ def _fit_sentence(fitted: FitResult, message: Catalogue) -> str:
     return message("fit.kept", path=fitted.kept)
 
 
-def _iteration_blocks(fitted: FitResult, done: Iteration, message: Catalogue) -> tuple[Block, ...]:
+def _iteration_blocks(fitted: FitResult, done: FitIteration, message: Catalogue) -> tuple[Block, ...]:
     found, unit = done.fit, fitted.unit
     counts = {"training": found.training, "held_out": found.held_out}
     rows = (
@@ -128,7 +128,7 @@ def _iteration_blocks(fitted: FitResult, done: Iteration, message: Catalogue) ->
     )
 
 
-def _iteration_lines(fitted: FitResult, done: Iteration, message: Catalogue) -> list[str]:
+def _iteration_lines(fitted: FitResult, done: FitIteration, message: Catalogue) -> list[str]:
     found, regression = done.fit, fitted.regression
 
     def errors(label: str, *figures: float | None) -> str:

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from elolab.tuning.study.result import RoundEnd, StudyResult
     from elolab.tuning.study.space import Dimension
     from elolab.tuning.study.spec import TuningSpec
-    from elolab.tuning.study.validation.match import Verdict
+    from elolab.tuning.study.validation.validation_games import Verdict
 
 MIN_OPTIMISM = 0.05
 """Elo: less is no optimism worth a word."""

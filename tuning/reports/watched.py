@@ -45,7 +45,7 @@ def outcome_text(directory: Path, language: str) -> str:
 
 
 def _result_in(directory: Path) -> Any:
-    from elolab.tuning.rereading import result_in
+    from elolab.tuning.stored_results import result_in
 
     result = result_in(directory)
     if result is None:

@@ -21,19 +21,20 @@ from elolab.engine.settings.limits import Limits
 from elolab.tuning.engine_check import EngineCheck
 from elolab.tuning.keys.study import NON_REGRESSION
 from elolab.tuning.matches import read_openings
-from elolab.tuning.study.rounds.budgets import legs_of
-from elolab.tuning.study.rounds.schedule import estimated_games
+from elolab.tuning.study.console_words import validation_name
+from elolab.tuning.study.rounds.budgets import estimated_games, periods_of
 from elolab.tuning.study.spec import LENGTHS, TuningSpec, min_games
-from elolab.tuning.study.validation.match import VALIDATED_METADATA, VALIDATION, Stage, stages_of, validation_series
+from elolab.tuning.study.validation.validation_games import (
+    VALIDATED_METADATA,
+    VALIDATION,
+    PlannedValidation,
+    planned_validations,
+    validation_series,
+)
 
 KIND = "tuning"
 FILE_METADATA = "tuning file"
 """Metadata with the specification's text and path, so that a validation only needs the folder."""
-
-
-def stage_name(number: int) -> str:
-    """A validation's display name."""
-    return console("elolab.tuning")("stage.slow_validation" if number else "stage.validation")
 
 
 def games_before_validation(store: Store) -> int:
@@ -65,18 +66,20 @@ class TuningPlan:
         unknown = () if stored else spec.conditions.unknown_speed(spec.limit_shares.limits)
         study = GameStage(say("stage.study"), max(games, own), limits, own, spec.budget.seconds, unknown)
         return (study, *(
-            self._stage_of(stage, number, stored, store)
-            for number, stage in enumerate(stages_of(spec.validation, games, len(self.reserved)))
+            self._stage_of(planned, number, stored, store)
+            for number, planned in enumerate(planned_validations(spec.validation, games, len(self.reserved)))
         ))  # fmt: skip
 
-    def _stage_of(self, stage: Stage, number: int, stored: Mapping[str, int], store: Store | None) -> GameStage:
+    def _stage_of(
+        self, planned: PlannedValidation, number: int, stored: Mapping[str, int], store: Store | None
+    ) -> GameStage:
         recommendation = 0 if store is None else len(store.metadata(VALIDATED_METADATA) or []) - 1
         games = stored.get(validation_series(number, recommendation), 0)
-        seconds = estimated_game_seconds([stage.limits])
-        unknown = () if stored else self.spec.conditions.unknown_speed([stage.limits])
-        most = max(2 * stage.pairs, games)
-        reach = reach_of_stage(self, replace(stage, pairs=most // 2), length_of(stage.kind, number))
-        return GameStage(stage_name(number), most, seconds, games, unknown_speed=unknown, reach=reach)
+        seconds = estimated_game_seconds([planned.limits])
+        unknown = () if stored else self.spec.conditions.unknown_speed([planned.limits])
+        most = max(2 * planned.pairs, games)
+        reach = reach_of_validation(self, replace(planned, pairs=most // 2), length_of(planned.kind, number))
+        return GameStage(validation_name(number), most, seconds, games, unknown_speed=unknown, reach=reach)
 
 
 def length_of(kind: str, number: int) -> str:
@@ -85,13 +88,13 @@ def length_of(kind: str, number: int) -> str:
     return f"[validation] {key} = {{pairs}}"
 
 
-def reach_of_stage(plan: TuningPlan, stage: Stage, length: str) -> tuple[Reach, ...]:
+def reach_of_validation(plan: TuningPlan, planned: PlannedValidation, length: str) -> tuple[Reach, ...]:
     """What a sequential validation can show; ``length`` is the key of its length."""
-    if stage.kind == "fixed":
+    if planned.kind == "fixed":
         return ()
-    kind, easier = ("no_regression", "slow_elo_upper") if stage.kind == NON_REGRESSION else ("gain", "elo_upper")
-    test, where = plan.spec.validation.test(stage.kind), plan.spec.conditions.source
-    return (reach_of_test(test, stage.pairs, kind, where, length, easier, len(plan.reserved)),)
+    kind, easier = ("no_regression", "slow_elo_upper") if planned.kind == NON_REGRESSION else ("gain", "elo_upper")
+    test, where = plan.spec.validation.test(planned.kind), plan.spec.conditions.source
+    return (reach_of_test(test, planned.pairs, kind, where, length, easier, len(plan.reserved)),)
 
 
 def prepare_tuning(spec: TuningSpec) -> TuningPlan:
@@ -124,9 +127,9 @@ def plan_of_run(plan: TuningPlan, directory: Path, concurrency: int) -> StagePla
         games = budget.games
         if games is None:
             assert budget.seconds is not None
-            legs = () if store is None else legs_of(store)
-            known = bool(legs) and plain(legs[-1].budget) == plain(budget.content())
-            games = legs[-1].games if known else max(
+            periods = () if store is None else periods_of(store)
+            known = bool(periods) and plain(periods[-1].budget) == plain(budget.content())
+            games = periods[-1].games if known else max(
                 min_games(plan.spec), estimated_games(budget.seconds, rough, concurrency)
             )  # fmt: skip
         return StagePlan(plan.spec.name, directory, plan.stages(games, store), concurrency)

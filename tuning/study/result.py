@@ -15,7 +15,7 @@ from elolab.tuning.study.playoff import Decision
 from elolab.tuning.study.rounds.pairs_of_settings import SettingsPair
 from elolab.tuning.study.space import Values
 from elolab.tuning.study.spec import TuningSpec
-from elolab.tuning.study.validation.match import Verdict
+from elolab.tuning.study.validation.validation_games import Verdict
 
 DEVIATION_ATTRIBUTE = "deviation"
 """The trial attribute with ``RoundEnd.deviation``."""

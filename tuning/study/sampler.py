@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from optuna.study import Study
     from optuna.trial import FrozenTrial
 
+    from elolab.tuning.study.spec import TuningSpec
 
 PACKAGES = {"cmaes": ("cmaes",), "qmc": ("scipy",), "gp": ("torch", "scipy")}
 """Samplers that need extra packages."""
@@ -68,8 +69,47 @@ def trial_seed(seed: int, number: int) -> int:
     return int.from_bytes(hashlib.sha256(f"{seed}:{number}".encode()).digest()[:4], "big")
 
 
-class ReproducibleSampler(BaseSampler):
-    """Suggests all dimensions of a trial at once with an Optuna sampler seeded for that trial.
+def sampler_of(spec: TuningSpec) -> BaseSampler:
+    """The sampler of a study."""
+    distributions = {dimension.name: distribution_of(dimension) for dimension in spec.space.dimensions}
+    if spec.sampler == "duel":
+        return CentreSampler(spec.space.default_values, distributions)
+    return ReproducibleSampler(spec.sampler, spec.conditions.seed, distributions, spec.startup_trials)
+
+
+class WholeSetSampler(BaseSampler):
+    """Suggests all dimensions of a trial at once."""
+
+    def __init__(self, distributions: Mapping[str, BaseDistribution]) -> None:
+        self._distributions = dict(distributions)
+
+    def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
+        """All dimensions with several values."""
+        return {name: one for name, one in self._distributions.items() if not one.single()}
+
+    def sample_independent(
+        self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
+    ) -> Any:
+        """Never called for a dimension of the study: ``sample_relative`` covers them all."""
+        return self.sample_relative(study, trial, {param_name: param_distribution})[param_name]
+
+
+class CentreSampler(WholeSetSampler):
+    """Suggests the set at the centre of a round; ``rounds.pairs_of_settings`` places the pairs around it."""
+
+    def __init__(self, centre: tuple[Value, ...], distributions: Mapping[str, BaseDistribution]) -> None:
+        super().__init__(distributions)
+        self.centre = centre
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """The current centre."""
+        return dict(zip(self._distributions, self.centre, strict=True))
+
+
+class ReproducibleSampler(WholeSetSampler):
+    """Suggests all dimensions with an Optuna sampler seeded for the trial.
 
     The suggestion is repeatable, so a trial whose parameters were only partly recorded when the process died is
     completed as it would have been.
@@ -78,14 +118,8 @@ class ReproducibleSampler(BaseSampler):
     def __init__(
         self, name: str, seed: int, distributions: Mapping[str, BaseDistribution], startup_trials: int
     ) -> None:
-        self._name = name
-        self._seed = seed
-        self._distributions = dict(distributions)
-        self._startup_trials = startup_trials
-
-    def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
-        """All dimensions."""
-        return {name: one for name, one in self._distributions.items() if not one.single()}
+        super().__init__(distributions)
+        self._name, self._seed, self._startup_trials = name, seed, startup_trials
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
@@ -102,12 +136,6 @@ class ReproducibleSampler(BaseSampler):
                 if name not in found:
                     found[name] = inner.sample_independent(study, trial, name, distribution)
         return {name: found[name] for name in search_space}
-
-    def sample_independent(
-        self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
-    ) -> Any:
-        """Never called for a dimension of the study: ``sample_relative`` covers them all."""
-        return self._sampler_for(trial.number).sample_independent(study, trial, param_name, param_distribution)
 
     def _takes(self, distribution: BaseDistribution) -> bool:
         """Whether the inner sampler can draw the dimension together with others."""
@@ -144,30 +172,6 @@ def _recorded_suggestion(trial: FrozenTrial, name: str) -> dict[str, Any]:
     except json.JSONDecodeError:  # empty, or the process died between two parts
         return {}
     return recorded
-
-
-class CentreSampler(BaseSampler):
-    """Suggests the set at the centre of a round; ``rounds.pairs_of_settings`` places the pairs around it."""
-
-    def __init__(self, centre: tuple[Value, ...], distributions: Mapping[str, BaseDistribution]) -> None:
-        self.centre = centre
-        self._distributions = dict(distributions)
-
-    def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
-        """All dimensions."""
-        return dict(self._distributions)
-
-    def sample_relative(
-        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
-    ) -> dict[str, Any]:
-        """The current centre."""
-        return dict(zip(self._distributions, self.centre, strict=True))
-
-    def sample_independent(
-        self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
-    ) -> Any:
-        """Never called for a dimension of the study: ``sample_relative`` covers them all."""
-        return self.sample_relative(study, trial, {})[param_name]
 
 
 class _NumberedQuasiMonteCarlo(QMCSampler):

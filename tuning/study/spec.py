@@ -20,9 +20,9 @@ from elolab.tuning.conditions import Conditions, read_conditions, read_limits
 from elolab.tuning.external_engine import BUILD, ExternalEngine
 from elolab.tuning.keys.study import MODELLING_SAMPLERS, NON_REGRESSION, SAMPLERS, SECONDS, STUDY
 from elolab.tuning.study.playoff import SHARE
-from elolab.tuning.study.rounds.limits import LimitShares, equal_cost, normalised, target_alone
+from elolab.tuning.study.rounds.limit_shares import LimitShares, equal_cost, normalised, target_alone
 from elolab.tuning.study.space import Space, read_options, read_space
-from elolab.tuning.study.validation.limits import SLOW_FACTOR, on_processor_clock, slower
+from elolab.tuning.study.validation.slower_limits import SLOW_FACTOR, on_processor_clock, slower
 
 MOST_PAIRS = 10_000
 MOST_SLOW_PAIRS = 500

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from elolab.arena.statistics.elo import Pentanomial
@@ -9,10 +10,9 @@ from elolab.tuning.study.model.maxima import combinations, expected_remaining_ga
 from elolab.tuning.study.model.observations import Observations
 from elolab.tuning.study.model.posterior import fit
 from elolab.tuning.study.model.response import ResponseModel
-from elolab.tuning.study.result import RoundResult
-from elolab.tuning.study.rounds.limits import LimitShares
-from elolab.tuning.study.rounds.pairs_of_settings import RoundDesign, SettingsPair, design_of, first_design
-from elolab.tuning.study.rounds.schedule import Round
+from elolab.tuning.study.result import RoundEnd, RoundResult
+from elolab.tuning.study.rounds.limit_shares import LimitShares
+from elolab.tuning.study.rounds.pairs_of_settings import Round, RoundDesign, SettingsPair, design_of, first_design
 from elolab.tuning.study.space import Values
 
 REFIT_GROWTH = 1.05
@@ -27,46 +27,56 @@ class StudyState:
     observations: Observations
     openings: int
     """Number of openings in the suite, after which they repeat."""
+    limit_shares: LimitShares | None = None
+    """Limits of the settings pairs, if there are several."""
+    sampler: str = "duel"
     results: dict[int, RoundResult] = field(default_factory=dict)
     """Results by the round's number."""
+    ends: dict[int, RoundEnd] = field(default_factory=dict)
     model: ResponseModel | None = None
     best: Values | None = None
     """The model's maximum inside the sampled region, at the last fit."""
     fitted_results: int = 0
     """Number of results in the last fit."""
-    limit_shares: LimitShares | None = None
-    """Limits of the settings pairs, if there are several."""
     _seen: set[tuple[frozenset[Values], int, float]] = field(default_factory=set)
     """Settings pairs, first opening and limit of known games: a repetition would be the same games."""
 
-    def add(self, result: RoundResult, one: Round | None) -> None:
-        """Add a finished round; ``one`` is its place in the schedule, or ``None``."""
+    def add(self, result: RoundResult, rounds: Sequence[Round]) -> None:
+        """Add a finished round; a round beyond the schedule's ``rounds`` is not observed."""
         self.results[result.number] = result
-        if one is None:
-            return
-        for place, (settings, counts) in enumerate(result.results):
-            self.observe(settings, one.first_pair + place * one.game_pairs, counts)
+        for one in rounds[result.number : result.number + 1]:
+            for place, (settings, counts) in enumerate(result.results):
+                self.observe(settings, one.first_pair + place * one.game_pairs, counts)
 
     def observe(self, settings: SettingsPair, first_pair: int, counts: Pentanomial) -> None:
         """Add a settings pair's result, unless the same games are known; ``first_pair`` is its first game pair."""
         # Games are the same either way round.
-        log_limit = self.log_limit(settings)
+        shares = self.limit_shares
+        log_limit = 0.0 if shares is None else shares.log_limit(shares.of_settings_pair(settings.number))
         meeting = (frozenset((settings.first, settings.second)), first_pair % self.openings, log_limit)
         if meeting not in self._seen:
             self._seen.add(meeting)
             self.observations.add(settings.first, settings.second, counts, log_limit)
 
-    def log_limit(self, settings: SettingsPair) -> float:
-        """Logarithm of a settings pair's limit relative to the target."""
-        shares = self.limit_shares
-        return 0.0 if shares is None else shares.log_limit(shares.of_settings_pair(settings.number))
-
     def without_results(self) -> StudyState:
         """A copy with the model but no results."""
         return StudyState(
-            Observations(self.observations.space), self.openings, {}, self.model, self.best, self.fitted_results,
-            self.limit_shares,
+            Observations(self.observations.space), self.openings, self.limit_shares, self.sampler, model=self.model,
+            best=self.best, fitted_results=self.fitted_results,
         )  # fmt: skip
+
+    def note_end(self, result: RoundResult) -> RoundEnd:
+        """The state at the end of a round, which is kept in ``ends``."""
+        elo, deviation = 0.0, result.deviation
+        if self.sampler != "duel":
+            elo = result.counts.estimate().elo if result.counts.pairs else 0.0
+        elif result.elo is not None:
+            elo = result.elo
+        elif self.model is not None:
+            elo, deviation = self.model.difference(result.values, self.observations.space.default_values)
+        pairs = sum(one.counts.pairs for one in self.results.values())
+        self.ends[result.number] = RoundEnd(result.number, result.values, result.counts, elo, pairs, deviation)
+        return self.ends[result.number]
 
     def refit(self, *, is_last: bool) -> None:
         """Refit the model if enough results are new; the moment depends only on their number."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -21,7 +20,6 @@ import pytest
 
 from elolab import command_line
 from elolab.arena.notation.openings import is_reserved_for_validation
-from elolab.arena.play.damage import renew_checksums
 from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.records import GameRecord, Opening, Pairing, PlayerSpec
 from elolab.arena.run import RunError
@@ -38,9 +36,10 @@ from elolab.engine.settings.parameters import resolve
 from elolab.engine.settings.weights import STEPS, find_weights, pattern_rows, patterns_text, read_weights, steps_of
 from elolab.engine.solving import Solver
 from elolab.tuning.evaluation.fit import FitResult, FitSpec, fit_evaluation, fit_from_plain, weights_text
-from elolab.tuning.evaluation.patterns import _best_of_phase, fit_patterns
+from elolab.tuning.evaluation.held_out import FitError, is_held_out
+from elolab.tuning.evaluation.patterns import PatternSample, best_of_phases, fit_patterns
 from elolab.tuning.evaluation.positions import Scoring, positions_of
-from elolab.tuning.evaluation.ridge import FitError, Sample, fit, is_held_out, phases_of, root_mean_square
+from elolab.tuning.evaluation.ridge import Sample, fit, phases_of, root_mean_square
 from elolab.tuning.evaluation.self_play import SelfPlay, games_of, stored_games
 from elolab.tuning.reports.fit import fit_data, fit_document, fit_text
 
@@ -85,20 +84,6 @@ def test_the_games_are_the_same_in_every_folder(fitted: tuple[Path, FitResult], 
     assert run(tmp_path / "deeper" / "weights#1", iterations=2, match_pairs=3).digest == whole.digest
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:  # where there are no such files
         assert run(tmp_path / "far", iterations=2, match_pairs=3, cluster=pool).digest == whole.digest
-
-
-def test_games_of_a_folder_whose_players_had_the_path_of_their_weights_are_taken_up(
-    fitted: tuple[Path, FitResult], tmp_path: Path
-) -> None:
-    folder, whole = fitted
-    out = shutil.copytree(folder, tmp_path / "out")
-    with Store(out) as store:  # such games have other keys
-        store.connection.execute("UPDATE games SET key = substr(key, 2) || substr(key, 1, 1)")
-        renew_checksums(store.connection)
-    again = run(out, iterations=2, match_pairs=3)
-    assert len(records_in(out)) == len(records_in(fitted[0]))
-    assert [done.matches for done in again.iterations] == [done.matches for done in whole.iterations]
-    assert again.iterations[-1].weights.read_text() == whole.iterations[-1].weights.read_text()
 
 
 # Features
@@ -356,7 +341,8 @@ def sample_of(games: int, weights: np.ndarray, noise: float, seed: int = 1) -> S
     features = generator.normal(size=(count, weights.shape[1]))
     phases = generator.integers(0, len(weights), count)
     values = np.einsum("nf,nf->n", features, weights[phases])
-    return Sample(features, phases, values + noise * generator.normal(size=count), np.repeat(np.arange(games), 10))
+    results = values + noise * generator.normal(size=count)
+    return Sample(np.repeat(np.arange(games), 10), features, phases, results)
 
 
 def test_known_weights_are_found_again_and_the_error_is_the_noise() -> None:
@@ -379,7 +365,7 @@ def test_no_game_is_on_both_sides_and_what_is_held_out_changes_no_weight() -> No
     held_out = is_held_out(sample.games)
     assert held_out.sum() == 100
     assert not set(sample.games[held_out]) & set(sample.games[~held_out])
-    spoilt = Sample(sample.features, sample.phases, np.where(held_out, 1e6, sample.results), sample.games)
+    spoilt = replace(sample, results=np.where(held_out, 1e6, sample.results))
     one, other = fit(sample, 1, (0.01,)), fit(spoilt, 1, (0.01,))
     assert (one.weights == other.weights).all()
     assert one.training_error == other.training_error
@@ -394,7 +380,7 @@ def test_the_strength_is_the_one_with_the_least_held_out_error() -> None:
     assert fit(sample, 1, tuple(errors)).strengths == (min(errors, key=errors.__getitem__),)
 
 
-def pattern_sample(games: int, noise: float) -> tuple[Sample, np.ndarray, np.ndarray]:
+def pattern_sample(games: int, noise: float) -> PatternSample:
     """Results made of one feature and two instances of a pattern with twenty weights, by two phases."""
     generator = np.random.default_rng(3)
     count = 10 * games
@@ -404,12 +390,11 @@ def pattern_sample(games: int, noise: float) -> tuple[Sample, np.ndarray, np.nda
     truth = 10.0 * np.arange(20) - 95
     values = 50 * features[:, 0] + truth[numbers].sum(axis=1) * np.where(steps < 30, 1, -2)
     results = values + noise * generator.normal(size=count)
-    return Sample(features, phases_of(steps, 2), results, np.repeat(np.arange(games), 10)), steps, numbers
+    return PatternSample(np.repeat(np.arange(games), 10), features, steps, numbers, results)
 
 
 def test_pattern_weights_are_found_again_and_the_error_is_the_noise() -> None:
-    sample, steps, numbers = pattern_sample(1500, 20.0)
-    found = fit_patterns(sample, steps, numbers, 25, 2)
+    found = fit_patterns(pattern_sample(1500, 20.0), 25, 2)
     assert found.patterns is not None
     assert found.patterns.shape == (2, 25)
     assert not found.patterns[:, 20:].any(), "what never occurred weighs nothing"
@@ -425,23 +410,19 @@ def test_pattern_weights_are_found_again_and_the_error_is_the_noise() -> None:
 
 
 def test_patterns_learn_nothing_from_games_held_out() -> None:
-    sample, steps, numbers = pattern_sample(200, 20.0)
+    sample = pattern_sample(200, 20.0)
     held_out = is_held_out(sample.games)
-    spoilt = Sample(sample.features, sample.phases, np.where(held_out, 300.0, sample.results), sample.games)
-    strengths = (50.0,)
-    for phase in range(2):
-        one, other = (
-            _best_of_phase(phase, 2, some, steps, numbers, 25, held_out, strengths) for some in (sample, spoilt)
-        )
-        assert one is not None
-        assert other is not None
-        assert np.array_equal(one[1], other[1])
+    spoilt = replace(sample, results=np.where(held_out, 300.0, sample.results))
+    one, other = (best_of_phases(some, 25, {0: (50.0,), 1: (50.0,)}, ~held_out) for some in (sample, spoilt))
+    assert one.keys() == other.keys() == {0, 1}
+    for phase, (_, weights) in one.items():
+        assert np.array_equal(weights, other[phase][1])
 
 
 def test_a_phase_without_positions_takes_the_weights_beside_it() -> None:
     weights = np.array([[100.0, -50.0]])
     sample = sample_of(100, weights, noise=1.0)
-    shifted = Sample(sample.features, sample.phases + 2, sample.results, sample.games)
+    shifted = replace(sample, phases=sample.phases + 2)
     found = fit(shifted, 4)
     assert (found.weights == found.weights[2]).all()
     assert phases_of(np.array([0, 4, 5, 59]), 12).tolist() == [0, 0, 1, 11]

@@ -143,10 +143,10 @@ def sample_of(games: int, weights: np.ndarray, scale: float, seed: int = 1) -> W
     features = generator.integers(-4, 5, (count, weights.shape[1])).astype(np.int8)
     share = generator.random(count)
     shares = np.stack([share, 1 - share], axis=1)
-    empty = np.zeros(count)
-    values = values_of(WinSample(features, shares, empty, empty, empty), weights)
+    empty, numbers = np.zeros(count), np.repeat(np.arange(games), 10)
+    values = values_of(WinSample(numbers, features, shares, empty, empty), weights)
     outcomes = (generator.random(count) < expected_score(values, scale)).astype(np.float64)
-    return WinSample(features, shares, outcomes, outcomes, np.repeat(np.arange(games), 10))
+    return WinSample(numbers, features, shares, outcomes, outcomes)
 
 
 WEIGHTS = np.array([[100.0, -50.0, 7.0, 0.0], [20.0, 60.0, -20.0, 300.0]])
@@ -191,9 +191,9 @@ def test_the_weights_are_those_of_the_greatest_posterior() -> None:
 def test_what_is_held_out_changes_no_weight() -> None:
     sample = sample_of(100, WEIGHTS, 450.0)
     held_out = sample.games % 10 == 9
-    spoilt = WinSample(
-        sample.features, sample.shares, np.where(held_out, 1 - sample.outcomes, sample.outcomes),
-        np.where(held_out, 1 - sample.targets, sample.targets), sample.games,
+    spoilt = replace(
+        sample, outcomes=np.where(held_out, 1 - sample.outcomes, sample.outcomes),
+        targets=np.where(held_out, 1 - sample.targets, sample.targets),
     )  # fmt: skip
     one, other = (fit_wins(some, np.zeros((2, 4)), (), 450.0, (50.0,)) for some in (sample, spoilt))
     assert (one.weights == other.weights).all()
@@ -223,7 +223,7 @@ def test_the_best_factor_is_found_for_few_positions_of_any_size(weight: float) -
     """Also where all evaluations are right, or all wrong, so that no factor is the best."""
     features, shares = np.array([[3], [1], [-2]], np.int8), np.ones((3, 1))
     for outcomes in ([1.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.5, 1.0, 0.5]):
-        sample = WinSample(features, shares, np.array(outcomes), np.array(outcomes), np.arange(3))
+        sample = WinSample(np.arange(3), features, shares, np.array(outcomes), np.array(outcomes))
         plain, scaled = losses_of(sample, np.array([[weight]]), 450.0)
         factors = np.linspace(-20, 20, 4001)
         losses = [logistic_loss(factor * weight * features[:, 0], sample.outcomes, 450.0) for factor in factors]

@@ -15,14 +15,14 @@ from elolab.arena.play.executor import GameRunner
 from elolab.arena.play.store import Store
 from elolab.arena.records import GameJob, GameRecord
 from elolab.arena.run import RunError
-from elolab.tuning.rereading import result_in
+from elolab.tuning.stored_results import result_in
 from elolab.tuning.study.model.observations import Observations
 from elolab.tuning.study.plan import prepare_tuning
 from elolab.tuning.study.result import StudyResult
-from elolab.tuning.study.rounds.schedule import rounds_of
+from elolab.tuning.study.rounds.budgets import rounds_of
 from elolab.tuning.study.spec import load_tuning
 from elolab.tuning.study.state import StudyState
-from elolab.tuning.study.storage import STUDY_NAME, Study
+from elolab.tuning.study.storage import STUDY_NAME, RoundTrials
 from tests.tuning.study.test_tune import CountingStop, openings, outline, records_in, run, write_study
 
 OVERLAP = 2
@@ -71,7 +71,7 @@ def test_a_round_is_laid_out_from_all_but_the_last_rounds(tmp_path: Path) -> Non
     path = write(tmp_path)
     run(path, tmp_path / "out", concurrency=2)
     spec = load_tuning(path)
-    finished = Study(spec, tmp_path / "out", "nobody").finished()
+    finished = RoundTrials(spec, tmp_path / "out", "nobody").finished()
     trials = optuna.load_study(study_name="small", storage=f"sqlite:///{tmp_path / 'out' / STUDY_NAME}").trials
     rounds = rounds_of(spec, GAMES)
     assert len(trials) == len(rounds) > 2 * OVERLAP
@@ -79,7 +79,7 @@ def test_a_round_is_laid_out_from_all_but_the_last_rounds(tmp_path: Path) -> Non
     for number, trial in enumerate(trials):
         if number > OVERLAP:
             known = number - OVERLAP - 1
-            state.add(finished[known], rounds[known])
+            state.add(finished[known], rounds)
             state.refit(is_last=False)
         assert tuple(trial.params.values()) == state.design().centre
         assert trial.user_attrs["start"] == json.loads(json.dumps(state.design().plain()))
@@ -239,7 +239,7 @@ def weak_study(folder: Path, overlap: int) -> Path:
 
 
 def test_looks_that_overlap_end_where_those_in_turn_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("elolab.tuning.study.validation.match.INTERIM_PAIRS", 2)
+    monkeypatch.setattr("elolab.tuning.study.validation.validation_games.INTERIM_PAIRS", 2)
     in_turn, overlapping = weak_study(tmp_path, 0), weak_study(tmp_path, OVERLAP)
     first = run(in_turn, tmp_path / "in turn")
     ended = run(overlapping, tmp_path / "one")

@@ -17,7 +17,6 @@ import time
 import tomllib
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import optuna
@@ -51,17 +50,19 @@ from elolab.tuning.reports.study import (
     tuning_sentence,
     write_tuning_report,
 )
-from elolab.tuning.rereading import result_in
+from elolab.tuning.stored_results import result_in
+from elolab.tuning.study.console_words import validation_words
 from elolab.tuning.study.plan import FILE_METADATA, plan_of_run, prepare_tuning
-from elolab.tuning.study.result import StudyResult
-from elolab.tuning.study.rounds.schedule import PLAYOFF_SERIES, pairs_before_playoff, rounds_of
-from elolab.tuning.study.run import MAX_VALUE, RECOMMENDATION_METADATA, StudyRun, tune
+from elolab.tuning.study.result import RoundEnd, RoundResult, StudyResult
+from elolab.tuning.study.rounds.budgets import PLAYOFF_SERIES, pairs_before_playoff, rounds_of
+from elolab.tuning.study.rounds.round_stream import MAX_VALUE, seconds_per_game
 from elolab.tuning.study.spec import load_tuning
+from elolab.tuning.study.state import StudyState
 from elolab.tuning.study.storage import STUDY_NAME, without_password
-from elolab.tuning.study.validation.again import ValidationResult, plan_of_validation, validate_again
-from elolab.tuning.study.validation.match import judge, stages_of
+from elolab.tuning.study.tuning_run import RECOMMENDATION_METADATA, tune
+from elolab.tuning.study.validation.further import ValidationResult, plan_of_validation, validate_again
 from elolab.tuning.study.validation.preset import preset_text
-from elolab.tuning.study.validation.stages import validation_words
+from elolab.tuning.study.validation.validation_games import judge, planned_validations
 
 ROOT = Path(__file__).parents[3]
 
@@ -271,17 +272,11 @@ def test_a_budget_in_time_ends_at_a_round(tmp_path: Path) -> None:
     assert outline(run(path, tmp_path / "out")) == outline(study_result)
 
 
-def test_a_budget_in_time_is_not_spent_on_what_the_first_game_waits_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_budget_in_time_is_not_spent_on_what_the_first_game_waits_for() -> None:
     """Compiling took most of the time of a short study, and of what its games were taken to need."""
 
-    def seconds(first_ended: float, now: float, *, mean_ms: float | None, concurrency: int) -> float:
-        monkeypatch.setattr("elolab.tuning.study.run.time.monotonic", lambda: now)
-        store = SimpleNamespace(mean_duration_ms=lambda: mean_ms)
-        tuning = SimpleNamespace(
-            _began=100.0, _first_ended=first_ended, _games_ended=50,
-            _run=SimpleNamespace(store=store, concurrency=concurrency),
-        )  # fmt: skip
-        return StudyRun._seconds_per_game(tuning)  # type: ignore[arg-type]
+    def seconds(first_ended: float, now: float, *, mean_ms: float, concurrency: int) -> float:
+        return seconds_per_game((100.0, first_ended, now), 50, mean_ms / 1000, concurrency)
 
     assert seconds(160.5, 185.0, mean_ms=500.0, concurrency=1) == pytest.approx(0.5)
     assert seconds(100.5, 125.0, mean_ms=500.0, concurrency=1) == pytest.approx(0.5)
@@ -566,8 +561,8 @@ def test_a_validation_is_as_long_as_its_tuning_unless_asked_otherwise(
     tmp_path: Path, games: int, pairs: int, slow: int
 ) -> None:
     validation = load_tuning(write_study(tmp_path, games=games, validation={"slow": "fixed"})).validation
-    assert [stage.pairs for stage in stages_of(validation, games, 10**6)] == [pairs, slow]
-    assert [stage.pairs for stage in stages_of(validation, games, 7)] == [7, min(slow, 7)]
+    assert [stage.pairs for stage in planned_validations(validation, games, 10**6)] == [pairs, slow]
+    assert [stage.pairs for stage in planned_validations(validation, games, 7)] == [7, min(slow, 7)]
 
 
 @pytest.mark.parametrize("games", [46, 200, 4000])
@@ -578,7 +573,7 @@ def test_a_validation_by_default_probably_accepts_a_large_gain(
     tmp_path: Path, games: int, validation: dict[str, Any]
 ) -> None:
     spec = load_tuning(write_study(tmp_path, games=games, validation=validation)).validation
-    for stage in stages_of(spec, games, 10**6):
+    for stage in planned_validations(spec, games, 10**6):
         test = spec.test(stage.kind)
         assert acceptance_probability(test, target_of(test), stage.pairs) >= POWER
 
@@ -655,17 +650,6 @@ def test_a_shared_study_that_was_lost_is_told_again(tmp_path: Path) -> None:
     again = run(path, tmp_path / "out")
     assert [end.counts for end in again.rounds] == [end.counts for end in before.rounds]
     assert {record.key for record in records_in(tmp_path / "out")} == keys
-
-
-def test_rounds_that_a_lost_study_leaves_out_are_played_beside_those_it_had(tmp_path: Path) -> None:
-    path = write_study(tmp_path, storage=f"sqlite:///{tmp_path / 'shared.sqlite'}")
-    assert run(path, tmp_path / "one", stop=CountingStop(20)).interrupted
-    run(path, tmp_path / "two", stop=CountingStop(20))
-    run(path, tmp_path / "one", stop=CountingStop(20))
-    (tmp_path / "shared.sqlite").unlink()
-    ended = run(path, tmp_path / "one")
-    assert len(ended.rounds) > 1
-    assert len({end.number for end in ended.rounds}) == len(ended.rounds)
 
 
 def test_a_shared_study_of_another_specification_is_refused(tmp_path: Path) -> None:
@@ -754,15 +738,15 @@ def test_a_budget_changes_although_the_rounds_before_the_stop_had_no_games(
     path = external_study(tmp_path, "[dimensions.Ponder]\ndefault = false\nchoices = [false, true]\n")
     path.write_text(path.read_text().replace("games = 46", "games = 80").replace("round_pairs = 4\n", ""))
     (tmp_path / "few.epd").write_text(openings(14))
-    stop, take_up = StopFlag(), StudyRun._take_up
+    stop, note_end = StopFlag(), StudyState.note_end
 
-    def take_up_and_stop(study: StudyRun, one: Any) -> None:
-        take_up(study, one)
-        if one.number == 9:
+    def note_end_and_stop(state: StudyState, result: RoundResult) -> RoundEnd:
+        if result.number == 9:
             stop.set()
+        return note_end(state, result)
 
     with monkeypatch.context() as patched:
-        patched.setattr(StudyRun, "_take_up", take_up_and_stop)
+        patched.setattr(StudyState, "note_end", note_end_and_stop)
         stopped = run(path, tmp_path / "out", stop=stop)
     assert stopped.interrupted
     assert stopped.games < 2 * sum(end.counts.pairs for end in stopped.rounds)
@@ -794,7 +778,7 @@ def test_mistakes_about_external_engines_are_one_line(
 
 def stage_and_validation(path: Path) -> Any:
     validation = load_tuning(path).validation
-    return validation, stages_of(validation, 46, 100)[0]
+    return validation, planned_validations(validation, 46, 100)[0]
 
 
 def test_validations_longer_than_there_are_openings_are_refused(tmp_path: Path) -> None:
@@ -818,7 +802,7 @@ def test_only_an_accepted_upper_hypothesis_validates(tmp_path: Path) -> None:
 def test_the_slow_match_must_not_speak_against_the_set(tmp_path: Path) -> None:
     path = write_study(tmp_path, validation={"maximum_pairs": 6, "slow_pairs": 5})
     validation = load_tuning(path).validation
-    first, second = stages_of(validation, 46, 100)
+    first, second = planned_validations(validation, 46, 100)
     assert str(second.limits) == "nodes=240"
     assert (first.kind, second.kind, second.pairs) == ("sprt", "fixed", 5)
     assert judge(validation, second, Pentanomial((10, 20, 40, 20, 9))).passed
@@ -946,12 +930,12 @@ def test_what_the_study_itself_rejected_is_not_written(
     out = tmp_path / "out"
     shutil.copytree(folder / "out", out)
     (out / "weak.toml").unlink()
-    slow = stages_of(study_result.spec.validation, 46, 100)[1]
+    slow = planned_validations(study_result.spec.validation, 46, 100)[1]
     rejected = judge(study_result.spec.validation, slow, Pentanomial((90, 250, 400, 50, 10)))
     assert not rejected.passed
     monkeypatch.setattr(
-        "elolab.tuning.study.validation.match.Looks.verdict",
-        lambda looks, **named: rejected if looks._games.stage == slow else study_result.verdicts[0],
+        "elolab.tuning.study.validation.validation_games.InterimAnalyses.verdict",
+        lambda analyses, **named: rejected if analyses.games.planned == slow else study_result.verdicts[0],
     )
     monkeypatch.chdir(folder)
     assert command_line.main(["validate", str(out)]) == 3
@@ -970,7 +954,7 @@ def test_a_tuned_engine_is_started_as_it_was(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("[adjudication]", more, 1))
     spec = load_tuning(path)
     counts = Pentanomial((10, 50, 400, 250, 90))
-    verdict = judge(spec.validation, stages_of(spec.validation, 46, 100)[0], counts)
+    verdict = judge(spec.validation, planned_validations(spec.validation, 46, 100)[0], counts)
     (player,) = tomllib.loads(preset_text("0123456789ab", spec, {"Hash": 8}, verdict))["players"]
     assert (player["directory"], player["start_timeout"], player["restart"]) == (str(tmp_path), 33, "always")
     cup = {"limit": "nodes=9", "pairs": 1, "openings": str(tmp_path / "few.epd"), "players": [{}, player]}
@@ -1088,7 +1072,7 @@ def test_the_command_prints_the_outcome(
 def test_a_validation_is_told_with_true_minus_signs(played: tuple[Path, Path, StudyResult], tmp_path: Path) -> None:
     _, _, study_result = played
     spec = load_tuning(write_study(tmp_path, validation={"maximum_pairs": 6, "slow_maximum_pairs": 6}))
-    stages = stages_of(spec.validation, 46, 100)
+    stages = planned_validations(spec.validation, 46, 100)
     verdicts = tuple(judge(spec.validation, stage, Pentanomial((2, 1, 1, 1, 0))) for stage in stages)
     assert all(verdict.test is not None and verdict.test.log_likelihood_ratio < 0 for verdict in verdicts)
     assert "LLR −0." in validation_words(verdicts[0], 79)

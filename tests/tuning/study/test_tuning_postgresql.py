@@ -19,9 +19,9 @@ import pytest
 from elolab.engine.engine import StopFlag
 from elolab.engine.errors import UserError
 from elolab.tuning.study.result import StudyResult
-from elolab.tuning.study.run import tune
 from elolab.tuning.study.spec import load_tuning
-from elolab.tuning.study.storage import Study
+from elolab.tuning.study.storage import RoundTrials
+from elolab.tuning.study.tuning_run import tune
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -109,7 +109,7 @@ def begin_together(url: str, folder: Path) -> None:
 
     def begin(worker: int) -> int:
         together.wait(timeout=30)
-        return Study(spec, folder, str(worker)).ask(spec.space.default_values, [])[0]
+        return RoundTrials(spec, folder, str(worker)).ask(spec.space.default_values, [])[0]
 
     with ThreadPoolExecutor(together.parties) as pool:
         assert sorted(pool.map(begin, range(together.parties))) == [0, 1, 2, 3]

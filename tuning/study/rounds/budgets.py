@@ -1,30 +1,24 @@
-"""The rounds of a run under its successive budgets, and the playoff after them."""
+"""The division of a study's budget into rounds and a playoff, also after a change of the budget."""
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from elolab.arena.play.store import Store
 from elolab.arena.run import Run, plain
 from elolab.tuning.study.playoff import SHARE
-from elolab.tuning.study.rounds.games import SettingsPairGames
-from elolab.tuning.study.rounds.schedule import (
-    PLAYOFF_SERIES,
-    Leg,
-    Round,
-    estimated_games,
-    pairs_before_playoff,
-    rounds_of_legs,
-)
-from elolab.tuning.study.spec import TuningSpec, min_games
+from elolab.tuning.study.rounds.pairs_of_settings import Round, game_pairs_per_settings_pair
+from elolab.tuning.study.rounds.settings_pair_games import SettingsPairGames
+from elolab.tuning.study.spec import DEFAULT_ROUND_PAIRS, MIN_ROUNDS, TuningSpec, min_games
 
-LEGS_METADATA = "tuning budgets"
-"""Metadata with the run's budgets and the games estimated for budgets in time: ``schedule.Leg``."""
-ESTIMATES_METADATA = "tuning estimates"
-"""Metadata of runs from before budgets could change: the games estimated for a budget in time."""
+PLAYOFF_SERIES = "playoff"
+"""The series of the playoff's games."""
+PERIODS_METADATA = "tuning budgets"
+"""Metadata with the run's ``BudgetPeriod`` values."""
 SECONDS_METADATA = "tuning seconds"
 ENDED_METADATA = "tuning rounds ended"
 """Metadata with the number of ended rounds, including rounds without games of their own."""
@@ -32,42 +26,115 @@ PLAYOFF_METADATA = "tuning playoff"
 """Metadata with the number of rounds before the playoff, and the playoff's pairs."""
 
 
-class Schedule:
-    """The schedule under the current budget; rounds begun under earlier ones stay."""
+@dataclass(frozen=True)
+class BudgetPeriod:
+    """A stretch of a study under one budget, or one estimate for a budget in time; earlier rounds stay."""
+
+    games: int
+    """The budget in games, or its estimate."""
+    budget: Mapping[str, Any]
+    """The budget as given: ``Budget.content``."""
+    rounds: int = 0
+    """Rounds begun earlier."""
+    last_settings_pairs: int | None = None
+    """Settings pairs of the last earlier round, if it was cut short."""
+    playoffs: int = 0
+    """Earlier playoffs under smaller budgets, which no longer decide."""
+
+    @property
+    def playoff_series(self) -> str:
+        """The series of its playoff's games."""
+        return f"{PLAYOFF_SERIES} {self.playoffs + 1}" if self.playoffs else PLAYOFF_SERIES
+
+
+def pairs_before_playoff(games: int, share: float = SHARE) -> int:
+    """Pairs of a budget that remain after the playoff's share."""
+    return games // 2 - int(games // 2 * share)
+
+
+def rounds_of_periods(spec: TuningSpec, periods: Iterable[BudgetPeriod]) -> tuple[Round, ...]:
+    """The rounds of a study whose budget changed."""
+    rounds: tuple[Round, ...] = ()
+    for period in periods:
+        before = rounds[: period.rounds]
+        if period.last_settings_pairs is not None:
+            before = (*before[:-1], replace(before[-1], settings_pairs=period.last_settings_pairs))
+        rounds = rounds_of(spec, period.games, before)
+    return rounds
+
+
+def rounds_of(spec: TuningSpec, games: int, before: Sequence[Round] = ()) -> tuple[Round, ...]:
+    """The rounds of a budget in games; those in ``before`` were begun under another budget and stay.
+
+    For samplers other than ``duel``, trials keep the length of the first ones; only their number changes.
+    """
+    pairs = pairs_before_playoff(games, spec.limit_shares.playoff_share(SHARE))
+    if spec.sampler != "duel":
+        each = before[0].pairs if before else trial_pairs(spec, pairs)
+        trials = max(len(before), pairs // each) if before else spec.trials
+        return tuple(Round(number, number, 1, each, number * each) for number in range(trials))
+    spent_settings_pairs = sum(one.settings_pairs for one in before)
+    spent_pairs = sum(one.pairs for one in before)
+    game_pairs = game_pairs_per_settings_pair(games)
+    left = max(0, pairs - spent_pairs) // game_pairs
+    wanted = spec.round_pairs or min(DEFAULT_ROUND_PAIRS, max(1, pairs // MIN_ROUNDS))
+    each = max(1, round(wanted / game_pairs))
+    found = list(before)
+    for start in range(0, left, each):
+        settings_pairs = min(each, left - start)
+        first_settings_pair, first_pair = spent_settings_pairs + start, spent_pairs + start * game_pairs
+        found.append(Round(len(found), first_settings_pair, settings_pairs, game_pairs, first_pair))
+    return tuple(found)
+
+
+def trial_pairs(spec: TuningSpec, pairs: int) -> int:
+    """Pairs per trial for samplers other than ``duel``."""
+    if spec.budget.games is None:
+        return spec.round_pairs or max(1, DEFAULT_ROUND_PAIRS // 4)
+    return max(1, pairs // spec.trials)
+
+
+def estimated_games(seconds: float, seconds_per_game: float, concurrency: int) -> int:
+    """Number of games that fit in a time."""
+    return max(2, math.floor(seconds * concurrency / max(seconds_per_game, 1e-6)))
+
+
+class BudgetSchedule:
+    """The rounds under the current budget; rounds begun under earlier budgets stay."""
 
     def __init__(self, spec: TuningSpec, run: Run, games: SettingsPairGames) -> None:
         self._spec, self._run, self._store, self._games = spec, run, run.store, games
         self._seconds_before = float(run.store.metadata(SECONDS_METADATA) or 0.0)
         self._started = time.monotonic()
-        self.legs = self._planned_legs()
-        """The run's budgets; the last is the current one."""
-        self.rounds = rounds_of_legs(spec, self.legs)
+        self.periods = self._planned_periods()
+        """The run's budgets; the last one applies now."""
+        self.rounds = rounds_of_periods(spec, self.periods)
 
-    def _planned_legs(self) -> tuple[Leg, ...]:
-        legs, wanted = legs_of(self._store, (self._run.recorded or {}).get("budget")), self._spec.budget
-        if not legs:
-            legs = (Leg(self._games_allowed(0), wanted.content()),)
-        elif plain(legs[-1].budget) != plain(wanted.content()):
-            return self._with_other_budget(legs)
-        self._store.record_metadata({LEGS_METADATA: [asdict(leg) for leg in legs]})
-        return legs
+    def _planned_periods(self) -> tuple[BudgetPeriod, ...]:
+        periods, wanted = periods_of(self._store), self._spec.budget
+        if not periods:
+            periods = (BudgetPeriod(self._games_allowed(0), wanted.content()),)
+        elif plain(periods[-1].budget) != plain(wanted.content()):
+            return self._with_other_budget(periods)
+        self._store.record_metadata({PERIODS_METADATA: [asdict(period) for period in periods]})
+        return periods
 
-    def _with_other_budget(self, legs: tuple[Leg, ...]) -> tuple[Leg, ...]:
+    def _with_other_budget(self, periods: tuple[BudgetPeriod, ...]) -> tuple[BudgetPeriod, ...]:
         """Continue under another budget: begun rounds stay, and a begun playoff if no round follows it."""
-        before = rounds_of_legs(self._spec, legs)
+        before = rounds_of_periods(self._spec, periods)
         series = [outcome.pairing.series for outcome in self._store.outcomes()]
         games = self._games_allowed(sum(one == "" or one.startswith(PLAYOFF_SERIES) for one in series))
         playoff = self._store.metadata(PLAYOFF_METADATA)
         ended = int(self._store.metadata(ENDED_METADATA) or 0) if playoff is None else int(playoff[0])
         begun, last = begun_before(before, self._games, self._pairs_before_playoff(games), ended)
-        leg = Leg(games, self._spec.budget.content(), begun, last, legs[-1].playoffs)
-        more = games > legs[-1].games and len(rounds_of_legs(self._spec, (*legs, leg))) > begun
+        period = BudgetPeriod(games, self._spec.budget.content(), begun, last, periods[-1].playoffs)
+        more = games > periods[-1].games and len(rounds_of_periods(self._spec, (*periods, period))) > begun
         if playoff is not None and more:
-            leg, playoff = replace(leg, playoffs=leg.playoffs + 1), None
-        legs = (*legs, leg)
-        changed = {LEGS_METADATA: [asdict(leg) for leg in legs], PLAYOFF_METADATA: playoff}
+            period, playoff = replace(period, playoffs=period.playoffs + 1), None
+        periods = (*periods, period)
+        changed = {PERIODS_METADATA: [asdict(period) for period in periods], PLAYOFF_METADATA: playoff}
         self._store.record_metadata(changed)
-        return legs
+        return periods
 
     def _games_allowed(self, played: int) -> int:
         """The budget in games; for a budget in time, an estimate from stored games or rough figures."""
@@ -86,14 +153,14 @@ class Schedule:
         Rounds that may already be in progress stay. Returns whether the others changed.
         """
         budget = self._spec.budget.seconds
-        if budget is None or len(self.legs) != 1:
+        if budget is None or len(self.periods) != 1:
             return False
         games = estimated_games(budget, seconds, 1)
         kept = self.rounds[: 1 + self._spec.overlap]
         games = max(games, min_games(self._spec), 4 * sum(one.pairs for one in kept))
-        self.legs = (*self.legs, Leg(games, self._spec.budget.content(), len(kept)))
-        self._store.record_metadata({LEGS_METADATA: [asdict(leg) for leg in self.legs]})
-        self.rounds = rounds_of_legs(self._spec, self.legs)
+        self.periods = (*self.periods, BudgetPeriod(games, self._spec.budget.content(), len(kept)))
+        self._store.record_metadata({PERIODS_METADATA: [asdict(period) for period in self.periods]})
+        self.rounds = rounds_of_periods(self._spec, self.periods)
         return True
 
     def is_over(self, number: int) -> bool:
@@ -124,7 +191,7 @@ class Schedule:
         if playoff is None:
             return missing + 2 * pairs
         before = sum(one.pairs for one in self.rounds[: playoff[0]])
-        return missing + self._games.missing_games(before, pairs, self.legs[-1].playoff_series)
+        return missing + self._games.missing_games(before, pairs, self.periods[-1].playoff_series)
 
     def playoff_pairs(self, finished: int) -> int:
         """Pairs of the playoff; for a budget in time, based on the ``finished`` rounds."""
@@ -183,12 +250,6 @@ def begun_before(rounds: Sequence[Round], games: SettingsPairGames, pairs: int, 
     return ended, None
 
 
-def legs_of(store: Store, budget: Mapping[str, Any] | None = None) -> tuple[Leg, ...]:
-    """The budgets of a run; for a run from before budgets could change, its recorded one."""
-    recorded = store.metadata(LEGS_METADATA)
-    if recorded is not None:
-        return tuple(Leg(**leg) for leg in recorded)
-    if budget is None:
-        return ()
-    estimates = store.metadata(ESTIMATES_METADATA) or [budget["games"]]
-    return tuple(Leg(games, budget, rounds) for rounds, games in enumerate(estimates))
+def periods_of(store: Store) -> tuple[BudgetPeriod, ...]:
+    """The budgets of a run."""
+    return tuple(BudgetPeriod(**period) for period in store.metadata(PERIODS_METADATA) or ())

@@ -29,7 +29,7 @@ import numpy as np
 from elolab.engine.settings.parameters import Value
 from elolab.tuning.study.model.posterior import PAIRS_OF_TWO_HILLS
 from elolab.tuning.study.model.response import ResponseModel
-from elolab.tuning.study.space import Dimension, Space
+from elolab.tuning.study.space import Dimension, Space, Values
 
 HALF_WIDTH, HALF_WIDTH_PAIRS, HALF_WIDTH_CURVATURE = 0.19, 400, 1000.0
 """Of a range: how far each set lies from the middle of its settings pair after so many game pairs, in a dimension of
@@ -89,19 +89,50 @@ class SettingsPair:
     """Two sets of parameters and their place in the schedule. Values are in the order of the dimensions."""
 
     number: int
-    first: tuple[Value, ...]
-    second: tuple[Value, ...]
+    first: Values
+    second: Values
+
+
+@dataclass(frozen=True)
+class ScheduledSettingsPair:
+    """A pair of settings and its place among the run's pairs of games."""
+
+    settings: SettingsPair
+    first_pair: int
+    pairs: int
+    round: int = 0
+    series: str = ""
+
+
+@dataclass(frozen=True)
+class Round:
+    """A part of the schedule: one Optuna trial."""
+
+    number: int
+    first_settings_pair: int
+    """Number of its first settings pair."""
+    settings_pairs: int
+    """Number of settings pairs."""
+    game_pairs: int
+    """Pairs of games per settings pair."""
+    first_pair: int
+    """Place of its first pair of games in the schedule."""
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of games of the round."""
+        return self.settings_pairs * self.game_pairs
 
 
 @dataclass(frozen=True)
 class RoundDesign:
     """What the settings pairs of a round are designed around."""
 
-    centre: tuple[Value, ...]
+    centre: Values
     meetings: Meetings
     curvatures: tuple[float, ...] = ()
     """Of the ranges in turn, Elo over range squared; empty while nothing is known."""
-    rival: tuple[Value, ...] = ()
+    rival: Values = ()
     """Another summit, which may be the higher one; empty if none is known of."""
     rival_curvatures: tuple[float, ...] = ()
     rival_share: float = 0.0
@@ -118,7 +149,7 @@ class RoundDesign:
         return [list(self.curvatures), [[list(row) for row in rows] for rows in self.meetings], *rival]
 
     @staticmethod
-    def from_plain(centre: tuple[Value, ...], plain: Sequence[object]) -> RoundDesign:
+    def from_plain(centre: Values, plain: Sequence[object]) -> RoundDesign:
         """The inverse of ``plain``."""
         curvatures, meetings, *more = plain
         assert isinstance(curvatures, list)
@@ -137,7 +168,7 @@ def first_design(space: Space) -> RoundDesign:
     return RoundDesign(_listed(space, space.default_values), tuple(_even(size) for size in sizes))
 
 
-def design_of(model: ResponseModel, best: tuple[Value, ...]) -> RoundDesign:
+def design_of(model: ResponseModel, best: Values) -> RoundDesign:
     """At the model's maximum ``best``, choices by the posterior."""
     meetings = tuple(
         _meetings(model.effects(place)) for place, dimension in enumerate(model.space.dimensions) if dimension.choices
@@ -157,7 +188,7 @@ def _rounded(curvatures: Iterable[float]) -> tuple[float, ...]:
     return tuple(float(f"{curvature:.{CURVATURE_DIGITS}g}") for curvature in curvatures)
 
 
-def _listed(space: Space, values: Sequence[Value]) -> tuple[Value, ...]:
+def _listed(space: Space, values: Sequence[Value]) -> Values:
     """The nearest set of values that the dimensions list; the base may lie between or beyond them."""
     return tuple(
         (value if value in dimension.choices else dimension.choices[0])
@@ -222,6 +253,22 @@ def design_pair(space: Space, seed: int, design: RoundDesign, number: int, pairs
     return SettingsPair(number, first, second)
 
 
+def design_round(space: Space, seed: int, design: RoundDesign, one: Round) -> list[ScheduledSettingsPair]:
+    """All settings pairs of a round."""
+    pairs = []
+    for place in range(one.settings_pairs):
+        first_pair = one.first_pair + place * one.game_pairs
+        settings = design_pair(space, seed, design, one.first_settings_pair + place, first_pair)
+        pairs.append(ScheduledSettingsPair(settings, first_pair, one.game_pairs, one.number))
+    return pairs
+
+
+def trial_against_base(space: Space, values: Values, one: Round) -> list[ScheduledSettingsPair]:
+    """The settings pair of a round with another sampler than ``duel``: the trial's set against the base."""
+    settings = SettingsPair(one.first_settings_pair, space.effective_values(values), space.default_values)
+    return [ScheduledSettingsPair(settings, one.first_pair, one.game_pairs, one.number)]
+
+
 def sides_of(design: RoundDesign, seed: int, number: int, pairs: int) -> tuple[Side, Side]:
     """Where the first and the second set of settings pair ``number``, after so many game pairs, are."""
     if design.is_first or pairs < PAIRS_OF_TWO_HILLS:
@@ -240,7 +287,7 @@ def sides_of(design: RoundDesign, seed: int, number: int, pairs: int) -> tuple[S
 
 def _drawn_sets(
     space: Space, design: RoundDesign, sides: tuple[Side, Side], pairs: int, drawn: Sequence[float]
-) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
+) -> tuple[Values, Values]:
     """The two sets of a settings pair after so many game pairs, by three draws per dimension."""
     meetings = iter(design.meetings)
     ordered = 0

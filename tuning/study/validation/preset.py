@@ -15,7 +15,7 @@ from elolab.engine.settings.configuration import specification_word
 from elolab.engine.settings.limits import OWN_LEVEL, Limits
 from elolab.engine.settings.parameters import Value
 from elolab.tuning.study.spec import TuningSpec
-from elolab.tuning.study.validation.match import Verdict
+from elolab.tuning.study.validation.validation_games import Verdict
 
 PRESET_METADATA = "tuning preset"
 """Where the recommendation was written."""

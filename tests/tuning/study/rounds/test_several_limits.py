@@ -23,11 +23,11 @@ from elolab.tuning.study.model.hill import Hill, HillOverLimits
 from elolab.tuning.study.model.maxima import maximum
 from elolab.tuning.study.model.observations import Observations
 from elolab.tuning.study.model.posterior import fit
-from elolab.tuning.study.rounds.limits import LimitShares, equal_cost, target_alone
-from elolab.tuning.study.rounds.schedule import pairs_before_playoff, rounds_of
-from elolab.tuning.study.run import tune
+from elolab.tuning.study.rounds.budgets import pairs_before_playoff, rounds_of
+from elolab.tuning.study.rounds.limit_shares import LimitShares, equal_cost, target_alone
 from elolab.tuning.study.space import Dimension, Space
 from elolab.tuning.study.spec import TuningSpec, load_tuning, tuning_from_mapping, tuning_from_text
+from elolab.tuning.study.tuning_run import tune
 
 SHORT, MIDDLE, LONG = (Limits(nodes=nodes) for nodes in (1250, 5000, 20_000))
 STUDY = {"game": "xiangqi", "limit": "nodes=20000", "budget": {"games": 8000}, "parameters": ["null_depth"]}

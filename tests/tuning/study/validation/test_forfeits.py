@@ -11,7 +11,7 @@ import pytest
 
 from elolab import command_line
 from elolab.tuning.reports.study import tuning_data
-from elolab.tuning.rereading import result_in
+from elolab.tuning.stored_results import result_in
 
 MOCK_ENGINES = Path(__file__).parents[3] / "support" / "mock_engines.py"
 

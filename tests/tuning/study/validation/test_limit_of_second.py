@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from elolab.engine.settings.limits import Limits
-from elolab.tuning.study.validation.limits import on_processor_clock, slower
+from elolab.tuning.study.validation.slower_limits import on_processor_clock, slower
 
 
 @pytest.mark.parametrize(

@@ -17,12 +17,18 @@ from scipy import optimize
 from elolab.arena.statistics.elo import Pentanomial, log_likelihood_ratios, sequential_test
 from elolab.engine.errors import UserError
 from elolab.tuning.reports.study import tuning_data, verdict_sentence, write_tuning_report
-from elolab.tuning.rereading import result_in
+from elolab.tuning.stored_results import result_in
 from elolab.tuning.study.plan import prepare_tuning
 from elolab.tuning.study.result import StudyResult
-from elolab.tuning.study.run import tune
 from elolab.tuning.study.spec import INTERIM_PAIRS, TuningSpec, load_tuning, tuning_from_mapping, tuning_from_text
-from elolab.tuning.study.validation.match import Looks, Stage, Verdict, judge, stages_of
+from elolab.tuning.study.tuning_run import tune
+from elolab.tuning.study.validation.validation_games import (
+    InterimAnalyses,
+    PlannedValidation,
+    Verdict,
+    judge,
+    planned_validations,
+)
 
 STUDY = {"game": "xiangqi", "limit": "nodes=1000", "budget": {"games": 8000}, "parameters": ["null_depth"]}
 
@@ -32,16 +38,16 @@ def study(**validation: Any) -> TuningSpec:
 
 
 def verdict_of(spec: TuningSpec, *counts: int) -> Verdict:
-    return judge(spec.validation, stages_of(spec.validation, 8000, 10_000)[1], Pentanomial(counts))  # type: ignore[arg-type]
+    return judge(spec.validation, planned_validations(spec.validation, 8000, 10_000)[1], Pentanomial(counts))  # type: ignore[arg-type]
 
 
 def test_it_comes_second_on_the_processor_clock_and_is_as_long_as_the_first() -> None:
-    first, second = stages_of(study().validation, 8000, 10_000)
+    first, second = planned_validations(study().validation, 8000, 10_000)
     assert (first.kind, second.kind) == ("sprt", "non_regression")
     assert (str(second.limits), second.pairs) == ("move_time=0.004,cpu", first.pairs)
     shorter = study(maximum_pairs=900, slow_maximum_pairs=700)
-    assert [stage.pairs for stage in stages_of(shorter.validation, 8000, 10_000)] == [900, 700]
-    assert [stage.pairs for stage in stages_of(shorter.validation, 8000, 50)] == [50, 50]
+    assert [stage.pairs for stage in planned_validations(shorter.validation, 8000, 10_000)] == [900, 700]
+    assert [stage.pairs for stage in planned_validations(shorter.validation, 8000, 50)] == [50, 50]
 
 
 @pytest.mark.parametrize(
@@ -65,7 +71,10 @@ def test_only_an_accepted_upper_hypothesis_passes(counts: tuple[int, ...], verdi
 
 def test_a_match_that_was_stopped_is_not_passed_whatever_it_shows() -> None:
     validation = study().validation
-    for stage in (stages_of(validation, 8000, 10_000)[0], Stage(validation.limits, "fixed", 5000)):
+    for stage in (
+        planned_validations(validation, 8000, 10_000)[0],
+        PlannedValidation(validation.limits, "fixed", 5000),
+    ):
         found = judge(validation, stage, Pentanomial((0, 0, 10, 500, 2000)))
         assert [found.passed, replace(found, unfinished_of=5000).passed] == [True, False]
 
@@ -93,13 +102,13 @@ def test_all_games_are_there_but_those_after_the_verdict_do_not_count(
         missing_games=lambda matches: 0,
         counts=lambda match: Pentanomial(tuple(len(match) * (place == outcome) for place in range(5))),  # type: ignore[arg-type]
     )
-    stage = Stage(spec.validation.limits, "sprt", 110)
-    games = SimpleNamespace(spec=spec, table=table, stage=stage, most_pairs=110, match=lambda pairs: pairs)
-    looks = Looks(games, decided_after)  # type: ignore[arg-type]
-    looks.take_up()
-    verdict = looks.verdict(is_complete=True)
+    stage = PlannedValidation(spec.validation.limits, "sprt", 110)
+    games = SimpleNamespace(spec=spec, table=table, planned=stage, most_pairs=110, match=lambda pairs: pairs)
+    analyses = InterimAnalyses(games, decided_after)  # type: ignore[arg-type]
+    analyses.analyse()
+    verdict = analyses.verdict(is_complete=True)
     assert verdict is not None
-    assert (looks.is_over, verdict.counts.pairs, verdict.passed) == (True, pairs, outcome == 4)
+    assert (analyses.is_over, verdict.counts.pairs, verdict.passed) == (True, pairs, outcome == 4)
 
 
 def test_undecided_is_said_not_to_be_validated() -> None:
@@ -117,7 +126,7 @@ def test_undecided_is_said_not_to_be_validated() -> None:
 )
 def test_the_hypothesis_that_was_accepted_is_said(counts: tuple[int, ...], said: list[tuple[str, str]]) -> None:
     validation = study().validation
-    for stage, words in zip(stages_of(validation, 8000, 10_000), said, strict=True):
+    for stage, words in zip(planned_validations(validation, 8000, 10_000), said, strict=True):
         found = judge(validation, stage, Pentanomial(counts))  # type: ignore[arg-type]
         ends = [verdict_sentence(found, name).split(comma)[-1] for name, comma in (("en", ", "), ("zh", "，"))]
         assert tuple(ends) == words
@@ -138,7 +147,7 @@ def share_of_worse_tests(counts: Pentanomial, batch: int) -> float:
 
 def test_the_likelihood_of_superiority_belongs_to_the_interval() -> None:
     validation = study(elo_upper=60).validation
-    first, second = stages_of(validation, 8000, 10_000)
+    first, second = planned_validations(validation, 8000, 10_000)
     counts = Pentanomial((7, 4, 35, 0, 4))
     found = judge(validation, first, counts)
     assert found.after_test is not None
@@ -172,7 +181,7 @@ def test_more_pairs_than_openings_are_refused(key: str) -> None:
 
 def test_studies_from_before_there_were_such_tests_keep_their_match_of_fixed_length() -> None:
     old = tuning_from_text(json.dumps(STUDY), "small.toml")
-    second = stages_of(old.validation, 8000, 10_000)[1]
+    second = planned_validations(old.validation, 8000, 10_000)[1]
     assert (second.kind, str(second.limits), second.pairs) == ("fixed", "nodes=4000", 500)
     assert "slow_elo_lower" not in old.content()["validation"]
     for spec in (study(), study(slow="off"), study(slow_pairs=7)):

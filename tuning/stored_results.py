@@ -114,8 +114,8 @@ def _remove_abandoned_copies() -> None:
 
 
 def _study(recorded: Any, copy: Path, directory: Path) -> Any:
-    from elolab.tuning.study.run import play_study
     from elolab.tuning.study.spec import tuning_from_text
+    from elolab.tuning.study.tuning_run import play_study
     from elolab.tuning.study.validation.preset import written_preset
 
     spec = tuning_from_text(*recorded)

@@ -1,4 +1,4 @@
-"""New matches on reserved openings, which decide whether a gain is real."""
+"""Validations: new matches on reserved openings, which decide whether a gain is real."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from elolab.tuning.ablation.speed import SpeedRow
 from elolab.tuning.matches import Match, MatchTable
 from elolab.tuning.study.spec import INTERIM_PAIRS, TuningSpec, Validation
 
-MAX_STAGES = 2
+MAX_OWN_VALIDATIONS = 2
 """Maximum number of a study's own validations; further ones come after them."""
 VALIDATED_METADATA = "tuning validated"
 """Metadata with the validated recommendations in order; a larger budget may add one."""
@@ -81,8 +81,8 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Stage:
-    """A planned validation match."""
+class PlannedValidation:
+    """The limits, kind and length of a validation."""
 
     limits: Limits
     kind: str
@@ -90,16 +90,16 @@ class Stage:
     """Its length, or the maximum of a sequential test."""
 
 
-def stages_of(validation: Validation, games: int, openings: int) -> list[Stage]:
+def planned_validations(validation: Validation, games: int, openings: int) -> list[PlannedValidation]:
     """The matches that a study's recommendation must pass, in order; ``games`` is the length of the study.
 
     Each pair has its own opening; ``openings`` is the number available.
     """
-    stages = [Stage(validation.limits, "sprt", min(openings, validation.pairs(games)))]
+    planned = [PlannedValidation(validation.limits, "sprt", min(openings, validation.pairs(games)))]
     if validation.slow != "off":
         pairs = min(openings, validation.pairs_of_slow_match(games))
-        stages.append(Stage(validation.slow_limits, validation.slow, pairs))
-    return stages
+        planned.append(PlannedValidation(validation.slow_limits, validation.slow, pairs))
+    return planned
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class ValidationGames:
     openings: tuple[int, ...]
     """Places in the suite, one per pair."""
     values: Mapping[str, Value]
-    stage: Stage
+    planned: PlannedValidation
     series: str
     chosen: tuple[int, ...] | None = None
     """Numbers of the pairs it may use, in order; each has the opening at its number modulo their count.
@@ -126,7 +126,7 @@ class ValidationGames:
 
     def match(self, pairs: range) -> Match:
         """A match of some of its pairs."""
-        limits, numbers = self.stage.limits, self.pair_numbers[pairs.start : pairs.stop]
+        limits, numbers = self.planned.limits, self.pair_numbers[pairs.start : pairs.stop]
         return Match(
             variant=self.spec.player(self.values, limits),
             reference=self.spec.player(self.spec.space.default, limits),
@@ -154,7 +154,7 @@ class ValidationGames:
     @property
     def most_pairs(self) -> int:
         """Its maximum pairs, or more if a larger maximum had applied before."""
-        return max(min(self.stage.pairs, len(self.pair_numbers)), self.stored_pairs)
+        return max(min(self.planned.pairs, len(self.pair_numbers)), self.stored_pairs)
 
     @property
     def missing_games(self) -> int:
@@ -162,12 +162,11 @@ class ValidationGames:
         return self.table.missing_games([self.match(range(self.most_pairs))])
 
 
-class Looks:
+class InterimAnalyses:
     """The progress of a validation: a sequential test is analysed after every ``INTERIM_PAIRS`` pairs.
 
-    Looks are analysed in order, each once all earlier games have ended. Up to ``overlap`` later looks may have begun by
-    then. The deciding look's later games are played to their end, so that the games do not depend on the concurrency,
-    but they do not count.
+    The analyses are made in order, each once all earlier games have ended. Up to ``overlap`` later parts may have begun
+    by then. They are played to their end, so that the games do not depend on the concurrency, but do not count.
     """
 
     def __init__(
@@ -176,12 +175,14 @@ class Looks:
         decided_after: int | None = None,
         show: Callable[[Verdict], None] = lambda verdict: None,
     ) -> None:
-        """``decided_after`` preserves the verdict of a test that was decided after that many pairs; ``show`` gets each
-        verdict."""
-        self._games, self._show = games, show
+        """``decided_after`` keeps the verdict of a test that was decided after that many pairs.
+
+        ``show`` gets each verdict.
+        """
+        self.games, self._show = games, show
         self._longest = games.most_pairs
         end = self._longest if decided_after is None else min(self._longest, decided_after)
-        step = end if games.stage.kind == "fixed" else INTERIM_PAIRS
+        step = end if games.planned.kind == "fixed" else INTERIM_PAIRS
         self._parts = [games.match(range(start, min(start + step, end))) for start in range(0, end, step)]
         self._taken = 0
         self._counts = Pentanomial((0, 0, 0, 0, 0))
@@ -194,41 +195,41 @@ class Looks:
         return self._taken == len(self._parts) or (test is not None and test.verdict != "undecided")
 
     def parts(self) -> Iterator[Match | None]:
-        """The matches to play, look by look; ``None`` while an earlier look must end first."""
+        """The matches to play, part by part; ``None`` while an earlier part must end first."""
         for number, match in enumerate(self._parts):
-            while number > self._taken - self.is_over + self._games.spec.overlap:
+            while number > self._taken - self.is_over + self.games.spec.overlap:
                 if self.is_over:
                     return
                 yield None
             yield match
 
-    def take_up(self) -> None:
-        """Analyse all looks whose games are complete."""
-        table = self._games.table
+    def analyse(self) -> None:
+        """Analyse all parts whose games are complete."""
+        table = self.games.table
         while not self.is_over and not table.missing_games([self._parts[self._taken]]):
             self._counts += table.counts(self._parts[self._taken])
             self._taken += 1
-            self._verdict = judge(self._games.spec.validation, self._games.stage, self._counts)
+            self._verdict = judge(self.games.spec.validation, self.games.planned, self._counts)
             self._show(self._verdict)
 
     def verdict(self, *, is_complete: bool) -> Verdict | None:
-        """The verdict of the last look, or of all complete pairs unless ``is_complete``; ``None`` without any."""
+        """The verdict of the last analysis, or of all complete pairs unless ``is_complete``; ``None`` without any."""
         if is_complete:
             return self._verdict
         counts = self._counts
         if not self.is_over:
-            counts += self._games.table.counts(self._parts[self._taken])
+            counts += self.games.table.counts(self._parts[self._taken])
         if not counts.pairs:
             return None
-        return replace(judge(self._games.spec.validation, self._games.stage, counts), unfinished_of=self._longest)
+        return replace(judge(self.games.spec.validation, self.games.planned, counts), unfinished_of=self._longest)
 
 
-def judge(validation: Validation, stage: Stage, counts: Pentanomial) -> Verdict:
-    """The verdict of a stage at these counts."""
-    if stage.kind == "fixed":
-        return Verdict(counts, stage.limits, stage.kind, None)
-    test = validation.test(stage.kind)
-    return Verdict(counts, stage.limits, stage.kind, test.test(counts), test.estimate(counts))
+def judge(validation: Validation, planned: PlannedValidation, counts: Pentanomial) -> Verdict:
+    """The verdict of a validation at these counts."""
+    if planned.kind == "fixed":
+        return Verdict(counts, planned.limits, planned.kind, None)
+    test = validation.test(planned.kind)
+    return Verdict(counts, planned.limits, planned.kind, test.test(counts), test.estimate(counts))
 
 
 def validation_series(number: int, recommendation: int = 0) -> str:

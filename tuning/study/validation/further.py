@@ -14,27 +14,35 @@ from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats, caveats_of
 from elolab.arena.run import Purpose, Run, RunError, RunOptions, check_directory, engines_of
 from elolab.arena.statistics.faults import FORFEITS, FaultCount, faults_of
 from elolab.engine.errors import argument
-from elolab.engine.language import console
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import Value
-from elolab.tuning.matches import MatchTable
-from elolab.tuning.study.plan import FILE_METADATA, TuningPlan, plan_of_run, prepare_tuning, purpose_of, reach_of_stage
-from elolab.tuning.study.run import RECOMMENDATION_METADATA
-from elolab.tuning.study.spec import TuningSpec
-from elolab.tuning.study.validation.match import VALIDATED_METADATA, Stage, Verdict, validation_series
-from elolab.tuning.study.validation.preset import write_preset
-from elolab.tuning.study.validation.stages import (
-    further_games,
+from elolab.tuning.study.console_words import validation_name
+from elolab.tuning.study.plan import (
+    FILE_METADATA,
+    TuningPlan,
+    plan_of_run,
+    prepare_tuning,
+    purpose_of,
+    reach_of_validation,
+)
+from elolab.tuning.study.spec import TuningSpec, tuning_from_text
+from elolab.tuning.study.tuning_run import RECOMMENDATION_METADATA
+from elolab.tuning.study.validation.playing import (
+    RecommendedGames,
     games_to_validate,
     known_number,
     known_recommendation,
     number_of,
-    own_validations,
     pairs_of_match,
-    play_stage,
-    recommendation_number,
-    stored_of,
+    play_validation,
     stored_verdict,
+)
+from elolab.tuning.study.validation.preset import write_preset
+from elolab.tuning.study.validation.validation_games import (
+    VALIDATED_METADATA,
+    PlannedValidation,
+    Verdict,
+    validation_series,
 )
 
 
@@ -80,51 +88,46 @@ def validate_again(
 ) -> ValidationResult:
     """Let the recommendation of a finished study play the base again on the reserved openings.
 
-    By default a sequential test at the tuning's limit, which has ``maximum_pairs`` at most; ``pairs`` makes it a match
+    By default a sequential test at the tuning's limit, with at most ``maximum_pairs`` pairs; ``pairs`` makes it a match
     of fixed length, which counts no games of sequential tests. A recommendation that a sequential test accepts is
-    written as a preset, unless a match of the study speaks against it. Given again it plays only what is missing.
-    Raises ``UserError`` if the folder holds no finished study, or another engine's games.
+    written as a preset, unless a match of the study rejects it. A repeated call plays only the missing games. Raises
+    ``UserError`` if the folder holds no finished study, or another engine's games.
     """
     plan, named = _recommended(directory)
-    spec = plan.spec
-    accepts = options.get("accept_engine_change", False)
-    planned, _ = plan_of_validation(directory, limits, pairs, maximum_pairs, 1, accepts_changes=accepts)
-    planned.refuse_the_impossible()
-    with Run(directory, _purpose_of_validation(plan, limits), **options) as run:
-        table, again = MatchTable(spec.conditions.of_games, plan.suite, run), recommendation_number(run.store, named)
-        stage = further_stage(plan, run.store, limits, pairs, maximum_pairs, again)
-        number = number_of(run.store, stage)
-        games = further_games(plan, run.store, table, named, stage, number, again)
-        planned = _planned(plan, directory, run.concurrency, stage, games.most_pairs, stored_of(games))
-        run.progress.announce(planned)
-        verdict = play_stage(run, games, planned.stages[0].name)
+    spec, accepts = plan.spec, options.get("accept_engine_change", False)
+    stages, purpose = plan_of_validation(directory, limits, pairs, maximum_pairs, 1, accepts_changes=accepts)
+    stages.refuse_the_impossible()
+    with Run(directory, purpose, **options) as run:
+        recommended = RecommendedGames(plan, run, named)
+        planned = further_validation(plan, run.store, limits, pairs, maximum_pairs, recommended.recommendation)
+        games = recommended.requested(number_of(run.store, planned), planned)
+        run.progress.announce(replace(stages, concurrency=run.concurrency))
+        verdict = play_validation(run, games, stages.stages[0].name)
         engine = engines_of(run.store)
         counted = games.keys(0 if verdict is None else verdict.counts.pairs)
         faults = faults_of(record for record in run.store.ended_by(FORFEITS) if record.key in counted)
         caveats = caveats_of(run.store, faults, len(counted))
-        # The study's own match, so far; stages after a failed one were not played.
-        own = [stored_verdict(games, run.store) for games in own_validations(plan, run.store, table, named, again)]
-    if verdict is not None and verdict.unfinished_of is not None:
-        return ValidationResult(spec, directory, named, verdict)
-    # Of the same kind of match at the same limit the new one is the last word.
+        # The study's own match, so far; matches after a failed one were not played.
+        own = [stored_verdict(games, run.store) for games in recommended.own()]
+    if verdict is None or verdict.unfinished_of is not None:
+        return ValidationResult(spec, directory, named, verdict, faults=faults, caveats=caveats)
+    # A new match replaces the study's own match of the same kind at the same limit.
     failed = next(
         (
             one for one in own
-            if one is not None and one.unfinished_of is None and verdict is not None and not one.passed
+            if one is not None and one.unfinished_of is None and not one.passed
             and (one.kind, one.limits) != (verdict.kind, verdict.limits)
         ),
         None,
     )  # fmt: skip
     preset = None
-    if verdict is not None and verdict.kind == "sprt" and verdict.passed and failed is None:
+    if verdict.kind == "sprt" and verdict.passed and failed is None:
         preset = write_preset(engine, spec, directory, named, verdict)
     return ValidationResult(spec, directory, named, verdict, preset, failed, faults, caveats)
 
 
 def _recommended(directory: Path) -> tuple[TuningPlan, dict[str, Value]]:
     """A folder's study and its recommendation. Raises ``RunError`` if there is nothing to validate."""
-    from elolab.tuning.study.spec import tuning_from_text
-
     recorded = values = None
     if (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as store:
@@ -145,39 +148,30 @@ def plan_of_validation(
 ) -> tuple[StagePlan, Purpose]:  # fmt: skip
     """The stages of a further validation of a folder's study, and its purpose.
 
-    Raises ``UserError`` as ``validate_again``.
+    The study's games predict its duration. Raises ``UserError`` as ``validate_again``.
     """
     plan, named = _recommended(directory)
-    purpose = _purpose_of_validation(plan, limits)
+    # The study's purpose with only this validation's sides, because the other games are not played.
+    side = Side.of("limit" if limits is None else "--limit", plan.spec.conditions.player({}, limits))
+    purpose = replace(purpose_of(plan), sides=(side,))
     check_directory(directory, purpose, accepts_changes=accepts_changes)
     with Store(directory, read_only=True) as store:
         recommendation = known_recommendation(store.metadata(VALIDATED_METADATA) or [], named)
-        stage = further_stage(plan, store, limits, pairs, maximum_pairs, recommendation)
-        series = validation_series(known_number(store, stage), recommendation)
+        planned = further_validation(plan, store, limits, pairs, maximum_pairs, recommendation)
+        series = validation_series(known_number(store, planned), recommendation)
         stored = sum(outcome.pairing.series == series for outcome in store.outcomes())
-    planned = _planned(plan, directory, concurrency, stage, stage.pairs, min(stored, 2 * stage.pairs))
-    return replace(planned, is_bound=pairs is None), purpose
-
-
-def _purpose_of_validation(plan: TuningPlan, limits: Limits | None) -> Purpose:
-    """The study's purpose with only this validation's sides, because the other games are not played."""
-    place = "limit" if limits is None else "--limit"
-    return replace(purpose_of(plan), sides=(Side.of(place, plan.spec.conditions.player({}, limits)),))
-
-
-def _planned(plan: TuningPlan, directory: Path, concurrency: int, stage: Stage, pairs: int, stored: int) -> StagePlan:
-    """The plan of a further validation; the study's games predict its duration."""
-    seconds = estimated_game_seconds([stage.limits])
-    reach = reach_of_stage(plan, replace(stage, pairs=pairs), "--maximum-pairs {pairs}")
-    games = GameStage(console("elolab.tuning")("stage.validation"), 2 * pairs, seconds, stored, reach=reach)
+    games, seconds = 2 * planned.pairs, estimated_game_seconds([planned.limits])
+    reach = reach_of_validation(plan, planned, "--maximum-pairs {pairs}")
+    stage = GameStage(validation_name(0), games, seconds, min(stored, games), reach=reach)
     study = plan_of_run(plan, directory, concurrency)
-    return StagePlan(plan.spec.name, directory, (games,), concurrency, paced_by=study)
+    is_bound = pairs is None
+    return StagePlan(plan.spec.name, directory, (stage,), concurrency, is_bound, paced_by=study), purpose
 
 
-def further_stage(
+def further_validation(
     plan: TuningPlan, store: Store, limits: Limits | None, pairs: int | None, maximum_pairs: int | None,
     recommendation: int,
-) -> Stage:  # fmt: skip
+) -> PlannedValidation:  # fmt: skip
     """The match of a further validation: a sequential test, or a fixed length of ``pairs`` pairs."""
     spec = plan.spec
     for option, wanted in (("--pairs", pairs), ("--maximum-pairs", maximum_pairs)):
@@ -194,5 +188,4 @@ def further_stage(
             f"give fewer pairs or another {argument('limit')}",
         )
     longest = pairs or maximum_pairs or spec.validation.pairs(games_to_validate(spec, store))
-    longest = min(longest, len(plan.reserved))
-    return Stage(limits, "sprt" if pairs is None else "fixed", longest)
+    return PlannedValidation(limits, "sprt" if pairs is None else "fixed", min(longest, len(plan.reserved)))

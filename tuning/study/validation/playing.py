@@ -5,26 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from elolab.arena.play.live import first_that_fits
 from elolab.arena.play.store import Store
 from elolab.arena.run import Run
-from elolab.arena.statistics.numbers import error_text, signed
 from elolab.engine.language import console
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import Value
 from elolab.tuning.ablation.speed import speed_row, spent_in
 from elolab.tuning.matches import Match, MatchTable
+from elolab.tuning.study.console_words import validation_name, validation_words
 from elolab.tuning.study.plan import TuningPlan
-from elolab.tuning.study.rounds.budgets import legs_of
+from elolab.tuning.study.rounds.budgets import periods_of
 from elolab.tuning.study.spec import TuningSpec, min_games
-from elolab.tuning.study.validation.match import (
-    MAX_STAGES,
+from elolab.tuning.study.validation.validation_games import (
+    MAX_OWN_VALIDATIONS,
     VALIDATED_METADATA,
-    Looks,
-    Stage,
+    InterimAnalyses,
+    PlannedValidation,
     ValidationGames,
     Verdict,
-    stages_of,
+    planned_validations,
     validation_series,
 )
 
@@ -36,40 +35,63 @@ DECIDED_METADATA = "tuning decided"
 """Metadata with the pairs after which a sequential test was decided, by series."""
 
 
-def own_validations(
-    plan: TuningPlan, store: Store, table: MatchTable, values: Mapping[str, Value], recommendation: int
-) -> list[ValidationGames]:
-    """The study's own validations."""
-    stages = stages_of(plan.spec.validation, games_to_validate(plan.spec, store), len(plan.reserved))
-    return [
-        ValidationGames(plan.spec, table, plan.reserved, values, stage, validation_series(number, recommendation))
-        for number, stage in enumerate(stages)
-    ]
+class RecommendedGames:
+    """The validations of the recommendation ``values`` of a run."""
+
+    def __init__(self, plan: TuningPlan, run: Run, values: Mapping[str, Value]) -> None:
+        self._plan, self._run, self._values = plan, run, values
+        self._table = MatchTable(plan.spec.conditions.of_games, plan.suite, run)
+        self.recommendation = recommendation_number(run.store, values)
+        """Number of the recommendation in the run, from 0."""
+
+    def own(self) -> list[ValidationGames]:
+        """The study's own validations."""
+        return [self._games(number, planned) for number, planned in enumerate(own_plans(self._plan, self._run.store))]
+
+    def requested(self, number: int, planned: PlannedValidation) -> ValidationGames:
+        """A separately requested validation; ``number`` is its number in the folder."""
+        chosen = None
+        if planned.kind == "fixed":
+            chosen = pairs_of_match(self._plan, self._run.store, planned.limits, self.recommendation)
+        return self._games(number, planned, chosen)
+
+    def _games(
+        self, number: int, planned: PlannedValidation, chosen: tuple[int, ...] | None = None
+    ) -> ValidationGames:  # fmt: skip
+        series = validation_series(number, self.recommendation)
+        return ValidationGames(
+            self._plan.spec, self._table, self._plan.reserved, self._values, planned, series, chosen
+        )  # fmt: skip
 
 
-def further_verdicts(
-    plan: TuningPlan, store: Store, table: MatchTable, values: Mapping[str, Value], recommendation: int
-) -> tuple[Verdict, ...]:
+def own_plans(plan: TuningPlan, store: Store) -> list[PlannedValidation]:
+    """The study's own validations, in order."""
+    return planned_validations(plan.spec.validation, games_to_validate(plan.spec, store), len(plan.reserved))
+
+
+def play_own_validations(plan: TuningPlan, run: Run, values: Mapping[str, Value]) -> list[Verdict]:
+    """Play the study's validations until one is not passed; the last verdict may be unfinished."""
+    verdicts: list[Verdict] = []
+    for number, games in enumerate(RecommendedGames(plan, run, values).own()):
+        verdict = play_validation(run, games, validation_name(number))
+        if verdict is not None:
+            verdicts.append(verdict)
+        if verdict is None or not verdict.passed:
+            break
+    return verdicts
+
+
+def further_verdicts(plan: TuningPlan, run: Run, values: Mapping[str, Value]) -> tuple[Verdict, ...]:
     """Verdicts of validations requested separately from the study."""
-    verdicts = []
-    lengths = store.metadata(LENGTHS_METADATA) or {}
-    for number, (limits, kind) in enumerate(store.metadata(VALIDATIONS_METADATA) or (), start=MAX_STAGES):
-        stage = Stage(Limits.parse(limits), kind, lengths.get(str(number), 1))
-        games = further_games(plan, store, table, values, stage, number, recommendation)
+    verdicts, store = [], run.store
+    recommended, lengths = RecommendedGames(plan, run, values), store.metadata(LENGTHS_METADATA) or {}
+    for number, (limits, kind) in enumerate(store.metadata(VALIDATIONS_METADATA) or (), start=MAX_OWN_VALIDATIONS):
+        planned = PlannedValidation(Limits.parse(limits), kind, lengths.get(str(number), 1))
+        games = recommended.requested(number, planned)
         verdict = stored_verdict(games, store)
         if verdict is not None:
             verdicts.append(with_speed(verdict, games, store))
     return tuple(verdicts)
-
-
-def further_games(
-    plan: TuningPlan, store: Store, table: MatchTable, values: Mapping[str, Value], stage: Stage, number: int,
-    recommendation: int,
-) -> ValidationGames:  # fmt: skip
-    """The games of a separately requested validation; ``number`` is its number in the folder."""
-    chosen = pairs_of_match(plan, store, stage.limits, recommendation) if stage.kind == "fixed" else None
-    series = validation_series(number, recommendation)
-    return ValidationGames(plan.spec, table, plan.reserved, values, stage, series, chosen)
 
 
 def pairs_of_match(plan: TuningPlan, store: Store, limits: Limits, recommendation: int) -> tuple[int, ...]:
@@ -81,9 +103,8 @@ def pairs_of_match(plan: TuningPlan, store: Store, limits: Limits, recommendatio
     pairs: dict[str, set[int]] = {}
     for outcome in store.outcomes():
         pairs.setdefault(outcome.pairing.series, set()).add(outcome.pairing.pair)
-    stages = stages_of(plan.spec.validation, games_to_validate(plan.spec, store), len(plan.reserved))
-    kinds = {number: [str(stage.limits), stage.kind] for number, stage in enumerate(stages)}
-    kinds.update(enumerate(store.metadata(VALIDATIONS_METADATA) or (), start=MAX_STAGES))
+    kinds = {number: [str(one.limits), one.kind] for number, one in enumerate(own_plans(plan, store))}
+    kinds.update(enumerate(store.metadata(VALIDATIONS_METADATA) or (), start=MAX_OWN_VALIDATIONS))
     begun: set[int] = set()
     tested: set[int] = set()
     for number, (limit, kind) in kinds.items():
@@ -98,8 +119,8 @@ def pairs_of_match(plan: TuningPlan, store: Store, limits: Limits, recommendatio
 
 def games_to_validate(spec: TuningSpec, store: Store) -> int:
     """The tuning's games that determine the length of its validation; for a budget in time, their estimate."""
-    legs = legs_of(store)
-    return spec.budget.games or (legs[-1].games if legs else min_games(spec))
+    periods = periods_of(store)
+    return spec.budget.games or (periods[-1].games if periods else min_games(spec))
 
 
 def recommendation_number(store: Store, values: Mapping[str, Value]) -> int:
@@ -117,40 +138,37 @@ def known_recommendation(known: Sequence[list[Value]], values: Mapping[str, Valu
     return known.index(wanted) if wanted in known else len(known)
 
 
-def stored_of(games: ValidationGames) -> int:
-    """Number of stored games of a validation."""
-    return 2 * games.most_pairs - games.missing_games
-
-
 def stored_verdict(games: ValidationGames, store: Store) -> Verdict | None:
     """The verdict of a validation's stored games; ``None`` without a complete pair."""
     decided = (store.metadata(DECIDED_METADATA) or {}).get(games.series)
-    looks = Looks(games, decided)
-    looks.take_up()
-    return looks.verdict(is_complete=looks.is_over)
+    analyses = InterimAnalyses(games, decided)
+    analyses.analyse()
+    return analyses.verdict(is_complete=analyses.is_over)
 
 
-def play_stage(run: Run, games: ValidationGames, name: str) -> Verdict | None:
-    """Play a validation and show its progress; if stopped, the verdict is unfinished, or ``None`` without a complete
-    pair."""
-    progress, stage = run.progress, games.stage
+def play_validation(run: Run, games: ValidationGames, name: str) -> Verdict | None:
+    """Play a validation and show its progress.
+
+    If the run is stopped, the verdict is unfinished, or ``None`` without a complete pair.
+    """
+    progress, planned = run.progress, games.planned
     decided = run.store.metadata(DECIDED_METADATA) or {}
-    words = console("elolab.tuning")("progress.validation", limit=stage.limits)
-    progress.begin(2 * games.most_pairs, words, is_bound=stage.kind != "fixed", stage=name)
+    words = console("elolab.tuning")("progress.validation", limit=planned.limits)
+    progress.begin(2 * games.most_pairs, words, is_bound=planned.kind != "fixed", stage=name)
 
     def show(verdict: Verdict) -> None:
         progress.say(lambda columns: validation_words(verdict, columns))
 
-    looks = Looks(games, decided.get(games.series), show)
+    analyses = InterimAnalyses(games, decided.get(games.series), show)
 
     def parts() -> Iterator[list[Match] | None]:
-        for match in looks.parts():
+        for match in analyses.parts():
             if match is not None:
                 progress.done += 2 * match.pairs - games.table.missing_games([match])
             yield None if match is None else [match]
 
-    looks.take_up()
-    verdict = looks.verdict(is_complete=games.table.play_parts(parts(), lambda outcome: looks.take_up()))
+    analyses.analyse()
+    verdict = analyses.verdict(is_complete=games.table.play_parts(parts(), lambda outcome: analyses.analyse()))
     run.refuse_unavailable()
     test = None if verdict is None or verdict.unfinished_of is not None else verdict.test
     if verdict is not None and test is not None and test.verdict != "undecided":
@@ -165,31 +183,17 @@ def with_speed(verdict: Verdict, games: ValidationGames, store: Store) -> Verdic
     return replace(verdict, speed=speed_row(games.series, match, games.table, spent))
 
 
-def number_of(store: Store, stage: Stage) -> int:
+def number_of(store: Store, planned: PlannedValidation) -> int:
     """The number of a further validation in the folder, after the study's own; its length is recorded."""
-    number, known = known_number(store, stage), store.metadata(VALIDATIONS_METADATA) or []
-    if number == MAX_STAGES + len(known):
-        known.append([str(stage.limits), stage.kind])
-    lengths = {**(store.metadata(LENGTHS_METADATA) or {}), str(number): stage.pairs}
+    number, known = known_number(store, planned), store.metadata(VALIDATIONS_METADATA) or []
+    if number == MAX_OWN_VALIDATIONS + len(known):
+        known.append([str(planned.limits), planned.kind])
+    lengths = {**(store.metadata(LENGTHS_METADATA) or {}), str(number): planned.pairs}
     store.record_metadata({VALIDATIONS_METADATA: known, LENGTHS_METADATA: lengths})
     return number
 
 
-def known_number(store: Store, stage: Stage) -> int:
+def known_number(store: Store, planned: PlannedValidation) -> int:
     """The number of a further validation, or the next free one; records nothing."""
-    wanted, known = [str(stage.limits), stage.kind], store.metadata(VALIDATIONS_METADATA) or []
-    return MAX_STAGES + (int(known.index(wanted)) if wanted in known else len(known))
-
-
-def validation_words(verdict: Verdict, columns: int) -> str:
-    """A validation's state for the progress line."""
-    message, elo, test = console("elolab.tuning"), signed(verdict.elo), verdict.test
-    if test is None:
-        return message("progress.validation_match", elo=elo, error=error_text(verdict.estimate.elo_error))
-    ratio = {
-        "ratio": signed(test.log_likelihood_ratio, 2), "lower": signed(test.lower_bound),
-        "upper": signed(test.upper_bound),
-    }  # fmt: skip
-    return first_that_fits(
-        columns, message("progress.validation_test", elo=elo, **ratio), message("progress.ratio", **ratio)
-    )
+    wanted, known = [str(planned.limits), planned.kind], store.metadata(VALIDATIONS_METADATA) or []
+    return MAX_OWN_VALIDATIONS + (int(known.index(wanted)) if wanted in known else len(known))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from elolab import command_line
-from elolab.tuning import rereading
+from elolab.tuning import stored_results
 from tests.support.interrupted_runs import KINDS
 
 NAMES = ("sprt", "tune", "ablate", "claims", "fit-evaluation")
@@ -66,8 +66,8 @@ def test_copies_of_processes_that_were_killed_are_removed_and_those_in_use_are_n
         (tmp_path / name / "games.sqlite").touch()
         if "young" not in name:
             os.utime(tmp_path / name, (0, 0))
-    with rereading._claimed(tmp_path / "elolab-report-used") as is_ours:
+    with stored_results._claimed(tmp_path / "elolab-report-used") as is_ours:
         assert is_ours
-        rereading._remove_abandoned_copies()
+        stored_results._remove_abandoned_copies()
     left = {path.name for path in tmp_path.iterdir()}
     assert left == {"elolab-report-used", "elolab-report-young", "of-another-program"}

@@ -6,7 +6,6 @@ Everything is counted from the store, which keeps both settings with every game.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from elolab.arena.notation.openings import Suite
@@ -15,8 +14,7 @@ from elolab.arena.run import OTHER_OR_REMOVE, Run, RunError
 from elolab.arena.statistics.elo import Pentanomial
 from elolab.engine.settings.limits import Limits
 from elolab.tuning.matches import Match, MatchTable
-from elolab.tuning.study.rounds.pairs_of_settings import SettingsPair
-from elolab.tuning.study.rounds.schedule import Round
+from elolab.tuning.study.rounds.pairs_of_settings import Round, ScheduledSettingsPair
 from elolab.tuning.study.space import Values
 from elolab.tuning.study.spec import TuningSpec
 
@@ -26,17 +24,6 @@ SETTINGS_DETAIL = "sets"
 """The detail with the values of the first and the second settings of a game's pair."""
 MAX_PLAYERS = 4096
 """Maximum number of players kept ready."""
-
-
-@dataclass(frozen=True)
-class ScheduledSettingsPair:
-    """A pair of settings and its place among the run's pairs of games."""
-
-    settings: SettingsPair
-    first_pair: int
-    pairs: int
-    round: int = 0
-    series: str = ""
 
 
 class SettingsPairGames:
@@ -51,10 +38,6 @@ class SettingsPairGames:
             for pairing, (first, second) in run.store.details(SETTINGS_DETAIL)
         }
         """Both settings by the game's place."""
-
-    def play(self, pairs: Sequence[ScheduledSettingsPair]) -> bool:
-        """Play the games that the run lacks; False if some remain unplayed."""
-        return self.play_parts([pairs])
 
     def play_parts(
         self,
@@ -148,17 +131,6 @@ class SettingsPairGames:
         counts = self._table.counts(match)
         self._table.forget(match)
         return counts
-
-    def stored_pairs(self, one: Round) -> list[ScheduledSettingsPair]:
-        """The settings pairs of a round, restored from its games, as far as they are complete."""
-        found = []
-        for place in range(one.settings_pairs):
-            first_pair = one.first_pair + place * one.game_pairs
-            known = self._settings.get(("", 2 * first_pair))
-            if known is not None:
-                settings = SettingsPair(one.first_settings_pair + place, *known)
-                found.append(ScheduledSettingsPair(settings, first_pair, one.game_pairs, one.number))
-        return [scheduled for scheduled in found if self.is_complete(scheduled)]
 
     def _player(self, values: Values, limits: Limits) -> PlayerSpec:
         key = values, limits

@@ -1,0 +1,94 @@
+"""Regressions with held-out games: they choose the prior's strength, and show the learning curve."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Self, TypeVar
+
+import numpy as np
+
+from elolab.engine.errors import UserError
+
+HELD_OUT_EVERY = 10
+"""One of this many games is held out."""
+CURVE = (16, 8, 4, 2, 1)
+"""Divisors of the number of training games in the learning curve."""
+
+
+class FitError(UserError):
+    """Too few positions for a fit."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Arrays with one row per position, in the order of their games."""
+
+    games: np.ndarray
+    """int64, shape (n,): numbers of the games, ascending."""
+
+    def __len__(self) -> int:
+        return len(self.games)
+
+    def part(self, chosen: np.ndarray | slice) -> Self:
+        """A subset of the positions."""
+        return type(self)(**{field.name: getattr(self, field.name)[chosen] for field in fields(self)})
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Fitted weights and their errors, in the evaluation's points or as logistic losses."""
+
+    weights: np.ndarray
+    """Whole numbers, int64, shape (phases, features)."""
+    strengths: tuple[float, ...]
+    """Strengths of the prior: one for all phases, or one each."""
+    training_error: float
+    held_out_error: float
+    training: int
+    """Number of positions in the fit."""
+    held_out: int
+    """Number of held-out positions."""
+    curve: tuple[tuple[int, float, float], ...]
+    """Number of training games, training error and held-out error of fits to fewer games, ascending."""
+    patterns: np.ndarray | None = None
+    """Weights of patterns, int16, shape (phases, weights of a phase)."""
+
+
+Input = TypeVar("Input", bound=Columns)
+Solver = Callable[[float], np.ndarray]
+"""Finds the weights for a strength of the prior."""
+
+
+def is_held_out(games: np.ndarray) -> np.ndarray:
+    """A mask of held-out games, by their numbers."""
+    return games % HELD_OUT_EVERY == HELD_OUT_EVERY - 1
+
+
+def fit_with_held_out(
+    sample: Input, strengths: Sequence[float], solver_of: Callable[[Input], Solver],
+    error: Callable[[Input, np.ndarray], float], largest: int,
+) -> Fit:  # fmt: skip
+    """Fit to the games that are not held out; the strength is the one with the smallest held-out error.
+
+    Weights are rounded and at most ``largest``. Parts of the learning curve with too few positions are left out.
+    """
+    held_out = is_held_out(sample.games)
+    training, kept = sample.part(~held_out), sample.part(held_out)
+    solve = solver_of(training)
+    fits = [(error(kept, weights), strength, weights) for strength in strengths for weights in [solve(strength)]]
+    _, strength, best = min(fits, key=lambda entry: entry[:2])
+    curve = []
+    numbers = np.unique(training.games)
+    for divisor in CURVE:
+        games = numbers[: max(1, len(numbers) // divisor)]
+        some = training.part(training.games <= games[-1])
+        try:
+            weights = best if divisor == 1 else solver_of(some)(strength)
+        except FitError:
+            continue
+        curve.append((len(games), error(some, weights), error(kept, weights)))
+    whole = np.clip(np.rint(best), -largest, largest).astype(np.int64)
+    return Fit(
+        whole, (strength,), error(training, whole), error(kept, whole), len(training), len(kept), tuple(curve)
+    )  # fmt: skip

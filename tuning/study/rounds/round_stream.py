@@ -1,0 +1,212 @@
+"""The rounds of a study as one stream of games: laid out, played, and learnt from in their order."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from elolab.arena.play.stages import StagePlan
+from elolab.arena.play.store import Store
+from elolab.arena.records import Outcome
+from elolab.arena.run import Run
+from elolab.tuning.study.console_words import round_words
+from elolab.tuning.study.model.observations import Observations
+from elolab.tuning.study.plan import TuningPlan
+from elolab.tuning.study.result import DEVIATION_ATTRIBUTE, RoundResult
+from elolab.tuning.study.rounds.budgets import BudgetSchedule
+from elolab.tuning.study.rounds.pairs_of_settings import (
+    RoundDesign,
+    ScheduledSettingsPair,
+    design_round,
+    trial_against_base,
+)
+from elolab.tuning.study.rounds.settings_pair_games import SettingsPairGames
+from elolab.tuning.study.space import Values
+from elolab.tuning.study.state import StudyState
+from elolab.tuning.study.storage import RoundTrials
+
+WORKER_METADATA = "tuning worker"
+MAX_VALUE = 1000.0
+"""Elo reported to Optuna for a trial that won or lost every pair."""
+
+
+@dataclass(eq=False)
+class RoundUnderWay:
+    """A round that was laid out and whose results are not yet known."""
+
+    number: int
+    values: Values
+    pairs: list[ScheduledSettingsPair]
+    missing: set[str]
+    """Keys of the games still to be played; it shrinks."""
+
+
+class RoundStream:
+    """The rounds of a run. A round is laid out as soon as at most ``overlap`` others are under way."""
+
+    def __init__(self, plan: TuningPlan, run: Run, games: SettingsPairGames, schedule: BudgetSchedule) -> None:
+        spec = plan.spec
+        self._plan, self._spec, self._run, self._games, self._schedule = plan, spec, run, games, schedule
+        self._trials = RoundTrials(spec, run.directory, worker_name(run.store))
+        self.state = StudyState(Observations(spec.space), len(plan.openings), spec.limit_shares, spec.sampler)
+        """The results so far and the model fitted to them."""
+        self._under_way: list[RoundUnderWay] = []
+        """Rounds whose results are not yet known, in their order."""
+        self._not_begun: deque[RoundUnderWay] = deque()
+        """Those rounds whose games were not yet requested."""
+        self._games_ended = 0
+        self._began = self._first_ended = time.monotonic()
+        self._are_all_laid_out = self._is_stopped = False
+        self.is_stopped_early = False
+        """Whether the rounds ended because little is left to gain."""
+
+    def play(self) -> bool:
+        """Play all rounds; False if the run was stopped before."""
+        self._announce()
+        self._began = time.monotonic()
+        self._go_on()
+        is_complete = self._games.play_parts(self._parts(), self._note_game)
+        if is_complete and not self._is_stopped:
+            if self._trials.is_shared:
+                self._read_all_rounds()
+            return True
+        self._schedule.record_spent()
+        self._run.refuse_unavailable()
+        self._run.is_interrupted = True
+        for one in self._under_way:
+            for pair in filter(self._games.is_complete, one.pairs):
+                self.state.observe(pair.settings, pair.first_pair, self._games.counts(pair))
+        return False
+
+    def others_unfinished(self) -> tuple[int, ...]:
+        """Rounds in progress at other workers of a shared study."""
+        return tuple(self._trials.others_unfinished()) if self._trials.is_shared else ()
+
+    def _announce(self) -> None:
+        """Show the maximum number of games and the progress."""
+        spec, progress = self._spec, self._run.progress
+        stages = self._plan.stages(self._schedule.periods[-1].games, self._run.store)
+        progress.announce(StagePlan(spec.name, self._run.directory, stages, self._run.concurrency))
+        planned = self._schedule.planned_games(len(self.state.results))
+        done = planned - self._schedule.missing_games(self.state.results)
+        progress.begin(
+            planned, lambda columns: round_words(self.state, len(self._schedule.rounds), columns), done=done,
+            stage=stages[0].name,
+        )  # fmt: skip
+
+    def _parts(self) -> Iterator[list[ScheduledSettingsPair] | None]:
+        """The rounds' pairs of settings, round after round; ``None`` while the next round depends on games."""
+        while self._under_way:
+            yield self._not_begun.popleft().pairs if self._not_begun else None
+
+    def _note_game(self, outcome: Outcome) -> None:
+        if not self._games_ended:
+            self._first_ended = time.monotonic()
+        self._games_ended += 1
+        for one in self._under_way:
+            one.missing.discard(outcome.key)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Lay out and finish rounds, as many as possible.
+
+        Rounds are finished in their order. The results that are known when a round is laid out depend on its number
+        alone.
+        """
+        while True:
+            if len(self._under_way) <= self._spec.overlap and not self._are_all_laid_out:
+                self._are_all_laid_out = not self._lay_out()
+            elif self._under_way and not self._under_way[0].missing:
+                self._finish(self._under_way.pop(0))
+            else:
+                return
+
+    def _is_over(self) -> bool:
+        return self._schedule.is_over(len(self.state.results) + len(self._under_way))
+
+    def _lay_out(self) -> bool:
+        """Lay out another round; False if there is none to play."""
+        number: int | None = len(self.state.results) + len(self._under_way)
+        if self._trials.is_shared:
+            self._read_all_rounds()
+            under_way = {one.number for one in self._under_way}
+            number = next((one for one in self._trials.own_unfinished() if one not in under_way), None)
+        if (number is None or not self._trials.is_shared) and self._is_over():
+            return False
+        if self._spec.stop_below and not self.state.is_left_to_gain(self._spec.stop_below):
+            self.is_stopped_early = True
+            return False
+        has_games = number is not None and not self._trials.is_shared and self._schedule.has_games_from(number)
+        if self._run.stop.is_set() and not has_games:
+            self._is_stopped = True
+            return False
+        design, rounds = self.state.design(), self._schedule.rounds
+        number, values, start = self._trials.ask(design.centre, design.plain(), number)
+        if number >= len(rounds):  # every round of a shared study is finished or under way
+            self._trials.give_up(number)
+            return False
+        if self._spec.sampler == "duel":
+            design, seed = RoundDesign.from_plain(values, start), self._spec.conditions.seed
+            pairs = design_round(self._spec.space, seed, design, rounds[number])
+        else:
+            pairs = trial_against_base(self._spec.space, values, rounds[number])
+        one = RoundUnderWay(number, values, pairs, self._games.missing_keys(pairs))
+        self._under_way.append(one)
+        self._not_begun.append(one)
+        return True
+
+    def _finish(self, one: RoundUnderWay) -> None:
+        """Learn from a round whose games are all stored, and record it in Optuna's study."""
+        if one in self._not_begun:  # its games are all of an earlier run
+            self._not_begun.remove(one)
+        results = tuple((pair.settings, self._games.counts(pair)) for pair in one.pairs)
+        result = RoundResult(one.number, one.values, results)
+        self.state.add(result, self._schedule.rounds)
+        self.state.refit(is_last=False)
+        end = self.state.note_end(result)
+        self._schedule.record_ended(len(self.state.results))  # before Optuna knows, whose trials stay as they are
+        if not self._is_stopped:  # otherwise a sampler of Optuna's would know more of the next round than it should
+            value = min(max(end.elo, -MAX_VALUE), MAX_VALUE)
+            self._trials.tell(result, value, {"total_pairs": end.total_pairs, DEVIATION_ATTRIBUTE: end.deviation})
+        if one.number == 0 and self._games_ended:
+            each = (self._run.store.mean_duration_ms() or 0.0) / 1000
+            times = (self._began, self._first_ended, time.monotonic())
+            seconds = seconds_per_game(times, self._games_ended, each, self._run.concurrency)
+            if self._schedule.correct_estimate(seconds):
+                self._announce()
+        # Settings that meet themselves or meet again from the same opening play no games.
+        self._run.progress.done = self._run.progress.planned - self._schedule.missing_games(self.state.results)
+
+    def _read_all_rounds(self) -> None:
+        """Read the finished rounds of all workers of a shared study."""
+        finished = self._trials.finished()
+        if finished.keys() <= self.state.results.keys():
+            return
+        self.state = self.state.without_results()
+        for number in sorted(finished):
+            self.state.add(finished[number], self._schedule.rounds)
+            self.state.note_end(finished[number])
+        self.state.refit(is_last=False)
+
+
+def seconds_per_game(times: tuple[float, float, float], games: int, each: float, concurrency: int) -> float:
+    """Seconds between the ends of two games.
+
+    ``times`` are the start, the end of the first game, and now. ``each`` is the mean duration of a game. The time that
+    the first game waited, such as for compilation, does not count. Games that end at once take their own duration.
+    """
+    began, first_ended, now = times
+    waited = max(0.0, first_ended - began - each)
+    return max((now - began - waited) / games, each / concurrency)
+
+
+def worker_name(store: Store) -> str:
+    """The name of a folder among the workers of a shared study."""
+    name = store.metadata(WORKER_METADATA)
+    if name is None:
+        name = uuid.uuid4().hex
+        store.record_metadata({WORKER_METADATA: name})
+    return str(name)

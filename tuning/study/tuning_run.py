@@ -1,0 +1,169 @@
+"""A study's run: rounds of games that improve the parameters, a playoff, and validations that decide.
+
+The games (``arena.play.store``) are authoritative. What is played next is a function of the specification and the
+earlier games. So a stopped study resumes as if it had not been stopped, and a lost Optuna study
+(``tuning.study.storage``) is made again without playing a game twice.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Unpack
+
+from elolab.arena.files import OTHER_FOLDER
+from elolab.arena.play.store import STORE_NAME, Store
+from elolab.arena.provenance.caveats import caveats_of
+from elolab.arena.run import Run, RunError, RunOptions, check_directory, engines_of, was_begun
+from elolab.arena.statistics.faults import FORFEITS, faults_of
+from elolab.engine.language import console
+from elolab.tuning.study.plan import TuningPlan, check_engine, games_before_validation, prepare_tuning, purpose_of
+from elolab.tuning.study.playoff import Decision, decide
+from elolab.tuning.study.result import StudyResult
+from elolab.tuning.study.rounds.budgets import BudgetSchedule
+from elolab.tuning.study.rounds.pairs_of_settings import ScheduledSettingsPair, SettingsPair
+from elolab.tuning.study.rounds.settings_pair_games import SettingsPairGames
+from elolab.tuning.study.spec import TuningSpec
+from elolab.tuning.study.state import StudyState
+from elolab.tuning.study.validation.playing import further_verdicts, play_own_validations
+from elolab.tuning.study.validation.preset import write_preset
+from elolab.tuning.study.validation.validation_games import Verdict
+
+RECOMMENDATION_METADATA = "tuning recommendation"
+METHOD_METADATA = "tuning method"
+METHOD = "duels around the mode's maximum, as wide as its curvatures let, departures at 400 to 1"
+"""The method that designed a run's settings pairs: another version of it cannot go on with the run."""
+
+
+def tune(spec: TuningSpec, directory: Path, **options: Unpack[RunOptions]) -> StudyResult:
+    """Run or resume a study in its folder: rounds, playoff, validations, preset.
+
+    With a budget in games nothing but times depends on the concurrency. A validated recommendation is written to the
+    folder as a preset. Raises ``UserError`` if the folder belongs to another run or engine, the storage cannot be
+    reached, or the disk is full.
+    """
+    result = play_study(spec, directory, **options)
+    if not result.confirmed:
+        return result
+    preset = write_preset(result.engine, spec, directory, result.recommended, result.verdicts[0])
+    return replace(result, preset=preset)
+
+
+def play_study(spec: TuningSpec, directory: Path, **options: Unpack[RunOptions]) -> StudyResult:
+    """``tune`` without writing a preset."""
+    plan = prepare_tuning(spec)
+    purpose = purpose_of(plan)
+    if not was_begun(directory, purpose):
+        check_engine(spec, options.get("stream") or sys.stderr)
+    own, whole = time.thread_time(), time.process_time()
+    with Run(directory, purpose, **options) as run:
+        result = _played(plan, run)
+        own, whole = time.thread_time() - own, time.process_time() - whole
+        faults = faults_of(run.store.ended_by(FORFEITS))
+        return replace(
+            result, games=len(run.store), digest=run.store.digest(), engine=engines_of(run.store), own_seconds=own,
+            games_seconds=max(0.0, whole - own), faults=faults, caveats=caveats_of(run.store, faults),
+        )  # fmt: skip
+
+
+def check_folder(plan: TuningPlan, directory: Path, *, accepts_changes: bool) -> None:
+    """Raise ``UserError`` as ``tune`` does if the folder belongs to another run or engine; nothing is written."""
+    check_directory(directory, purpose_of(plan), accepts_changes=accepts_changes)
+    if (directory / STORE_NAME).is_file():
+        with Store(directory, read_only=True) as store:
+            _check_method(plan.spec, store)
+
+
+def _check_method(spec: TuningSpec, store: Store) -> None:
+    """Raise ``RunError`` if the run was begun by another version of the method."""
+    if spec.sampler == "duel" and len(store) and store.metadata(METHOD_METADATA) != METHOD:
+        raise RunError(
+            f"{store.directory}: was begun by another version of elolab, which paired its settings otherwise",
+            f"finish it with that version, or {OTHER_FOLDER}",
+        )
+
+
+def _played(plan: TuningPlan, run: Run) -> StudyResult:
+    """Play rounds, playoff and validations to the end, or until the run is stopped."""
+    from elolab.tuning.study.rounds.round_stream import RoundStream  # which imports Optuna
+
+    spec = plan.spec
+    _check_method(spec, run.store)
+    if spec.sampler == "duel":
+        run.store.record_metadata({METHOD_METADATA: METHOD})
+    games = SettingsPairGames(spec, plan.suite, plan.openings, run)
+    schedule = BudgetSchedule(spec, run, games)
+    rounds = RoundStream(plan, run, games, schedule)
+
+    def ended(**more: Any) -> StudyResult:
+        state = rounds.state
+        planned = schedule.planned_games(len(state.results))
+        return StudyResult(
+            spec=spec,
+            directory=run.directory,
+            rounds=tuple(state.ends[number] for number in sorted(state.ends)),
+            planned_rounds=len(schedule.rounds),
+            games=len(run.store),
+            planned=planned,
+            study_games=planned - schedule.missing_games(state.results),
+            games_before_validation=games_before_validation(run.store),
+            model=state.model,
+            observations=state.observations,
+            stopped_early=rounds.is_stopped_early,
+            **more,
+        )
+
+    if not rounds.play():
+        return ended(interrupted=True, decision=_best_so_far(rounds.state))
+    others = rounds.others_unfinished()
+    if others:
+        return ended(waiting_for=others)
+    rounds.state.refit(is_last=True)
+    schedule.record_spent()
+    if rounds.state.model is None:
+        return ended(decision=None)
+    decision, is_decided = _playoff(rounds.state, schedule, games, run)
+    if not is_decided:
+        return ended(interrupted=True, decision=decision)
+    run.store.record_metadata({RECOMMENDATION_METADATA: list(decision.values)})
+    verdicts: list[Verdict] = []
+    further: tuple[Verdict, ...] = ()
+    if not decision.is_base:
+        values = dict(zip(spec.space.names, decision.values, strict=True))
+        verdicts = play_own_validations(plan, run, values)
+        further = further_verdicts(plan, run, values)
+    interrupted = run.is_interrupted or any(one.unfinished_of is not None for one in verdicts)
+    return ended(interrupted=interrupted, decision=decision, verdicts=tuple(verdicts), further=further)
+
+
+def _best_so_far(state: StudyState) -> Decision | None:
+    """The decision before the playoff; ``None`` without a complete pair."""
+    state.refit(is_last=True)
+    if state.model is None or state.best is None:
+        return None
+    return decide(state.model, state.best, region=state.observations.trust_region())
+
+
+def _playoff(
+    state: StudyState, schedule: BudgetSchedule, games: SettingsPairGames, run: Run
+) -> tuple[Decision, bool]:  # fmt: skip
+    """Let the model's maximum play the base; returns the decision, and whether all games were played."""
+    model, best, base, progress = state.model, state.best, state.observations.space.default_values, run.progress
+    assert model is not None
+    assert best is not None
+    pairs = schedule.record_playoff(len(state.results))
+    if best == base or not pairs:
+        progress.planned = progress.done
+        return decide(model, best, region=state.observations.trust_region()), True
+    before = sum(schedule.rounds[number].pairs for number in state.results if number < len(schedule.rounds))
+    series = schedule.periods[-1].playoff_series
+    playoff = ScheduledSettingsPair(SettingsPair(0, best, base), before, pairs, series=series)
+    progress.planned = progress.done + games.missing_games(before, pairs, series)
+    progress.say(console("elolab.tuning")("progress.playoff"))
+    is_played = games.play_parts([[playoff]])
+    if not is_played:
+        run.refuse_unavailable()
+    counts = games.counts(playoff)
+    return decide(model, best, counts.pairs, counts.estimate().score if counts.pairs else 0.5), is_played
