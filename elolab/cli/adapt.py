@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from elolab.cli.shared.options import add_rules, rules_of
-from elolab.cli.shared.parser import UsageError
+from elolab.cli.shared import options
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -22,14 +21,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "command", metavar="COMMAND", nargs="+", help="the engine's program and its arguments, after -- if any has a -"
     )
     parser.add_argument(
-        "--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the engine; may be repeated"
+        "--option",
+        action="append",
+        default=[],
+        type=options.named_value,
+        metavar="NAME=VALUE",
+        help="an option of the engine; may be repeated",
     )
     parser.add_argument("--directory", metavar="DIR", help="the folder that the engine runs in")
     parser.add_argument(
         "--time-unit", metavar="UNIT", default="auto", help="in which it counts time: milliseconds, seconds, or auto "
         "(default): as it says"
     )  # fmt: skip
-    add_rules(parser)
+    options.add_rules(parser)
     # How Qianhong starts its plug-ins.
     parser.add_argument("-info", "--info", action="store_true", help="describe the engine to Qianhong, and end")
     parser.add_argument("-plugin", "--plugin", action="store_true", help=argparse.SUPPRESS)
@@ -41,11 +45,9 @@ def run(arguments: argparse.Namespace) -> int:
     from elolab.arena.protocols.adapter import AdaptedSession, adapted_spec
     from elolab.engine.protocols.qianhong import description
 
-    spec = adapted_spec(
-        arguments.command, [_option(text) for text in arguments.option], arguments.directory, arguments.time_unit
-    )
+    spec = adapted_spec(arguments.command, arguments.option, arguments.directory, arguments.time_unit)
     check_player(spec, "xiangqi", "adapt")
-    session = AdaptedSession(spec, sys.stdout, rules=rules_of(arguments))
+    session = AdaptedSession(spec, sys.stdout, rules=options.rules_of(arguments))
     try:
         if arguments.info:
             session.warm_up()
@@ -55,10 +57,3 @@ def run(arguments: argparse.Namespace) -> int:
     finally:
         session.close()
     return 0
-
-
-def _option(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not name or not equals:
-        raise UsageError(f"--option {text}: expected NAME=VALUE")
-    return name, value

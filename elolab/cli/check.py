@@ -48,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--protocol", metavar="NAME", help=f"{', '.join(DIALECTS)} (default: found by trying)")
     parser.add_argument("--game", metavar="NAME", help="the game (default: the protocol's)")
     parser.add_argument(
-        "--option", dest="options", action="append", default=[], metavar="NAME=VALUE", type=_option,
+        "--option", dest="options", action="append", default=[], metavar="NAME=VALUE", type=options.named_value,
         help="an option of the engine, set after every start; may be given again",
     )  # fmt: skip
     parser.add_argument("--directory", metavar="DIR", help="where the engine runs (default: here)")
@@ -88,13 +88,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "command", nargs=argparse.REMAINDER, metavar="COMMAND", help="the engine and its arguments, last"
     )
     parser.epilog = EPILOG
-
-
-def _option(text: str) -> tuple[str, str]:
-    name, sign, value = text.partition("=")
-    if not name or not sign:
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
-    return name, value
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -69,16 +69,19 @@ def run(arguments: argparse.Namespace) -> int:
     games = unread.without(_entries(arguments.input, reading, arguments.plies))
     first = next(games, None)
     if first is not None:
-        left_out = _LeftOut()
-        texts = converted(chain([first], games), game, target, left_out.add)
+        left_out: list[None] = []
+        texts = converted(chain([first], games), game, target, lambda: left_out.append(None))
         parts = _encoded(texts, arguments.encoding, arguments.out or "standard output")
         if arguments.out is None:
             sys.stdout.flush()
             sys.stdout.buffer.writelines(parts)
         else:
             replace_file(Path(arguments.out), lambda stream: cast("TextIO", stream).buffer.writelines(parts))
-        left_out.finish()
-    unread.finish()
+        if left_out:
+            positions = "1 position" if len(left_out) == 1 else f"{len(left_out)} positions"
+            print(f"elolab: {positions} left out: the same board and side to move came up before", file=sys.stderr)
+    if unread.count > MAX_COMPLAINTS:
+        _warn(f"and {unread.count - MAX_COMPLAINTS} more games that cannot be read")
     return UserError.exit_code if first is None else EXIT_UNREAD if unread.count else 0
 
 
@@ -111,28 +114,6 @@ class _Unread:
             self.count += 1
             if self.count <= MAX_COMPLAINTS:
                 _warn(str(entry))
-
-    def finish(self) -> None:
-        """Print the number of unreported games."""
-        if self.count > MAX_COMPLAINTS:
-            _warn(f"and {self.count - MAX_COMPLAINTS} more games that cannot be read")
-
-
-class _LeftOut:
-    """Counts duplicate positions that a suite leaves out."""
-
-    def __init__(self) -> None:
-        self._count = 0
-
-    def add(self) -> None:
-        """Count one."""
-        self._count += 1
-
-    def finish(self) -> None:
-        """Print the number of duplicates to standard error."""
-        if self._count:
-            positions = "1 position" if self._count == 1 else f"{self._count} positions"
-            print(f"elolab: {positions} left out: the same board and side to move came up before", file=sys.stderr)
 
 
 def _warn(message: str) -> None:

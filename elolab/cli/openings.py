@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import shlex
 import sys
 import time
@@ -100,7 +99,7 @@ def _add_number(parser: Any, name: str, default: int | None, high: int, said: st
 
 def _add_band(parser: Any, *, required: bool = False) -> None:
     parser.add_argument(
-        "--win-probability", nargs=2, type=_probability, metavar=("LOW", "HIGH"), required=required,
+        "--win-probability", nargs=2, type=options.number(0, 1), metavar=("LOW", "HIGH"), required=required,
         help="least and greatest probability that the side with the first move wins, a draw being half a win",
     )  # fmt: skip
 
@@ -112,7 +111,7 @@ def _add_judging(parser: argparse.ArgumentParser, limit: str) -> None:
     )  # fmt: skip
     options.add_limit(parser, limit)
     parser.add_argument(
-        "--odds-scale", type=_scale, metavar="POINTS",
+        "--odds-scale", type=options.number(1, MAX_ODDS_SCALE), metavar="POINTS",
         help="centipawns by which the odds of winning grow 2.72-fold, for a judge whose scores mean something else",
     )  # fmt: skip
 
@@ -125,27 +124,6 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         "(default: print)",
     )  # fmt: skip
     options.add_json(parser)
-
-
-def _probability(text: str) -> float:
-    value = _number(text)
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r}, expected a probability from 0 to 1")
-    return value
-
-
-def _scale(text: str) -> float:
-    value = _number(text)
-    if not 1 <= value <= MAX_ODDS_SCALE:
-        raise argparse.ArgumentTypeError(f"{text!r}, expected a number from 1 to {MAX_ODDS_SCALE}")
-    return value
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -7,7 +7,6 @@ from functools import partial
 
 from elolab.background import in_background
 from elolab.cli.shared import options
-from elolab.engine.settings.whole_numbers import natural_number
 
 MAX_PERFT_DEPTH = 16
 
@@ -16,7 +15,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``elolab perft``."""
     options.add_game(parser)
     options.add_position(parser)
-    parser.add_argument("--depth", type=_depth, required=True, metavar="PLIES", help=f"1 to {MAX_PERFT_DEPTH}")
+    parser.add_argument(
+        "--depth",
+        type=options.whole_number(1, MAX_PERFT_DEPTH),
+        required=True,
+        metavar="PLIES",
+        help=f"1 to {MAX_PERFT_DEPTH}",
+    )
     parser.add_argument(
         "--passes",
         choices=("ply", "free"),
@@ -49,10 +54,3 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print(f"total {total}")
     return 0
-
-
-def _depth(text: str) -> int:
-    depth = natural_number(text)
-    if depth is None or not 1 <= depth <= MAX_PERFT_DEPTH:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a depth from 1 to {MAX_PERFT_DEPTH}")
-    return depth

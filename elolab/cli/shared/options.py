@@ -293,12 +293,34 @@ def whole_number(lowest: int, highest: int | None = None) -> Any:
     return read
 
 
+def number(lowest: float, highest: float, *, inside: bool = False) -> Any:
+    """A reader of numbers from ``lowest`` to ``highest``, or ``inside`` those bounds, for ``add_argument``."""
+
+    def read(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not (lowest < value < highest if inside else lowest <= value <= highest):
+            span = f"between {lowest:g} and {highest:g}" if inside else f"from {lowest:g} to {highest:g}"
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number {span}")
+        return value
+
+    return read
+
+
+def named_value(text: str) -> tuple[str, str]:
+    """Name and value of ``NAME=VALUE``, for ``add_argument``."""
+    name, sign, value = text.partition("=")
+    if not name or not sign:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
+    return name, value
+
+
 def _plies_or_off(text: str) -> int:
-    if text == NONE_LEFT:
-        return 0
     from elolab.engine.rules import MAX_PLIES
 
-    plies = natural_number(text)
+    plies = 0 if text == NONE_LEFT else natural_number(text)
     if plies is None or plies > MAX_PLIES:
         raise argparse.ArgumentTypeError(f"{text!r} is neither a number of plies up to {MAX_PLIES} nor {NONE_LEFT!r}")
     return plies

@@ -8,7 +8,7 @@ import os
 import sys
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from elolab.arena.cluster.address import is_scheduler_address
 from elolab.arena.players.processors import OFF, AffinityError, parse_affinity
@@ -70,6 +70,12 @@ def add_cluster(parser: argparse.ArgumentParser) -> None:
         "--wall-clock-on-cluster", action="store_true",
         help="with --cluster, also play games on clocks that other work on a worker's machine disturbs",
     )  # fmt: skip
+
+
+def run_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The keyword arguments of a run that the options give."""
+    names = ("concurrency", "affinity", "cluster", "wall_clock_on_cluster", "accept_engine_change", "log")
+    return {name: getattr(arguments, name, None) for name in names}
 
 
 def _scheduler(text: str) -> str:
@@ -194,13 +200,17 @@ def add_hypothesis(parser: argparse.ArgumentParser, *, always: bool) -> None:
     for name, elo, meaning in (("elo0", default.elo0, "H0: not stronger"), ("elo1", default.elo1, "H1: stronger")):
         said = f" (default {elo:g})" if always else ""
         group.add_argument(
-            f"--{name}", type=_elo, default=elo if always else None, metavar="ELO", help=f"hypothesis {meaning}{said}"
+            f"--{name}",
+            type=options.number(-MAX_HYPOTHESIS, MAX_HYPOTHESIS),
+            default=elo if always else None,
+            metavar="ELO",
+            help=f"hypothesis {meaning}{said}",
         )
     for name, error, meaning in (
         ("alpha", default.alpha, "H1 accepted though H0 holds"), ("beta", default.beta, "H0 accepted though H1 holds")
     ):  # fmt: skip
         group.add_argument(
-            f"--{name}", type=_error_probability, default=error, metavar="P",
+            f"--{name}", type=options.number(0, 0.5, inside=True), default=error, metavar="P",
             help=f"probability of the error: {meaning} (default {error:g})",
         )  # fmt: skip
     group.add_argument(
@@ -221,25 +231,6 @@ def hypotheses_of(arguments: argparse.Namespace) -> SequentialSettings | None:
             f"--elo0 {elo0:g} --elo1 {elo1:g}: the second hypothesis must be above the first, by {MIN_GAP:g} or more"
         )
     return SequentialSettings(elo0, elo1, arguments.alpha, arguments.beta, arguments.model)
-
-
-def _number(text: str, low: float, high: float, inside: bool) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not (low < value < high if inside else low <= value <= high):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number {'between' if inside else 'from'} {low:g} "
-                                         f"{'and' if inside else 'to'} {high:g}")  # fmt: skip
-    return value
-
-
-def _elo(text: str) -> float:
-    return _number(text, -MAX_HYPOTHESIS, MAX_HYPOTHESIS, inside=False)
-
-
-def _error_probability(text: str) -> float:
-    return _number(text, 0, 0.5, inside=True)
 
 
 def add_specification(parser: argparse.ArgumentParser, kind: str) -> None:

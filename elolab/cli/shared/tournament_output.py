@@ -19,7 +19,7 @@ from elolab.arena.files import FileError, replacing
 from elolab.cli.shared.match_conditions import pgn_file
 from elolab.cli.shared.options import print_json
 from elolab.cli.shared.parser import UsageError
-from elolab.cli.shared.playing_options import output_file, output_folder
+from elolab.cli.shared.playing_options import output_file, output_folder, run_options
 from elolab.engine.errors import UserError
 from elolab.engine.language import console, wrapped
 from elolab.engine.search_statistics import SearchStatisticsSettings
@@ -63,16 +63,7 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
         warn_if_in_use(directory)
         return 0
     try:
-        result = run(
-            spec,
-            directory,
-            concurrency=arguments.concurrency,
-            affinity=arguments.affinity,
-            cluster=arguments.cluster,
-            wall_clock_on_cluster=arguments.wall_clock_on_cluster,
-            accept_engine_change=arguments.accept_engine_change,
-            log=arguments.log,
-        )
+        result = run(spec, directory, **run_options(arguments))
         exports, failure = _written(directory, arguments.language)
         if copy is not None and failure is None:
             try:

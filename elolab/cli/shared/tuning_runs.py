@@ -44,16 +44,8 @@ def add_playing(parser: argparse.ArgumentParser) -> None:
 
 def uninterrupted(run: Callable[..., Any], arguments: argparse.Namespace, *given: Any, **named: Any) -> Any:
     """Call ``run`` with the options of playing; returns its result, or ``None`` after a second Ctrl-C."""
-    played = {
-        "concurrency": arguments.concurrency,
-        "affinity": arguments.affinity,
-        "cluster": arguments.cluster,
-        "wall_clock_on_cluster": arguments.wall_clock_on_cluster,
-        "accept_engine_change": arguments.accept_engine_change,
-        "log": getattr(arguments, "log", None),
-    }
     try:
-        return run(*given, **named, **played)
+        return run(*given, **named, **playing_options.run_options(arguments))
     except KeyboardInterrupt:
         return None
 

@@ -139,7 +139,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (("no-such-engine",), "cannot start 'no-such-engine': no such program in PATH; is it installed?"),
         (("--time-unit", "hours", "eleeye"), "time_unit = 'hours', expected auto, milliseconds or seconds"),
-        (("--option", "hashsize", "eleeye"), "--option hashsize: expected NAME=VALUE"),
+        (("--option", "hashsize", "eleeye"), "--option: 'hashsize' is not NAME=VALUE"),
         (("--option", "hashsiz=3", "--", *mock().command), "did you mean 'hashsize'"),
     ],
 )
