@@ -46,19 +46,19 @@ class PlayedAblation(PlayedGames):
     margin: float
     """Equivalence margin in Elo: effects inside it are ``equivalent``."""
     rows: DataFrame = field(repr=False)
-    """One row per comparison: ``label``, ``group`` (the key that declares it), ``variant`` and ``reference``
-    (how they differ from the base), ``limit``, ``elo`` with ``elo_error``, ``elo_low``, ``elo_high`` (95 % interval),
-    ``los`` (0 to 1), ``verdict`` (``better``, ``worse``, ``equivalent``, ``undecided`` or empty),
-    ``simultaneous_low`` and ``simultaneous_high`` (interval in Elo, valid for all questions and analyses together)
-    with its ``critical_value`` (standard normal deviates, where the 95 % interval has 1.96),
-    ``games_needed`` (games that an undecided question still needs), ``pairs`` (counted) and ``planned_pairs``
-    (maximum), ``ended`` (why play stopped), ``games``, ``LL``, ``LD``, ``even``, ``WD``, ``WW`` (pairs by outcome:
-    both lost ... both won), ``nodes_ratio`` with ``nodes_ratio_low`` and ``nodes_ratio_high`` (nodes to ``depth``
-    divided by the reference's, 95 % interval), ``depth`` (plies), ``positions``."""
+    """One row per comparison, with its ``label``. ``group`` is the key that declares it; ``variant`` and ``reference``
+    say how each side differs from the base. ``elo`` has the error ``elo_error``, the 95 % interval ``elo_low`` to
+    ``elo_high`` and ``los`` (0 to 1). ``verdict`` is ``better``, ``worse``, ``equivalent``, ``undecided`` or empty.
+    ``simultaneous_low`` to ``simultaneous_high`` is an interval in Elo that is valid for all questions and analyses
+    together; it is ``critical_value`` standard deviations wide each way, where the 95 % interval has 1.96.
+    ``games_needed`` is the number of games that an undecided question still needs. ``pairs`` counts, ``planned_pairs``
+    is the maximum, ``ended`` says why play stopped. ``games`` is followed by pairs by outcome: ``LL`` (both lost),
+    ``LD``, ``even``, ``WD``, ``WW``. ``nodes_ratio`` is the nodes to ``depth`` (plies) divided by the reference's, on
+    ``positions``, with the 95 % interval ``nodes_ratio_low`` to ``nodes_ratio_high``."""
     effects: DataFrame = field(repr=False)
-    """One row per effect of a factorial: ``factorial``, ``effect``, ``group``, ``order`` (1 for a main effect, 2 for an
-    interaction), ``elo``, the columns of intervals, verdict and games as in ``rows``, ``pairs`` (total of its matches),
-    and ``rests_on`` (weight and pairs of each match)."""
+    """One row per effect of a factorial: ``factorial``, ``effect``, ``group``, ``elo``, and the columns of intervals,
+    verdict and games as in ``rows``. ``order`` is 1 for a main effect, 2 for an interaction. ``pairs`` is the total of
+    its matches; ``rests_on`` has the weight and the pairs of each match."""
     cells: DataFrame = field(repr=False)
     """One row per combination of a 2 x 2 factorial: ``factorial``, ``first_level`` and ``second_level`` (-1 or 1),
     ``first_text``, ``second_text``, ``elo`` relative to the combination of both low levels, ``elo_error``."""

@@ -90,10 +90,10 @@ class Engine:
         ``limit`` is ``nodes=N``, ``depth=N``, ``move_time=SECONDS`` or several of them with commas; ``lines`` is the
         number of best moves to report; ``search_moves`` restricts the first move. Ctrl-C ends the search.
 
-        The result has ``move`` (``None`` if there is no legal one), ``score`` (from the view of the side to move, in
-        centipawns, in Othello hundredths of a disc; a mate in N plies is 30 000 - N (29 872 or more), negative if
-        mated), ``depth`` (plies), ``nodes``, ``time_ms`` (milliseconds), ``principal_variation`` and ``lines``, each
-        with ``move``, ``score``, ``depth`` and ``principal_variation``. Raises ``UserError`` for a position, a move or
+        The result's ``move`` is ``None`` if there is no legal one. ``score`` is from the view of the side to move, in
+        centipawns, in Othello in hundredths of a disc. A mate in N plies is 30 000 - N, at least 29 872, and negative
+        if mated. ``depth`` is in plies, ``time_ms`` in milliseconds. ``lines`` have ``move``, ``score``, ``depth`` and
+        ``principal_variation`` each. Raises ``UserError`` for a position, a move or
         a limit that cannot be read.
         """
         place = self._position(position, moves)

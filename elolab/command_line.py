@@ -1,7 +1,13 @@
 """The command line. A command's module is imported only when the command runs.
 
-Exit codes: 0 done; 1 a failure, games left unplayed, or a game forfeited by a fault; 2 wrong input; 3 a tuned setting
-was not confirmed, or a sequential test did not accept H1; 130 interrupted; 141 the reader of the output went away.
+Exit codes:
+
+- 0: done
+- 1: a failure, games left unplayed, or a game forfeited by a fault
+- 2: wrong input
+- 3: a tuned setting was not confirmed, or a sequential test did not accept H1
+- 130: interrupted
+- 141: the reader of the output went away
 """
 
 from __future__ import annotations

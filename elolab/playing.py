@@ -113,14 +113,16 @@ class PlayedTournament(PlayedGames):
     unavailable: dict[str, str]
     """Players that could not be started, with the reason; their games were not played."""
     standings: DataFrame = field(repr=False)
-    """One row per player, best first: ``rank``, ``player``, ``rating`` and ``rating_error`` (Elo, half the width of the
-    95 % interval; relative to the mean of the field, or to anchors), ``points``, ``games``, ``wins``, ``draws``,
-    ``losses``, ``score`` (points per game), ``pairs`` and their outcomes ``LL`` to ``WW``, ``single_games``,
-    ``mean_depth`` (plies), ``mean_nodes``, ``mean_time_ms`` (each per move), ``group``."""
+    """One row per player, best first: ``rank``, ``player``, ``points``, ``games``, ``wins``, ``draws``, ``losses``.
+    ``rating`` is in Elo relative to the mean of the field, or to anchors; ``rating_error`` is half the width of its 95
+    % interval. ``score`` is in points per game. ``pairs`` is followed by their outcomes ``LL`` to ``WW`` and by
+    ``single_games``. ``mean_depth`` (plies), ``mean_nodes`` and ``mean_time_ms`` are means of a move. ``group`` numbers
+    the groups of players who met."""
     crosstable: DataFrame = field(repr=False)
     """One row per ordered pair of players who met, from the view of ``player`` against ``opponent``: ``games``,
-    ``wins``, ``draws``, ``losses``, ``score``, ``elo`` with ``elo_error``, ``elo_low``, ``elo_high`` (95 % interval),
-    ``los`` (probability that ``player`` is the stronger, 0 to 1), ``pairs`` and their outcomes, ``pairs_ratio``."""
+    ``wins``, ``draws``, ``losses``, ``score``, ``pairs`` and their outcomes, ``pairs_ratio``. ``elo`` has the error
+    ``elo_error`` and the 95 % interval ``elo_low`` to ``elo_high``. ``los`` is the probability that ``player`` is the
+    stronger, 0 to 1."""
     endings: DataFrame = field(repr=False)
     """One row per ``reason`` that ended games: ``games``, ``first_won``, ``drawn``, ``second_won``."""
     placing: DataFrame | None = field(repr=False)
@@ -156,9 +158,9 @@ def play_match(
 ) -> PlayedMatch:
     """Play ``a`` against ``b``: every opening twice, with colours swapped.
 
-    - ``a`` and ``b``: the name of a preset (``"default"``, ``"fenon"``), a TOML file, settings of the built-in engine
-      (``{"null_move": False}``), or the contents of a tournament's [[players]] table (``{"name": "mine", "preset":
-      "fenon", "set": {...}}``; ``{"name": "other", "protocol": "uci", "command": ["./other"]}``).
+    - ``a`` and ``b``: the name of a preset such as ``"fenon"``, a TOML file, settings of the built-in engine such as
+      ``{"null_move": False}``, or the contents of a tournament's [[players]] table. Tables are ``{"name": "mine",
+      "preset": "fenon", "set": {...}}`` or ``{"name": "other", "protocol": "uci", "command": ["./other"]}``.
     - ``game``: ``xiangqi`` or ``othello``.
     - ``limit``: per move, for players without a limit of their own: ``nodes=1000``, ``depth=6``, ``move_time=0.1``
       (seconds); or per game: ``clock=10+0.1`` (seconds and increment).

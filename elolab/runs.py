@@ -83,9 +83,8 @@ class PlayedGames:
     def faults(self) -> DataFrame:
         """Players' faults that ended games, most frequent first; empty if there were none.
 
-        Columns: ``player``, ``reason`` (``crash``, ``no_answer``, ``illegal_move``, ``time_forfeit`` or ``no_move``),
-        ``games`` (a game that ended by ``no_move`` may be a draw), ``number`` (the first such game, as in ``games``),
-        ``text`` (what happened in it).
+        Columns: ``player``; ``reason``: ``crash``, ``no_answer``, ``illegal_move``, ``time_forfeit`` or ``no_move``;
+        ``games``, where a game that ended by ``no_move`` may be a draw; ``number`` and ``text`` of the first such game.
         """
         import pandas
 

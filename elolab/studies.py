@@ -62,15 +62,15 @@ class PlayedStudy(PlayedGames):
     interrupted: bool
     """Whether Ctrl-C ended it early; the same call with the same ``folder`` resumes it."""
     rounds: DataFrame = field(repr=False)
-    """One row per round, as in rounds.csv: ``round`` (from 1), a column for each parameter (the values at the centre of
-    the round, or the trial's), ``elo`` (relative to the base, by the model at that round) with ``deviation`` (its
-    standard deviation), ``pairs`` and ``LL``, ``LD``, ``even``, ``WD``, ``WW`` (the round's pairs, by outcome from the
-    view of each pair's first setting), ``total_pairs`` (in the study so far), ``final_elo`` with ``final_deviation``
-    (the same values, by the model of all games)."""
+    """One row per ``round`` (from 1), as in rounds.csv. A column for each parameter has the values at the centre of the
+    round, or the trial's. ``elo`` is relative to the base, by the model at that round; ``deviation`` is its standard
+    deviation. ``pairs`` is followed by the round's pairs by outcome, from the view of each pair's first setting:
+    ``LL``, ``LD``, ``even``, ``WD``, ``WW``. ``total_pairs`` counts the study so far. ``final_elo`` and
+    ``final_deviation`` are the same values by the model of all games."""
     validations: DataFrame = field(repr=False)
-    """One row per match of ``best`` against the base: ``kind`` (``sprt``, ``non_regression`` or ``fixed``), ``limit``,
-    ``pairs``, ``elo`` with ``elo_low`` and ``elo_high`` (95 % interval; unbiased after a sequential test),
-    ``passed``."""
+    """One row per match of ``best`` against the base: ``kind``, ``limit``, ``pairs``, ``elo`` and ``passed``. ``kind``
+    is ``sprt``, ``non_regression`` or ``fixed``. ``elo_low`` to ``elo_high`` is the 95 % interval, unbiased after a
+    sequential test."""
     _result: StudyResult = field(repr=False)
     _run_folder: RunFolder = field(repr=False)
 

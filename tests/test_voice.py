@@ -48,9 +48,9 @@ OPENING = re.compile(r"(?:Of|Those|The same|What|Who|Whose)\b")
 AT_MOST = {
     "docs": (0, 0, 0),
     "engine": (3, 51, 13),
-    "arena": (56, 36, 32),
+    "arena": (55, 36, 32),
     "tuning": (32, 96, 28),
-    "elolab": (4, 8, 13),
+    "elolab": (0, 0, 0),
 }
 """By part: banned phrases, docstrings with a banned opening, sentences too long or too nested."""
 

@@ -39,7 +39,7 @@ PREFIXES = ("option.", "set.")
 
 @dataclass(frozen=True)
 class PlayerWords:
-    """What one ``--engine``, or ``--each``, says."""
+    """The words of one ``--engine``, or of ``--each``."""
 
     option: str = "--engine"
     player: str | None = None
@@ -47,7 +47,7 @@ class PlayerWords:
     table: Mapping[str, Any] = field(default_factory=dict)
     """Keys of a table [[players]]."""
     names: Mapping[str, str] = field(default_factory=dict)
-    """What the keys were called."""
+    """The word that gave each key."""
     limits: Mapping[str, str] = field(default_factory=dict)
     """By word, in our notation; empty for a clock that is infinite."""
     options: Mapping[str, str] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class PlayerWords:
     settings: Mapping[str, str] = field(default_factory=dict)
     """``set.NAME=VALUE``, for the built-in engine."""
     arguments: tuple[str, ...] = ()
-    """Of the program."""
+    """Arguments of the program."""
 
     @property
     def has_source(self) -> bool:
@@ -64,7 +64,7 @@ class PlayerWords:
 
 
 def read_player_words(words: Sequence[str], option: str = "--engine") -> PlayerWords:
-    """What the words say. Raises ``UsageError`` naming the word and what would be right."""
+    """Read the words. Raises ``UsageError`` that names the word and the right form."""
     player, given = None, list(words)
     if option == "--engine" and given and "=" not in given[0] and given[0] != "ponder":
         player = given.pop(0)
@@ -264,7 +264,7 @@ def _options(given: PlayerWords, keys: Collection[str], *, is_each: bool) -> dic
 
 
 def _joined_limits(each: Mapping[str, str], own: Mapping[str, str]) -> str:
-    """The limits of both, of which a player's own come first."""
+    """The limits of both; a player's own replace those of ``--each`` that they exclude."""
     excluded = {other for name in own for other in EXCLUDED_BY.get(name, ("limit",))}
     both = {name: text for name, text in each.items() if name not in excluded} | dict(own)
     return ",".join(text for text in both.values() if text)

@@ -128,7 +128,7 @@ def pairs_of(arguments: argparse.Namespace) -> int | None:
 
 
 def conditions_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """What the words say, as keys of a tournament's file. Raises ``UsageError``."""
+    """The keys of a tournament's file that the words give. Raises ``UsageError``."""
     content: dict[str, Any] = {}
     if arguments.openings is not None:
         content |= _openings(arguments.openings)
@@ -184,7 +184,7 @@ def _openings(words: Sequence[str]) -> dict[str, Any]:
 
 
 def _check_format(text: str, file: str) -> None:
-    """Whether a suite is PGN is told by its name alone, so that every command takes it for the same."""
+    """Refuse a format that contradicts the suite's name, because every command goes by the name."""
     is_pgn = PurePath(file.removesuffix(".gz")).suffix == ".pgn"
     if text not in OPENINGS_FORMATS:
         raise UsageError(f"--openings format={text}: expected {' or '.join(OPENINGS_FORMATS)}")

@@ -174,7 +174,7 @@ def _entries(
 
 
 def _folders_of(arguments: argparse.Namespace, kind: str, names: Sequence[str]) -> list[Path]:
-    """Those in which players of these names may have played in this format."""
+    """Folders in which players of these names may have played in this format."""
     if arguments.out is not None or arguments.event is not None:
         return [output_folder(arguments.out, arguments.event or "")]
     return sorted(RESULTS.glob(f"{_folder_name(kind, names, MAX_NAME_LENGTH - FOLDER_SUFFIX_LENGTH)}*"))
@@ -204,7 +204,7 @@ def _in_folder_of_its_own(spec: TournamentSpec, *, accepts_changes: bool) -> Tou
 
 
 def protocol_finder(*directories: Path) -> ProtocolFinder:
-    """What asks programs for their protocol, says what it found, and asks nobody whom the folders know."""
+    """A finder that prints the protocols it detects, and does not ask programs that played in the folders."""
     from elolab.arena.play.tournament import players_in
 
     return ProtocolFinder(
@@ -215,7 +215,7 @@ def protocol_finder(*directories: Path) -> ProtocolFinder:
 
 
 def rounds_as_pairs(arguments: argparse.Namespace) -> int | None:
-    """Pairs of a match, whose rounds are nothing but more pairs; ``None`` if nothing is said."""
+    """The pairs of a match, in which rounds are merely more pairs; ``None`` if none are given."""
     pairs = pairs_of(arguments)
     if arguments.rounds is None:
         return pairs
