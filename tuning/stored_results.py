@@ -6,14 +6,10 @@ of the folder, so that the folder stays unchanged and a process that is adding g
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import io
-import os
 import shutil
 import sqlite3
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -24,9 +20,6 @@ from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.run import RunError, RunOptions
 from elolab.engine.engine import StopFlag
 
-COPY_PREFIX = "elolab-report-"
-BEGINNING_SECONDS = 1.0
-"""Age below which a copy may still be unclaimed by its maker."""
 KEPT_FILES = ("weights-*.toml", "positions-*.npz")
 """Files besides the games that a run needs in its folder."""
 
@@ -65,8 +58,7 @@ def _copied(store: Store) -> Iterator[Path]:
     """A temporary copy of the files that a run needs."""
     from elolab.tuning.study.storage import STUDY_NAME
 
-    _remove_abandoned_copies()
-    with tempfile.TemporaryDirectory(prefix=COPY_PREFIX) as name, _claimed(name):
+    with tempfile.TemporaryDirectory(prefix="elolab-report-") as name:
         copy, directory = Path(name), store.directory
         store.copy_to(copy)
         if (directory / STUDY_NAME).is_file():
@@ -83,34 +75,6 @@ def _copied(store: Store) -> Iterator[Path]:
             for path in directory.glob(pattern):
                 shutil.copyfile(path, copy / path.name)
         yield copy
-
-
-@contextmanager
-def _claimed(folder: str | Path) -> Iterator[bool]:
-    """Lock a folder against other processes; yields whether that succeeded. The system releases it when the process
-    ends."""
-    try:
-        descriptor = os.open(folder, os.O_RDONLY)
-    except OSError:  # deleted, or another user's
-        yield False
-        return
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield True
-    except BlockingIOError:
-        yield False
-    finally:
-        os.close(descriptor)
-
-
-def _remove_abandoned_copies() -> None:
-    """Remove copies left behind by killed processes."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{COPY_PREFIX}*"):
-        with contextlib.suppress(OSError):
-            if time.time() - folder.stat().st_mtime > BEGINNING_SECONDS:
-                with _claimed(folder) as is_abandoned:
-                    if is_abandoned:
-                        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _study(recorded: Any, copy: Path, directory: Path) -> Any:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import tempfile
 from pathlib import Path
 
 import pytest
 
 from elolab import command_line
-from elolab.tuning import stored_results
 from tests.support.interrupted_runs import KINDS
 
 NAMES = ("sprt", "tune", "ablate", "claims", "fit-evaluation")
@@ -55,19 +52,3 @@ def test_a_report_is_written_again_from_a_copy_without_the_specification(
 def test_a_folder_without_a_run_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command_line.main(["report", str(tmp_path)]) == 2
     assert capsys.readouterr().err.count("no run in it") == 1
-
-
-def test_copies_of_processes_that_were_killed_are_removed_and_those_in_use_are_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    for name in ("elolab-report-abandoned", "elolab-report-used", "elolab-report-young", "of-another-program"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "games.sqlite").touch()
-        if "young" not in name:
-            os.utime(tmp_path / name, (0, 0))
-    with stored_results._claimed(tmp_path / "elolab-report-used") as is_ours:
-        assert is_ours
-        stored_results._remove_abandoned_copies()
-    left = {path.name for path in tmp_path.iterdir()}
-    assert left == {"elolab-report-used", "elolab-report-young", "of-another-program"}

@@ -104,11 +104,9 @@ class FitSpec:
 
     def as_asked(self) -> dict[str, Any]:
         """All fields as plain data, for ``fit_from_plain``."""
-        limits: dict[str, Any] = {
-            "limits": str(self.limits), "match_limits": [str(limits) for limits in self.match_limits],
-            "score_limits": None if self.score_limits is None else str(self.score_limits),
-        }  # fmt: skip
-        return {field.name: getattr(self, field.name) for field in fields(self)} | limits
+        data: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
+        data["limits"], data["match_limits"] = str(self.limits), list(map(str, self.match_limits))
+        return data | {"score_limits": None if self.score_limits is None else str(self.score_limits)}
 
     def command(self, start: Weights, iterations: int) -> str:
         """The command that reproduces an iteration's weights, without output options."""
@@ -130,11 +128,9 @@ class FitSpec:
 
 def fit_from_plain(data: Mapping[str, Any]) -> FitSpec:
     """The specification from the data of ``FitSpec.as_asked``."""
-    scores = data.get("score_limits")
-    limits = {
-        "limits": Limits.parse(data["limits"]), "match_limits": tuple(map(Limits.parse, data["match_limits"])),
-        "score_limits": None if scores is None else Limits.parse(scores),
-    }  # fmt: skip
+    match_limits = tuple(map(Limits.parse, data["match_limits"]))
+    scores = None if data["score_limits"] is None else Limits.parse(data["score_limits"])
+    limits = {"limits": Limits.parse(data["limits"]), "match_limits": match_limits, "score_limits": scores}
     return FitSpec(**{**data, **limits})
 
 

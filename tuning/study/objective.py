@@ -81,10 +81,6 @@ class Trial:
     attributes: Mapping[str, Any]
     """Data that the sampler keeps with the trial."""
 
-    def content(self) -> dict[str, Any]:
-        """Plain data from which ``Trial(**content)`` restores it."""
-        return {name: plain(getattr(self, name)) for name in self.__dataclass_fields__}
-
 
 def read_objective(data: Mapping[str, Any], where: str, game: str) -> ObjectiveSpec:
     """Validate the specification of a search; its keys are those of ``OBJECTIVE``, as in a study's file.
@@ -123,46 +119,37 @@ def search(
     ``finished`` is called with each new trial. Raises ``UserError`` if the folder holds other trials or is in use, or
     if the function's value is not finite. Exceptions of the function propagate; earlier trials stay.
     """
-    if directory is None:
-        return _searched(spec, objective, trials, [], None, finished)
+    from elolab.tuning.study.sampler import suggest
+
+    with contextlib.ExitStack() as resources:
+        found, file = [], None
+        if directory is not None:
+            _make_folder(directory)
+            resources.callback(FolderLock(directory / LOCK_NAME).release)
+            file = directory / TRIALS_NAME
+            found = _kept(spec, file)
+        study = _study_of(spec, found)
+        while len(found) < trials:
+            asked = study.ask()
+            suggested = {dimension.name: suggest(asked, dimension) for dimension in spec.space.dimensions}
+            settings = spec.settings(suggested)
+            value = _number(objective(dict(settings)), settings)
+            study.tell(asked, value)
+            found.append(Trial(asked.number, suggested, settings, value, study.trials[asked.number].system_attrs))
+            if file is not None:
+                content = {"objective": spec.content(), "trials": [plain(vars(trial)) for trial in found]}
+                replace_file(file, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+            finished(found[-1])
+        return found
+
+
+def _make_folder(directory: Path) -> None:
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(f"{directory}: cannot make the folder: {error.strerror}; give another one") from None
     if (directory / STORE_NAME).exists():
         raise UserError(f"{directory}: holds games, not trials of a function; give another folder")
-    lock = FolderLock(directory / LOCK_NAME)
-    try:
-        file = directory / TRIALS_NAME
-        return _searched(spec, objective, trials, _kept(spec, file), file, finished)
-    finally:
-        lock.release()
-
-
-def _searched(
-    spec: ObjectiveSpec,
-    objective: Objective,
-    trials: int,
-    found: list[Trial],
-    file: Path | None,
-    finished: Callable[[Trial], None],
-) -> list[Trial]:
-    from elolab.tuning.study.sampler import suggest
-
-    study = _study_of(spec, found)
-    while len(found) < trials:
-        asked = study.ask()
-        suggested = {dimension.name: suggest(asked, dimension) for dimension in spec.space.dimensions}
-        settings = spec.settings(suggested)
-        value = _number(objective(dict(settings)), settings)
-        study.tell(asked, value)
-        attributes = study.trials[asked.number].system_attrs
-        found.append(Trial(asked.number, suggested, settings, value, attributes))
-        if file is not None:
-            content = {"objective": spec.content(), "trials": [trial.content() for trial in found]}
-            replace_file(file, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
-        finished(found[-1])
-    return found
 
 
 def _number(value: object, settings: Mapping[str, Value]) -> float:

@@ -6,6 +6,7 @@ Everything is counted from the store, which keeps both settings with every game.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from elolab.arena.notation.openings import Suite
@@ -32,7 +33,7 @@ class SettingsPairGames:
     def __init__(self, spec: TuningSpec, suite: Suite, openings: Sequence[int], run: Run) -> None:
         self._spec, self._openings, self._run = spec, openings, run
         self._table = MatchTable(spec.conditions.of_games, suite, run)
-        self._players: dict[tuple[Values, Limits], PlayerSpec] = {}
+        self._player = lru_cache(MAX_PLAYERS)(self._make_player)
         self._settings: dict[tuple[str, int], tuple[Values, Values]] = {
             pairing.place: (tuple(first), tuple(second))
             for pairing, (first, second) in run.store.details(SETTINGS_DETAIL)
@@ -132,10 +133,5 @@ class SettingsPairGames:
         self._table.forget(match)
         return counts
 
-    def _player(self, values: Values, limits: Limits) -> PlayerSpec:
-        key = values, limits
-        if key not in self._players:
-            if len(self._players) >= MAX_PLAYERS:
-                self._players.clear()
-            self._players[key] = self._spec.player(dict(zip(self._spec.space.names, values, strict=True)), limits)
-        return self._players[key]
+    def _make_player(self, values: Values, limits: Limits) -> PlayerSpec:
+        return self._spec.player(dict(zip(self._spec.space.names, values, strict=True)), limits)
