@@ -157,7 +157,7 @@ class FitIteration:
     error_before: float
     """Held-out error of the previous weights, which played the iteration's games."""
     error_before_scaled: float
-    """The same error after scaling the previous weights by the best factor."""
+    """That error after scaling the previous weights by the best factor."""
     weights: Path
     matches: tuple[FittedMatch, ...]
     """The matches so far, if the run was stopped in them."""
@@ -203,7 +203,7 @@ class FitResult:
         return kept[-1].weights if kept else None
 
     def moved(self, spec: FitSpec, directory: Path) -> FitResult:
-        """The same result with its files in another folder, and another specification."""
+        """A copy with its files in another folder, and another specification."""
 
         def at_home(done: FitIteration) -> FitIteration:
             return replace(done, weights=directory / done.weights.name)

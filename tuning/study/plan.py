@@ -89,7 +89,7 @@ def length_of(kind: str, number: int) -> str:
 
 
 def reach_of_validation(plan: TuningPlan, planned: PlannedValidation, length: str) -> tuple[Reach, ...]:
-    """What a sequential validation can show; ``length`` is the key of its length."""
+    """The reach of a sequential validation; ``length`` is the key of its length."""
     if planned.kind == "fixed":
         return ()
     kind, easier = ("no_regression", "slow_elo_upper") if planned.kind == NON_REGRESSION else ("gain", "elo_upper")

@@ -1,8 +1,7 @@
 """The playoff: the last tenth of a study's games decides between the model's maximum and the base.
 
 The response model alone extrapolates badly if ranges are far too wide, and the set it rates highest is partly lucky. So
-that set plays the base once more, and these games update the model's belief about the difference. The model's draws
-include hills with and without departures (``tuning.study.model``), so they cover errors of its shape.
+that set plays the base once more, and these games update the model's belief about the difference.
 """
 
 from __future__ import annotations

@@ -27,14 +27,14 @@ from elolab.tuning.study.result import StudyResult
 from elolab.tuning.study.rounds.pairs_of_settings import (
     EXPLORING_SHARE,
     RoundDesign,
-    Side,
+    SetPlace,
     design_of,
     design_pair,
     draws,
     first_design,
     game_pairs_per_settings_pair,
     half_width,
-    sides_of,
+    places_of,
 )
 from elolab.tuning.study.space import Dimension, Space
 from elolab.tuning.study.spec import tuning_from_mapping
@@ -128,13 +128,13 @@ def test_some_settings_pairs_look_elsewhere_and_at_the_other_summit() -> None:
     alone = RoundDesign((500, 5, "a"), first_design(SPACE).meetings, (1000.0, 250.0))
     design = RoundDesign(alone.centre, alone.meetings, alone.curvatures, (100, 8, "a"), (1000.0, 250.0), 0.5)
     pairs = PAIRS_OF_TWO_HILLS
-    assert {sides_of(design, 3, number, pairs - 1) for number in range(400)} == {(Side.CENTRE, Side.CENTRE)}
-    sides = [sides_of(design, 3, number, pairs) for number in range(400)]
-    assert np.mean([Side.ANYWHERE in pair for pair in sides]) == pytest.approx(EXPLORING_SHARE, abs=0.04)
-    assert {pair for number in range(400) if Side.RIVAL in (pair := sides_of(alone, 3, number, pairs))} == set()
+    assert {places_of(design, 3, number, pairs - 1) for number in range(400)} == {(SetPlace.CENTRE, SetPlace.CENTRE)}
+    sides = [places_of(design, 3, number, pairs) for number in range(400)]
+    assert np.mean([SetPlace.ANYWHERE in pair for pair in sides]) == pytest.approx(EXPLORING_SHARE, abs=0.04)
+    assert {pair for number in range(400) if SetPlace.RIVAL in (pair := places_of(alone, 3, number, pairs))} == set()
     first = RoundDesign(alone.centre, alone.meetings)
-    assert {sides_of(first, 3, number, pairs) for number in range(400)} == {(Side.CENTRE, Side.CENTRE)}
-    across = [number for number, pair in enumerate(sides) if set(pair) == {Side.CENTRE, Side.RIVAL}]
+    assert {places_of(first, 3, number, pairs) for number in range(400)} == {(SetPlace.CENTRE, SetPlace.CENTRE)}
+    across = [number for number, pair in enumerate(sides) if set(pair) == {SetPlace.CENTRE, SetPlace.RIVAL}]
     assert 120 < len(across) < 240
     for number in across:
         pair = design_pair(SPACE, 3, design, number, pairs)

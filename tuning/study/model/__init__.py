@@ -1,1 +1,1 @@
-"""The response model: a hill and departures from it, its fit to what a study has seen, its maximum."""
+"""The response model: one hill or two, the fit to a study's results, and the maximum."""

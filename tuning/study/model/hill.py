@@ -1,9 +1,10 @@
 """A hill: Elo with one maximum over the ranges, and an effect of every choice; its terms, prior and derivatives.
 
-Far below its summit a hill levels off: settings that lose nearly every game cannot lose many more. Without that the few
-results from far down, of whose small scores each says much about a curvature, would make all slopes too gentle.
-Or two hills, of which the higher one counts at every point: two summits and a valley between them. They have skews and
-interactions in common; places, curvatures and heights are each one's own.
+Far below its summit a hill levels off: settings that lose nearly every game cannot lose many more. Otherwise the few
+results from far down would make all slopes too gentle, because each of their small scores weighs heavily.
+
+With two hills, the higher one counts at every point: there are two summits and a valley. The hills share skews and
+interactions. Each has its own place, curvatures and height.
 """
 
 from __future__ import annotations
@@ -18,49 +19,50 @@ from elolab.tuning.study.space import Space
 Array = NDArray[np.float64]
 
 PLACE_MEAN, PLACE_DEVIATION, CLOSE_DEVIATION = 0.5, 0.5, 0.2
-"""Of a range: prior mean and standard deviation of the place of its maximum, and the smaller deviation where ranges
-were chosen about their maxima."""
+"""Prior mean and standard deviation of a maximum's place, as parts of the range.
+
+The smaller deviation applies to ranges chosen around their maxima.
+"""
 NEAR_BASE_DEVIATION = 0.05
-"""The same about the base, if the base is the best already."""
+"""Standard deviation of a maximum's place around the base, if the maximum lies near the base."""
 MAX_INTERACTING = 16
-"""Ranges: with more of them no interactions are looked for, of which the games would tell next to nothing."""
+"""Maximum number of ranges with interactions; with more of them the games show next to nothing of any."""
 LOG_CURVATURE = math.log(400.0)
 """Logarithm of Elo over range squared: prior mean of the common size of the curvatures."""
 COMMON_DEVIATION, OWN_DEVIATION = 1.0, 1.0
 """Standard deviations of the common size and of each curvature about it, in natural logarithms."""
 MIN_LOG_CURVATURE, MAX_LOG_CURVATURE = LOG_CURVATURE - 6.0, LOG_CURVATURE + 4.0
 INTERACTION_DEVIATION = 0.15
-"""Of a mixed derivative over the geometric mean of the two curvatures."""
+"""Standard deviation of a mixed derivative relative to the geometric mean of the two curvatures."""
 SKEW_DEVIATION = 0.15
-"""Of the part by which a slope is steeper, or flatter, far from the maximum."""
+"""Standard deviation of the share by which a slope is steeper or flatter far from the maximum."""
 SKEW_WIDTH = 0.3
-"""Of a range: how far from the maximum a skew shows."""
+"""Distance from the maximum at which a skew shows, as a part of the range."""
 LOG_LARGEST_LOSS, LARGEST_LOSS_DEVIATION = math.log(1000.0), 1.0
 """Logarithm of the Elo below the summit at which a hill has levelled off: prior mean and standard deviation."""
 MIN_LOG_LARGEST_LOSS, MAX_LOG_LARGEST_LOSS = LOG_LARGEST_LOSS - 3.0, LOG_LARGEST_LOSS + 4.0
 CHOICE_DEVIATION = 40.0
 """Elo: standard deviation of the effect of a choice."""
 MOVEMENT_DEVIATION = 0.05
-"""Of a range: how far the place of a maximum moves when the limit is e times as large."""
+"""Standard deviation of a maximum's movement when the limit is e times as large, as a part of the range."""
 SHRINKAGE_DEVIATION = 0.2
-"""Of the logarithm by which Elo shrinks, or grows, with that."""
+"""Standard deviation of the logarithm of Elo's change when the limit is e times as large."""
 HEIGHT_DEVIATION = 20.0
 """Elo: prior standard deviation of the height of one of two summits over the other."""
 CONTRAST_DEVIATION = 0.4
-"""Of the logarithm of the ratio of their curvatures, in every dimension."""
+"""Standard deviation of the log ratio of two hills' curvatures in a dimension."""
 VALLEY_WIDTH = 6.0
-"""Elo: where two hills differ by less the valley between them is rounded, by 0.7 of it where they are equal."""
+"""Elo difference of two hills below which the valley between them is rounded."""
 NO_SUMMIT = -1e6
-"""Elo: height of a second summit that is none."""
+"""Height in Elo of a second summit that does not exist."""
 
 
 class Hill:
-    """The terms of the model in one vector: maxima, logarithms of curvatures, interactions, skews, the logarithm of the
-    largest loss, effects.
+    """The model's terms as slices of one vector.
 
-    Of two hills the second one's maxima, the logarithms of the first one's curvatures over its own, and the height of
-    the second summit over the first one follow; the logarithms of curvatures are then the means of both. The largest
-    loss is below each one's own summit.
+    The terms are maxima, logarithms of curvatures, interactions, skews, the logarithm of the largest loss, and effects
+    of choices. For two hills follow: the second hill's maxima; the log ratios of the first hill's curvatures to its
+    own; its height over the first. The logarithms of curvatures are then means of both hills.
     """
 
     def __init__(self, space: Space, *, is_double: bool = False) -> None:
@@ -85,13 +87,13 @@ class Hill:
         self.terms = self.height + 1 if is_double else end
 
     def effects_of(self, place: int) -> slice:
-        """Where the effects of one dimension's choices lie among all effects."""
+        """The slice of one dimension's choices among all effects."""
         before = self.choices.index(place)
         start = sum(self.sizes[:before])
         return slice(start, start + self.sizes[before])
 
     def prior(self, deviation_of_places: float = PLACE_DEVIATION, *, is_near_base: bool = False) -> tuple[Array, Array]:
-        """Mean and precision of all terms before any game, in general or if the base is the best already."""
+        """Mean and precision of the terms before any game, in general or if the maximum lies near the base."""
         mean, deviation = np.zeros(self.terms), np.zeros(self.terms)
         mean[self.maxima], deviation[self.maxima] = PLACE_MEAN, deviation_of_places
         if is_near_base:
@@ -123,7 +125,7 @@ class Hill:
         return np.asarray(terms[..., self.curvatures] + (-contrasts if second else contrasts), float)
 
     def indicators(self, points: Array) -> Array:
-        """Which choice every point has, shape (points, effects)."""
+        """Indicators of the points' choices, 0 or 1, shape (points, effects)."""
         columns = [
             points[:, place, None] == np.arange(size) for place, size in zip(self.choices, self.sizes, strict=True)
         ]
@@ -157,9 +159,9 @@ class Hill:
         return highest + indicators @ terms[self.effects], np.concatenate(slopes, axis=1)
 
     def _below_summits(self, terms: Array, points: Array) -> tuple[Array, Array, Array, Array, Array]:
-        """Of every hill and point: the way from the maximum, its bend, the bent way, the Elo lost on it, its slopes.
+        """Distance from the maximum, its bend, the bent distance, the Elo lost on it, and its slopes.
 
-        Shapes (hills, points, ranges), of Elo (hills, points); without choices, and as if no hill levelled off.
+        Shapes are (hills, points, ranges), and (hills, points) for Elo. Choices and levelling off do not count.
         """
         maxima, hessians = terms[None, self.maxima], self.hessians(terms)[None]
         if self.is_double:
@@ -172,7 +174,7 @@ class Hill:
         return apart, bend, bent, 0.5 * (bent * pull).sum(axis=2), pull
 
     def _heights(self, terms: Array) -> Array:
-        """Of the summits, shape (hills, 1)."""
+        """Elo of the summits, shape (hills, 1)."""
         return np.array([[0.0], [terms[self.height]]]) if self.is_double else np.zeros((1, 1))
 
     def _log_curvatures_of_both(self, terms: Array) -> Array:
@@ -180,7 +182,7 @@ class Hill:
         return np.stack([self.log_curvatures(terms, second=second) for second in (False, True)[: 1 + self.is_double]])
 
     def exchanged(self, terms: Array) -> Array:
-        """The terms of the same two hills, the second one named first."""
+        """The terms with the two hills exchanged."""
         found = terms.copy()
         found[..., self.maxima], found[..., self.second_maxima] = (
             terms[..., self.second_maxima], terms[..., self.maxima]
@@ -189,18 +191,18 @@ class Hill:
         return found
 
     def at_target(self, terms: Array) -> Array:
-        """The terms that ``ResponseModel`` takes."""
+        """The terms for ``ResponseModel``."""
         return terms
 
 
 class HillOverLimits(Hill):
-    """The same of results at several limits: places of maxima move, and Elo shrinks, with the logarithm of the limit.
+    """A hill for results at several limits: maxima move and Elo shrinks with the logarithm of the limit.
 
-    The terms of the limit that is asked for come first and are those of ``Hill``; there the others change nothing.
+    The first terms are those of ``Hill`` at the target limit, where the further terms have no effect.
     """
 
     def __init__(self, space: Space, log_limits: Array, *, is_double: bool = False) -> None:
-        """``log_limits`` are those of the points that ``elo_with_slopes`` is asked about, shape (points,)."""
+        """``log_limits`` belong to the points given to ``elo_with_slopes``, shape (points,)."""
         super().__init__(space, is_double=is_double)
         self._at_target = Hill(space, is_double=is_double)
         self._log_limits = log_limits[:, None]
@@ -235,7 +237,7 @@ class HillOverLimits(Hill):
 
 
 def _highest(elo: Array) -> Array:
-    """Elo of the hills together, shape (points,), of each one's, shape (hills, points)."""
+    """Joint Elo of the hills, shape (points,); ``elo`` has the shape (hills, points)."""
     if len(elo) == 1:
         return np.asarray(elo[0], float)
     apart = np.abs(elo[0] - elo[1]) / VALLEY_WIDTH
@@ -243,10 +245,9 @@ def _highest(elo: Array) -> Array:
 
 
 def levelled_off(lost: Array, log_largest: Array | float) -> tuple[Array, Array, Array]:
-    """Elo lost on a hill that levels off where one that does not loses ``lost``; its derivatives by the two arguments.
+    """Elo lost on a hill that levels off, from the Elo ``lost`` without levelling off; and its two derivatives.
 
-    With the largest loss M it is lost / sqrt(1 + (lost / M) ** 2): the same near the summit, M far from it. Results
-    close to the summit say nothing of M, those far from it nearly nothing of the form: tanh fits as well.
+    With the largest loss M it is lost / sqrt(1 + (lost / M) ** 2): the same near the summit, M far from it.
     """
     squared = (lost * np.exp(-log_largest)) ** 2
     by_loss = (1 + squared) ** -1.5
@@ -254,7 +255,7 @@ def levelled_off(lost: Array, log_largest: Array | float) -> tuple[Array, Array,
 
 
 def bounded(hill: Hill, terms: Array) -> Array:
-    """The terms with curvatures and a largest loss that are within reason; others may be anything."""
+    """The terms with curvatures and the largest loss kept within their bounds."""
     bounded = terms.copy()
     bounded[..., hill.curvatures] = np.clip(terms[..., hill.curvatures], MIN_LOG_CURVATURE, MAX_LOG_CURVATURE)
     bounded[..., hill.largest_loss] = np.clip(terms[..., hill.largest_loss], MIN_LOG_LARGEST_LOSS, MAX_LOG_LARGEST_LOSS)

@@ -1,4 +1,4 @@
-"""How much each parameter matters by a response model."""
+"""The importance of each parameter, by a response model."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ IMPORTANCE_POINTS = 1000
 """Sets over which importance is computed."""
 IMPORTANCE_SLICES = 20
 FOREST_POINTS, FOREST_TREES, FOREST_DEPTH = 400, 24, 24
-"""Of Optuna's evaluator: with its defaults and all points it takes most of a minute."""
+"""Size of Optuna's evaluator; with its defaults and all points it takes most of a minute."""
 
 
 @one_thread()
 def importances(model: ResponseModel, region: tuple[Array, Array]) -> dict[str, float]:
     """The share of each parameter in the variance of the model over a region, by functional ANOVA, largest first.
 
-    Optuna's fANOVA evaluator over a sample of the model's predictions where scikit-learn is installed; otherwise the
-    variance of each parameter's main effect, of which that one is an estimate.
+    With scikit-learn installed, Optuna's fANOVA evaluator estimates it from a sample of the model's predictions.
+    Otherwise a share is the variance of the parameter's main effect in that sample.
     """
     space = model.space
     generator = np.random.Generator(np.random.PCG64(0))

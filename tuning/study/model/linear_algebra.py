@@ -22,7 +22,7 @@ SYMBOL = "scipy_openblas_{}_num_threads64_"
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let OpenBLAS use one thread; also a decorator. Of numpy with another library nothing changes."""
+    """Let OpenBLAS use one thread; also a decorator. With another library nothing changes."""
     library = _openblas()
     before = 1 if library is None else getattr(library, SYMBOL.format("get"))()
     if library is None or before == 1:

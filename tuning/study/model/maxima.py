@@ -1,4 +1,4 @@
-"""What a response model recommends: its maximum, and what more there may be to gain."""
+"""The maximum of a response model, and the gain that remains."""
 
 from __future__ import annotations
 
@@ -18,19 +18,18 @@ Array = NDArray[np.float64]
 
 SWEEPS = 20
 REMAINING_POINTS, REMAINING_COORDINATES = 2000, 20_000
-"""Sets over which the gain that remains is estimated, and their coordinates altogether, at most."""
+"""Maximum number of sets that estimate the remaining gain, and of their coordinates in total."""
 ELO_DIGITS = 6
-"""Decimal places to which sets are compared."""
+"""Decimal places of Elo in comparisons."""
 MAX_CANDIDATES = 41
-"""Values of one range that a sweep compares."""
+"""Maximum number of a range's values that a sweep compares."""
 
 
 @one_thread()
 def maximum(model: ResponseModel, region: tuple[Array, Array], starts: Sequence[Values]) -> Values:
-    """The best set by the most probable model inside a region of coordinates; choices are free.
+    """The best set by the most probable model inside a region of coordinates; all choices are allowed.
 
-    Found by changing one dimension at a time from each of ``starts`` until nothing helps; with conditional dimensions
-    pairs of a choice and what depends on it are covered by the starts and the sweeps.
+    The search starts from each of ``starts`` and changes one dimension at a time until nothing helps.
     """
     space = model.space
     candidates = [_candidates(space, place, region) for place in range(len(space.dimensions))]
@@ -47,10 +46,9 @@ def maximum(model: ResponseModel, region: tuple[Array, Array], starts: Sequence[
 def _weighed(
     model: ResponseModel, region: tuple[Array, Array], candidates: Sequence[Sequence[Value]], best: Values
 ) -> Values:
-    """The best of a hill's maximum and the summits of two hills, where there may be two: each by both models.
+    """The best of one hill's maximum and the summits of two hills, by the mean of both models.
 
-    A set between two summits may be the best by one hill and far below by the other model, while the summits are good
-    by both: then they are worth more than how probable they are would say.
+    A set between two summits may be the best for one hill and bad for two hills, while the summits are good for both.
     """
     other = model.two_hills
     if other is None or other.probability > 0.5:
@@ -61,15 +59,15 @@ def _weighed(
 
 
 def expected_remaining_gain(model: ResponseModel, region: tuple[Array, Array], best: Values) -> float:
-    """Elo that perfect knowledge of the model's terms would gain over ``best``: mean over the posterior."""
+    """Mean Elo that perfect knowledge of the model's terms would gain over ``best``."""
     return float(remaining_gains(model, region, best).mean())
 
 
 @one_thread()
 def remaining_gains(model: ResponseModel, region: tuple[Array, Array], best: Values) -> Array:
-    """What the best set of a region gains over ``best`` by every draw of the posterior, in Elo, at least 0.
+    """Gain in Elo of a region's best set over ``best``, by every draw of the posterior; at least 0.
 
-    The region is sampled by fixed pseudo-random draws, so that the same model gives the same number.
+    The region is sampled with a fixed seed, so that the same model gives the same number.
     """
     generator = np.random.Generator(np.random.PCG64(0))
     low, high = region
@@ -103,7 +101,7 @@ def _climb(model: ResponseModel, candidates: Sequence[Sequence[Value]], start: V
             else:
                 points = np.tile(np.array(space.coordinates(here), float), (len(sets), 1))
                 points[1:, place] = [space.dimensions[place].coordinate(value) for value in candidates[place]]
-            # Of sets that are equal but for rounding errors, which need not be the same twice, the first one.
+            # Rounded, because rounding errors may differ between runs: the first of equal sets is chosen.
             here = sets[int(np.argmax(np.round(model.elo(points).mean(axis=1), ELO_DIGITS)))]
         if here == before:
             break
@@ -111,7 +109,7 @@ def _climb(model: ResponseModel, candidates: Sequence[Sequence[Value]], start: V
 
 
 def combinations(space: Space, most: int) -> list[Values]:
-    """Every combination of choices with the base's whole numbers; only the base where there are more than ``most``."""
+    """Every combination of choices with the base's whole numbers; only the base if there are more than ``most``."""
     lists = [
         dimension.choices or (value,) for dimension, value in zip(space.dimensions, space.default_values, strict=True)
     ]

@@ -1,4 +1,4 @@
-"""What a study has seen: every result between two sets as a row."""
+"""The observations of a study: a row for every result between two sets."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class Observations:
 
     @property
     def log_limits(self) -> Array:
-        """Of every result, the logarithm of its limit over the one that the model is asked for, shape (results,)."""
+        """Logarithm of each result's limit relative to the target, shape (results,)."""
         return np.array(self._log_limits, float)
 
     def add(self, first: Values, second: Values, counts: Pentanomial, log_limit: float = 0.0) -> None:
-        """Add a result; one without pairs, or of a set against itself, says nothing and is left out."""
+        """Add a result; a result without pairs, or of a set against itself, is left out."""
         if counts.pairs and first != second:
             score = sum(place * count for place, count in enumerate(counts.counts)) / (4 * counts.pairs)
             self.add_score(first, second, counts.pairs, score, log_limit)
@@ -63,7 +63,7 @@ class Observations:
         )
 
     def trust_region(self) -> tuple[Array, Array]:
-        """Lower and upper ends of what was sampled, in coordinates; of choices, all of them."""
+        """Lower and upper ends of the sampled coordinates."""
         first, second, _, _ = self.arrays()
         default = np.array(self.space.coordinates(self.space.default_values))
         if not len(self):

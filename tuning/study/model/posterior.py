@@ -236,7 +236,7 @@ def _single_hill(space: Space, results: Results) -> tuple[Explanation, float]:
 
 
 def _under_prior(found: Explanation, mean: Array, precision: Array) -> Explanation:
-    """The same hill under another prior."""
+    """A hill with another prior."""
     posterior = replace(found.posterior, mean=mean, precision=precision)
     mode = posterior.mode(found.mode.terms)
     return Explanation(posterior, mode, posterior.log_evidence(mode))

@@ -1,26 +1,25 @@
 """The response model: Elo against the base as a function of the parameters, fitted to every game of a study.
 
-A pair's score between two sets is logistic in the difference of their Elo. Elo is a hill (``tuning.study.model.hill``):
-it has one maximum over whole numbers, every dimension has the place of its maximum, a curvature that is positive, a
-skew that makes one slope steeper than the other, and mild interactions with the others; far from it Elo levels off;
-every choice has an effect. The prior: maxima lie about the middle of the ranges or beyond their ends, curvatures are
-log-normal about a common size that is estimated from the games, skews, interactions and effects are moderate. Ranges
-that were chosen about their maxima have a closer prior of the maxima's places, if the games speak for it: under the
-wide one alone, a hill of many ranges would be thought less probable than that the base is the best. Where the games
-speak against a hill (a cliff, ripples), departures from it are added (``tuning.study.model.departures``); where
-two hills are the more probable, of which the higher one counts at every point, the model is of two. The posterior is
-the normal one around its mode in these terms, carried as draws, with the dispersion of pair scores as it is observed
-(pairs vary less than games because of draws and openings). At the end of a study the draws are of hills with and
-without the departures that the games leave open, and some are of a hill whose maximum is near the base, each in
-proportion to its probability (Bayesian model averaging, Hoeting et al. 1999): so intervals say how far the model may be
-wrong.
+A pair's score between two sets is logistic in the difference of their Elo. Elo is a hill
+(``tuning.study.model.hill``). It has one maximum over the whole numbers. Every dimension has the place of its maximum,
+a positive curvature, a skew that makes one slope steeper than the other, and mild interactions. Far from the maximum
+Elo levels off. Every choice has an effect. If two hills are more probable, the model has two, and the higher one counts
+at every point.
 
-That curvatures are positive and maxima not far from the ranges is worth more than it seems: a quadratic with free
-coefficients takes every dimension that the games say little of for a slope, and recommends an end of its range.
+The prior expects maxima around the middle of the ranges or beyond their ends. Curvatures are log-normal around a common
+size, which is estimated from the games. Skews, interactions and effects are moderate. For ranges chosen around their
+maxima there is a closer prior of the places; the results decide which prior applies. Positive curvatures matter: a
+quadratic with free coefficients takes a dimension with little information for a slope, and recommends an end of its
+range.
 
-What to recommend is the maximum of the most probable model inside what was sampled, never the best observed result:
-among many noisy results the best one is mostly the luckiest. The mean over the posterior would not do either: its
-maximum is drawn away from the ends of the ranges, since there the draws with a maximum beyond count less.
+The posterior is normal around its mode and carried as draws, with the observed dispersion of pair scores. (Pairs vary
+less than games because of draws and openings.) At the end of a study some draws come from a hill whose maximum lies
+near the base, and some from the other number of hills, in proportion to their probabilities (Bayesian model averaging,
+Hoeting et al. 1999).
+
+The recommendation is the maximum of the most probable model inside the sampled region. It is never the best observed
+result, which is mostly the luckiest one. The mean over the posterior would not do either: draws with a maximum beyond
+an end count less near that end, so its maximum is drawn away from the ends.
 """
 
 from __future__ import annotations
@@ -37,9 +36,9 @@ from elolab.tuning.study.space import Space, Values
 Array = NDArray[np.float64]
 
 LOOKED_INTO = 0.1
-"""Probability of two hills by which they are looked into at least."""
+"""Minimum probability of two hills in the decision how often to sample the other summit."""
 MIN_APART = 0.15
-"""Of a range: sets that are closer in every dimension lie on the same summit."""
+"""Distance below which, in every dimension, two sets lie on the same summit, as a part of the range."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class Summit:
 
 @dataclass(frozen=True)
 class TwoHills:
-    """What the results say if there are two hills, whether they are the most probable model or not."""
+    """The most probable two hills, also if one hill is more probable."""
 
     summits: tuple[Summit, Summit]
     """The higher one first."""
@@ -81,7 +80,7 @@ class ResponseModel:
         self.dispersion = dispersion
         """Variance of a pair's score over p (1 - p)."""
         self.two_hills = two_hills
-        """``None`` if they were not looked for."""
+        """``None`` with few results or many ranges."""
         self._hill = Hill(space, is_double=is_double)
         self._maxima = terms[:, None, self._hill.maxima]
         self._skews = terms[:, None, self._hill.skews]
@@ -94,7 +93,10 @@ class ResponseModel:
         self._effects = terms[:, self._hill.effects]
 
     def elo(self, points: Array) -> Array:
-        """Elo of coordinates (points, dimensions) by every draw of the posterior, shape (points, draws)."""
+        """Elo of coordinates by every draw of the posterior.
+
+        ``points`` has the shape (points, dimensions), the result (points, draws).
+        """
         elo = self._below_summit(points, self._maxima, self._hessians)
         if self._hill.is_double:
             other = self._below_summit(points, self._second_maxima, self._second_hessians) + self._heights
@@ -110,7 +112,7 @@ class ResponseModel:
         return np.asarray(-levelled_off(lost, self._log_largest_losses)[0].T, float)
 
     def draws(self, sets: Sequence[Values], against: Values | None = None) -> Array:
-        """Elo of each set minus another's (default: the base) by every draw, shape (sets, draws)."""
+        """Elo of each set minus that of ``against`` (default: the base) by every draw, shape (sets, draws)."""
         other = self.space.default_values if against is None else against
         elo = self.elo(np.array([self.space.coordinates(values) for values in (*sets, other)], float))
         return np.asarray(elo[:-1] - elo[-1], float)
@@ -121,12 +123,12 @@ class ResponseModel:
         return found.mean(axis=1), found.std(axis=1)
 
     def difference(self, one: Values, other: Values) -> tuple[float, float]:
-        """The same of a single pair of sets."""
+        """Posterior mean and standard deviation, in Elo, of one set minus another."""
         mean, deviation = self.gain([one], other)
         return float(mean[0]), float(deviation[0])
 
     def curvatures(self, values: Values) -> Array:
-        """Of every range in turn, Elo over range squared, of the most probable model's hill that a set lies on."""
+        """Curvature of each range on the most probable hill that a set lies on, in Elo over range squared."""
         mode, second = self.mode, False
         if mode._hill.is_double:
             point = np.array([self.space.coordinates(values)], float)
@@ -135,9 +137,9 @@ class ResponseModel:
         return np.asarray(np.diagonal((mode._second_hessians if second else mode._hessians)[0]), float)
 
     def summits(self, values: Values, region: tuple[Array, Array] | None = None) -> list[Values]:
-        """Sets at the summits of two hills, the higher one first, with what else there is from ``values``.
+        """Sets at the summits of two hills, the higher one first; choices are those of ``values``.
 
-        Within the ranges, and within a region of coordinates if there is one.
+        The sets lie within the ranges, and within a region of coordinates if there is one.
         """
         found = []
         for summit in () if self.two_hills is None else self.two_hills.summits:
@@ -151,10 +153,10 @@ class ResponseModel:
         return found
 
     def rival(self, best: Values) -> tuple[Values, Array, float] | None:
-        """A summit apart from the set ``best``, its curvatures, and how probable it is that it is the higher one.
+        """A summit apart from the set ``best``, its curvatures, and the probability that it is the higher one.
 
-        The higher summit of two hills, or the other one if that is where ``best`` lies. That there are two hills is
-        taken to be so probable at least that they are looked into.
+        It is the higher summit of two hills, or the other one if ``best`` lies on the higher one. The probability of
+        two hills counts as at least ``LOOKED_INTO``.
         """
         if self.two_hills is None:
             return None
@@ -167,5 +169,5 @@ class ResponseModel:
         return None
 
     def effects(self, place: int) -> Array:
-        """Elo of every choice of a dimension by every draw, shape (draws, choices), up to a constant."""
+        """Elo of a dimension's choices by every draw, up to a constant, shape (draws, choices)."""
         return self._effects[:, self._hill.effects_of(place)]

@@ -1,18 +1,20 @@
-"""The sampler ``duel``: matches between two sets of parameters on both sides of where the maximum is believed to be.
+"""The sampler ``duel``: matches between two sets of parameters on both sides of the expected maximum.
 
-Simultaneous perturbation (Spall 1992) around a centre that a model places. Before every round the response model is
-fitted to all games so far; the centre of the round is its maximum. The two sets of a settings pair lie on both sides of
-a point near the centre, in every dimension at once with a random sign, the closer the more that dimension matters,
-whole numbers rounded at random in proportion. Such a match measures the slope at its middle whatever the curvature is;
-that the middles differ measures the curvature. Neither shows what lies elsewhere, nor a valley between two summits that
-lie opposite each other: so some settings pairs play the centre against a set from anywhere in the ranges, and where two
-hills are possible sets near both summits meet, the more often the less is known of which is the higher one. The two
-sets always differ in their choices: the one that a draw from the posterior takes for the best meets the best of the
-others by a second draw, so that games go to the choices that may still be the best (top-two Thompson sampling, Russo
-2016).
+The method is simultaneous perturbation (Spall 1992) around a centre from a model. Before every round the response model
+is fitted to all games; the round's centre is its maximum. The two sets of a settings pair lie on both sides of a point
+near the centre, in every dimension at once with a random sign. They are the closer, the more the dimension matters.
+Whole numbers are rounded at random in proportion. Such a match measures the slope at its middle, whatever the curvature
+is; different middles measure the curvature.
 
-Everything here is a function of the specification, the random seed and where the round stands; the draws come from
-SHA-256, so that they are the same in every version of everything. Constants were found by simulation
+Neither shows other regions, nor a valley between two summits on opposite sides. So some settings pairs play the centre
+against a set from anywhere in the ranges. Where two hills are possible, sets near both summits meet, more often if the
+higher one is uncertain.
+
+Choices always differ between the two sets. One draw from the posterior names the best choice, and a second draw the
+best of the others. So games go to the choices that may still be the best (top-two Thompson sampling, Russo 2016).
+
+Everything here is a function of the specification, the random seed and the round's place. The draws come from SHA-256,
+so that they are the same in every version of everything. Constants were found by simulation
 (``benchmarks/tuning_landscapes.py``).
 """
 
@@ -32,50 +34,55 @@ from elolab.tuning.study.model.response import ResponseModel
 from elolab.tuning.study.space import Dimension, Space, Values
 
 HALF_WIDTH, HALF_WIDTH_PAIRS, HALF_WIDTH_CURVATURE = 0.19, 400, 1000.0
-"""Of a range: how far each set lies from the middle of its settings pair after so many game pairs, in a dimension of
-that curvature (Elo over range squared)."""
+"""Distance of each set from the middle of its settings pair, as a part of the range.
+
+It applies after that number of game pairs, in a dimension of that curvature (Elo over range squared).
+"""
 PAIRS_EXPONENT, CURVATURE_EXPONENT = 1 / 6, 1 / 3
-"""At which it falls with the number of pairs and with the curvature. Where the slope seems to be 0, the noise of the
-games loses Elo in proportion to 1 / (pairs * curvature * width ** 2) and a skew to curvature * width ** 4: the sum is
-least for a width of these powers."""
+"""Powers by which the distance falls with the number of pairs and with the curvature.
+
+Where the slope seems to be 0, noise loses Elo in proportion to 1 / (pairs * curvature * width ** 2), and a skew to
+curvature * width ** 4. The sum is least for a width of these powers.
+"""
 FIRST_WIDTH = 0.3
-"""Of a range: the same before anything is known."""
+"""Distance from the middle in the first round, as a part of the range."""
 MIN_WIDTH, MAX_WIDTH = 0.06, 0.35
 END_SHARE = 0.25
-"""Middles keep this share of the half-width from the ends of the range; what would lie beyond an end is at the end."""
+"""Minimum distance of middles from the ends of the range, as a share of the half-width."""
 SHIFT_SHARE = 0.6
-"""The middle of a settings pair lies up to this share of the half-width from the centre, evenly spread."""
+"""Maximum distance of a settings pair's middle from the centre, as a share of the half-width; evenly spread."""
 FIRST_SHIFT = 0.3
-"""Of a range: the same in the first round, whose centre is the base."""
+"""Maximum distance from the base in the first round, as a part of the range."""
 ACROSS_SHARE, ACROSS_RATE = 0.5, 5.0
-"""Share of the settings pairs that play one summit against another, at most, and over the probability that the other
-one is the higher."""
+"""Share of the settings pairs that play one summit against the other.
+
+The first number is the maximum; the second one multiplies the probability that the other summit is the higher one.
+"""
 ACROSS_WIDTH = 0.35
-"""Half-width of such pairs over that of others: the closer to the summits, the better their heights are compared."""
+"""Half-width of such pairs relative to other pairs: sets close to the summits compare their heights best."""
 EXPLORING_SHARE = 0.1
-"""Share of the settings pairs that play the centre against a set from anywhere in the ranges, once two hills are
-thought of."""
+"""Share of the settings pairs that play the centre against a set from anywhere, once two hills are considered."""
 RIVAL_RATE = 0.5
-"""Share of the settings pairs about the other summit, over the same."""
+"""Share of the settings pairs around the other summit, relative to the probability that it is the higher one."""
 MIN_RIVAL_SHARE = 0.02
-"""Of the probability: a summit that is less likely to be the higher one is left alone."""
+"""Minimum probability to be the higher one; a less probable summit is ignored."""
 EVEN_SHARE = 0.05
-"""Share of the meetings of choices that are even over all of them: the model may be wrong."""
+"""Share of the meetings that is spread evenly over all choices, because the model may be wrong."""
 MEETING_DIGITS, CURVATURE_DIGITS = 4, 4
 SINGLE_PAIR_GAMES = 4000
-"""Up to this budget a settings pair plays one game pair; beyond, one more for every such number of games."""
+"""Games of a budget per game pair of a settings pair, rounded up."""
 MAX_PAIRS_PER_SETTINGS_PAIR = 8
-"""Game pairs of a settings pair at most."""
+"""Maximum game pairs of a settings pair."""
 
 MAX_DRAWS = 40
-"""How often a settings pair is drawn until its sets differ; where they do not, there is little to choose."""
+"""Maximum number of draws of a settings pair until its sets differ."""
 
 Meetings = tuple[tuple[tuple[float, ...], ...], ...]
-"""For every dimension of choices how often each choice is the first set's (row) and the second one's (column)."""
+"""For every dimension of choices, the frequency of the first set's choice (row) and the second set's (column)."""
 
 
-class Side(Enum):
-    """Where a set of a settings pair is."""
+class SetPlace(Enum):
+    """Where a set of a settings pair lies."""
 
     CENTRE = auto()
     RIVAL = auto()
@@ -126,25 +133,25 @@ class Round:
 
 @dataclass(frozen=True)
 class RoundDesign:
-    """What the settings pairs of a round are designed around."""
+    """The centre of a round's settings pairs, and their spread."""
 
     centre: Values
     meetings: Meetings
     curvatures: tuple[float, ...] = ()
-    """Of the ranges in turn, Elo over range squared; empty while nothing is known."""
+    """Curvature of each range in Elo over range squared; empty in the first round."""
     rival: Values = ()
-    """Another summit, which may be the higher one; empty if none is known of."""
+    """Another summit, which may be the higher one; empty if there is none."""
     rival_curvatures: tuple[float, ...] = ()
     rival_share: float = 0.0
-    """How probable it is that the other summit is the higher one."""
+    """Probability that the other summit is the higher one."""
 
     @property
     def is_first(self) -> bool:
-        """Whether nothing was known yet: the middles are then spread wider."""
+        """Whether this is the first round; its middles are spread wider."""
         return not self.curvatures
 
     def plain(self) -> list[object]:
-        """What the centre does not tell, as plain data."""
+        """All but the centre, as plain data."""
         rival = [[list(self.rival), list(self.rival_curvatures), self.rival_share]] if self.rival else []
         return [list(self.curvatures), [[list(row) for row in rows] for rows in self.meetings], *rival]
 
@@ -163,13 +170,13 @@ class RoundDesign:
 
 
 def first_design(space: Space) -> RoundDesign:
-    """At the base, every choice against every other."""
+    """The design around the base, every choice against every other."""
     sizes = [len(dimension.choices) for dimension in space.dimensions if dimension.choices]
     return RoundDesign(_listed(space, space.default_values), tuple(_even(size) for size in sizes))
 
 
 def design_of(model: ResponseModel, best: Values) -> RoundDesign:
-    """At the model's maximum ``best``, choices by the posterior."""
+    """The design around the model's maximum ``best``, with choices by the posterior."""
     meetings = tuple(
         _meetings(model.effects(place)) for place, dimension in enumerate(model.space.dimensions) if dimension.choices
     )
@@ -204,7 +211,7 @@ def _even(size: int) -> tuple[tuple[float, ...], ...]:
 
 
 def _meetings(effects: np.ndarray) -> tuple[tuple[float, ...], ...]:
-    """How often two independent draws name each choice as the best, and each as the best of the others."""
+    """Frequencies with which two independent draws name the best choice, and the best of the others."""
     size = effects.shape[1]
     best = np.bincount(effects.argmax(axis=1), minlength=size) / len(effects)
     found = np.zeros((size, size))
@@ -218,7 +225,7 @@ def _meetings(effects: np.ndarray) -> tuple[tuple[float, ...], ...]:
 
 
 def half_width(pairs: int, curvature: float) -> float:
-    """How far from their middle the sets of a settings pair lie in a dimension, in ranges, after so many game pairs."""
+    """Distance of a settings pair's sets from their middle in a dimension, as a part of the range."""
     by_pairs = ((pairs + 1) / HALF_WIDTH_PAIRS) ** -PAIRS_EXPONENT
     by_curvature = (curvature / HALF_WIDTH_CURVATURE) ** -CURVATURE_EXPONENT
     return min(max(HALF_WIDTH * by_pairs * by_curvature, MIN_WIDTH), MAX_WIDTH)
@@ -230,7 +237,7 @@ def game_pairs_per_settings_pair(games: int) -> int:
 
 
 def draws(seed: int, number: int, count: int, purpose: str = "duel") -> list[float]:
-    """Numbers evenly spread over [0, 1): the SHA-256 of ``"<seed>:<purpose>:<number>:<block>"``, four to a block."""
+    """Numbers evenly spread over [0, 1), four from each SHA-256 of ``"<seed>:<purpose>:<number>:<block>"``."""
     found: list[float] = []
     for block in range(math.ceil(count / 4)):
         digest = hashlib.sha256(f"{seed}:{purpose}:{number}:{block}".encode()).digest()
@@ -239,15 +246,14 @@ def draws(seed: int, number: int, count: int, purpose: str = "duel") -> list[flo
 
 
 def design_pair(space: Space, seed: int, design: RoundDesign, number: int, pairs: int) -> SettingsPair:
-    """The sets of settings pair ``number``, before which so many game pairs were played.
+    """The sets of settings pair ``number``; ``pairs`` game pairs were played before.
 
-    Where values are few the two may round to the same set, whose games would show nothing: then they are drawn again,
-    up to ``MAX_DRAWS`` times.
+    With few values the two may round to the same set. Then they are drawn again, up to ``MAX_DRAWS`` times.
     """
     size = 3 * len(space.dimensions)
-    sides = sides_of(design, seed, number, pairs)
+    places = places_of(design, seed, number, pairs)
     for attempt in range(1, MAX_DRAWS + 1):
-        first, second = _drawn_sets(space, design, sides, pairs, draws(seed, number, attempt * size)[-size:])
+        first, second = _drawn_sets(space, design, places, pairs, draws(seed, number, attempt * size)[-size:])
         if first != second:
             break
     return SettingsPair(number, first, second)
@@ -269,26 +275,26 @@ def trial_against_base(space: Space, values: Values, one: Round) -> list[Schedul
     return [ScheduledSettingsPair(settings, one.first_pair, one.game_pairs, one.number)]
 
 
-def sides_of(design: RoundDesign, seed: int, number: int, pairs: int) -> tuple[Side, Side]:
-    """Where the first and the second set of settings pair ``number``, after so many game pairs, are."""
+def places_of(design: RoundDesign, seed: int, number: int, pairs: int) -> tuple[SetPlace, SetPlace]:
+    """Places of both sets of settings pair ``number``; ``pairs`` game pairs were played before."""
     if design.is_first or pairs < PAIRS_OF_TWO_HILLS:
-        return Side.CENTRE, Side.CENTRE
+        return SetPlace.CENTRE, SetPlace.CENTRE
     exploring, drawn = draws(seed, number, 2, "sides")
     if exploring < EXPLORING_SHARE:
-        return (Side.CENTRE, Side.ANYWHERE) if drawn < 0.5 else (Side.ANYWHERE, Side.CENTRE)
+        return (SetPlace.CENTRE, SetPlace.ANYWHERE) if drawn < 0.5 else (SetPlace.ANYWHERE, SetPlace.CENTRE)
     if not design.rival:
-        return Side.CENTRE, Side.CENTRE
+        return SetPlace.CENTRE, SetPlace.CENTRE
     across = ACROSS_SHARE * min(1.0, ACROSS_RATE * design.rival_share)
     if drawn < across:
-        return (Side.RIVAL, Side.CENTRE) if drawn < across / 2 else (Side.CENTRE, Side.RIVAL)
-    side = Side.RIVAL if drawn - across < RIVAL_RATE * design.rival_share else Side.CENTRE
+        return (SetPlace.RIVAL, SetPlace.CENTRE) if drawn < across / 2 else (SetPlace.CENTRE, SetPlace.RIVAL)
+    side = SetPlace.RIVAL if drawn - across < RIVAL_RATE * design.rival_share else SetPlace.CENTRE
     return side, side
 
 
 def _drawn_sets(
-    space: Space, design: RoundDesign, sides: tuple[Side, Side], pairs: int, drawn: Sequence[float]
+    space: Space, design: RoundDesign, places: tuple[SetPlace, SetPlace], pairs: int, drawn: Sequence[float]
 ) -> tuple[Values, Values]:
-    """The two sets of a settings pair after so many game pairs, by three draws per dimension."""
+    """The two sets of a settings pair, by three draws per dimension."""
     meetings = iter(design.meetings)
     ordered = 0
     first: list[Value] = []
@@ -300,7 +306,11 @@ def _drawn_sets(
             first.append(dimension.choices[ours])
             second.append(dimension.choices[theirs])
             continue
-        ways = [_middle_and_width(dimension, place, ordered, design, sides, side, pairs, two) for side in sides]
+        is_across = places[0] is not places[1]
+        ways = [
+            _middle_and_width(dimension, place, ordered, design, side, pairs, two, is_across=is_across)
+            for side in places
+        ]
         ordered += 1
         sign = 1 if one < 0.5 else -1
         first.append(dimension.value_at(ways[0][0] + sign * ways[0][1], three))
@@ -309,19 +319,19 @@ def _drawn_sets(
 
 
 def _middle_and_width(
-    dimension: Dimension, place: int, ordered: int, design: RoundDesign, sides: tuple[Side, Side], side: Side,
-    pairs: int, drawn: float,
+    dimension: Dimension, place: int, ordered: int, design: RoundDesign, side: SetPlace, pairs: int, drawn: float,
+    *, is_across: bool,
 ) -> tuple[float, float]:  # fmt: skip
-    """The point that a set lies beside in one range, and how far beside it; both in ranges."""
-    if side is Side.ANYWHERE:
+    """The middle beside which a set lies in one range, and its distance; both as parts of the range."""
+    if side is SetPlace.ANYWHERE:
         return drawn, 0.0
-    is_rival = side is Side.RIVAL
+    is_rival = side is SetPlace.RIVAL
     centre, curvatures = (design.rival, design.rival_curvatures) if is_rival else (design.centre, design.curvatures)
     width = FIRST_WIDTH if design.is_first else half_width(pairs, curvatures[ordered])
-    width *= ACROSS_WIDTH if sides[0] is not sides[1] else 1.0
+    width *= ACROSS_WIDTH if is_across else 1.0
     shift = FIRST_SHIFT if design.is_first else SHIFT_SHARE * width
     middle = dimension.coordinate(centre[place]) + shift * (2 * drawn - 1)
-    # Near an end the middles are thrown back: if all were in one place, no curvature could be seen there.
+    # Near an end the middles are reflected: if all were in one place, no curvature could be seen there.
     end = END_SHARE * width
     return end + abs(middle - end) if middle < 0.5 else 1 - end - abs(1 - end - middle), width
 

@@ -56,12 +56,11 @@ class RoundStream:
         self._under_way: list[RoundUnderWay] = []
         """Rounds whose results are not yet known, in their order."""
         self._not_begun: deque[RoundUnderWay] = deque()
-        """Those rounds whose games were not yet requested."""
+        """Rounds under way whose games were not yet requested."""
         self._games_ended = 0
         self._began = self._first_ended = time.monotonic()
         self._are_all_laid_out = self._is_stopped = False
-        self.is_stopped_early = False
-        """Whether the rounds ended because little is left to gain."""
+        self.is_stopped_early = False  # because little is left to gain
 
     def play(self) -> bool:
         """Play all rounds; False if the run was stopped before."""
