@@ -95,7 +95,7 @@ class ResponseModel:
     def elo(self, points: Array) -> Array:
         """Elo of coordinates by every draw of the posterior.
 
-        ``points`` has the shape (points, dimensions), the result (points, draws).
+        The result has one row per row of ``points``, and one column per draw.
         """
         elo = self._below_summit(points, self._maxima, self._hessians)
         if self._hill.is_double:
@@ -112,7 +112,7 @@ class ResponseModel:
         return np.asarray(-levelled_off(lost, self._log_largest_losses)[0].T, float)
 
     def draws(self, sets: Sequence[Values], against: Values | None = None) -> Array:
-        """Elo of each set minus that of ``against`` (default: the base) by every draw, shape (sets, draws)."""
+        """Elo of each set minus that of ``against``, or else the base, by every draw; shape (sets, draws)."""
         other = self.space.default_values if against is None else against
         elo = self.elo(np.array([self.space.coordinates(values) for values in (*sets, other)], float))
         return np.asarray(elo[:-1] - elo[-1], float)
