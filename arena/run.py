@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypedDict
 
 from elolab.arena.files import OTHER_FOLDER, replace_file
 from elolab.arena.play.executor import GameRunner
-from elolab.arena.play.live import LIVE_NAME, Progress
+from elolab.arena.play.live import LIVE_NAME, RunProgress
 from elolab.arena.play.store import STORE_NAME, Store, check_place
 from elolab.arena.players.interruption import Pauses, stopping_on_signals
 from elolab.arena.players.processors import OFF, AffinityError, Side, overload, overload_text, processor_count, shares
@@ -126,7 +126,7 @@ class Run:
         """Threads of this process and their processors, for computations beside games."""
         self._cluster, self._wall_clock_on_cluster = cluster, wall_clock_on_cluster
         self.stop = stop or StopFlag()
-        self.progress = Progress(stream or sys.stderr, kind=purpose.kind, live_file=directory / LIVE_NAME)
+        self.progress = RunProgress(stream or sys.stderr, kind=purpose.kind, live_file=directory / LIVE_NAME)
         self.is_interrupted = False
         """Whether the stop flag left work undone."""
         self._files = files
@@ -169,8 +169,8 @@ class Run:
         )  # fmt: skip
 
     def _make_cluster_runner(self, cluster: str | Executor) -> Runner:
-        from elolab.arena.cluster.contract import ExecutorSite, Site
         from elolab.arena.cluster.runner import ClusterRunner
+        from elolab.arena.cluster.site import ExecutorSite, Site
 
         site: Site
         if isinstance(cluster, str):
@@ -303,7 +303,7 @@ def check_clocks(purpose: Purpose, cluster: str | Executor | None, wall_clock_on
     """Raise ``RunError`` if a cluster would play games on a clock that other load disturbs, without permission."""
     if cluster is None or wall_clock_on_cluster:
         return
-    from elolab.arena.cluster.contract import clock_problem
+    from elolab.arena.cluster.site import clock_problem
 
     for side in purpose.sides:
         if problem := clock_problem(side.limits):

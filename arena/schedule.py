@@ -1,7 +1,7 @@
 """The schedule of a tournament: its formats, games and their order, and its progress through the batches.
 
 A format is a class in ``arena.formats`` and its line in ``FORMATS``. Its schedule comes in batches, each a pure
-function of the specification and the results before it (``arena.formats.contract``).
+function of the specification and the results before it (``arena.formats.tournament_format``).
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from elolab.arena.formats.contract import Format
 from elolab.arena.formats.gauntlet import Gauntlet
 from elolab.arena.formats.knockout import Knockout
-from elolab.arena.formats.match import Match, SequentialMatch
 from elolab.arena.formats.round_robin import RoundRobin
 from elolab.arena.formats.swiss import Swiss
+from elolab.arena.formats.tournament_format import Format
+from elolab.arena.formats.two_players import MatchFormat, SequentialMatch
 from elolab.arena.notation.openings import Suite, SuitePart
 from elolab.arena.records import GameJob, Outcome, Pairing
 from elolab.arena.sequential import SequentialRun
@@ -32,7 +32,7 @@ FORMATS: dict[str, Format] = {
     "gauntlet": Gauntlet(),
     "swiss": Swiss(),
     "knockout": Knockout(),
-    "match": Match(),
+    "match": MatchFormat(),
     "sprt": SequentialMatch(),
 }
 DEFAULT_FORMAT = "round_robin"

@@ -179,7 +179,7 @@ def _work(game: str, pairs: int) -> None:
 def _play(specification: Any, threads: int) -> tuple[Measured, list[Any]]:
     """Play a tournament in a folder of its own; what it took, and its games."""
     from elolab.arena.play.store import Store
-    from elolab.arena.play.tournament import run
+    from elolab.arena.play.tournament_run import run
 
     with tempfile.TemporaryDirectory() as folder, open(os.devnull, "w") as nowhere:
         directory = Path(folder) / "run"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from elolab.arena.notation.archives.formats import load_games as load_portable_games
 from elolab.arena.notation.pgn import PortableGame
 from elolab.arena.play.store import Store
-from elolab.arena.play.tournament import count_of
+from elolab.arena.play.tournament_run import count_of
 from elolab.arena.records import GameRecord, MoveRecord, points_of
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.arguments import naming_arguments, path_text

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from elolab.arena.engines_file import engines_file
 from elolab.arena.keys.player import REFERENCE, keys_of
-from elolab.arena.play import tournament
+from elolab.arena.play import tournament_run
 from elolab.arena.play.store import Store
 from elolab.arena.player_spec import MAX_NAME_LENGTH, PlayerReader, name_players, player_entry
 from elolab.arena.players.detect import ProtocolFinder
@@ -20,7 +20,7 @@ from elolab.arena.players.registry import protocols
 from elolab.arena.records import BUILTIN
 from elolab.arena.run import RunOptions
 from elolab.arena.spec import spec_from_mapping
-from elolab.arena.statistics.match import figures_of_match
+from elolab.arena.statistics.match_statistics import figures_of_match
 from elolab.arena.statistics.placing import placing_of
 from elolab.arena.statistics.standings import Tables, tables_of
 from elolab.arena.tournament_spec import TournamentSpec
@@ -186,7 +186,7 @@ def play_match(
         raise UserError(f"sprt = {sprt!r}, expected True, False or a mapping of its settings")
     limits = Limits.parse(limit)
     run_folder = RunFolder(folder)
-    finder = ProtocolFinder(tournament.players_in(run_folder.path))
+    finder = ProtocolFinder(tournament_run.players_in(run_folder.path))
     reader = PlayerReader(game, limits, engines=engines_file(None, Path()), finder=finder)
     entries = [_entry(player, reader) for player in (a, b)]
     name_players(entries)
@@ -247,7 +247,7 @@ def play_tournament(
     """
     options = run_options(concurrency, progress, accept_engine_change, cluster, wall_clock_on_cluster)
     run_folder = RunFolder(folder)
-    finder = ProtocolFinder(tournament.players_in(run_folder.path))
+    finder = ProtocolFinder(tournament_run.players_in(run_folder.path))
     read = partial(spec_from_mapping, finder=finder)
     spec = read_specification(specification, "tournaments", "tournament", read)
     content = specification if isinstance(specification, Mapping) else None
@@ -269,15 +269,15 @@ def play_tournament(
 
 def _played(
     spec: TournamentSpec, content: Mapping[str, Any] | None, folder: Path, options: RunOptions
-) -> tuple[tournament.TournamentResult, Tables]:
+) -> tuple[tournament_run.TournamentResult, Tables]:
     """Play the games that the folder lacks and compute tables of the counted games; ``content`` is a mapping's
     specification."""
     if content is not None:
         spec = replace(spec, command=("tournament", str(folder / SPECIFICATION_NAME)))
     options["files"] = kept_specification(content)
-    result = tournament.run(spec, folder, **options)
+    result = tournament_run.run(spec, folder, **options)
     with Store(folder, read_only=True) as store:
-        count = tournament.count_of(spec, store)
+        count = tournament_run.count_of(spec, store)
         records = (record for record in store.iterate() if record.pairing.number < count)
         tables = tables_of(spec.game, [player.name for player in spec.players], records, dict(spec.anchors))
     return result, tables
@@ -285,7 +285,7 @@ def _played(
 
 def _placing(spec: TournamentSpec, folder: Path) -> DataFrame | None:
     with Store(folder, read_only=True) as store:
-        placing = placing_of(spec, store.outcomes(), tournament.withdrawals_of(store))
+        placing = placing_of(spec, store.outcomes(), tournament_run.withdrawals_of(store))
     return None if placing is None else placing.frame()
 
 
@@ -293,7 +293,7 @@ def _written_report(folder: Path) -> Path:
     from elolab.arena.reports.write import export
 
     with Store(folder, read_only=True) as store:
-        report = export(tournament.stored_tournament(store), store).report
+        report = export(tournament_run.stored_tournament(store), store).report
     assert report is not None
     return report
 

@@ -11,7 +11,7 @@ import pytest
 
 from elolab import command_line
 from elolab.arena.play.store import Store
-from elolab.arena.play.tournament import run
+from elolab.arena.play.tournament_run import run
 from elolab.arena.spec import spec_from_mapping
 
 ROOT = Path(__file__).parent.parent

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from typing import Any
 
-from elolab.arena.cluster.contract import ClusterError, RefusedWorker, Site, Worker
+from elolab.arena.cluster.site import ClusterError, RefusedWorker, Site, Worker
 from elolab.arena.cluster.worker import Chunk, ChunkGame, Order, PlayedChunk, heed, introduction, play_chunk
 from elolab.arena.provenance.sources import difference_in_sources
 from elolab.engine.errors import argument

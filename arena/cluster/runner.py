@@ -18,7 +18,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from elolab.arena.cluster.contract import ClusterError, Site, Worker, clock_problem
+from elolab.arena.cluster.site import ClusterError, Site, Worker, clock_problem
 from elolab.arena.cluster.worker import Chunk, Order, PlayedChunk, difference_in_files
 from elolab.arena.play.executor import TICK_SECONDS, Runner
 from elolab.arena.provenance.player_files import GameFile

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from elolab.arena.collection.listing import match_estimate, tournament_in
 from elolab.arena.play.store import Store
-from elolab.arena.play.tournament import count_of
+from elolab.arena.play.tournament_run import count_of
 from elolab.arena.provenance.record import builds_in
 from elolab.arena.run import ENGINE_IDENTITY, differences, kind_in, plain
 from elolab.engine.language import Catalogue, columns_of, padded

@@ -137,14 +137,14 @@ def _finding(folder: Path) -> str:
 
 def tournament_in(store: Store) -> TournamentSpec | None:
     """The tournament, match or test whose games a store holds; ``None`` for a run of another kind."""
-    from elolab.arena.play.tournament import stored_tournament
+    from elolab.arena.play.tournament_run import stored_tournament
 
     return stored_tournament(store) if store.metadata("specification") is not None else None
 
 
 def _of_tournament(spec: TournamentSpec, store: Store, say: Catalogue) -> tuple[str, int, int, str]:
     """Format, games planned and played, and the result in words."""
-    from elolab.arena.play.tournament import result_of, withdrawals_of
+    from elolab.arena.play.tournament_run import result_of, withdrawals_of
     from elolab.arena.statistics.placing import placing_of, result_sentence
 
     found = result_of(spec, store)

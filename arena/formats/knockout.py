@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from elolab.arena.formats.contract import Format, paired_games
 from elolab.arena.formats.encounters import Encounter, encounters_of, seeds_of
+from elolab.arena.formats.tournament_format import Format, paired_games
 from elolab.arena.records import Outcome, Pairing, digest_of
 from elolab.arena.tournament_spec import TournamentSpec
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from elolab.arena.formats.contract import Format, paired_games
+from elolab.arena.formats.tournament_format import Format, paired_games
 from elolab.arena.records import Outcome, Pairing
 from elolab.arena.tournament_spec import TournamentSpec
 

@@ -28,9 +28,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from elolab.arena.formats.contract import Format, paired_games
 from elolab.arena.formats.encounters import Encounter, encounters_of, seeds_of
 from elolab.arena.formats.matching import cheapest_pairing
+from elolab.arena.formats.tournament_format import Format, paired_games
 from elolab.arena.records import Outcome, Pairing
 from elolab.arena.tournament_spec import TournamentSpec
 

@@ -214,7 +214,7 @@ Proposer = Callable[[int, int], Sequence[Candidate | None]]
 
 A candidate must depend on its number alone. Called from several threads at once.
 """
-Progress = Callable[[Selection], None]
+OnSelection = Callable[[Selection], None]
 
 
 class RandomPlay:
@@ -273,7 +273,7 @@ def generate(
     accepts: Accepts,
     *,
     concurrency: int = 1,
-    progress: Progress | None = None,
+    progress: OnSelection | None = None,
     stop: StopFlag | None = None,
 ) -> Selection:
     """Select the first ``count`` distinct candidates within the band, in their order.
@@ -301,7 +301,7 @@ def balance(
     *,
     skip_illegal: bool = False,
     concurrency: int = 1,
-    progress: Progress | None = None,
+    progress: OnSelection | None = None,
     stop: StopFlag | None = None,
 ) -> Selection:
     """Select a suite's distinct openings within the band, in their order.
@@ -344,7 +344,7 @@ def balance(
 
 
 def _chosen(
-    propose: Proposer, limit: int, accepts: Accepts, count: int | None, concurrency: int, progress: Progress | None,
+    propose: Proposer, limit: int, accepts: Accepts, count: int | None, concurrency: int, progress: OnSelection | None,
     stop: StopFlag | None,
 ) -> Selection:  # fmt: skip
     selection = Selection()

@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elolab.arena.notation.archives.contract import Entry, Reading, Source
+from elolab.arena.notation.archives.archive import ArchiveFile, Entry, Reading
+from elolab.arena.notation.archives.archive_files import sources
 from elolab.arena.notation.archives.formats import entries, is_archive, is_games
 from elolab.arena.notation.archives.ggf import ggf_text
-from elolab.arena.notation.archives.sources import sources
 from elolab.arena.notation.openings import SUITE_ENDINGS, epd_line, holds_positions, moves_mistake, split_line
 from elolab.arena.notation.pgn import (
     FORMATS,
@@ -39,7 +39,7 @@ def convert(text: str, where: str, game: str, target: str, ranks: str = "0", pli
 
     contract = game_named(game)
     check_target(target, contract)
-    source = Source(where, text.encode())
+    source = ArchiveFile(where, text.encode())
     return "".join(converted(map(_demanded, read_source(source, Reading(contract, ranks), plies)), contract, target))
 
 
@@ -72,7 +72,7 @@ def read_all(path: Path, reading: Reading, plies: int | None = None) -> Iterator
         yield PortableGameError(f"{path}: no games or positions in it that elolab can read")
 
 
-def read_source(source: Source, reading: Reading, plies: int | None = None) -> Iterator[Entry]:
+def read_source(source: ArchiveFile, reading: Reading, plies: int | None = None) -> Iterator[Entry]:
     """Read the games and positions of one file; nothing from a file of another kind that was only found in a folder."""
     found: Iterable[Entry]
     if is_archive(source):

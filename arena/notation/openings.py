@@ -31,9 +31,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elolab.arena.files import replace_file
-from elolab.arena.notation.archives.contract import Reading, Source
+from elolab.arena.notation.archives.archive import ArchiveFile, Reading
+from elolab.arena.notation.archives.archive_files import sources
 from elolab.arena.notation.archives.formats import entries, format_of, is_foreign, is_games
-from elolab.arena.notation.archives.sources import sources
 from elolab.arena.notation.pgn import decode_text
 from elolab.arena.records import Opening, digest_of
 from elolab.engine.errors import UserError
@@ -151,7 +151,7 @@ def load_suite(name_or_path: str, game: str, *, check_all: bool = False, plies: 
     found = sources(path)
     if not path.is_dir():
         first = next(found, None)
-        if isinstance(first, Source) and first.is_chosen and not is_games(first):
+        if isinstance(first, ArchiveFile) and first.is_chosen and not is_games(first):
             text = decode_text(first.data, str(path))
             if _is_suite(first, text, game):
                 shipped = path.resolve().parent == (shipped_folder() / "openings").resolve()
@@ -180,7 +180,9 @@ def entries_of(path: Path, game: str, plies: int | None = None) -> Iterator[Open
     return _entries_of_all(sources(path), game, plies)
 
 
-def _entries_of_all(found: Iterable[Source | UserError], game: str, plies: int | None) -> Iterator[Opening | UserError]:
+def _entries_of_all(
+    found: Iterable[ArchiveFile | UserError], game: str, plies: int | None
+) -> Iterator[Opening | UserError]:
     for source in found:
         if isinstance(source, UserError):
             yield source
@@ -200,7 +202,7 @@ def _entries_of_all(found: Iterable[Source | UserError], game: str, plies: int |
                 yield from _games(source, game, plies)
 
 
-def _is_suite(source: Source, text: str, game: str) -> bool:
+def _is_suite(source: ArchiveFile, text: str, game: str) -> bool:
     """Whether a text that is no archive is a list of positions; otherwise it holds bare moves."""
     is_named_so = source.where.lower().endswith(SUITE_ENDINGS) and format_of(source.data) is None
     return is_named_so or not text.strip() or holds_positions(text, _position_checker(game))
@@ -269,7 +271,7 @@ def _suite_of_games(found: Iterable[Opening | UserError], path: Path, game: str)
     return Suite(stem, tuple(openings.values()))
 
 
-def _games(source: Source, game: str, plies: int | None) -> list[Opening | UserError]:
+def _games(source: ArchiveFile, game: str, plies: int | None) -> list[Opening | UserError]:
     """The games of a file as openings, in the base of ranks that makes more of them legal."""
     found = list(_games_in(source, game, plies, "0"))
     wrong = sum(isinstance(entry, UserError) for entry in found)
@@ -280,7 +282,7 @@ def _games(source: Source, game: str, plies: int | None) -> list[Opening | UserE
     return found
 
 
-def _games_in(source: Source, game: str, plies: int | None, ranks: str) -> Iterator[Opening | UserError]:
+def _games_in(source: ArchiveFile, game: str, plies: int | None, ranks: str) -> Iterator[Opening | UserError]:
     contract = _position_checker(game)
     for number, portable in enumerate(entries(source, Reading(contract, ranks, plies)), start=1):
         if isinstance(portable, UserError):

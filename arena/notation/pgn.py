@@ -423,7 +423,7 @@ def try_games(text: str, where: str, game: str, ranks: str = "0") -> Iterator[Po
 
     contract = game_named(game)
     ranks_of_file = functools.cache(lambda: _ranks_of_file(text, where, contract))
-    for draft in _Reader(text, where).drafts():
+    for draft in _GameSplitter(text, where).drafts():
         try:
             yield _finished(draft, contract, ranks, ranks_of_file)
         except PortableGameError as error:
@@ -434,7 +434,7 @@ def _ranks_of_file(text: str, where: str, game: Game) -> str:
     """The base of ranks, ``0`` or ``1``, of the first SAN game that is legal in one base only; else empty."""
     from elolab.arena.notation.algebraic import ranks_told_by
 
-    for draft in _Reader(text, where).drafts():
+    for draft in _GameSplitter(text, where).drafts():
         words = [word for word, _ in draft.words]
         if is_algebraic_game(words):
             try:
@@ -474,7 +474,7 @@ def read_results(text: str, where: str, game: str) -> Iterator[PortableResult]:
     from elolab.engine.games import GAMES, game_named
 
     titles = {game_named(name).title.lower(): name for name in GAMES}
-    for draft in _Reader(text, where).drafts():
+    for draft in _GameSplitter(text, where).drafts():
         tags = {name.lower(): value for name, value in draft.tags}
         sides = game_named(titles.get(tags.get("game", "").lower(), game)).side_names
         first, second = sides if sides[0].lower() in tags and sides[1].lower() in tags else ("White", "Black")
@@ -495,7 +495,7 @@ def read_results(text: str, where: str, game: str) -> Iterator[PortableResult]:
 
 
 @dataclass
-class _Draft:
+class _GameDraft:
     """A game being read, with moves still as text."""
 
     where: str
@@ -532,7 +532,7 @@ _NUMBER = re.compile(r"\d+\s*(?:[.．、。…]+|$)|[.．…·]+$")
 _MARKS_OF_VALUE = re.compile(r"[!?！？]+")
 
 
-class _Reader:
+class _GameSplitter:
     """Splits a text into games."""
 
     def __init__(self, text: str, where: str) -> None:
@@ -542,7 +542,7 @@ class _Reader:
         self._line = 1
         self._number = 0
 
-    def drafts(self) -> Iterator[_Draft]:
+    def drafts(self) -> Iterator[_GameDraft]:
         """Split off every game of the text."""
         draft = self._new_draft()
         depth, opened_on = 0, 0
@@ -574,11 +574,11 @@ class _Reader:
         elif self._number == 1:
             raise PortableGameError(f'{self._where}: no games in it; expected tags such as [Red "name"] and moves')
 
-    def _new_draft(self) -> _Draft:
+    def _new_draft(self) -> _GameDraft:
         self._number += 1
-        return _Draft(f"{self._where}: game {self._number}")
+        return _GameDraft(f"{self._where}: game {self._number}")
 
-    def _next_token(self, draft: _Draft) -> re.Match[str]:
+    def _next_token(self, draft: _GameDraft) -> re.Match[str]:
         token = _TOKEN.match(self._text, self._place)
         if token is None:
             opened = self._text[self._place] == "{"
@@ -591,7 +591,7 @@ class _Reader:
         self._line += self._text.count("\n", self._place, place)
         self._place = place
 
-    def _skip_to_next_game(self, draft: _Draft) -> None:
+    def _skip_to_next_game(self, draft: _GameDraft) -> None:
         from elolab.engine.games.xiangqi.move_names import looks_like_a_move
 
         found = _NEXT_GAME.search(self._text, self._place)
@@ -603,12 +603,12 @@ class _Reader:
         self._advance(place)
 
 
-def _add_tag(draft: _Draft, name: str, value: str, line: int) -> None:
+def _add_tag(draft: _GameDraft, name: str, value: str, line: int) -> None:
     draft.tags.append((name, re.sub(r'\\(["\\])', r"\1", value).strip()))
     draft.tag_lines[name.lower()] = line
 
 
-def _add_word(draft: _Draft, word: str, line: int) -> None:
+def _add_word(draft: _GameDraft, word: str, line: int) -> None:
     """Add a move, a result or a move's number, which may stick to its move."""
     from elolab.engine.games.xiangqi.move_names import looks_like_a_move
 
@@ -626,7 +626,7 @@ def _add_word(draft: _Draft, word: str, line: int) -> None:
         draft.words.append((word, line))
 
 
-def _finished(draft: _Draft, game: Game, ranks: str, ranks_of_file: Callable[[], str]) -> PortableGame:
+def _finished(draft: _GameDraft, game: Game, ranks: str, ranks_of_file: Callable[[], str]) -> PortableGame:
     """Make a draft's game: check its moves and convert them to protocol notation."""
     tags = {name.lower(): value for name, value in draft.tags}
     if tags.get("game", "").strip().lower() not in ("", game.name, game.title.lower(), "中国象棋", "中國象棋", "象棋"):
@@ -657,7 +657,7 @@ def _with_own_sides(tags: Sequence[tuple[str, str]], game: Game) -> tuple[tuple[
     return tuple((first if name.lower() == "white" else name, value) for name, value in tags)
 
 
-def _start_position(draft: _Draft, text: str, game: Game) -> Position:
+def _start_position(draft: _GameDraft, text: str, game: Game) -> Position:
     board, *others = text.split(maxsplit=1)[:2] or [""]
     text = " ".join([board, *(other[:1].lower() + other[1:] for other in others)])  # some write the side as a capital
     try:
@@ -671,7 +671,7 @@ def result_of(words: str) -> str | None:
     return _RESULT_TAGS.get(words.strip())
 
 
-def _result(draft: _Draft, tag: str) -> str:
+def _result(draft: _GameDraft, tag: str) -> str:
     if tag not in _RESULT_TAGS:
         expected = ", ".join(RESULTS)
         raise draft.error(draft.tag_lines["result"], f'[Result "{tag}"]: expected one of {expected}')
@@ -681,7 +681,7 @@ def _result(draft: _Draft, tag: str) -> str:
     return from_tag if from_moves == "*" else from_moves
 
 
-def _notation(draft: _Draft, tag: str) -> str:
+def _notation(draft: _GameDraft, tag: str) -> str:
     from elolab.arena.notation.algebraic import is_algebraic
     from elolab.engine.games.xiangqi.move_names import notation_of
 

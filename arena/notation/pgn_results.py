@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from elolab.arena.records import points_of
 from elolab.arena.statistics.elo import Pentanomial, Trinomial
-from elolab.arena.statistics.match import labelled
+from elolab.arena.statistics.match_statistics import labelled
 from elolab.engine.errors import UserError, argument
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
 
@@ -46,7 +46,7 @@ def results_of_file(path: str, game: str, player: str | None, opponent: str | No
 
     Raises ``UserError`` if the players cannot be determined.
     """
-    from elolab.arena.notation.archives.sources import unpacked
+    from elolab.arena.notation.archives.archive_files import unpacked
     from elolab.arena.notation.pgn import decode_text, read_results
 
     try:

@@ -156,7 +156,7 @@ class _Count:
     """Relative duration of its games, compared with other stages."""
 
 
-class Progress:
+class RunProgress:
     """Counts a run's games, in the current stage and in total, and displays the progress."""
 
     def __init__(

@@ -15,10 +15,10 @@ from elolab.arena.reports.games import PackedGames
 from elolab.arena.schedule import format_of
 from elolab.arena.sequential import SequentialRun
 from elolab.arena.statistics.faults import fault_sentences
-from elolab.arena.statistics.match import verdict_sentence
+from elolab.arena.statistics.match_statistics import verdict_sentence
 from elolab.arena.statistics.numbers import error_text, given_text, percent_text, signed
 from elolab.arena.statistics.placing import Placing, result_sentence, rounds_text, withdrawal_text
-from elolab.arena.statistics.search_statistics import SearchStatistics
+from elolab.arena.statistics.search_tables import SearchStatistics
 from elolab.arena.statistics.standings import Tables, rating_reference
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, GameWords, game_words

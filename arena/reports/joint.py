@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from elolab.arena.play.store import Store
-from elolab.arena.play.tournament import count_of, stored_player, stored_tournament
+from elolab.arena.play.tournament_run import count_of, stored_player, stored_tournament
 from elolab.arena.player_spec import MAX_NAME_LENGTH
 from elolab.arena.records import GameRecord, PlayerSpec
 from elolab.arena.reports.contents import REPORTS

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from elolab.arena.sequential import SequentialRun
-    from elolab.arena.statistics.search_statistics import SearchStatistics
+    from elolab.arena.statistics.search_tables import SearchStatistics
     from elolab.arena.statistics.standings import Tables
 
 PLOT_FOLDER = "plots"

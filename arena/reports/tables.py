@@ -27,7 +27,7 @@ from elolab.arena.statistics.placing import (
     round_title,
     score_text,
 )
-from elolab.arena.statistics.search_statistics import end_rows, iteration_rows, player_row, shown_columns
+from elolab.arena.statistics.search_tables import end_rows, iteration_rows, player_row, shown_columns
 from elolab.arena.statistics.standings import mean_score_text, rating_error_text, rating_text
 from elolab.engine.language import Catalogue
 

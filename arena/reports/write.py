@@ -12,7 +12,7 @@ from elolab.arena.files import OTHER_FOLDER, replace_file, replacing
 from elolab.arena.notation.csv_tables import frame_csv, row_writer
 from elolab.arena.notation.pgn import GameWriter
 from elolab.arena.play.store import STORE_NAME, Store, made_folder
-from elolab.arena.play.tournament import withdrawals_of
+from elolab.arena.play.tournament_run import withdrawals_of
 from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats, caveats_of
 from elolab.arena.provenance.record import remarks_on
 from elolab.arena.records import GameRecord, GameSummary, Outcome, games_digest
@@ -24,7 +24,7 @@ from elolab.arena.reports.plots import plots_of, search_statistics_plots, write_
 from elolab.arena.schedule import Withdrawal, games_expected, games_that_count, sequential_run
 from elolab.arena.sequential import SequentialRun
 from elolab.arena.statistics.placing import Placing, placing_of
-from elolab.arena.statistics.search_statistics import SearchStatisticsCounter
+from elolab.arena.statistics.search_tables import SearchStatisticsCounter
 from elolab.arena.statistics.standings import TableCounter, Tables, tables_of
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.errors import UserError

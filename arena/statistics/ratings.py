@@ -185,7 +185,7 @@ def fit_ratings(
             raise ValueError(f"anchor is {player}, expected a player from 0 to {player_count - 1}")
     table = pairings if isinstance(pairings, PairingTable) else PairingTable.of(pairings)
     groups = connected_groups(player_count, zip(table.first.tolist(), table.second.tolist(), strict=True))
-    fit = _Fit(player_count, *table.games_by_first_mover())
+    fit = _RatingFit(player_count, *table.games_by_first_mover())
     solution, information = fit.solve({})
     scale = _elo_per_natural_unit(solution)
     fixed, origin = _fixed_in_their_groups(groups, given)
@@ -269,7 +269,7 @@ def outcome_probabilities(differences: Array, draw_parameter: float) -> Array:
     return probabilities
 
 
-class _Fit:
+class _RatingFit:
     """The strictly concave log posterior of (strengths, advantage, ln nu), given games by first mover."""
 
     def __init__(
@@ -361,7 +361,7 @@ def _elo_per_natural_unit(solution: Array) -> float:
     return float(4 * slope * NATURAL_TO_ELO)
 
 
-def _scale_of_fixed(fit: _Fit, fixed: Mapping[int, float], free_scale: float) -> float:
+def _scale_of_fixed(fit: _RatingFit, fixed: Mapping[int, float], free_scale: float) -> float:
     """Elo per natural unit if strengths are fixed in Elo: the scale that reproduces itself.
 
     If no such scale exists, because the games contradict the anchors, it is ``free_scale``, of the fit without them.

@@ -13,7 +13,7 @@ from elolab.cli.shared import options
 from elolab.engine.errors import UserError
 
 if TYPE_CHECKING:
-    from elolab.arena.notation.archives.contract import Entry, Reading
+    from elolab.arena.notation.archives.archive import Entry, Reading
     from elolab.arena.notation.pgn import PortableGame
 
 MAX_COMPLAINTS = 20
@@ -58,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Convert games or positions."""
     from elolab.arena.files import replace_file
-    from elolab.arena.notation.archives.contract import Reading
+    from elolab.arena.notation.archives.archive import Reading
     from elolab.arena.notation.convert import check_target, converted
 
     game = options.game_of(arguments)
@@ -87,13 +87,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _entries(name: str, reading: Reading, plies: int | None) -> Iterator[Entry]:
     """The games of ``INPUT``."""
-    from elolab.arena.notation.archives.contract import Source
-    from elolab.arena.notation.archives.sources import unpacked
+    from elolab.arena.notation.archives.archive import ArchiveFile
+    from elolab.arena.notation.archives.archive_files import unpacked
     from elolab.arena.notation.convert import read_all, read_source
 
     if name == "-":
         where = "standard input"
-        return read_source(Source(where, unpacked(sys.stdin.buffer.read(), where)), reading, plies)
+        return read_source(ArchiveFile(where, unpacked(sys.stdin.buffer.read(), where)), reading, plies)
     return read_all(Path(name), reading, plies)
 
 

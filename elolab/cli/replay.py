@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _stored_game(directory: Path, game: str) -> tuple[GameRecord, GameJob]:
     """A stored game and its job. Raises ``UserError`` if there is no such game, or more than one."""
     from elolab.arena.play.store import Store
-    from elolab.arena.play.tournament import stored_player, stored_tournament
+    from elolab.arena.play.tournament_run import stored_player, stored_tournament
     from elolab.arena.run import OTHER_KINDS, kind_in
 
     with Store(directory, read_only=True) as store:

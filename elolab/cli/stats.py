@@ -6,7 +6,7 @@ import argparse
 
 from elolab.arena.notation.pgn_results import Results, results_of_file
 from elolab.arena.statistics.elo import Pentanomial, Trinomial
-from elolab.arena.statistics.match import figure_lines, figures_of
+from elolab.arena.statistics.match_statistics import figure_lines, figures_of
 from elolab.cli.shared import options
 from elolab.cli.shared.parser import UsageError
 from elolab.cli.shared.playing_options import add_hypothesis, hypotheses_of

@@ -16,7 +16,7 @@ from elolab.arena.notation.pgn import GameWriter
 from elolab.arena.records import GameRecord, MoveRecord, Opening, Pairing
 from elolab.arena.sequential import SequentialSettings
 from elolab.arena.statistics.elo import Pentanomial
-from elolab.arena.statistics.match import figure_lines, figures_of
+from elolab.arena.statistics.match_statistics import figure_lines, figures_of
 
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
 OTHELLO = "-" * 27 + "OX------XO" + "-" * 27 + " X"

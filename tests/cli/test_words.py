@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from elolab import command_line
-from elolab.arena.play.tournament import run
+from elolab.arena.play.tournament_run import run
 from elolab.arena.players.detect import DetectionError, ProtocolFinder
 from elolab.arena.spec import spec_from_mapping
 from elolab.arena.tournament_spec import TournamentSpec

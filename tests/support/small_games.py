@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from elolab.arena.play.tournament import prepare
+from elolab.arena.play.tournament_run import prepare
 from elolab.arena.records import GameJob
 from elolab.arena.schedule import format_of, job_of
 from elolab.arena.spec import spec_from_mapping

@@ -12,12 +12,12 @@ import re
 from collections.abc import Iterator
 from xml.etree import ElementTree
 
-from elolab.arena.notation.archives.contract import (
+from elolab.arena.notation.archives.archive import (
     ArchivedMove,
+    ArchiveFile,
     ArchiveFormat,
     Entry,
     Reading,
-    Source,
     replay,
     start_position,
 )
@@ -45,7 +45,7 @@ def recognises(data: bytes) -> bool:
     return any(mark in data[:1024] for mark in (_MARK, *_MARK_UTF16))
 
 
-def read(source: Source, reading: Reading) -> Iterator[Entry]:
+def read(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
     """The game."""
     where = f"{source.where}: game 1"
     text = _DECLARATION.sub("", decode_text(source.data, source.where), count=1)

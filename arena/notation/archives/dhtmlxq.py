@@ -13,12 +13,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from elolab.arena.notation.archives.contract import (
+from elolab.arena.notation.archives.archive import (
     ArchivedMove,
+    ArchiveFile,
     ArchiveFormat,
     Entry,
     Reading,
-    Source,
     replay,
     start_position,
 )
@@ -34,14 +34,14 @@ _STANDARD = "8979695949392919097717866646260600102030405060708012720323436383"
 
 
 @dataclass
-class _Draft:
+class _TaggedGame:
     """The tags of a game: names in lower case, without ``DhtmlXQ_``."""
 
     where: str
     tags: dict[str, str] = field(default_factory=dict)
 
 
-def read(source: Source, reading: Reading) -> Iterator[Entry]:
+def read(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
     """The games of a text or page, and with ``variations`` each of their variations as a game of its own."""
     text = decode_text(source.data, source.where)
     for draft in _drafts(text, source.where):
@@ -54,9 +54,9 @@ def read(source: Source, reading: Reading) -> Iterator[Entry]:
                 yield error
 
 
-def _drafts(text: str, where: str) -> Iterator[_Draft]:
+def _drafts(text: str, where: str) -> Iterator[_TaggedGame]:
     """Split off the games: a repeated tag begins another one."""
-    number, draft = 1, _Draft(f"{where}: game 1")
+    number, draft = 1, _TaggedGame(f"{where}: game 1")
     opened: re.Match[str] | None = None
     for tag in _TAG.finditer(text):
         if tag[1] and tag[2] and opened is not None and opened[2].lower() == tag[2].lower():
@@ -64,7 +64,7 @@ def _drafts(text: str, where: str) -> Iterator[_Draft]:
             if name in draft.tags:
                 yield draft
                 number += 1
-                draft = _Draft(f"{where}: game {number}")
+                draft = _TaggedGame(f"{where}: game {number}")
             value = _BREAKS.sub(" ", html.unescape(text[opened.end() : tag.start()]))
             draft.tags[name] = " ".join(value.split())
         opened = tag if tag[2] and not tag[1] else None
@@ -74,7 +74,7 @@ def _drafts(text: str, where: str) -> Iterator[_Draft]:
         raise PortableGameError(f"{draft.where}: cut: no [DhtmlXQ_movelist] that is closed again")
 
 
-def _variations(draft: _Draft) -> dict[int, tuple[int, int]]:
+def _variations(draft: _TaggedGame) -> dict[int, tuple[int, int]]:
     """For each variation, the line that it leaves and the ply at which it does."""
     found = {}
     for name in draft.tags:
@@ -85,7 +85,7 @@ def _variations(draft: _Draft) -> dict[int, tuple[int, int]]:
 
 
 def _game(
-    draft: _Draft, variations: dict[int, tuple[int, int]], route: int, number: int, where: str, reading: Reading
+    draft: _TaggedGame, variations: dict[int, tuple[int, int]], route: int, number: int, where: str, reading: Reading
 ) -> PortableGame:
     moves = _moves(draft, variations, route, where)
     origin = _squares(moves[0][0])[0] if moves else None
@@ -101,7 +101,7 @@ def _game(
     return PortableGame(tags, text, played, result_of(draft.tags.get("result", "")) or "*", remark)
 
 
-def _moves(draft: _Draft, variations: dict[int, tuple[int, int]], route: int, where: str) -> list[tuple[str, str]]:
+def _moves(draft: _TaggedGame, variations: dict[int, tuple[int, int]], route: int, where: str) -> list[tuple[str, str]]:
     """Four digits and the comment of each move of a line, from the start of the game."""
     legs: list[tuple[int, int]] = []  # lines from the last to the game's own, with the ply from which each counts
     while route:
@@ -121,7 +121,7 @@ def _moves(draft: _Draft, variations: dict[int, tuple[int, int]], route: int, wh
     return moves
 
 
-def _digits(draft: _Draft, variations: dict[int, tuple[int, int]], line: int, where: str) -> str:
+def _digits(draft: _TaggedGame, variations: dict[int, tuple[int, int]], line: int, where: str) -> str:
     name = "move_{}_{}_{}".format(*variations[line], line) if line else "movelist"
     text = draft.tags.get(name, draft.tags.get("move_0_1_0", "") if not line else "")
     digits = re.sub(r"[\s,]", "", text)
@@ -132,7 +132,7 @@ def _digits(draft: _Draft, variations: dict[int, tuple[int, int]], line: int, wh
     return digits
 
 
-def _comment(draft: _Draft, line: int, ply: int) -> str:
+def _comment(draft: _TaggedGame, line: int, ply: int) -> str:
     comment = draft.tags.get(f"comment{line}_{ply}", "")
     return comment or ("" if line else draft.tags.get(f"comment{ply}", ""))
 
@@ -143,7 +143,7 @@ def _squares(digits: str) -> tuple[Square, Square]:
     return (origin[0], RANKS - 1 - origin[1]), (target[0], RANKS - 1 - target[1])
 
 
-def _start(draft: _Draft, where: str) -> list[Square | None]:
+def _start(draft: _TaggedGame, where: str) -> list[Square | None]:
     digits = draft.tags.get("binit") or _STANDARD
     if not re.fullmatch(r"[0-9]+", digits) or len(digits) != 2 * len(PIECES):
         said = f"{len(digits)} characters, expected {2 * len(PIECES)} digits"
@@ -152,7 +152,7 @@ def _start(draft: _Draft, where: str) -> list[Square | None]:
     return [square if is_square(square) else None for square in squares]
 
 
-def _pgn_tags(draft: _Draft) -> tuple[tuple[str, str], ...]:
+def _pgn_tags(draft: _TaggedGame) -> tuple[tuple[str, str], ...]:
     given = draft.tags
     names = {
         "Event": given.get("event") or given.get("title"),

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from elolab.arena.notation.archives import cbf, dhtmlxq, ggf, portable, wthor, xqf
-from elolab.arena.notation.archives.contract import ArchiveFormat, Entry, Reading, Source
-from elolab.arena.notation.archives.sources import sources
+from elolab.arena.notation.archives.archive import ArchiveFile, ArchiveFormat, Entry, Reading
+from elolab.arena.notation.archives.archive_files import sources
 from elolab.arena.notation.pgn import PortableGame, PortableGameError
 
 FORMATS: tuple[ArchiveFormat, ...] = (
@@ -42,12 +42,12 @@ def format_of(data: bytes) -> ArchiveFormat | None:
     return next((archive for archive in FORMATS if archive.recognises(data)), None)
 
 
-def is_games(source: Source) -> bool:
+def is_games(source: ArchiveFile) -> bool:
     """Whether a file holds games, judged by content or name, or is a known archive that cannot be read."""
     return source.where.lower().endswith((".pgn", ".pgn.gz")) or is_archive(source)
 
 
-def is_archive(source: Source) -> bool:
+def is_archive(source: ArchiveFile) -> bool:
     """Whether a file is an archive, judged by content alone; bare moves have no marker.
 
     WTHOR name files belong to the games beside them and count only if the user named them.
@@ -58,7 +58,7 @@ def is_archive(source: Source) -> bool:
     return is_refused and (source.is_chosen or not wthor.holds_names(source.data))
 
 
-def is_foreign(source: Source, game: str) -> bool:
+def is_foreign(source: ArchiveFile, game: str) -> bool:
     """Whether a file only found in a folder holds another game's archive, or one that cannot be read."""
     archive = format_of(source.data)
     if source.is_chosen or (archive is None and not is_archive(source)):
@@ -66,7 +66,7 @@ def is_foreign(source: Source, game: str) -> bool:
     return archive is None or archive.game not in ("", game)
 
 
-def entries(source: Source, reading: Reading) -> Iterator[Entry]:
+def entries(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
     """Read the games of a file in any format, or its bare moves.
 
     An error takes the place of a game, or of the whole file, that cannot be read.
@@ -94,7 +94,7 @@ def load_games(path: Path, game: str) -> list[PortableGame]:
     games: list[PortableGame] = []
     reading = Reading(game_named(game))
     for source in sources(path):
-        found: Iterable[Entry] = entries(source, reading) if isinstance(source, Source) else [source]
+        found: Iterable[Entry] = entries(source, reading) if isinstance(source, ArchiveFile) else [source]
         for entry in found:
             if isinstance(entry, PortableGameError):
                 raise entry
@@ -102,7 +102,7 @@ def load_games(path: Path, game: str) -> list[PortableGame]:
     return games
 
 
-def _refuse_others(source: Source) -> None:
+def _refuse_others(source: ArchiveFile) -> None:
     for begins, said in (*_ARCHIVES_NOT_READ, *_NOT_GAMES):
         if begins(source.data):
             raise PortableGameError(f"{source.where}: {said}")

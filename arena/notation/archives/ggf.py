@@ -14,12 +14,12 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from elolab.arena.notation.archives.contract import (
+from elolab.arena.notation.archives.archive import (
     ArchivedMove,
+    ArchiveFile,
     ArchiveFormat,
     Entry,
     Reading,
-    Source,
     replay,
     start_position,
 )
@@ -45,7 +45,7 @@ _FLAGS = {"r": "resignation", "t": "time", "s": "agreement"}
 """Flags of endings other than by the last move."""
 
 
-def read(source: Source, reading: Reading) -> Iterator[Entry]:
+def read(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
     """The games of a text."""
     text = _decoded(source.data)
     begins = list(_GAME_BEGIN.finditer(text))

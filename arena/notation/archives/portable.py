@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from elolab.arena.notation.archives.contract import ArchiveFormat, Entry, Reading, Source
+from elolab.arena.notation.archives.archive import ArchiveFile, ArchiveFormat, Entry, Reading
 from elolab.arena.notation.pgn import decode_text, try_games
 
 _TAG = re.compile(rb'^[\s\xef\xbb\xbf]*\[[A-Za-z]\w* +"', re.MULTILINE)
 
 
-def read(source: Source, reading: Reading) -> Iterator[Entry]:
+def read(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
     """The games of a text."""
     return try_games(decode_text(source.data, source.where), source.where, reading.game.name, reading.ranks)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from elolab.arena.notation.archives.contract import ArchivedMove, ArchiveFormat, Entry, Reading, Source, replay
+from elolab.arena.notation.archives.archive import ArchivedMove, ArchiveFile, ArchiveFormat, Entry, Reading, replay
 from elolab.arena.notation.pgn import PortableGame, PortableGameError
 
 HEADER = np.dtype(
@@ -52,7 +52,7 @@ def holds_names(data: bytes) -> bool:
     return header is not None and header["names"] > 0 and header["games"] == 0 and _has_date(header)
 
 
-def read(source: Source, reading: Reading) -> Iterator[Entry]:
+def read(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
     """All games of a file."""
     header = _header(source.data)
     assert header is not None, "a file that was recognised"

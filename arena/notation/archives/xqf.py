@@ -21,12 +21,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elolab.arena.notation.archives.contract import (
+from elolab.arena.notation.archives.archive import (
     ArchivedMove,
+    ArchiveFile,
     ArchiveFormat,
     Entry,
     Reading,
-    Source,
     replay,
     start_position,
 )
@@ -71,7 +71,7 @@ class _Keys:
     comment_size: int = 0
 
 
-class _Node(NamedTuple):
+class _TreeNode(NamedTuple):
     origin: int
     target: int
     follows: bool
@@ -79,7 +79,7 @@ class _Node(NamedTuple):
     comment: str
 
 
-def read(source: Source, reading: Reading) -> Iterator[Entry]:
+def read(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
     """The game, and with ``variations`` each of its variations as a game of its own."""
     where = f"{source.where}: game 1"
     if len(source.data) < HEADER.itemsize:
@@ -110,7 +110,7 @@ def read(source: Source, reading: Reading) -> Iterator[Entry]:
 
 
 def _game(
-    reading: Reading, start: str, line: list[_Node], where: str, tags: tuple[tuple[str, str], ...], result: str,
+    reading: Reading, start: str, line: list[_TreeNode], where: str, tags: tuple[tuple[str, str], ...], result: str,
     comment: str,
 ) -> PortableGame:  # fmt: skip
     position = start_position(reading.game, start, where)
@@ -143,7 +143,7 @@ def _phrase_key(header: Any) -> np.ndarray:
     return _PHRASE & np.resize(masked, len(_PHRASE))
 
 
-def _nodes(tree: bytes, keys: _Keys, version: int, where: str) -> Iterator[_Node]:
+def _nodes(tree: bytes, keys: _Keys, version: int, where: str) -> Iterator[_TreeNode]:
     """The nodes in the file's order; raises ``PortableGameError`` if the file ends within one."""
     place, ply = 0, 0
     while True:
@@ -163,7 +163,7 @@ def _nodes(tree: bytes, keys: _Keys, version: int, where: str) -> Iterator[_Node
             follows, alternative = bool(flags & _FOLLOWS), bool(flags & _ALTERNATIVE)
         else:
             follows, alternative = bool(flags & _OLD_FOLLOWS), bool(flags & _OLD_ALTERNATIVE)
-        yield _Node(
+        yield _TreeNode(
             (node[0] - _ORIGIN_OFFSET - keys.origin) & 0xFF, (node[1] - _TARGET_OFFSET - keys.target) & 0xFF,
             follows, alternative, " ".join(tree[place : place + length].decode("gb18030", "replace").split()),
         )  # fmt: skip
@@ -171,12 +171,14 @@ def _nodes(tree: bytes, keys: _Keys, version: int, where: str) -> Iterator[_Node
         ply += 1
 
 
-def _lines(root: _Node, nodes: Iterator[_Node], reading: Reading) -> Iterator[list[_Node] | PortableGameError]:
+def _lines(
+    root: _TreeNode, nodes: Iterator[_TreeNode], reading: Reading
+) -> Iterator[list[_TreeNode] | PortableGameError]:
     """The moves of each line from the start to its end, the main line first.
 
     A line longer than any game is the last one, so that no file can grow lines without end.
     """
-    line: list[_Node] = []
+    line: list[_TreeNode] = []
     open_places: list[int] = []
     if not root.follows:
         yield line
@@ -201,7 +203,7 @@ def _square(number: int) -> Square:
     return divmod(number, 10)
 
 
-def _start(header: Any, keys: _Keys, line: list[_Node], where: str) -> str:
+def _start(header: Any, keys: _Keys, line: list[_TreeNode], where: str) -> str:
     places = header["pieces"]
     if header["version"] >= FIRST_SHUFFLED:
         places = np.roll(places, keys.squares + 1)

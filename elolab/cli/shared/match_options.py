@@ -187,7 +187,7 @@ def _in_folder_of_its_own(spec: TournamentSpec, *, accepts_changes: bool) -> Tou
 
     So the same command always goes on with the same folder, and another one never meets it.
     """
-    from elolab.arena.play.tournament import holds_another
+    from elolab.arena.play.tournament_run import holds_another
 
     limits = "-".join(dict.fromkeys(str(player.limits) for player in spec.players))
     end = re.sub(r"[^\w.+]+", "-", f"-{limits}-seed-{spec.seed}")
@@ -205,7 +205,7 @@ def _in_folder_of_its_own(spec: TournamentSpec, *, accepts_changes: bool) -> Tou
 
 def protocol_finder(*directories: Path) -> ProtocolFinder:
     """A finder that prints the protocols it detects, and does not ask programs that played in the folders."""
-    from elolab.arena.play.tournament import players_in
+    from elolab.arena.play.tournament_run import players_in
 
     return ProtocolFinder(
         [player for directory in directories for player in players_in(directory)],

@@ -26,7 +26,7 @@ from elolab.engine.search_statistics import SearchStatisticsSettings
 
 if TYPE_CHECKING:
     from elolab.arena.play.store import Store
-    from elolab.arena.play.tournament import TournamentResult
+    from elolab.arena.play.tournament_run import TournamentResult
     from elolab.arena.provenance.caveats import Caveats
     from elolab.arena.reports.write import Exports
     from elolab.arena.tournament_spec import TournamentSpec
@@ -37,7 +37,7 @@ BEGINNING_BYTES = 200
 
 def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
     """Play, resume or extend a tournament under the arguments of ``add_playing``; returns the exit code."""
-    from elolab.arena.play.tournament import describe, description_text, prepare, purpose_of, run
+    from elolab.arena.play.tournament_run import describe, description_text, prepare, purpose_of, run
     from elolab.arena.run import check_clocks, check_directory, check_options, overload_warning
     from elolab.arena.spec import with_anchors
 
@@ -170,7 +170,7 @@ def warn_if_in_use(directory: Path) -> None:
 
 def _written(directory: Path, language: str) -> tuple[Exports, FileError | None]:
     from elolab.arena.play.store import Store
-    from elolab.arena.play.tournament import stored_tournament
+    from elolab.arena.play.tournament_run import stored_tournament
 
     with Store(directory, read_only=True) as store, finishing():
         return written_exports(stored_tournament(store), store, language, directory)
@@ -225,7 +225,7 @@ def print_result(
 def print_exports(spec: TournamentSpec, exports: Exports, language: str) -> None:
     """Print the tables and the report's path."""
     from elolab.arena.schedule import is_match
-    from elolab.arena.statistics.match import match_lines
+    from elolab.arena.statistics.match_statistics import match_lines
     from elolab.arena.statistics.placing import placing_lines
     from elolab.arena.statistics.standings import tables_text
     from elolab.engine.language import game_words
@@ -275,7 +275,7 @@ def _print_result_as_json(spec: TournamentSpec, directory: Path, result: Tournam
 def exports_data(spec: TournamentSpec, exports: Exports) -> dict[str, Any]:
     """Results and files as plain data."""
     from elolab.arena.schedule import is_match
-    from elolab.arena.statistics.match import figures_of_match
+    from elolab.arena.statistics.match_statistics import figures_of_match
 
     return {
         "standings": [asdict(row) for row in exports.tables.standings],

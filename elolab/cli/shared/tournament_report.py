@@ -46,7 +46,7 @@ def figure_formats(text: str) -> tuple[str, ...]:
 def run(arguments: argparse.Namespace) -> int:
     """Write a tournament's PGN, tables and report again from its games, or a joint report of several."""
     from elolab.arena.play.store import Store
-    from elolab.arena.play.tournament import result_of, stored_tournament
+    from elolab.arena.play.tournament_run import result_of, stored_tournament
     from elolab.arena.spec import with_anchors
 
     if len(arguments.directories) > 1:

@@ -21,10 +21,10 @@ import pytest
 
 from elolab import command_line
 from elolab.arena.cluster import dask_cluster
-from elolab.arena.cluster.contract import ClusterError
 from elolab.arena.cluster.dask_cluster import DaskSite
 from elolab.arena.cluster.runner import ClusterRunner
-from elolab.arena.play import tournament
+from elolab.arena.cluster.site import ClusterError
+from elolab.arena.play import tournament_run
 from elolab.arena.play.executor import GameRunner
 from elolab.arena.play.store import Store, StoreError
 from elolab.arena.records import GameJob, GameRecord, games_digest
@@ -132,8 +132,8 @@ def played_on(
 
 def test_a_tournament_is_the_same_and_strange_workers_get_no_games(cluster: LocalCluster, tmp_path: Path) -> None:
     spec = small_match(24)
-    tournament.run(spec, tmp_path / "here", concurrency=2)
-    result = tournament.run(spec, tmp_path / "there", cluster=cluster.address)
+    tournament_run.run(spec, tmp_path / "here", concurrency=2)
+    result = tournament_run.run(spec, tmp_path / "there", cluster=cluster.address)
     assert (result.stored, result.interrupted) == (24, False)
     digests = []
     for name in ("here", "there"):
@@ -199,7 +199,7 @@ def test_workers_with_another_program_or_other_sources_get_no_games(
         cluster.start_worker("bad", path=str(other))
         cluster.start_worker("old", "--preload", "sources.py")
         cluster.wait_for_workers(3)
-        result = tournament.run(match_with_program(12), tmp_path / "run", cluster=cluster.address)
+        result = tournament_run.run(match_with_program(12), tmp_path / "run", cluster=cluster.address)
         assert (result.stored, result.exit_code) == (24, 0)
         live = json.loads((tmp_path / "run" / "live.json").read_text())
         rows = {worker["name"].split()[0]: worker for worker in live["workers"]}
@@ -221,7 +221,7 @@ def test_workers_with_another_program_or_other_sources_get_no_games(
                 assert reason in text.replace("\\", ""), text
         cluster.kill("good")
         with pytest.raises(ClusterError, match="none of its workers will do: ") as refusal:
-            tournament.run(match_with_program(2), tmp_path / "none", cluster=cluster.address)
+            tournament_run.run(match_with_program(2), tmp_path / "none", cluster=cluster.address)
         assert all(reason in str(refusal.value) for reason in reasons.values())
 
 
@@ -348,12 +348,12 @@ def test_a_scheduler_that_stays_away_interrupts_the_run(
 
     thread = threading.Thread(target=kill)
     thread.start()
-    result = tournament.run(spec, tmp_path / "run", cluster=small_cluster.address)
+    result = tournament_run.run(spec, tmp_path / "run", cluster=small_cluster.address)
     thread.join()
     assert result.interrupted
     assert 0 < result.stored < 400
     assert "stayed away" in capfd.readouterr().err
-    assert tournament.run(spec, tmp_path / "run", concurrency=2).stored == 400
+    assert tournament_run.run(spec, tmp_path / "run", concurrency=2).stored == 400
 
 
 @pytest.mark.slow

@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 
 from elolab import command_line
-from elolab.arena.cluster.contract import ClusterError, ExecutorSite, RefusedWorker, Site, Worker
 from elolab.arena.cluster.runner import MOST_LOSSES, ClusterRunner
+from elolab.arena.cluster.site import ClusterError, ExecutorSite, RefusedWorker, Site, Worker
 from elolab.arena.cluster.worker import Chunk, Order, PlayedChunk, heed, play_chunk
 from elolab.arena.play.executor import GameRunner
 from elolab.arena.provenance.player_files import GameFile, files_of

@@ -21,14 +21,14 @@ from elolab.arena.collection.comparison import compared
 from elolab.arena.collection.listing import RunEntry, entry_of, run_folders
 from elolab.arena.play.live import LIVE_NAME
 from elolab.arena.play.store import STORE_NAME, Store
-from elolab.arena.play.tournament import run
+from elolab.arena.play.tournament_run import run
 from elolab.arena.provenance.record import PROGRAMS
 from elolab.arena.records import GameRecord, Opening, Pairing
 from elolab.arena.run import RunError
 from elolab.arena.sequential import SequentialSettings
 from elolab.arena.spec import spec_from_mapping
 from elolab.arena.statistics.elo import Pentanomial
-from elolab.arena.statistics.match import figures_of
+from elolab.arena.statistics.match_statistics import figures_of
 from elolab.arena.watching.snapshot import RunFollower
 from elolab.cli.shared import match_options as words_of_tournament
 from elolab.command_line import main

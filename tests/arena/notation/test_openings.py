@@ -19,7 +19,7 @@ from elolab.arena.notation.openings import (
     suite_text,
     write_suite,
 )
-from elolab.arena.play.tournament import prepare
+from elolab.arena.play.tournament_run import prepare
 from elolab.arena.records import Opening
 from elolab.arena.spec import spec_from_mapping
 from elolab.engine.errors import UserError

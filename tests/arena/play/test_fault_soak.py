@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from elolab.arena.play.store import Store
-from elolab.arena.play.tournament import run
+from elolab.arena.play.tournament_run import run
 from elolab.arena.players.supervisor import SUPERVISOR
 from elolab.arena.records import GameRecord, PlayerSpec
 from elolab.arena.spec import spec_from_mapping

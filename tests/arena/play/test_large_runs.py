@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from elolab.arena.play import damage, tournament
+from elolab.arena.play import damage, tournament_run
 from elolab.arena.play.store import Store
-from elolab.arena.play.tournament import prepare, run
+from elolab.arena.play.tournament_run import prepare, run
 from elolab.arena.records import GameJob, GameRecord, MoveRecord, digest_of
 from elolab.arena.schedule import format_of, job_of
 from elolab.arena.spec import load_tournament
@@ -44,14 +44,14 @@ MOVE = MoveRecord("d3", 10, 3, 100, 0.5)
 
 
 @pytest.fixture(scope="module")
-def plan(tmp_path_factory: pytest.TempPathFactory) -> tournament.Plan:
+def plan(tmp_path_factory: pytest.TempPathFactory) -> tournament_run.PreparedTournament:
     path = tmp_path_factory.mktemp("specification") / "long.toml"
     path.write_text(SPECIFICATION)
     return prepare(load_tournament(path))
 
 
 @pytest.fixture(scope="module")
-def stored(plan: tournament.Plan, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def stored(plan: tournament_run.PreparedTournament, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with every game of the tournament."""
     folder = tmp_path_factory.mktemp("long")
     stop = StopFlag()
@@ -71,7 +71,7 @@ def record_of(job: GameJob) -> GameRecord:
     )
 
 
-def test_the_key_of_a_game_is_the_digest_of_all_that_decides_it(plan: tournament.Plan) -> None:
+def test_the_key_of_a_game_is_the_digest_of_all_that_decides_it(plan: tournament_run.PreparedTournament) -> None:
     for pairing in list(format_of(plan.spec).pairings(plan.spec, plan.order, ()))[::97]:
         job = job_of(plan.spec, plan.suite, pairing)
         assert job.key == digest_of(
@@ -90,7 +90,7 @@ def test_a_read_game_has_the_digest_of_its_moves(stored: Path) -> None:
 
 
 def test_going_on_makes_one_game_at_a_time_and_checks_the_store_once(
-    plan: tournament.Plan, stored: Path, monkeypatch: pytest.MonkeyPatch
+    plan: tournament_run.PreparedTournament, stored: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alive: weakref.WeakSet[Any] = weakref.WeakSet()
     most = made = checks = 0
@@ -114,7 +114,7 @@ def test_going_on_makes_one_game_at_a_time_and_checks_the_store_once(
         damage_check(*arguments)
 
     damage_check = damage.check
-    monkeypatch.setattr(tournament, "job_of", counting)
+    monkeypatch.setattr(tournament_run, "job_of", counting)
     monkeypatch.setattr(damage, "check", checking)
     result = run(plan.spec, stored, stream=io.StringIO(), accept_engine_change=True)
     assert result.stored == result.planned == made == GAMES
@@ -123,7 +123,7 @@ def test_going_on_makes_one_game_at_a_time_and_checks_the_store_once(
 
 
 def test_a_long_report_reads_each_game_once(
-    plan: tournament.Plan, stored: Path, monkeypatch: pytest.MonkeyPatch
+    plan: tournament_run.PreparedTournament, stored: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from elolab.arena.reports.write import export
 

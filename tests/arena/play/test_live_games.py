@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from elolab.arena.play.executor import GameRunner
-from elolab.arena.play.live import GAMES_WITH_MOVES, Progress
+from elolab.arena.play.live import GAMES_WITH_MOVES, RunProgress
 from elolab.arena.records import GameConditions, GameJob, GameRecord, Opening, Pairing, PlayerSpec, RunningGame
 from elolab.engine.engine import StopFlag
 from elolab.engine.games import game_named
@@ -55,7 +55,7 @@ class Follower:
     def __init__(self, folder: Path, runner: GameRunner) -> None:
         self.seen: list[dict[str, Any]] = []
         self._file, self._runner, self._over = folder / "live.json", runner, threading.Event()
-        self._progress = Progress(io.StringIO(), live_file=self._file)
+        self._progress = RunProgress(io.StringIO(), live_file=self._file)
         self._thread = threading.Thread(target=self._follow)
 
     def _follow(self) -> None:
@@ -140,7 +140,7 @@ def test_moves_of_many_games_stay_few(tmp_path: Path) -> None:
         RunningGame(job, 1.0, lambda number=job.pairing.number: read(number))
         for job in jobs_of("othello", *players, OPENINGS["othello"], 64)
     ]
-    progress = Progress(io.StringIO(), live_file=tmp_path / "live.json")
+    progress = RunProgress(io.StringIO(), live_file=tmp_path / "live.json")
     progress.publish(running)
     shown = json.loads((tmp_path / "live.json").read_text())["running"]
     assert [entry["number"] for entry in shown] == list(range(64))
@@ -150,7 +150,7 @@ def test_moves_of_many_games_stay_few(tmp_path: Path) -> None:
 
 
 def test_each_game_that_runs_is_a_line(tmp_path: Path) -> None:
-    progress = Progress(io.StringIO(), live_file=tmp_path / "live.json")
+    progress = RunProgress(io.StringIO(), live_file=tmp_path / "live.json")
     job = jobs_of("othello", builtin("墨", "othello"), builtin("B", "othello"), OPENINGS["othello"], 1)[0]
     progress.publish([RunningGame(job, 0.5), RunningGame(job, 0.5)])
     lines = (tmp_path / "live.json").read_text("utf-8").splitlines()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from elolab.arena.play.store import Store
-from elolab.arena.play.tournament import run
+from elolab.arena.play.tournament_run import run
 from elolab.arena.players.process import GAMES_DIRECTORIES
 from elolab.arena.spec import spec_from_mapping
 from elolab.arena.statistics.faults import FORFEITS

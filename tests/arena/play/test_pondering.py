@@ -18,7 +18,7 @@ from elolab.arena.notation.pgn import game_text, read_games
 from elolab.arena.play.executor import GameRunner
 from elolab.arena.play.game import play_game
 from elolab.arena.play.store import Store
-from elolab.arena.play.tournament import run
+from elolab.arena.play.tournament_run import run
 from elolab.arena.players import event_loop
 from elolab.arena.players.builtin import BuiltinPlayer
 from elolab.arena.players.contract import Player, PlayerClock, Pondered, Reply

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from elolab.arena.play.estimates import depends_on_speed, duration_text, estimated_game_seconds, estimated_move_seconds
-from elolab.arena.play.live import Progress, Scoreboard
+from elolab.arena.play.live import RunProgress, Scoreboard
 from elolab.arena.play.stages import GameStage, StagePlan
 from elolab.arena.play.store import Store
 from elolab.arena.records import GameRecord, Opening, Pairing
@@ -110,7 +110,7 @@ def test_of_programs_of_unknown_speed_no_time_is_told(tmp_path: Path) -> None:
 
 def test_plain_lines_every_few_seconds(tmp_path: Path) -> None:
     stream, watch = io.StringIO(), Watch()
-    progress = Progress(stream, kind="cup", live_file=tmp_path / "live.json", clock=watch)
+    progress = RunProgress(stream, kind="cup", live_file=tmp_path / "live.json", clock=watch)
     scoreboard = Scoreboard(["Ann", "Bob"])
     for first, second, score in ((0, 1, 1.0), (1, 0, 0.5)):
         scoreboard.add(first, second, score)
@@ -146,7 +146,7 @@ def test_a_terminal_line_renews_itself_and_fits() -> None:
     stream, watch = Terminal(), Watch()
     names = [f"a player with a long name {number}" for number in range(9)]
     scoreboard = Scoreboard(names)
-    progress = Progress(stream, clock=watch)
+    progress = RunProgress(stream, clock=watch)
     progress.begin(10**6, scoreboard.leaders)
     progress.table = scoreboard.lines
     for step in range(100):
@@ -164,7 +164,7 @@ def test_a_terminal_line_renews_itself_and_fits() -> None:
 def test_the_line_is_no_wider_than_the_terminal() -> None:
     reader, writer = os.openpty()
     with os.fdopen(writer, "w") as stream:
-        progress, scoreboard = Progress(stream, clock=Watch()), Scoreboard(["Ann", "Bob"])
+        progress, scoreboard = RunProgress(stream, clock=Watch()), Scoreboard(["Ann", "Bob"])
         scoreboard.add(0, 1, 1.0)
         progress.begin(10**6, scoreboard.leaders)
         for columns, width in ((200, 79), (30, 29), (20, 19), (0, 79)):
@@ -178,7 +178,7 @@ def test_the_line_is_no_wider_than_the_terminal() -> None:
 
 def test_a_stage_follows_another_and_words_that_are_long_take_the_room_of_the_share() -> None:
     stream, watch = io.StringIO(), Watch()
-    progress = Progress(stream, clock=watch)
+    progress = RunProgress(stream, clock=watch)
     progress.begin(10, "short")
     progress.finished()
     progress.begin(4, "w" * 64, done=1)
@@ -191,7 +191,7 @@ def test_a_stage_follows_another_and_words_that_are_long_take_the_room_of_the_sh
 
 def test_games_to_come_may_take_longer_than_those_of_now() -> None:
     watch = Watch()
-    progress = Progress(io.StringIO(), clock=watch)
+    progress = RunProgress(io.StringIO(), clock=watch)
     left = {}
     for name, missing in (("alike", None), ("longer", lambda: 60.0)):
         progress.begin(20, is_bound=True, missing=missing)
@@ -207,7 +207,7 @@ def test_games_to_come_may_take_longer_than_those_of_now() -> None:
 def test_stages_are_counted_one_by_one_and_together(tmp_path: Path) -> None:
     """No line has more games done than there are, and a stage that ends early takes its rest from all."""
     stream, times = io.StringIO(), itertools.count(1)
-    progress = Progress(stream, clock=lambda: float(next(times)))
+    progress = RunProgress(stream, clock=lambda: float(next(times)))
     stages = (GameStage("study", 4, 1.0), GameStage("validation", 6, 1.0), GameStage("slow", 2, 4.0))
     progress.announce(StagePlan("cup", tmp_path, stages))
     assert "cup: at most 12 games" in stream.getvalue()

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from elolab.arena.colours import GREEN, coloured, has_colours
-from elolab.arena.play.live import Progress
+from elolab.arena.play.live import RunProgress
 from elolab.arena.play.running_elo import RunningElo
 from elolab.arena.records import Outcome, Pairing
 from elolab.arena.statistics.elo import Pentanomial, Trinomial
@@ -76,7 +76,7 @@ def test_who_is_clearly_stronger_is_green(terminal: Terminal) -> None:
     assert elo.direction() == 1
     theirs = [Outcome("", game.pairing, 1 - game.score) for game in games if game.score is not None]
     assert RunningElo("mine", theirs).direction() == -1
-    progress = Progress(terminal)
+    progress = RunProgress(terminal)
     progress.begin(100, elo.words, done=60)
     progress.colour = lambda: GREEN
     progress.finished()

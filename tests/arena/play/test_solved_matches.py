@@ -10,7 +10,7 @@ import pytest
 from elolab.arena.notation.pgn import game_text, portable_game
 from elolab.arena.play.executor import GameRunner
 from elolab.arena.play.store import Store
-from elolab.arena.play.tournament import run
+from elolab.arena.play.tournament_run import run
 from elolab.arena.records import GameJob, GameRecord, Opening, Pairing
 from elolab.arena.reports.write import write_report
 from elolab.arena.spec import spec_from_mapping

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elolab.arena.play.tournament import prepare
+from elolab.arena.play.tournament_run import prepare
 from elolab.arena.players.contract import GameStopped, PlayerClock, PlayerFault
 from elolab.arena.players.event_loop import run
 from elolab.arena.players.process import find_program

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from elolab.arena.play import tournament
+from elolab.arena.play import tournament_run
 from elolab.arena.play.store import Store
 from elolab.arena.provenance import record, sources
 from elolab.arena.provenance.player_files import GameFile, files_of
@@ -42,7 +42,7 @@ def match(script: Path, pairs: int = 1, **more: Any) -> Any:
 
 
 def play(spec: Any, folder: Path, **options: Any) -> Any:
-    return tournament.run(spec, folder, stream=io.StringIO(), **options)
+    return tournament_run.run(spec, folder, stream=io.StringIO(), **options)
 
 
 def test_files_of_a_player_are_its_program_and_those_its_arguments_and_options_name(tmp_path: Path) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from elolab.arena.notation.archives.contract import Reading, Source
+from elolab.arena.notation.archives.archive import ArchiveFile, Reading
+from elolab.arena.notation.archives.archive_files import unpacked
 from elolab.arena.notation.archives.formats import entries, format_of
-from elolab.arena.notation.archives.sources import unpacked
 from elolab.arena.notation.pgn import PortableGame, PortableGameError
 from elolab.engine.games import game_named
 
@@ -31,7 +31,7 @@ def cbf(moves: str = MOVES, fen: str = GAME.start, result: int = 1, encoding: st
 
 
 def read(data: bytes, plies: int | None = None) -> PortableGame | PortableGameError:
-    (entry,) = entries(Source("a.cbf", unpacked(data, "a.cbf")), Reading(GAME, plies=plies))
+    (entry,) = entries(ArchiveFile("a.cbf", unpacked(data, "a.cbf")), Reading(GAME, plies=plies))
     return entry
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from elolab.arena.notation.archives.contract import Entry, Reading, Source
+from elolab.arena.notation.archives.archive import ArchiveFile, Entry, Reading
+from elolab.arena.notation.archives.archive_files import unpacked
 from elolab.arena.notation.archives.formats import entries
-from elolab.arena.notation.archives.sources import unpacked
 from elolab.arena.notation.pgn import PortableGame, PortableGameError
 from elolab.engine.games import game_named
 
@@ -33,7 +33,7 @@ TREE = """[DhtmlXQ_movelist]774770627967[/DhtmlXQ_movelist][DhtmlXQ_move_0_2_1]1
 
 
 def read(text: str, *, variations: bool = False, encoding: str = "gb18030") -> list[Entry]:
-    source = Source("a.ubb", unpacked(text.encode(encoding), "a.ubb"))
+    source = ArchiveFile("a.ubb", unpacked(text.encode(encoding), "a.ubb"))
     return list(entries(source, Reading(game_named("xiangqi"), variations=variations)))
 
 

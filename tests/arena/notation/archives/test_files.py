@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from elolab import command_line
 from elolab.arena.notation.archives import sources as reading_files
-from elolab.arena.notation.archives.contract import Reading, Source
+from elolab.arena.notation.archives.archive import ArchiveFile, Reading
+from elolab.arena.notation.archives.archive_files import unpacked
 from elolab.arena.notation.archives.formats import FORMATS, entries, format_of, load_games
-from elolab.arena.notation.archives.sources import unpacked
 from elolab.arena.notation.convert import TARGETS, read_all
 from elolab.arena.notation.openings import load_suite
 from elolab.arena.notation.pgn import PortableGame, PortableGameError, decode_text, result_of
@@ -289,7 +289,7 @@ def changed(data: bytes, place: int, insertion: bytes, cut: bool) -> bytes:
 @given(st.one_of(*contents()), st.sampled_from(["xiangqi", "othello"]), st.booleans())
 def test_any_bytes_are_games_or_single_lines(data: bytes, game: str, variations: bool) -> None:
     for archive in [*FORMATS, None]:
-        source = Source("file", data)
+        source = ArchiveFile("file", data)
         reading = Reading(game_named(game), variations=variations)
         if archive is None:
             found = list(entries(source, reading))

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from elolab.arena.notation.archives.contract import Entry, Reading, Source
+from elolab.arena.notation.archives.archive import ArchiveFile, Entry, Reading
 from elolab.arena.notation.archives.formats import entries
 from elolab.arena.notation.archives.ggf import ggf_text
 from elolab.arena.notation.pgn import PortableGame, PortableGameError, PortableMove
@@ -48,7 +48,7 @@ BOARD = "BO[8 ---------------------------O*------*O--------------------------- *
 
 
 def read(text: str, plies: int | None = None) -> list[Entry]:
-    return list(entries(Source("a.ggf", text.encode()), Reading(GAME, plies=plies)))
+    return list(entries(ArchiveFile("a.ggf", text.encode()), Reading(GAME, plies=plies)))
 
 
 def game(text: str) -> PortableGame:

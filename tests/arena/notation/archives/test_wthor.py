@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from elolab.arena.notation.archives.contract import Entry, Reading, Source
+from elolab.arena.notation.archives.archive import ArchiveFile, Entry, Reading
+from elolab.arena.notation.archives.archive_files import sources
 from elolab.arena.notation.archives.formats import entries, is_games
-from elolab.arena.notation.archives.sources import sources
 from elolab.arena.notation.pgn import PortableGame, PortableGameError
 from elolab.engine.games import game_named
 from tests.support.archive_writers import names_file, wtb_file
@@ -25,7 +25,7 @@ SHORT = (0, 0, 9, 40, 36, "f5 d6 c3")
 
 
 def read(data: bytes, plies: int | None = None) -> list[Entry]:
-    return list(entries(Source("WTH_2001.wtb", data), Reading(game_named("othello"), plies=plies)))
+    return list(entries(ArchiveFile("WTH_2001.wtb", data), Reading(game_named("othello"), plies=plies)))
 
 
 def test_games_of_a_year() -> None:
@@ -52,7 +52,7 @@ def test_names_lie_beside_the_games_or_in_the_same_zip_file(tmp_path: Path) -> N
             (tmp_path / name).write_bytes(data)
             archive.writestr(f"folder/{name}", data)
     for path in (tmp_path / "WTH_2001.wtb", tmp_path / "base.zip"):
-        found = [source for source in sources(path) if isinstance(source, Source) and is_games(source)]
+        found = [source for source in sources(path) if isinstance(source, ArchiveFile) and is_games(source)]
         ((game,),) = [list(entries(source, Reading(game_named("othello")))) for source in found]
         assert isinstance(game, PortableGame)
         assert (game.tag("Black"), game.tag("White")) == ("Caspard Stéphane", "???")
@@ -63,7 +63,7 @@ def test_a_compressed_database_is_read(tmp_path: Path) -> None:
     path = tmp_path / "WTH_2001.wtb.gz"
     path.write_bytes(gzip.compress(wtb_file([RECORD])))
     (source,) = sources(path)
-    assert isinstance(source, Source)
+    assert isinstance(source, ArchiveFile)
     assert source.data == wtb_file([RECORD])
 
 
@@ -99,7 +99,7 @@ def test_what_holds_no_games_is_refused(data: bytes, words: str) -> None:
 
 
 def test_another_game_is_refused_in_one_line() -> None:
-    source = Source("WTH_2001.wtb", wtb_file([RECORD]))
+    source = ArchiveFile("WTH_2001.wtb", wtb_file([RECORD]))
     (error,) = entries(source, Reading(game_named("xiangqi")))
     assert str(error) == (
         "WTH_2001.wtb: WTHOR holds games of Othello, not of Chinese Chess; choose the game othello or another file"

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from elolab.arena.notation.archives.contract import Entry, Reading, Source
+from elolab.arena.notation.archives.archive import ArchiveFile, Entry, Reading
 from elolab.arena.notation.archives.formats import entries, format_of
 from elolab.arena.notation.pgn import PortableGame, PortableGameError
 from elolab.engine.games import game_named
@@ -19,7 +19,7 @@ VERSIONS = (0x01, 0x0A, 0x0B, 0x0C, 0x0F, 0x10, 0x12)
 
 
 def read(data: bytes, *, variations: bool = False, plies: int | None = None) -> list[Entry]:
-    return list(entries(Source("a.xqf", data), Reading(game_named("xiangqi"), plies=plies, variations=variations)))
+    return list(entries(ArchiveFile("a.xqf", data), Reading(game_named("xiangqi"), plies=plies, variations=variations)))
 
 
 def game(data: bytes) -> PortableGame:

@@ -13,12 +13,12 @@ import pytest
 from elolab.arena.play.executor import GameRunner
 from elolab.arena.play.game import play_game
 from elolab.arena.play.store import STORE_NAME, Store
-from elolab.arena.play.tournament import run
+from elolab.arena.play.tournament_run import run
 from elolab.arena.players.registry import make_player
 from elolab.arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
 from elolab.arena.reports.write import Exports, export
 from elolab.arena.spec import spec_from_mapping
-from elolab.arena.statistics.search_statistics import SearchStatisticsCounter, null_rows, player_row
+from elolab.arena.statistics.search_tables import SearchStatisticsCounter, null_rows, player_row
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.engine import StopFlag
 from elolab.engine.games import game_named

@@ -29,7 +29,7 @@ def _nothing_beside(suffix: str) -> bytes | None:
 
 
 @dataclass(frozen=True)
-class Source:
+class ArchiveFile:
     """One file of games."""
 
     where: str
@@ -64,7 +64,7 @@ class ArchiveFormat:
     """The only game it is for; empty for any."""
     recognises: Callable[[bytes], bool]
     """Detects content in this format, even if damaged."""
-    read: Callable[[Source, Reading], Iterator[Entry]]
+    read: Callable[[ArchiveFile, Reading], Iterator[Entry]]
     """Yields the games of a recognised file; raises ``PortableGameError`` if it cannot separate them."""
 
 

@@ -14,7 +14,7 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from elolab.arena.notation.archives.contract import Source
+from elolab.arena.notation.archives.archive import ArchiveFile
 from elolab.arena.notation.pgn import PortableGameError
 
 MAX_BYTES = 1 << 28
@@ -25,7 +25,7 @@ _DAMAGE = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZi
 """Errors of unpacking; ``RuntimeError`` means an encrypted zip file or an unknown compression."""
 
 
-def sources(path: Path) -> Iterator[Source | PortableGameError]:
+def sources(path: Path) -> Iterator[ArchiveFile | PortableGameError]:
     """Yield the files in the order of their names; an error takes the place of an unreadable one.
 
     Unreadable folders come first.
@@ -57,7 +57,7 @@ def _files_below(folder: Path, unreadable: Callable[[OSError], None]) -> Iterato
         yield from (Path(parent, name) for name in names if not name.startswith("."))
 
 
-def _sources_of_file(path: Path, *, is_chosen: bool) -> Iterator[Source | PortableGameError]:
+def _sources_of_file(path: Path, *, is_chosen: bool) -> Iterator[ArchiveFile | PortableGameError]:
     try:
         if path.stat().st_size > MAX_BYTES:
             raise PortableGameError(f"{path}: larger than {MAX_BYTES >> 20} MiB; split it")
@@ -65,7 +65,7 @@ def _sources_of_file(path: Path, *, is_chosen: bool) -> Iterator[Source | Portab
         if data.startswith(_ZIP):
             yield from _members(data, str(path))
         else:
-            yield Source(str(path), unpacked(data, str(path)), is_chosen, _beside_file(path))
+            yield ArchiveFile(str(path), unpacked(data, str(path)), is_chosen, _beside_file(path))
     except PortableGameError as error:
         yield error
     except OSError as error:
@@ -88,7 +88,7 @@ def _beside_file(path: Path) -> Callable[[str], bytes | None]:
     return beside
 
 
-def _members(data: bytes, where: str) -> Iterator[Source | PortableGameError]:
+def _members(data: bytes, where: str) -> Iterator[ArchiveFile | PortableGameError]:
     try:
         archive = _opened_zip(data)
         names = sorted(name for name in archive.namelist() if not name.endswith("/"))
@@ -111,7 +111,7 @@ def _members(data: bytes, where: str) -> Iterator[Source | PortableGameError]:
 
     for name in names:
         try:
-            yield Source(f"{where}/{name}", read(name), False, beside(name))
+            yield ArchiveFile(f"{where}/{name}", read(name), False, beside(name))
         except PortableGameError as error:
             yield error
 

@@ -56,7 +56,7 @@ EXIT_NOT_CONFIRMED = 3
 
 
 @dataclass(frozen=True)
-class Plan:
+class PreparedTournament:
     """A tournament ready to be played."""
 
     spec: TournamentSpec
@@ -115,7 +115,7 @@ class TournamentResult:
         return 0 if test is None or test.verdict == "H1 accepted" else EXIT_NOT_CONFIRMED
 
 
-def prepare(spec: TournamentSpec) -> Plan:
+def prepare(spec: TournamentSpec) -> PreparedTournament:
     """Read the openings. Raises ``UserError`` if the suite is invalid, too small, or unsuitable for some player."""
     suite = load_suite(spec.openings, spec.game, plies=spec.opening_plies or None)
     part = suite.part(spec.opening_part)
@@ -126,12 +126,12 @@ def prepare(spec: TournamentSpec) -> Plan:
             f"{spec.source}: the {spec.opening_part} half of the suite {spec.openings!r} has no openings; give another "
             'suite, or opening_part = "all"'
         )
-    plan = Plan(spec, suite, opening_order(spec, part), len(part))
+    plan = PreparedTournament(spec, suite, opening_order(spec, part), len(part))
     _check_reachable(plan)
     return plan
 
 
-def _check_reachable(plan: Plan) -> None:
+def _check_reachable(plan: PreparedTournament) -> None:
     """Raise ``RunError`` if a player needs openings as moves, and no moves lead to one of them."""
     from elolab.engine.games import game_named
 
@@ -183,7 +183,7 @@ def withdrawals_of(store: Store) -> tuple[Withdrawal, ...]:
     return tuple(Withdrawal(**entry) for entry in store.metadata(WITHDRAWALS) or ())
 
 
-def _play(plan: Plan, run: Run) -> None:
+def _play(plan: PreparedTournament, run: Run) -> None:
     """Play batch after batch of the schedule."""
     spec = plan.spec
     outcomes = run.store.outcomes()
@@ -222,7 +222,7 @@ def _play(plan: Plan, run: Run) -> None:
         run.progress.planned = run.progress.done = sequential.stopped_after
 
 
-def _wanted(plan: Plan, state: ScheduleState, keys: dict[int, str]) -> Iterator[GameJob]:
+def _wanted(plan: PreparedTournament, state: ScheduleState, keys: dict[int, str]) -> Iterator[GameJob]:
     """The playable games of a batch, lazily, because there may be many; records their keys by number."""
     for pairing in state.batch:
         job = job_of(plan.spec, plan.suite, pairing)
@@ -231,7 +231,7 @@ def _wanted(plan: Plan, state: ScheduleState, keys: dict[int, str]) -> Iterator[
             yield job
 
 
-def _withdraw(state: ScheduleState, plan: Plan, run: Run, keys: dict[int, str]) -> bool:
+def _withdraw(state: ScheduleState, plan: PreparedTournament, run: Run, keys: dict[int, str]) -> bool:
     """Withdraw players that could not be started; returns whether the tournament goes on without them."""
     if not format_of(state.spec).decides_on_the_way or run.is_interrupted:
         return False
@@ -247,7 +247,7 @@ def _withdraw(state: ScheduleState, plan: Plan, run: Run, keys: dict[int, str]) 
 
 
 def _shown(
-    plan: Plan, run: Run, sequential: SequentialRun | None, outcomes: Sequence[Outcome], elo: RunningElo
+    plan: PreparedTournament, run: Run, sequential: SequentialRun | None, outcomes: Sequence[Outcome], elo: RunningElo
 ) -> Scoreboard:
     """Set up the progress display: standings or a match's Elo, and the state of its test."""
     scoreboard = Scoreboard([player.name for player in plan.spec.players], challengers_of(plan.spec))
@@ -277,7 +277,7 @@ def _shown(
 # What a folder may hold
 
 
-def purpose_of(plan: Plan) -> Purpose:
+def purpose_of(plan: PreparedTournament) -> Purpose:
     """The run's purpose: accept this tournament or a shorter version; accept any folder without games."""
 
     def check(store: Store, recorded: Any) -> None:
@@ -295,7 +295,7 @@ def purpose_of(plan: Plan) -> Purpose:
     )  # fmt: skip
 
 
-def _places(plan: Plan, store: Store) -> Iterator[tuple[str, Pairing]]:
+def _places(plan: PreparedTournament, store: Store) -> Iterator[tuple[str, Pairing]]:
     """The stored games' places in the current schedule, batch by batch."""
     scores = {outcome.key: outcome.score for outcome in store.outcomes()}
     state = ScheduleState(plan.spec, plan.order, withdrawals_of(store))
@@ -310,7 +310,7 @@ def _places(plan: Plan, store: Store) -> Iterator[tuple[str, Pairing]]:
             return
 
 
-def _check_settings(directory: Path, old: TournamentSpec, old_openings: str, plan: Plan) -> None:
+def _check_settings(directory: Path, old: TournamentSpec, old_openings: str, plan: PreparedTournament) -> None:
     """Raise ``RunError`` for the first setting in which the tournaments differ, apart from their length."""
     new = plan.spec
 
@@ -342,7 +342,7 @@ def _fixed_settings(spec: TournamentSpec) -> dict[str, Any]:
     return content | asdict(spec.rules) | asdict(spec.adjudication) | test
 
 
-def _check_extension(directory: Path, old: TournamentSpec, old_openings: str, plan: Plan) -> None:
+def _check_extension(directory: Path, old: TournamentSpec, old_openings: str, plan: PreparedTournament) -> None:
     _check_settings(directory, old, old_openings, plan)
     new = plan.spec
     if new.rounds < old.rounds and format_of(new).decides_on_the_way:
@@ -452,7 +452,7 @@ def stored_player(player: PlayerSpec, game: str, directory: Path) -> PlayerSpec:
 
 
 def plan_of_run(
-    plan: Plan,
+    plan: PreparedTournament,
     directory: Path,
     concurrency: int,
     store: Store | None = None,
@@ -481,7 +481,7 @@ def plan_of_run(
     return StagePlan(spec.name, directory, (stage,), concurrency, is_bound=not format_of(spec).has_fixed_length)
 
 
-def _reach(plan: Plan, sequential: SequentialRun | None) -> tuple[Reach, ...]:
+def _reach(plan: PreparedTournament, sequential: SequentialRun | None) -> tuple[Reach, ...]:
     """What a match's sequential test can show; empty for other formats."""
     spec = plan.spec
     if spec.sprt is None:
@@ -492,7 +492,7 @@ def _reach(plan: Plan, sequential: SequentialRun | None) -> tuple[Reach, ...]:
     return (reach_of_test(spec.sprt, pairs, "gain", spec.source, length, easier, plan.available_openings),)
 
 
-def describe(plan: Plan, directory: Path, concurrency: int) -> dict[str, Any]:
+def describe(plan: PreparedTournament, directory: Path, concurrency: int) -> dict[str, Any]:
     """The plan of a run as plain data: games, openings, time.
 
     Raises ``UserError`` as ``run`` does for a test that cannot accept anything.

@@ -5,14 +5,14 @@ from __future__ import annotations
 from elolab.arena.formats.round_robin import RoundRobin
 
 
-class Match(RoundRobin):
+class MatchFormat(RoundRobin):
     """A match of two players with a fixed number of pairs."""
 
     players = 2
     has_rounds = False
 
 
-class SequentialMatch(Match):
+class SequentialMatch(MatchFormat):
     """A match of two players that ends when a sequential test accepts a hypothesis.
 
     The schedule holds every possible pair; ``arena.schedule.games_that_count`` finds the game at which the test ends
