@@ -164,7 +164,7 @@ class GameJob:
     opening: Opening
     seed: int
     search_statistics: SearchStatisticsSettings | None = None
-    """Whether and how built-in players count search events; no game depends on it."""
+    """How built-in players count search events; ``None`` if they do not. No game depends on it."""
     detail: Mapping[str, Any] = field(default_factory=dict, compare=False)
     """Extra data that the run stores with the game."""
 
@@ -313,7 +313,7 @@ class GameSummary:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of a game, as far as a schedule may depend on it."""
+    """The part of a game's result on which a schedule may depend."""
 
     key: str
     pairing: Pairing

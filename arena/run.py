@@ -127,7 +127,7 @@ class Run:
         self._cluster, self._wall_clock_on_cluster = cluster, wall_clock_on_cluster
         self.stop = stop or StopFlag()
         self.progress = RunProgress(stream or sys.stderr, kind=purpose.kind, live_file=directory / LIVE_NAME)
-        self.is_interrupted = False
+        self.is_interrupted: bool = False
         """Whether the stop flag left work undone."""
         self._files = files
         self._log_folder = log

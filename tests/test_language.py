@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from elolab.arena.play.live import Progress, Scoreboard
+from elolab.arena.play.live import RunProgress, Scoreboard
 from elolab.arena.reports.drawing import fonts
 from elolab.arena.reports.render import markup_messages
 from elolab.arena.reports.write import write_report
@@ -389,7 +389,7 @@ def test_progress_in_chinese() -> None:
     times = iter(range(100))
     speak("zh")
     try:
-        progress = Progress(io.StringIO(), clock=lambda: float(next(times)))
+        progress = RunProgress(io.StringIO(), clock=lambda: float(next(times)))
         scoreboard = Scoreboard(["one", "另一名选手"])
         scoreboard.add(0, 1, 1.0)
         progress.begin(40, "LLR +0.12 [-2.94, +2.94]", is_bound=True)

@@ -1,7 +1,7 @@
 """The worker's side of a cluster: it receives a chunk of games and returns it played.
 
-The worker's process keeps what games need (compiled tables, processes of players) from chunk to chunk, one seat for
-each chunk at a time, and gives it up when no chunk has come for a while: whoever sent them may have died.
+A seat plays one chunk at a time. It keeps compiled tables and players' processes from chunk to chunk, and gives them up
+when no chunk has come for a while, because the client may have died.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Order:
     number: int
     """Last chunk that the order applies to."""
     kind: str
-    """``finish`` (no further game begins), ``stop`` (games are given up) or ``release`` (the players end)."""
+    """``finish``: no further game begins. ``stop``: running games end without a result. ``release``: the players end."""
 
 
 def introduction() -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -50,38 +50,27 @@ class RunEntry:
         return {**vars(self), "folder": str(self.folder)}
 
 
-def run_folders(root: Path, unreadable: Callable[[OSError], None] | None = None) -> Iterator[Path]:
-    """The folders of runs, the given one or those below it, in the order of their names; links to folders are followed.
+def run_folders(root: Path, unreadable: Callable[[OSError], None] | None = None) -> list[Path]:
+    """The folders of runs, the given one or those below it, in the order of their names.
 
-    A run is told once, however many links lead to it. ``unreadable`` is told of folders that cannot be looked into.
+    Follows links; a folder with several links is there once. Calls ``unreadable`` with the error of an unreadable
+    folder.
     """
     if is_run(root):
-        yield root
-        return
-    followed, told = {root.resolve()}, set()
+        return [root]
+    found: list[Path] = []
+    seen: set[Path] = set()
     for folder, names, files in os.walk(root, onerror=unreadable, followlinks=True):
-        depth = len(Path(folder).relative_to(root).parts)
-        if STORE_NAME in files:
-            names.clear()  # runs have no runs in them
-            if (run := Path(folder).resolve()) not in told:
-                told.add(run)
-                yield Path(folder)
-        names[:] = sorted(name for name in names if not name.startswith(".")) if depth < MAX_DEPTH else []
-        names[:] = [name for name in names if _leads_on(Path(folder, name), root.resolve(), followed)]
-
-
-def _leads_on(folder: Path, root: Path, followed: set[Path]) -> bool:
-    """Whether to look into a folder: not through a link to where ``root`` is, nor to what is found below it anyway."""
-    if not folder.is_symlink():
-        return True
-    target = folder.resolve()
-    if target in followed or root.is_relative_to(target):
-        return False
-    if target.is_relative_to(root):
-        inside = target.relative_to(root).parts
-        return len(inside) > MAX_DEPTH or any(name.startswith(".") for name in inside)
-    followed.add(target)
-    return True
+        path = Path(folder)
+        names.sort(key=lambda name: ((path / name).is_symlink(), name))
+        depth, real = len(path.relative_to(root).parts), path.resolve()
+        if STORE_NAME in files and real not in seen:
+            found.append(path)
+        if STORE_NAME in files or real in seen or depth >= MAX_DEPTH:  # runs have no runs in them
+            names.clear()
+        names[:] = [name for name in names if not name.startswith(".")]
+        seen.add(real)
+    return sorted(found)
 
 
 def is_run(folder: Path) -> bool:

@@ -29,8 +29,8 @@ def check(folders: Sequence[Path]) -> None:
         if folder.is_symlink():
             raise RemovalError(f"{folder}: is a link; name the folder {os.readlink(folder)} itself")
         if not is_run(folder):
-            inside = next(run_folders(folder), None)
-            hint = f"; name its runs one by one, such as {inside}" if inside is not None else ""
+            inside = run_folders(folder)[:1]
+            hint = f"; name its runs one by one, such as {inside[0]}" if inside else ""
             raise RemovalError(f"{folder}: holds no run, and is not removed{hint}")
         if Path.cwd().is_relative_to(os.path.realpath(folder)):
             raise RemovalError(f"{folder}: is the folder that you are in, or around it; leave it first")

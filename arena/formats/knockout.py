@@ -35,7 +35,7 @@ class Knockout(Format):
     has_fixed_length = False
 
     def pairings(self, spec: TournamentSpec, order: Sequence[int], results: Sequence[Outcome]) -> Iterator[Pairing]:
-        """The encounters of a round; then, pair by pair, the sudden death of those still tied."""
+        """The encounters of a round; then, pair by pair, the sudden death of encounters that are still tied."""
         bracket = bracket_of(spec, results)
         waiting = [tie for tie in bracket.ties if tie.is_waiting]
         if not waiting:

@@ -1,8 +1,8 @@
 """Minimum-cost perfect matching in a general graph.
 
-The method is Edmonds' (J. Edmonds, "Maximum matching and a polyhedron with 0,1-vertices", 1965), in its primal-dual
-form: dual values keep a lower bound of every cost; pairs whose cost equals the bound are *tight*, and alternating trees
-of tight pairs grow from whoever is unpaired until two of them meet. Odd cycles are shrunk to *blossoms*.
+The method is the primal-dual form of J. Edmonds, "Maximum matching and a polyhedron with 0,1-vertices", 1965. Dual
+values keep a lower bound of every cost. Pairs whose cost equals the bound are *tight*. Alternating trees of tight pairs
+grow from unpaired vertices until two of them meet. Odd cycles are shrunk to *blossoms*.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """The Swiss system: each round pairs players with scores as equal as possible, and no two players twice.
 
-After the idea of the FIDE (Dutch) System (FIDE Handbook C.04.3): players are ranked by score, then by seed; within a
-group of equal score the upper half meets the lower half; a leftover player floats down to the next group. In place of
-that system's list of transpositions and exchanges, all encounters of a round are chosen at once, as the cheapest of all
-legal pairings, which are compared in this order:
+The idea is that of the FIDE Dutch System (FIDE Handbook C.04.3). Players are ranked by score, then by seed. Within a
+group of equal score the upper half meets the lower half, and a leftover player floats down to the next group. That
+system lists transpositions and exchanges. Here a round is the cheapest of all legal pairings, compared in this order:
 
 1. the fewest repeated encounters and byes (an absent opponent counts as a bye); without ``repeats``, nobody meets an
    opponent or has a bye twice;

@@ -19,21 +19,21 @@ class Format(ABC):
 
     players: int | None = None
     """Number of players; ``None`` for any number from two on."""
-    has_rounds = True
+    has_rounds: bool = True
     """Whether the key ``rounds`` has a meaning."""
     keys: tuple[str, ...] = ()
     """Keys of a tournament's file that are not valid in every format."""
-    is_sequential = False
+    is_sequential: bool = False
     """Whether a sequential test of player 1 against player 2 ends it, with settings in ``[sprt]``."""
-    may_take_all_openings = False
+    may_take_all_openings: bool = False
     """Whether ``pairs`` may be left out, meaning as many as there are openings."""
-    decides_on_the_way = False
+    decides_on_the_way: bool = False
     """Whether later batches depend on results.
 
     Such a tournament cannot wait for a player that fails to start: its opponents win without playing, for good. Players
     cannot join later.
     """
-    has_fixed_length = True
+    has_fixed_length: bool = True
     """Whether all planned games are played unless players drop out; otherwise there may be fewer."""
 
     @abstractmethod

@@ -2,9 +2,9 @@
 
 ``Che2`` names the piece, if needed the file or rank (or both) of its origin, and its target square: ``Hg7``, ``R9xd7``,
 ``Cb3-c3``. Letters are K, A, R, C, P with N or H for horses and B or E for elephants; pawns mostly have none (``c4``,
-``xe4``). ``x`` marks a capture; marks of check and value may follow. Ranks count from Red's side, from 0 (WinBoard,
-XBoard, BanksiaGUI, pychess) or from 1 (Fairy-Stockfish and the forks of cutechess), which only the moves of a whole
-game can tell.
+``xe4``). ``x`` marks a capture; marks of check and value may follow. Ranks count from Red's side. WinBoard, XBoard,
+BanksiaGUI and pychess count from 0, Fairy-Stockfish and the forks of cutechess from 1. Only the moves of a whole game
+show which.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def read_algebraic(
 ) -> list[str]:
     """Read the moves of a game, with ranks counted from 0 or 1, whichever makes all moves legal.
 
-    If both do, ``ranks_of_file()`` decides (``0``, ``1``, or empty if the file's other games leave it open), then
-    ``ranks`` (``0``, ``1`` or ``auto``). Raises ``AlgebraicError`` if neither is legal, describing the base with more
+    If both do, ``ranks_of_file()`` decides, which is empty if the file's other games leave it open. Then ``ranks``
+    decides: ``0``, ``1`` or ``auto``. Raises ``AlgebraicError`` if neither is legal, describing the base with more
     legal moves, and if ``auto`` cannot decide.
     """
     readings = [_read_in(position, texts, first_rank) for first_rank in (0, 1)]

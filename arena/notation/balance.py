@@ -180,7 +180,7 @@ class Candidate:
 
 
 Accepts = Callable[[Candidate], bool]
-"""Whether a candidate is within the band."""
+"""Function that decides whether a candidate is within the band."""
 
 
 def within_score(max_score: int) -> Accepts:

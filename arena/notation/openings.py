@@ -1,15 +1,16 @@
 """Opening suites: reading and checking them, their two halves and order.
 
-A suite is an EPD file: one position a line (in Xiangqi a FEN, with or without its two counters), and operations after
-it, such as ``id "name";``. ``id`` names the opening, ``hmvc`` and ``fmvn`` are the counters, other operations are
-ignored; a ``#`` at the beginning of a word starts a comment, except in quotation marks. Or it is a file of games in PGN
-or any other format of ``arena.notation.archives``, whose first moves are the openings; coordinates count ranks from 0
-or, if that makes some move of the file illegal, from 1. Both may be compressed (``.gz``). Or it is a folder or zip file
-of such files.
+A suite is an EPD file, a file of games, or a folder or zip file of such files. Files may be compressed (``.gz``).
 
-*The halves.* An opening belongs to the validation half if the last bit of the SHA-256 of its board and side to move
-(the first two fields of the text, one space between, positions that differ by symmetry being the same) is 1, otherwise
-to the tournament half. So the half of a position never changes, whatever suite it is in.
+A line of EPD is a position and operations after it, such as ``id "name";``. In Xiangqi the position is a FEN, with or
+without its two counters. ``id`` names the opening, ``hmvc`` and ``fmvn`` are the counters, and other operations are
+ignored. A ``#`` at the beginning of a word starts a comment, except in quotation marks. Games may be PGN or any other
+format of ``arena.notation.archives``; their first moves are the openings. Coordinates count ranks from 0 or, if that
+makes a move of the file illegal, from 1.
+
+*The halves.* The last bit of a SHA-256 decides: 1 is the validation half, 0 the tournament half. The hashed text is the
+board and the side to move, the first two fields of the position with one space between. Positions that differ only by
+symmetry have one text. So the half of a position never changes, whatever suite it is in.
 
 *The order.* The openings are sorted by the SHA-256 of ``"<seed>:<index in the suite>"``, so the order depends on no
 library. Pair ``k`` of any pairing plays opening ``order[(start + k) mod size]``.

@@ -138,7 +138,7 @@ class Runner(ABC):
         """Games in progress, in schedule order."""
 
     def waiting(self) -> str:
-        """What the first games wait for, in the console's language; empty if none is running."""
+        """The reason why no game has ended yet, in the console's language; empty if none is running."""
         games = self.running()
         if not games:
             return ""
@@ -198,7 +198,7 @@ class GameRunner(Runner):
         self._loop_thread: LoopThread | None = None
         self._leave_at = 0.0
         """Deadline by ``time.monotonic``; 0 until the stop flag is seen."""
-        self._has_left = False
+        self._has_left: bool = False
         """Whether threads were abandoned because they did not end in time."""
         _import_what_plays()
 

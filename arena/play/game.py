@@ -154,10 +154,11 @@ async def play(
     ``follow`` gets, before the first move, a function that reads the moves so far on any thread.
 
     Players start if they are not running, and stay alive afterwards. A player that failed is closed and restarted in
-    its next game. A fault loses the game; the record's ``detail`` has the fault and the end of the dialogue. Two kinds
-    of records have the result ``*`` and must not be stored: reason ``startup_failure`` (a player could not be started;
-    ``detail["fault"]`` has ``player`` and ``text``) and ``stopped`` (the flag was set). Raises
-    ``engine.errors.UserError`` if the opening is not legal.
+    its next game. A fault loses the game; the record's ``detail`` has the fault and the end of the dialogue.
+
+    Two kinds of records have the result ``*`` and must not be stored. The reason ``startup_failure`` means that a
+    player could not be started; ``detail["fault"]`` has ``player`` and ``text``. The reason ``stopped`` means that the
+    flag was set. Raises ``engine.errors.UserError`` if the opening is not legal.
     """
     started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
     began_ns = time.monotonic_ns()

@@ -177,23 +177,23 @@ class RunProgress:
         """Lines to print periodically above the renewed line."""
         self.data: Callable[[], dict[str, Any]] = dict
         """Further contents of ``live_file``."""
-        self.is_bound = False
+        self.is_bound: bool = False
         """Whether fewer games than planned may be needed."""
         self.waiting: Callable[[], str] = str
-        """What the run's first game waits for; empty once it has ended."""
+        """The reason why no game has ended yet; empty once one has."""
         self.workers: Callable[[], list[dict[str, Any]]] = list
         """Workers on other machines, as in ``live_file``."""
         self._kind, self._stream, self._live_file, self._clock = kind, stream, live_file, clock
         self._stages: list[_Count] = []
         self._stage: _Count | None = None
         self._missing: Callable[[], float] = self._games_missing
-        self._has_finished = False
+        self._has_finished: bool = False
         """Whether a game has ended."""
         self._is_terminal = stream.isatty()
         self._started = self._shown = self._tabled = clock()
         self._finishes: deque[float] = deque()
         self._published = -LIVE_SECONDS
-        self._is_gone = False
+        self._is_gone: bool = False
         """Whether the output's reader is gone."""
         self._remarks: deque[str] = deque()
         """Remarks still to be shown."""

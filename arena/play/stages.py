@@ -42,7 +42,7 @@ class GameStage:
     unknown_speed: tuple[str, ...] = ()
     """Programs without stored games whose speed determines the duration, which is therefore unknown."""
     reach: tuple[Reach, ...] = ()
-    """What its tests can show within its games."""
+    """The power of its tests within its games."""
 
     @property
     def has_unknown_games(self) -> bool:
@@ -119,7 +119,7 @@ class StagePlan:
             )
 
     def remarks(self) -> list[str]:
-        """What the tests of unfinished stages can show, one sentence each."""
+        """The power of the tests of unfinished stages, one sentence each."""
         say = console("elolab.arena")
         found = []
         for stage in filter(lambda stage: stage.missing, self.stages):

@@ -482,7 +482,7 @@ def plan_of_run(
 
 
 def _reach(plan: PreparedTournament, sequential: SequentialRun | None) -> tuple[Reach, ...]:
-    """What a match's sequential test can show; empty for other formats."""
+    """The power of a match's sequential test; empty for other formats."""
     spec = plan.spec
     if spec.sprt is None:
         return ()

@@ -327,12 +327,11 @@ def estimate_after_test(
 ) -> SequentialEstimate:
     """The median-unbiased estimate when a sequential test has stopped, or now if it has not.
 
-    The log-likelihood ratio is taken for a Brownian motion, stopped at the bounds; the estimate is the strength at
-    which what was observed is the median of the outcomes, the bounds of the interval those at which it is the 97.5 and
-    the 2.5 % quantile (Siegmund, "Estimation following sequential tests", 1978). The variance of a result is the
-    observed one for the estimate, and for each bound that by which it lies where it does in a match: so where no bound
-    of the test was near, the interval is that of the same counts as a match. ``batch`` is the number of items between
-    two looks at the test.
+    The model of the log-likelihood ratio is a Brownian motion that stops at the bounds of the test. At the estimated
+    strength, the observed outcome is the median of all outcomes. At the bounds of the interval, it is the 97.5 and the
+    2.5 % quantile (Siegmund, "Estimation following sequential tests", 1978). The estimate takes the observed variance
+    of a result. Each bound takes the variance that gives the bound of a match with the same counts. So the interval is
+    that of a match if the test never came near its bounds. ``batch`` is the number of items between interim analyses.
     """
     test = sequential_test(counts, elo_lower, elo_upper, model, alpha, beta)
     total = sum(counts.counts)
@@ -368,9 +367,9 @@ def _worse_outcome(
 ) -> float:
     """Probability of a worse outcome of a test than this one, at a true ``score``.
 
-    ``variance`` is that of a result, ``noise`` see ``_noise_of_ratio``. A test is looked at only after whole batches,
-    so it ends beyond its bound: the bound of the motion is where the test ended, and its end half a batch earlier, or
-    less the farther beyond it ended, for then it cannot have come there before.
+    ``variance`` is the variance of a result; ``_noise_of_ratio`` describes ``noise``. Interim analyses follow whole
+    batches, so a test ends beyond its bound. The motion is therefore stopped where the test ended, half a batch
+    earlier. The farther beyond its bound a test ended, the shorter that time, because it cannot have been there before.
     """
     total = sum(counts.counts)
     low, high = _hypotheses_as_scores(counts, test, variance)
@@ -391,9 +390,9 @@ def _worse_outcome(
 def _noise_of_ratio(counts: Pentanomial | Trinomial, test: SequentialTest) -> float:
     """Variance of the log-likelihood ratio over that which it would have if the variance of results were known.
 
-    The ratio goes with the difference of the mean from a score, over a power of the observed variance (1/2 or 1). Rare
-    results move both: by the delta method, with d for power times difference in standard deviations, it is
-    1 - 2 d skewness + d^2 (kurtosis - 1); what lies above 1 is taken as 1, for the approximation is then too coarse.
+    The ratio is proportional to the difference of the mean from a score, over a power (1/2 or 1) of the observed
+    variance. Rare results move both. Let d be the power times the difference in standard deviations. By the delta
+    method the result is 1 - 2 d skewness + d^2 (kurtosis - 1). Above 1 the approximation is too coarse, and 1 is taken.
     """
     shares = np.array(counts.counts) / sum(counts.counts)
     scores = np.linspace(0, 1, len(shares)) - counts.score

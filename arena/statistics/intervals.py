@@ -1,14 +1,15 @@
 """Intervals of a mean score from counts of outcomes, valid for few and one-sided results and the usual ones for many.
 
-Outcomes are given by how often each came, their scores spread evenly from 0 to 1. Lower bounds are described; an upper
-bound is the lower one of the mirrored counts.
+``counts`` has the number of each outcome; the scores of outcomes are spread evenly from 0 to 1. The text below is about
+lower bounds. An upper bound is the lower bound of the mirrored counts.
 
-- The *usual* bound lies z standard errors below the mean: mean - z sqrt(S) / n, where S is the sum of squares about the
-  mean, taken to be at least that of z outcomes at the farther end of the scale.
-- The *exact* bound to an error a is the a quantile of sum(w_i x_i), where x_i are all outcomes and one more of 0, and
-  the weights w_i are spread evenly over all that add up to 1 (Gaffke, "Three test statistics for a nonparametric
-  one-sided hypothesis on the mean of a nonnegative variable", 2005; Learned-Miller and Thomas, "A new confidence
-  interval for the mean of a bounded random variable", 2019). With two outcomes it is that of Clopper and Pearson.
+- The *usual* bound lies z standard errors below the mean: mean - z sqrt(S) / n. S is the sum of squares about the mean,
+  and at least the square of z outcomes at the farther end of the scale.
+- The *exact* bound to an error a is the a quantile of sum(w_i x_i). The x_i are all outcomes and one more of 0; the
+  weights w_i are uniform over all weights with the sum 1. Sources: N. Gaffke, "Three test statistics for a
+  nonparametric one-sided hypothesis on the mean of a nonnegative variable", 2005. E. Learned-Miller and P. Thomas, "A
+  new confidence interval for the mean of a bounded random variable", 2019. With two outcomes it is the bound of Clopper
+  and Pearson.
 
 The bound is the usual one, but never below the exact one to its error, and never above the exact one to ``tolerance``
 times its error. All three rise as any outcome improves, and so does the bound.

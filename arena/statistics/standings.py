@@ -116,7 +116,7 @@ class PairCounter:
         return Trinomial(int(wins), int(draws), int(losses))
 
     def estimate(self, one: int, other: int) -> Estimate:
-        """What two players' games say about ``one``: from complete pairs if there are any, else from single games."""
+        """Estimate ``one`` against ``other`` from complete pairs, or without any from single games."""
         counts = self.between(one, other)
         return (counts.pentanomial() if counts.pentanomial().pairs else counts.trinomial()).estimate()
 

@@ -98,7 +98,7 @@ def _found(arguments: argparse.Namespace) -> tuple[Path, bool]:
         raise UserError(f"watch: {root} is a file; name the folder of a run")
     if is_run(root):
         return root, True
-    if next(run_folders(root), None) is not None:
+    if run_folders(root):
         return root, False
     if arguments.wait:
         return root, named is not None

@@ -1,8 +1,9 @@
 """WTHOR, the databases of the French Othello federation: the games of a year in a file ``WTH_2001.wtb``.
 
-A header of 16 bytes, then 68 bytes a game: numbers of tournament and players, Black's discs at the end, those with best
-play from some number of empty squares on, and 60 squares, ten times the rank plus the file; passes are left out. The
-names are in ``wthor.trn`` and ``wthor.jou``, looked for beside it: the same header, then 26 and 20 bytes a name.
+After a header of 16 bytes, each game has 68 bytes. They are the numbers of the tournament and of both players, Black's
+discs at the end, Black's discs after best play from some number of empty squares on, and 60 squares. A square is ten
+times the rank plus the file. Passes are left out. The names are in the files ``wthor.trn`` and ``wthor.jou`` beside it:
+the same header, then 26 and 20 bytes a name.
 
 Source: Fédération Française d'Othello, "Format des fichiers de la base WTHOR".
 """

@@ -3,13 +3,13 @@
 A header of 1024 bytes, then a tree of moves in preorder. From version 0x0B on, squares, lengths of comments and the
 tree are encrypted with keys that are in the header. Strings are GB18030, in the header with their length before them.
 
-A node is four bytes: origin and target as ten times the file plus the rank (24 and 32 more, and in the encrypted
-versions a key more), flags, and one without meaning. The first node is the position before all moves. The flags say
-whether a move follows, which is the next node, and whether there is another move instead, which is the node after all
-that follows. A comment of so many bytes, a number of four bytes, follows each node in the old versions, in the
-encrypted ones where a flag says so.
+A node is four bytes: origin, target, flags, and a byte without meaning. Origin and target are ten times the file plus
+the rank, plus 24 and 32, plus a key in the encrypted versions. The first node is the position before all moves. One
+flag says that a move follows: it is the next node. Another flag says that there is an alternative to the move: it is
+the node after all nodes that follow the move. In old versions each node is followed by the length of a comment in four
+bytes, and the comment. In encrypted versions a flag says whether there is one.
 
-The facts of the format are those of XQStudio's own unit for Delphi, ``XQFRW.pas``, as its author published them.
+Source: XQStudio's own unit for Delphi, ``XQFRW.pas``, as its author published it.
 """
 
 from __future__ import annotations

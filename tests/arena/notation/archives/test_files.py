@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from elolab import command_line
-from elolab.arena.notation.archives import sources as reading_files
+from elolab.arena.notation.archives import archive_files as reading_files
 from elolab.arena.notation.archives.archive import ArchiveFile, Reading
 from elolab.arena.notation.archives.archive_files import unpacked
 from elolab.arena.notation.archives.formats import FORMATS, entries, format_of, load_games
