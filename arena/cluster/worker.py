@@ -94,7 +94,7 @@ class Order:
     number: int
     """Last chunk that the order applies to."""
     kind: str
-    """``finish``: no further game begins. ``stop``: running games end without a result. ``release``: the players end."""
+    """``finish``: no further game begins. ``stop``: running games have no result. ``release``: the players end."""
 
 
 def introduction() -> dict[str, Any]:

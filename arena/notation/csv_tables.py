@@ -1,8 +1,8 @@
 """CSV tables that are safe in spreadsheets, which take some texts for formulas.
 
 A text that begins like a formula gets an apostrophe in front, which spreadsheets read as "this is text" (OWASP, "CSV
-injection"). Formulas begin with ``=``, ``+``, ``-`` or ``@``, also in full width, with a tab or an end of line. Numbers,
-also negative ones, stay as they are. ``unquoted`` removes the apostrophe.
+injection"). Formulas begin with ``=``, ``+``, ``-`` or ``@``, also in full width, with a tab or an end of line.
+Numbers, also negative ones, stay as they are. ``unquoted`` removes the apostrophe.
 """
 
 from __future__ import annotations
