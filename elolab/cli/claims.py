@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run or resume the claims of a game."""
     from elolab.arena.run import check_directory
     from elolab.engine.settings.configuration import find_config
-    from elolab.tuning.claims.courses import searches_at_most
+    from elolab.tuning.claims.cells import searches_at_most
     from elolab.tuning.claims.merging import known_before, merged_cells, read_merged
     from elolab.tuning.claims.run import plan_of_run, purpose_of, run_claims
     from elolab.tuning.claims.spec import load_claims

@@ -23,11 +23,11 @@ from elolab.tuning.ablation.depth_cost import DepthRow
 from elolab.tuning.ablation.rows import AblationRow, CombinationRow, EffectRow
 from elolab.tuning.ablation.run import AblationResult
 from elolab.tuning.ablation.spec import ablation_from_mapping
-from elolab.tuning.claims.courses import common_columns
+from elolab.tuning.claims.cells import common_columns
 from elolab.tuning.claims.registration import Registration
 from elolab.tuning.claims.results import CellResult, CellRow, ClaimsResult, PartResult
 from elolab.tuning.claims.spec import load_claims
-from elolab.tuning.claims.verdicts import CONFIRMED, NEGLIGIBLE, OPEN, PART_VERDICTS, REFUTED, SHOWN, CellOutcome
+from elolab.tuning.claims.verdicts import CONFIRMED, NEGLIGIBLE, OPEN, PART_VERDICTS, REFUTED, SHOWN
 from elolab.tuning.study.model.observations import Observations
 from elolab.tuning.study.model.posterior import fit
 from elolab.tuning.study.playoff import Decision
@@ -398,7 +398,7 @@ def claims(folder: Path) -> ClaimsResult:
                 games=40 if unit == "Elo" else 0, looks=1, looks_planned=10, ended="" if verdict == OPEN else "decided",
                 games_needed=1000 if verdict == OPEN and unit == "Elo" else None, positions_needed=None,
             )  # fmt: skip
-            cells.append(CellResult(cell, row, CellOutcome(verdict, low, high)))
+            cells.append(CellResult(cell, row))
         verdict = PART_VERDICTS[place % 5] if part.expect else SHOWN
         results.append(PartResult(claim, part, verdict, tuple(cells), 0.01, place % 2 == 0, verdict != OPEN))
     return ClaimsResult(spec, folder, False, tuple(results), Registration({}, ()), "d" * 32, "e" * 12)

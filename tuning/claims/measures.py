@@ -96,18 +96,15 @@ def _move_changes(
     A search that ended before that time counts as no case. On the node clock, a search with a node limit is identical
     up to that point.
     """
-    half = _proper_ns(result.search_statistics or {}) // 2 // limits.nanoseconds_per_node
+    assert result.search_statistics is not None
+    place = END_COLUMNS.index("proper_ns")
+    proper_ns = sum(int(row[place]) for row in result.search_statistics["ends"].values())
+    half = proper_ns // 2 // limits.nanoseconds_per_node
     if not 0 < half < result.nodes:
         return 0, 0
     engine.new_game()
     before = engine.search(position, Limits(nodes=half), stop=stop)
     return int(before.move != result.move), 1
-
-
-def _proper_ns(data: Mapping[str, Any]) -> int:
-    """Proper time of the counted search in nanoseconds; 0 without a clock."""
-    place = END_COLUMNS.index("proper_ns")
-    return sum(int(row[place]) for row in data["ends"].values())
 
 
 # Shares
@@ -190,7 +187,7 @@ RATIO_UNITS = {"growth": "×", "passes": "passes"}
 
 
 @dataclass(frozen=True)
-class Estimate:
+class SearchEstimate:
     """An estimate from searches of positions, on the scale of its kind, clustered by the positions' games."""
 
     value: float
@@ -258,6 +255,9 @@ class Estimate:
         return EffectEstimate(self.value, self.error, self.units - 1, 0.0, 0.0, 0.0)
 
 
+NOTHING_SEARCHED = SearchEstimate(0.0, math.inf, 0, 0)
+
+
 def clustered_error(parts: Sequence[float], games: Sequence[int]) -> tuple[float, int]:
     """Standard error of a sum of deviations, clustered by game, and the number of games.
 
@@ -273,20 +273,18 @@ def clustered_error(parts: Sequence[float], games: Sequence[int]) -> tuple[float
     return math.sqrt(count / (count - 1) * sum(value * value for value in sums.values())), count
 
 
-def log_ratio(variant: Sequence[float], reference: Sequence[float], games: Sequence[int]) -> Estimate:
-    """Mean logarithm of the ratios per position."""
-    return mean_logarithm(
-        [math.log(max(one, 1) / max(other, 1)) for one, other in zip(variant, reference, strict=True)], games
-    )
+def log_ratio(costs: Sequence[tuple[float, float]], games: Sequence[int]) -> SearchEstimate:
+    """Mean logarithm of the ratios of the variant's costs to the reference's, position by position."""
+    return _mean([math.log(max(one, 1) / max(other, 1)) for one, other in costs], games)
 
 
-def log_ratio_of_ratios(costs: Sequence[Sequence[float]], games: Sequence[int]) -> Estimate:
+def log_ratio_of_ratios(costs: Sequence[Sequence[float]], games: Sequence[int]) -> SearchEstimate:
     """Mean logarithm of the growth of the first factor's cost ratio (high over low) when the second goes from low to
     high.
 
     ``costs`` has a row for each of ``Cell.combinations``, position by position.
     """
-    return mean_logarithm(
+    return _mean(
         [
             math.log(max(both, 1) / max(second, 1)) - math.log(max(first, 1) / max(neither, 1))
             for neither, second, first, both in zip(*costs, strict=True)
@@ -295,72 +293,69 @@ def log_ratio_of_ratios(costs: Sequence[Sequence[float]], games: Sequence[int]) 
     )
 
 
-def mean_logarithm(logs: Sequence[float], games: Sequence[int]) -> Estimate:
-    """The mean over positions, with an error clustered by game."""
+def _mean(logs: Sequence[float], games: Sequence[int]) -> SearchEstimate:
     mean = math.fsum(logs) / len(logs)
     error, units = clustered_error([(value - mean) / len(logs) for value in logs], games)
-    return Estimate(mean, error, units, len(logs))
+    return SearchEstimate(mean, error, units, len(logs))
 
 
-def share_of(name: str, searches: Sequence[Searched], games: Sequence[int]) -> Estimate:
+def share_of(name: str, searches: Sequence[Searched], games: Sequence[int]) -> SearchEstimate:
     """A ratio of ``SHARES`` from counted searches, in percent unless ``RATIO_UNITS`` has it."""
-    counts = [(search.hits, search.cases) for search in searches]
-    hits, cases = sum(one for one, _ in counts), sum(other for _, other in counts)
+    hits, cases, parts = _counted(searches)
     if not cases:
-        return Estimate(0.0, math.inf, 0, 0)
+        return NOTHING_SEARCHED
     factor = 1 if name in RATIO_UNITS else 100
-    error, units = clustered_error(_parts(counts), games)
+    error, units = clustered_error(parts, games)
     one_sided = 0
     if name not in RATIO_UNITS and hits in (0, cases):
         # The spread is nil; the other may still hold in so many games.
-        units = len({game for (_, one), game in zip(counts, games, strict=True) if one})
+        units = len({game for search, game in zip(searches, games, strict=True) if search.cases})
         one_sided, error = (1 if hits else -1), 0.0
-    return Estimate(factor * hits / cases, factor * error, units, cases, hits, one_sided, name not in RATIO_UNITS)
+    return SearchEstimate(factor * hits / cases, factor * error, units, cases, hits, one_sided, name not in RATIO_UNITS)
 
 
 def share_difference(
     name: str, variant: Sequence[Searched], reference: Sequence[Searched], games: Sequence[int]
-) -> Estimate:
+) -> SearchEstimate:
     """The variant's share minus the reference's on the same positions, in percentage points."""
-    sides = [[(search.hits, search.cases) for search in side] for side in (variant, reference)]
     shares = [share_of(name, side, games) for side in (variant, reference)]
     if not all(share.cases for share in shares):
-        return Estimate(0.0, math.inf, 0, 0)
+        return NOTHING_SEARCHED
     factor = 1 if name in RATIO_UNITS else 100
-    parts = [factor * (one - other) for one, other in zip(*(_parts(side) for side in sides), strict=True)]
-    error, units = clustered_error(parts, games)
+    parts = zip(_counted(variant)[2], _counted(reference)[2], strict=True)
+    error, units = clustered_error([factor * (one - other) for one, other in parts], games)
     # A share seen never or always has no spread, but may still differ in this many games.
     error = math.hypot(error, *(_reach_of_one_sided(share) for share in shares if share.one_sided))
-    return Estimate(shares[0].value - shares[1].value, error, units, len(games))
+    return SearchEstimate(shares[0].value - shares[1].value, error, units, len(games))
 
 
-def _reach_of_one_sided(share: Estimate) -> float:
+def _reach_of_one_sided(share: SearchEstimate) -> float:
     """Stands for the standard error of a share seen never or always, in percent."""
     low, high = share.interval(ERROR_RATE)
     return (high - low) / _NORMAL.inv_cdf(1 - ERROR_RATE / 2)
 
 
-def rate_of_cases(hits: int, cases: int) -> Estimate:
+def _counted(searches: Sequence[Searched]) -> tuple[int, int, list[float]]:
+    """Hits, cases, and each position's contribution to the deviation of their ratio."""
+    hits, cases = sum(one.hits for one in searches), sum(one.cases for one in searches)
+    return hits, cases, [(one.hits - hits / cases * one.cases) / cases for one in searches] if cases else []
+
+
+def rate_of_cases(hits: int, cases: int) -> SearchEstimate:
     """The rate of hits among independent cases, in percent."""
     if not cases:
-        return Estimate(0.0, math.inf, 0, 0)
+        return NOTHING_SEARCHED
     rate = hits / cases
     error = 100 * math.sqrt(max(rate * (1 - rate), 0.0) / cases)
-    return Estimate(100 * rate, error, cases, cases, hits, -1 if not hits else 1 if hits == cases else 0, True)
+    return SearchEstimate(100 * rate, error, cases, cases, hits, -1 if not hits else 1 if hits == cases else 0, True)
 
 
-def differing(variant: Sequence[Searched], reference: Sequence[Searched], games: Sequence[int]) -> Estimate:
+def differing(variant: Sequence[Searched], reference: Sequence[Searched], games: Sequence[int]) -> SearchEstimate:
     """Percentage of positions at which two searches to the same depth differ in nodes."""
     counted = [
         replace(one, hits=int(one.nodes != other.nodes), cases=1) for one, other in zip(variant, reference, strict=True)
     ]
     return share_of("", counted, games)
-
-
-def _parts(counts: Sequence[tuple[int, int]]) -> list[float]:
-    """Each position's contribution to the ratio's deviation."""
-    hits, cases = sum(one for one, _ in counts), sum(other for _, other in counts)
-    return [(one - hits / cases * other) / cases for one, other in counts]
 
 
 # Mates and exact scores
@@ -390,6 +385,6 @@ def mates_that_change(searches: Mapping[int, Sequence[Searched]], deepest_mate: 
     return found, changed
 
 
-def exact_failures(searched: Sequence[Searched], solved: Sequence[Searched]) -> int:
-    """Number of searches to the end of the game whose score is not the exact one."""
-    return sum(one.score != other.score for one, other in zip(searched, solved, strict=True))
+def exact_failures(pairs: Sequence[tuple[Searched, Searched]]) -> int:
+    """Number of searches to the end of the game whose score is not the solver's, the second of each pair."""
+    return sum(searched.score != solved.score for searched, solved in pairs)

@@ -11,7 +11,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,24 +21,19 @@ from elolab.arena.run import RunError, plain
 from elolab.engine.compiled.identity import engine_identity, equivalent_identities
 from elolab.engine.errors import argument
 from elolab.engine.settings.toml_values import format_toml
-from elolab.tuning.claims.courses import outcome_of_row
 from elolab.tuning.claims.registration import (
+    AMENDMENT_COLUMNS,
     AMENDMENTS,
     Amendment,
-    AskedElsewhere,
+    KnownElsewhere,
     changed_surroundings,
     is_searched_here,
     surroundings_of,
 )
-from elolab.tuning.claims.results import AMENDMENT_COLUMNS, OF_SPECIFICATION, CellKey, CellRow, cell_row
-from elolab.tuning.claims.spec import STRENGTH, ClaimsSpec, Part
+from elolab.tuning.claims.results import CellKey, CellRow, cell_row, verdict_of_row
+from elolab.tuning.claims.spec import STRENGTH, ClaimsSpec
 
-COLUMNS = {
-    "claims": frozenset({"part", "digest", "registered"}),
-    "cells": frozenset(field.name for field in fields(CellRow) if field.name not in OF_SPECIFICATION),
-    "amendments": frozenset(AMENDMENT_COLUMNS),
-}  # fmt: skip
-"""The columns that each table must have."""
+TABLES = ("claims", "cells", "amendments")
 SURROUNDINGS_FILE = "surroundings.json"
 MERGED = "claims merged"
 """Metadata name; its value has by part: digest, date of registration, and lines of cells."""
@@ -61,10 +56,20 @@ class MergedPart:
         """The ended cells."""
         return tuple(map(cell_row, self.lines))
 
-    def asked(self, positions: int) -> AskedElsewhere:
-        """The part's history elsewhere; ``positions`` is its number of positions if it is not played in games."""
+    def known(self, positions: int) -> KnownElsewhere:
+        """The part's results; ``positions`` is its number of positions if it is not played in games."""
         is_played = any(row.kind in STRENGTH for row in self.rows)
-        return AskedElsewhere(self.date, sum(row.games for row in self.rows), 0 if is_played else positions)
+        return KnownElsewhere(self.date, sum(row.games for row in self.rows), 0 if is_played else positions)
+
+    def joined(self, other: MergedPart) -> MergedPart:
+        """The cells of both; for the same cell this part's row holds."""
+        keys = {row.key for row in self.rows}
+        return replace(
+            self,
+            date=min(self.date, other.date),
+            amendments=tuple(dict.fromkeys((*self.amendments, *other.amendments))),
+            lines=(*self.lines, *(line for line in other.lines if cell_row(line).key not in keys)),
+        )
 
 
 def read_merged(spec: ClaimsSpec, folders: Sequence[Path], accept_engine_change: bool = False) -> dict[str, MergedPart]:
@@ -76,46 +81,78 @@ def read_merged(spec: ClaimsSpec, folders: Sequence[Path], accept_engine_change:
     found: dict[str, MergedPart] = {}
     here = surroundings_of(spec) if folders else {}
     for folder in folders:
-        tables = {table: _lines(folder, table) for table in COLUMNS}
-        there = _surroundings_in(folder)
+        try:
+            parts, there = _parts_in(folder, {part.id for part in spec.parts}), _surroundings_in(folder)
+        except FileNotFoundError as error:
+            raise RunError(
+                f"{error.filename}: there is no such file",
+                f"{argument('merge')} takes folders that elolab claims wrote",
+            ) from None
+        except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError) as error:
+            raise RunError(
+                f"{folder}: its tables are not whole, or an older version wrote them ({error})",
+                f"copy them again, or write them with elolab report {folder} if its games are there",
+            ) from None
         for part in spec.parts:
-            own = _part_of(part, folder, tables, accept_engine_change)
-            if own is not None:
-                _refuse_other_surroundings(part, folder, there, here)
-                found[part.id] = own if part.id not in found else _joined(found[part.id], own)
+            if part.id not in parts:
+                continue
+            own = parts[part.id]
+            if own.digest != part.digest:
+                raise RunError(
+                    f"{folder / 'claims.csv'}: {part.id} ran with another game, budget, rule or preset (digest "
+                    f"{own.digest[:8]}, here {part.digest[:8]})",
+                    f"give the {argument('game')}, {argument('claims')} and {argument('budget')} that it ran with, or "
+                    f"other parts with {argument('only')}",
+                )
+            for row in own.rows:
+                if row.verdict != (verdict := verdict_of_row(part, row)):
+                    raise RunError(
+                        f"{folder / 'cells.csv'}: the verdict on {' '.join(row.key)} is {row.verdict}, but its figures "
+                        f"make it {verdict}",
+                        "copy the table again",
+                    )
+            if not accept_engine_change:
+                refuse_other_engines(own.rows, folder / "cells.csv")
+            for name, before, now in changed_surroundings(there.get(part.id, {}), here[part.id]):
+                raise RunError(
+                    f"{folder}: {part.id} ran with {name} = {format_toml(before)}, here it is {format_toml(now)}",
+                    "merge results of the same openings, weights and defaults, or name other parts with "
+                    f"{argument('only')}",
+                )
+            found[part.id] = found[part.id].joined(own) if part.id in found else own
     return found
 
 
-def _part_of(
-    part: Part, folder: Path, tables: Mapping[str, Sequence[Mapping[str, str]]], accept_engine_change: bool
-) -> MergedPart | None:
-    """A part's cells from a folder's tables; ``None`` if none has ended there."""
-    registered = next((line for line in tables["claims"] if line["part"] == part.id), None)
-    lines = tuple(line for line in tables["cells"] if line["part"] == part.id and line["ended"])
-    if registered is None or not lines:
-        return None
-    if registered["digest"] != part.digest:
-        raise RunError(
-            f"{folder / 'claims.csv'}: {part.id} was asked with another game, budget, rule or settings (digest "
-            f"{registered['digest'][:8]}, here {part.digest[:8]})",
-            f"give the {argument('game')}, {argument('claims')} and {argument('budget')} that it was asked with, or "
-            f"other parts with {argument('only')}; where presets have changed since, ask it again",
-        )
-    try:
-        rows = tuple(map(cell_row, lines))
-        amendments = tuple(_amendment(line) for line in tables["amendments"] if line["part"] == part.id)
-    except (ValueError, OverflowError) as error:
-        raise RunError(f"{folder}: its tables have no such values of {part.id} ({error}); {_remedy(folder)}") from None
-    for row in rows:
-        verdict = outcome_of_row(part, row).verdict
-        if row.verdict != verdict:
-            raise RunError(
-                f"{folder / 'cells.csv'}: {part.id} {row.engine} {row.limit_name} is said to be {row.verdict}, but its "
-                f"figures make it {verdict}; {_remedy(folder)}"
-            )
-    if not accept_engine_change:
-        refuse_other_engines(rows, folder / "cells.csv")
-    return MergedPart(part.digest, registered["registered"], amendments, lines)
+def _parts_in(folder: Path, names: set[str]) -> dict[str, MergedPart]:
+    """The ended cells in a folder's tables, by part."""
+    claims, cells, amendments = (_lines(folder / f"{table}.csv") for table in TABLES)
+    found = {}
+    for line in (one for one in claims if one["part"] in names):
+        name = line["part"]
+        part = MergedPart(
+            line["digest"], line["registered"],
+            tuple(
+                Amendment.from_plain({**one, "changes": json.loads(one["changes"])})
+                for one in amendments if one["part"] == name
+            ),
+            tuple(cell for cell in cells if cell["part"] == name and cell["ended"]),
+        )  # fmt: skip
+        if part.rows:
+            found[name] = part
+    return found
+
+
+def _lines(path: Path) -> list[dict[str, str]]:
+    """A table's lines by column. Raises ``ValueError`` if it is cut off."""
+    text = path.read_text("utf-8")
+    reader, lines = csv.DictReader(io.StringIO(text, newline="")), []
+    for line in reader:
+        if None in line or None in line.values():
+            raise ValueError(f"{path.name}: line {reader.line_num} has too few or too many values")
+        lines.append({column: unquoted(cell) for column, cell in line.items()})
+    if not text.endswith("\n"):
+        raise ValueError(f"{path.name}: line {reader.line_num} is cut off")
+    return lines
 
 
 def surroundings_text(surroundings: Mapping[str, Any]) -> str:
@@ -131,22 +168,10 @@ def surroundings_text(surroundings: Mapping[str, Any]) -> str:
 def _surroundings_in(folder: Path) -> dict[str, Any]:
     """A folder's registered surroundings by part; empty if an older version wrote its tables."""
     path = folder / SURROUNDINGS_FILE
-    try:
-        content = json.loads(path.read_text("utf-8"))
-        return {name: dict(content["surroundings"][place]) for name, place in content["parts"].items()}
-    except FileNotFoundError:
+    if not path.exists():
         return {}
-    except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError):
-        raise RunError(f"{path}: is not whole, or cannot be read; {_remedy(folder)}") from None
-
-
-def _refuse_other_surroundings(part: Part, folder: Path, there: Mapping[str, Any], here: Mapping[str, Any]) -> None:
-    for name, before, now in changed_surroundings(there.get(part.id, {}), here[part.id]):
-        raise RunError(
-            f"{folder}: {part.id} was asked with {name} = {format_toml(before)}, here it is {format_toml(now)}",
-            "take over what was asked with the same openings, weights and defaults, or name other parts with "
-            f"{argument('only')}",
-        )
+    content = json.loads(path.read_text("utf-8"))
+    return {name: dict(content["surroundings"][place]) for name, place in content["parts"].items()}
 
 
 def refuse_other_engines(rows: Iterable[CellRow], where: Path) -> None:
@@ -159,88 +184,27 @@ def refuse_other_engines(rows: Iterable[CellRow], where: Path) -> None:
             )
 
 
-def _lines(folder: Path, table: str) -> list[dict[str, str]]:
-    path = folder / f"{table}.csv"
-    try:
-        text = path.read_text("utf-8")
-    except OSError:
-        raise RunError(
-            f"{path}: there is no such file, or none to be read",
-            f"{argument('merge')} takes folders that elolab claims wrote",
-        ) from None
-    except UnicodeDecodeError:
-        raise RunError(f"{path}: is not whole, or no table; {_remedy(folder)}") from None
-    reader, lines = csv.DictReader(io.StringIO(text, newline=""), strict=True), []
-    try:
-        for line in reader:
-            if None in line or None in line.values():
-                raise csv.Error("more values than columns, or fewer")
-            lines.append({column: unquoted(cell) for column, cell in line.items()})
-        if not text.endswith("\n"):
-            raise csv.Error("no end of the line")
-    except csv.Error as error:
-        raise RunError(f"{path}: line {reader.line_num} is not whole ({error}); {_remedy(folder)}") from None
-    wanted = COLUMNS[table]
-    if lines and not wanted <= lines[0].keys():
-        missing = ", ".join(sorted(wanted - lines[0].keys()))
-        raise RunError(
-            f"{path}: has no column {missing}: an older version wrote it; elolab report {folder} writes it anew if its "
-            "games are there"
-        )
-    return lines
-
-
-def _remedy(folder: Path) -> str:
-    """The remedy for a table that cannot be read."""
-    return f"copy it anew, or elolab report {folder} writes it if its games are there"
-
-
-def _amendment(line: Mapping[str, str]) -> Amendment:
-    values: dict[str, Any] = dict(line)
-    values["changes"] = tuple(tuple(change) for change in json.loads(line["changes"]))
-    values["games"], values["positions"] = int(line["games"]), int(line["positions"])
-    return Amendment(**{column: values[column] for column in AMENDMENT_COLUMNS})
-
-
-def _joined(first: MergedPart, second: MergedPart) -> MergedPart:
-    known = {_place(line) for line in first.lines}
-    return MergedPart(
-        first.digest,
-        min(first.date, second.date),
-        tuple(dict.fromkeys((*first.amendments, *second.amendments))),
-        (*first.lines, *(line for line in second.lines if _place(line) not in known)),
-    )
-
-
-def _place(line: Mapping[str, str]) -> tuple[str, str]:
-    return line["engine"], line["limit_name"]
-
-
 def keep_merged(store: Store, merged: Mapping[str, MergedPart]) -> None:
     """Keep merged cells in the run's store; cells merged earlier take precedence.
 
     A part for which the run itself has searched positions stays its own.
     """
-    known = known_merged(store)
+    known, amendments = known_merged(store), list(store.metadata(AMENDMENTS) or [])
     merged = {name: part for name, part in merged.items() if not is_searched_here(store, name)}
     for name, part in merged.items():
         before = known.get(name)
-        known[name] = part if before is None or before.digest != part.digest else _joined(before, part)
-    if not merged:
-        return
-    amendments = list(store.metadata(AMENDMENTS) or [])
-    for part in merged.values():
-        own = [{column: entry[column] for column in AMENDMENT_COLUMNS} for entry in amendments]
-        amendments += [entry for entry in map(_plain_amendment, part.amendments) if entry not in own]
-    entries = {
-        name: {"digest": part.digest, "date": part.date, "lines": plain(list(part.lines))}
-        for name, part in known.items()
-    }
-    store.record_metadata({MERGED: entries, AMENDMENTS: amendments})
-
-
-def _plain_amendment(amendment: Amendment) -> Any:
-    return plain({column: getattr(amendment, column) for column in AMENDMENT_COLUMNS})
+        known[name] = before.joined(part) if before is not None and before.digest == part.digest else part
+        own = set(map(Amendment.from_plain, amendments))
+        amendments += [
+            plain({column: getattr(one, column) for column in AMENDMENT_COLUMNS})
+            for one in part.amendments if one not in own
+        ]  # fmt: skip
+    if merged:
+        entries = {
+            name: {"digest": part.digest, "date": part.date, "lines": plain(list(part.lines))}
+            for name, part in known.items()
+        }
+        store.record_metadata({MERGED: entries, AMENDMENTS: amendments})
 
 
 def known_merged(store: Store) -> dict[str, MergedPart]:

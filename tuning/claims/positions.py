@@ -30,7 +30,7 @@ LAST_PLIES = 9
 
 
 @dataclass(frozen=True)
-class SuitePosition:
+class SampledPosition:
     """A position and the number of its game."""
 
     opening: Opening
@@ -44,7 +44,7 @@ class PositionSuites:
         """``openings`` are places in the suite; each game starts from another one."""
         self._searches, self._seed, self._suite, self._openings = searches, seed, suite, openings
 
-    def positions(self, name: str, count: int, per_game: int) -> list[SuitePosition] | None:
+    def positions(self, name: str, count: int, per_game: int) -> list[SampledPosition] | None:
         """``count`` positions of a suite (``tuning.keys.claims.SUITES``); ``None`` if the stop flag was set first.
 
         ``passes`` may give fewer, because some games have no pass.
@@ -63,7 +63,7 @@ class PositionSuites:
             kept += found
             store.record_metadata({key: kept})
         positions = [
-            SuitePosition(Opening(text), number) for number, texts in enumerate(kept[:games]) for text in texts
+            SampledPosition(Opening(text), number) for number, texts in enumerate(kept[:games]) for text in texts
         ]
         return positions[:count]
 

@@ -11,11 +11,11 @@ in the table at the first run prove which parts are new.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from elolab.arena.files import OTHER_FOLDER
 from elolab.arena.notation.openings import load_suite
@@ -24,7 +24,7 @@ from elolab.arena.records import digest_of
 from elolab.arena.run import RunError, differences, plain
 from elolab.engine.errors import argument
 from elolab.engine.settings.toml_values import format_toml
-from elolab.tuning.claims.spec import ClaimsSpec, Part
+from elolab.tuning.claims.spec import ClaimsSpec
 
 REGISTERED = "claims registered"
 AMENDMENTS = "claims amendments"
@@ -55,9 +55,18 @@ class Amendment:
     positions: int
     """Positions of the part searched before the change."""
 
+    @classmethod
+    def from_plain(cls, entry: Mapping[str, Any]) -> Amendment:
+        """Read an amendment from a store or a table. Raises ``KeyError`` or ``ValueError``."""
+        changes = tuple((path, old, new) for path, old, new in entry["changes"])
+        counts = {"games": int(entry["games"]), "positions": int(entry["positions"])}
+        return cls(**{name: entry[name] for name in AMENDMENT_COLUMNS} | {"changes": changes} | counts)
 
-@dataclass(frozen=True)
-class AskedElsewhere:
+
+AMENDMENT_COLUMNS = tuple(one.name for one in fields(Amendment))
+
+
+class KnownElsewhere(NamedTuple):
     """Known results of a part from other folders."""
 
     date: str
@@ -98,36 +107,96 @@ def surroundings_of(spec: ClaimsSpec) -> dict[str, Any]:
     }
 
 
+def changed_surroundings(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
+    """Differences between surroundings, without parameters that only one of them has."""
+    return [change for change in differences(before, now) if None not in change[1:]]
+
+
+@dataclass(frozen=True)
+class _Departure:
+    """A part that is registered otherwise, is registered but no longer asked, or comes after its results."""
+
+    part: str
+    old: Any
+    """The registered content; ``None`` for a part that comes after its results."""
+    new: Any
+    """The present content; ``None`` for a part that is no longer asked."""
+    digests: tuple[str, str]
+    """Registered and present; empty where there is none."""
+    changes: list[tuple[str, Any, Any]]
+    games: int
+    positions: int
+    """Known games and positions of all parts that share a cell's games or searches with it."""
+
+    def text(self, source: str) -> str:
+        """What is wrong with it; ``source`` is the table of claims."""
+        if self.old is None:
+            return f"{self.part} of {source} is a new rule for games or searches that are known from another part"
+        if self.new is None:
+            return f"{self.part} was registered and has results, but {source} no longer has it"
+        path, old, new = self.changes[0]
+        return f"{self.part} was registered with {path} = {_text_of(old)}, but {source} now has {_text_of(new)}"
+
+
+def _departures(
+    store: Store, spec: ClaimsSpec, elsewhere: Mapping[str, KnownElsewhere], surroundings: Mapping[str, Any]
+) -> list[_Departure]:
+    """Every departure from what the store has registered."""
+    known: dict[str, Any] = store.metadata(REGISTERED) or {}
+    games, positions = games_by_part(store), Counter(store.metadata(POSITIONS_SEARCHED) or {})
+    for name, own in elsewhere.items():
+        games[name] += own.games
+        positions[name] = max(positions[name], own.positions)
+    contents = {part.id: plain(part.content) for part in spec.parts}
+    # New parts with results from other folders, whose runs checked that the rules came first.
+    taken = {
+        name: {"content": content} for name, content in contents.items()
+        if name not in known and (games[name] or positions[name])
+    }  # fmt: skip
+
+    def departure(name: str, old: Any, new: Any, digests: tuple[str, str], changes: Any) -> _Departure:
+        alike = _alike(new if old is None else old, {**taken, **known}) | {name}
+        counts = [max(counted[one] for one in alike) for counted in (games, positions)]
+        return _Departure(name, old, new, digests, changes, *counts)
+
+    found, table = [], store.metadata(TABLE)
+    for part in spec.parts:
+        if part.id in known:
+            before = known[part.id]
+            changes = differences(before["content"], contents[part.id])
+            changes += changed_surroundings(before.get(SURROUNDINGS, {}), surroundings[part.id])
+            if changes:
+                digests = before["digest"], part.digest
+                found.append(departure(part.id, before["content"], contents[part.id], digests, changes))
+        elif table is not None and part.expect is not None and table.get(part.id) != part.digest:
+            others = _alike(contents[part.id], known if part.id in taken else {**taken, **known})
+            if any(games[name] or positions[name] for name in others):
+                change = ("part", None, part.id)
+                found.append(departure(part.id, None, contents[part.id], ("", part.digest), [change]))
+    for name, entry in known.items():
+        if name not in spec.asked and WITHDRAWN not in entry and (games[name] or positions[name]):
+            found.append(departure(name, entry["content"], None, (entry["digest"], ""), [("part", name, None)]))
+    return found
+
+
 def refuse_changes(
-    store: Store, spec: ClaimsSpec, directory: Path, elsewhere: Mapping[str, AskedElsewhere],
+    store: Store, spec: ClaimsSpec, directory: Path, elsewhere: Mapping[str, KnownElsewhere],
     surroundings: Mapping[str, Any],
 ) -> None:  # fmt: skip
     """Raise ``RunError`` if a registered rule changed or is gone; arguments as for ``register``."""
-    known: dict[str, Any] = store.metadata(REGISTERED) or {}
-    changes = [
-        (part.id, *change) for part in spec.parts if part.id in known
-        for change in _changes(part, known[part.id], surroundings)
-    ]  # fmt: skip
-    if changes:
-        raise RunError(_refusal(changes, spec, directory), _REMEDY)
-    seen = _seen(store, elsewhere)
-    gone = _left_out(spec, known, *seen)
-    if gone:
-        raise RunError(
-            f"{directory}: {gone[0]} was registered and something of it is known, {spec.source} has it no more",
-            _REMEDY,
-        )
-    late = _late(store, spec, known, *seen)
-    if late:
-        raise RunError(
-            f"{directory}: {late[0].id} of {spec.source} is a new rule for games or searches that are known from "
-            f"another part",
-            _REMEDY,
-        )
+    found = _departures(store, spec, elsewhere, surroundings)
+    if not found:
+        return
+    more = sum(len(one.changes) for one in found) - 1
+    others = f" (and {more} more change{'s' * (more > 1)})" if more else ""
+    raise RunError(
+        f"{directory}: {found[0].text(spec.source)}{others}",
+        f'{OTHER_FOLDER}, or keep the change as an amendment with {argument("amend")} "why"',
+    )
 
 
 def register(
-    store: Store, spec: ClaimsSpec, amend: str | None, elsewhere: Mapping[str, AskedElsewhere],
+    store: Store, spec: ClaimsSpec, amend: str | None, elsewhere: Mapping[str, KnownElsewhere],
     surroundings: Mapping[str, Any],
 ) -> Registration:  # fmt: skip
     """Register each part's specification before its first game, after ``refuse_changes``.
@@ -138,47 +207,27 @@ def register(
     known: dict[str, Any] = dict(store.metadata(REGISTERED) or {})
     amendments = list(store.metadata(AMENDMENTS) or [])
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    seen, searched = _seen(store, elsewhere)
-    taken = _taken_over(spec, known, seen, searched)
-
-    def amended(name: str, old: Any, new: Any, digests: tuple[str, str], changes: Sequence[Any]) -> None:
-        alike = _alike(new if old is None else old, {**taken, **known}) | {name}
+    for one in _departures(store, spec, elsewhere, surroundings):
         amendments.append(
             {
-                "part": name, "date": now, "why": amend, "old_digest": digests[0], "new_digest": digests[1],
-                "changes": [[path, _told(one), _told(other)] for path, one, other in changes],
-                "old": old, "new": new,
-                "games": max(seen[one] for one in alike), "positions": max(searched[one] for one in alike),
+                "part": one.part, "date": now, "why": amend, "old_digest": one.digests[0], "new_digest": one.digests[1],
+                "changes": [[path, _text_of(old), _text_of(new)] for path, old, new in one.changes],
+                "old": one.old, "new": one.new, "games": one.games, "positions": one.positions,
             }
         )  # fmt: skip
-
-    for part in _late(store, spec, known, seen, searched):
-        amended(part.id, None, plain(part.content), ("", part.digest), [("part", None, part.id)])
-    for name in _left_out(spec, known, seen, searched):
-        amended(name, known[name]["content"], None, (known[name]["digest"], ""), [("part", name, None)])
-        known[name] = {**known[name], WITHDRAWN: True}
+        if one.new is None:
+            known[one.part] = {**known[one.part], WITHDRAWN: True}
     for part in spec.parts:
-        before = known.get(part.id)
-        changes = [] if before is None else _changes(part, before, surroundings)
-        if before is not None and changes:
-            amended(part.id, before["content"], plain(part.content), (before["digest"], part.digest), changes)
-        date = now if part.id not in elsewhere else elsewhere[part.id].date
+        date = elsewhere[part.id].date if part.id in elsewhere else now
         known[part.id] = {
             "digest": part.digest, "content": plain(part.content),
-            "date": date if before is None else min(before["date"], date),
+            "date": min(date, known[part.id]["date"]) if part.id in known else date,
             SURROUNDINGS: surroundings[part.id],
         }  # fmt: skip
-    table = store.metadata(TABLE) or dict(spec.asked)
-    store.record_metadata({REGISTERED: known, AMENDMENTS: amendments, TABLE: table})
+    store.record_metadata({REGISTERED: known, AMENDMENTS: amendments, TABLE: store.metadata(TABLE) or dict(spec.asked)})
     return Registration(
         {name: entry["date"] for name, entry in known.items()},
-        tuple(
-            Amendment(
-                one["part"], one["date"], one["why"], one["old_digest"], one["new_digest"],
-                tuple((path, old, new) for path, old, new in one["changes"]), one["games"], one["positions"],
-            )
-            for one in amendments
-        ),
+        tuple(map(Amendment.from_plain, amendments)),
         tuple(
             name for name, entry in known.items()
             if name not in spec.asked and WITHDRAWN in entry and entry["content"]["expect"] is not None
@@ -204,49 +253,6 @@ def note_positions(store: Store, part: str, positions: int) -> None:
         store.record_metadata({POSITIONS_SEARCHED: {**counts, part: positions}})
 
 
-def _seen(store: Store, elsewhere: Mapping[str, AskedElsewhere]) -> tuple[Counter[str], Counter[str]]:
-    """Known games and positions by part."""
-    seen, searched = games_by_part(store), Counter(store.metadata(POSITIONS_SEARCHED) or {})
-    for name, asked in elsewhere.items():
-        seen[name] += asked.games
-        searched[name] = max(searched[name], asked.positions)
-    return seen, searched
-
-
-def _left_out(spec: ClaimsSpec, known: Mapping[str, Any], games: Counter[str], positions: Counter[str]) -> list[str]:
-    """Parts with known results that the table no longer has."""
-    return [
-        name for name, entry in known.items()
-        if name not in spec.asked and WITHDRAWN not in entry and (games[name] or positions[name])
-    ]  # fmt: skip
-
-
-def _late(
-    store: Store, spec: ClaimsSpec, known: Mapping[str, Any], games: Counter[str], positions: Counter[str]
-) -> list[Part]:
-    """New parts with an expectation that reuse another part's known games or searches."""
-    table, taken = store.metadata(TABLE), _taken_over(spec, known, games, positions)
-    return [
-        part for part in spec.parts
-        if table is not None and part.id not in known and part.expect is not None
-        and table.get(part.id) != part.digest
-        and any(
-            games[name] or positions[name]
-            for name in _alike(plain(part.content), known if part.id in taken else {**taken, **known})
-        )
-    ]  # fmt: skip
-
-
-def _taken_over(
-    spec: ClaimsSpec, known: Mapping[str, Any], games: Counter[str], positions: Counter[str]
-) -> dict[str, Any]:
-    """New parts with results from other folders, whose runs checked that the rules came first."""
-    return {
-        part.id: {"content": plain(part.content)} for part in spec.parts
-        if part.id not in known and (games[part.id] or positions[part.id])
-    }  # fmt: skip
-
-
 def _alike(content: Mapping[str, Any], known: Mapping[str, Any]) -> set[str]:
     """Parts that share at least one cell's games or searches with ``content``."""
     own = _asked_of(content)
@@ -268,31 +274,5 @@ def _asked_of(content: Mapping[str, Any]) -> set[str]:
     }
 
 
-def _changes(part: Part, registered: Mapping[str, Any], surroundings: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
-    """Differences from the registered specification and surroundings."""
-    return [
-        *differences(registered["content"], plain(part.content)),
-        *changed_surroundings(registered.get(SURROUNDINGS, {}), surroundings[part.id]),
-    ]
-
-
-def changed_surroundings(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
-    """Differences between surroundings, without parameters that only one of them has."""
-    return [change for change in differences(before, now) if None not in change[1:]]
-
-
-def _told(value: Any) -> str:
+def _text_of(value: Any) -> str:
     return NOTHING if value is None else format_toml(value)
-
-
-_REMEDY = f'{OTHER_FOLDER}, or keep it as an amendment with {argument("amend")} "why"'
-
-
-def _refusal(changes: Sequence[tuple[str, str, Any, Any]], spec: ClaimsSpec, directory: Path) -> str:
-    part, path, old, new = changes[0]
-    more = len(changes) - 1
-    others = f" (and {more} more changes)" if more > 1 else " (and 1 more change)" if more else ""
-    return (
-        f"{directory}: {part} was registered with {path} = {_told(old)}, by {spec.source} it is now {_told(new)}"
-        f"{others}"
-    )

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import astuple, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats
 from elolab.arena.statistics.faults import FaultCount
 from elolab.tuning.claims.registration import Registration
-from elolab.tuning.claims.spec import Cell, Claim, ClaimsSpec, Part
-from elolab.tuning.claims.verdicts import OPEN, UNFINISHED, CellOutcome
+from elolab.tuning.claims.spec import COSTS, OF_THRESHOLD, Cell, Claim, ClaimsSpec, Part
+from elolab.tuning.claims.verdicts import OF_CASES, OPEN, UNFINISHED, CellOutcome, PartRule
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from elolab.tuning.claims.measures import Searched
-    from elolab.tuning.claims.positions import SuitePosition
+    from elolab.tuning.claims.positions import SampledPosition
 
 CellKey = tuple[str, str, str]
 """A cell's part, engine and limit name."""
@@ -27,7 +28,7 @@ CellKey = tuple[str, str, str]
 class CellRow:
     """The result of one cell: a line of cells.csv, whose columns columns.csv explains.
 
-    Tables of older versions may lack the columns of ``OF_SPECIFICATION``.
+    Tables of older versions may lack ``error_rate``, ``variant`` and ``reference``.
     """
 
     claim: str
@@ -98,9 +99,28 @@ class CellRow:
         """The verdict, or ``unfinished`` if it is open with games or searches left."""
         return UNFINISHED if self.verdict == OPEN and not self.ended else self.verdict
 
+    @property
+    def outcome(self) -> CellOutcome:
+        """The cell's contribution to its part's verdict."""
+        low, high = self.low, self.high
+        if self.kind in COSTS:
+            low, high = (math.log(bound) if bound > 0 else -math.inf for bound in (low, high))
+        elif self.kind in OF_THRESHOLD:
+            low, high = low - self.threshold, high - self.threshold
+        return CellOutcome(self.verdict, *PartRule(self.expect or None, 0.0).turned(low, high))
 
-OF_SPECIFICATION = ("error_rate", "variant", "reference")
-"""Columns that follow from the specification and are read from it."""
+
+def verdict_of_row(part: Part, row: CellRow) -> str:
+    """The verdict that the part's rule gives to a row's interval or cases."""
+    rule = PartRule(part.expect, scaled_margin(part), part.refuted_by)
+    if part.expect in OF_CASES:
+        return rule.verdict_of_cases(row.hits, row.cases, row.high)
+    return rule.verdict(row.outcome.low, row.outcome.high)
+
+
+def scaled_margin(part: Part) -> float:
+    """The margin on the scale of ``CellRow.outcome``: of costs the logarithm of a ratio, else as given."""
+    return math.log1p(part.margin / 100) if part.kind in COSTS else part.margin
 
 
 def cell_row(line: Mapping[str, str]) -> CellRow:
@@ -122,12 +142,11 @@ def cell_row(line: Mapping[str, str]) -> CellRow:
 
 @dataclass(frozen=True)
 class CellResult:
-    """A cell, its row, and its contribution to the part's verdict."""
+    """A cell and its row."""
 
     cell: Cell
     row: CellRow
-    outcome: CellOutcome
-    positions: Sequence[SuitePosition] = field(default=(), compare=False, repr=False)
+    positions: Sequence[SampledPosition] = field(default=(), compare=False, repr=False)
     """The positions that the run itself searched."""
     searches: Mapping[str, Sequence[Searched]] = field(default_factory=dict, compare=False, repr=False)
     """Searches of each position, by side."""
@@ -219,55 +238,43 @@ class ClaimsResult:
         return not self.registration.amended_after_results - others
 
     def frame(self) -> DataFrame:
-        """One row per part.
-
-        Columns: ``claim``, ``part``, ``text``, ``source``, ``basis``, ``kind``, ``expect``, ``margin``, ``verdict``,
-        ``p_value``, ``family`` (``stays``, ``does not`` or empty), ``games``, ``games_needed``, ``positions_needed``,
-        ``digest``, ``registered``, ``amendments``.
-        """
-        import pandas
-
+        """One row per part, with the columns ``PART_COLUMNS``; ``family`` is ``stays``, ``does not`` or empty."""
         amended = [one.part for one in self.registration.amendments]
         rows = [
-            {
-                "claim": result.claim.id, "part": result.part.id, "text": result.part.text,
-                "source": result.claim.source, "basis": result.claim.basis, "kind": result.part.kind,
-                "expect": result.part.expect or "", "margin": result.part.margin, "verdict": result.verdict,
-                "p_value": result.p_value,
-                "family": {None: "", True: "stays", False: "does not"}[result.stays_in_family],
-                "games": result.games, "games_needed": result.games_needed,
-                "positions_needed": result.positions_needed, "digest": result.part.digest,
-                "registered": self.registration.dates.get(result.part.id, ""),
-                "amendments": amended.count(result.part.id),
-            }
-            for result in self.results
+            (
+                result.claim.id, part.id, part.text, result.claim.source, result.claim.basis, part.kind,
+                part.expect or "", part.margin, result.verdict, result.p_value,
+                {None: "", True: "stays", False: "does not"}[result.stays_in_family], result.games,
+                result.games_needed, result.positions_needed, part.digest, self.registration.dates.get(part.id, ""),
+                amended.count(part.id),
+            )
+            for result in self.results for part in (result.part,)
         ]  # fmt: skip
-        frame = pandas.DataFrame(rows, columns=PART_COLUMNS)
-        return frame.astype({"games_needed": "Int64", "positions_needed": "Int64"})
+        return _frame(rows, PART_COLUMNS)
 
     def cells_frame(self) -> DataFrame:
         """One row per cell, whose columns are the fields of ``CellRow``."""
-        import pandas
-
-        columns = [one.name for one in fields(CellRow)]
-        frame = pandas.DataFrame([asdict(row) for result in self.results for row in result.rows], columns=columns)
-        return frame.astype({"games_needed": "Int64", "positions_needed": "Int64"})
+        rows = [astuple(row) for result in self.results for row in result.rows]
+        return _frame(rows, tuple(one.name for one in fields(CellRow)))
 
     def searches_frame(self) -> DataFrame:
         """One row per search of the run itself, position by position, with the columns ``SEARCH_COLUMNS``."""
-        import pandas
-
         rows = [
-            (result.part.suite, position.game, position.opening.position, *one.row.key, side, searched.score,
-             searched.nodes, searched.processor_ns, searched.hits, searched.cases)
+            (result.part.suite, position.game, position.opening.position, *one.row.key, side, *astuple(searched))
             for result in self.results for one in result.cells for side, searches in one.searches.items()
             for position, searched in zip(one.positions, searches, strict=True)
         ]  # fmt: skip
-        frame = pandas.DataFrame(rows, columns=SEARCH_COLUMNS)
-        return frame.sort_values(["suite", "game", "position"], kind="stable")
+        return _frame(rows, SEARCH_COLUMNS).sort_values(["suite", "game", "position"], kind="stable")
 
 
-AMENDMENT_COLUMNS = ("part", "date", "why", "old_digest", "new_digest", "changes", "games", "positions")
+def _frame(rows: Sequence[tuple[Any, ...]], columns: Sequence[str]) -> DataFrame:
+    """A table; numbers that are still needed are whole or missing."""
+    import pandas
+
+    needed = [name for name in ("games_needed", "positions_needed") if name in columns]
+    return pandas.DataFrame(rows, columns=list(columns)).astype(dict.fromkeys(needed, "Int64"))
+
+
 SEARCH_COLUMNS = (
     "suite", "game", "position", "part", "engine", "limit_name", "side", "score", "nodes", "processor_ns", "hits",
     "cases",

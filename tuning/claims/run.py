@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Container, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -29,12 +28,11 @@ from elolab.engine.errors import argument
 from elolab.engine.language import console
 from elolab.tuning.ablation.run import sides_of
 from elolab.tuning.ablation.verdicts import ERROR_RATE
-from elolab.tuning.claims.courses import (
-    CellCourse,
-    GameCourse,
-    MergedCourse,
-    SearchCourse,
-    block_size,
+from elolab.tuning.claims.cells import (
+    PlayedCell,
+    RunningCell,
+    SearchedCell,
+    common_columns,
     game_seconds,
     games_at_most,
     key_of,
@@ -49,10 +47,10 @@ from elolab.tuning.claims.merging import (
     read_merged,
     refuse_other_engines,
 )
-from elolab.tuning.claims.positions import PositionSuites, SuitePosition
-from elolab.tuning.claims.registration import AskedElsewhere, note_positions, refuse_changes, register, surroundings_of
-from elolab.tuning.claims.results import CellKey, CellResult, CellRow, ClaimsResult, PartResult
-from elolab.tuning.claims.spec import COSTS, ClaimsSpec, Part
+from elolab.tuning.claims.positions import PositionSuites, SampledPosition
+from elolab.tuning.claims.registration import KnownElsewhere, note_positions, refuse_changes, register, surroundings_of
+from elolab.tuning.claims.results import CellKey, CellResult, CellRow, ClaimsResult, PartResult, scaled_margin
+from elolab.tuning.claims.spec import Cell, Claim, ClaimsSpec, Part
 from elolab.tuning.claims.verdicts import DEPENDS, OPEN, SHOWN, differ, stays_in_family, verdict_of_cells
 from elolab.tuning.matches import Match, MatchTable, read_openings
 
@@ -76,7 +74,17 @@ def run_claims(
     accept_engine_change = options.get("accept_engine_change", False)
     merged = read_merged(spec, merge, accept_engine_change)
     purpose = purpose_of(spec, directory, amend, merged, accept_engine_change)
-    with Run(directory, purpose, **options) as run, _sitting(run, minutes) as sitting:
+    with Run(directory, purpose, **options) as run:
+        is_over = threading.Event()
+
+        def end_sitting() -> None:
+            is_over.set()
+            run.stop.set()
+
+        sitting = threading.Timer(60 * (minutes or 0), end_sitting)
+        sitting.daemon = True
+        if minutes is not None:
+            sitting.start()
         keep_merged(run.store, merged)
         known = known_merged(run.store)
         registration = register(run.store, spec, amend, _elsewhere(spec, known), surroundings_of(spec))
@@ -86,13 +94,14 @@ def run_claims(
         run.progress.announce(planned)
         experiments = Experiments(spec, run, taken)
         experiments.go_on(planned.stages[0])
+        sitting.cancel()
         results = experiments.results()
         is_unfinished = not all(result.is_finished for result in results)
         run.is_interrupted = is_unfinished
         faults = faults_of(run.store.ended_by(FORFEITS))
         return ClaimsResult(
-            spec, directory, is_unfinished and not sitting.is_over, results, registration,
-            run.store.digest() if len(run.store) else "", experiments.engines, experiments.merged,
+            spec, directory, is_unfinished and not is_over.is_set(), results, registration,
+            run.store.digest() if len(run.store) else "", experiments.engines, len(experiments.merged),
             faults, caveats_of(run.store, faults),
         )  # fmt: skip
 
@@ -108,9 +117,24 @@ def purpose_of(
         raise RunError(
             f"claims: {argument('amend', repr(amend))}: expected the reason for the change, which is kept for good"
         )
-    source = [spec.text, str(Path(spec.source).resolve()), spec.budget.name, list(spec.only)]
     content = {"format": FORMAT, "game": spec.game, "budget": spec.budget.name}
-    check = _check_of(spec, directory, amend, merged, accept_engine_change)
+
+    def check(store: Store, recorded: Any) -> None:
+        """Refuse an unsuitable folder before anything in it changes."""
+        if recorded.get("format") != FORMAT:
+            raise RunError(
+                f"{directory}: holds claims by the rules of an older version; its report stays as it is", OTHER_FOLDER
+            )
+        for key, now in content.items():
+            if recorded[key] != now:
+                raise RunError(f"{directory}: holds claims of {key} = {recorded[key]!r}, not {now!r}", OTHER_FOLDER)
+        known = known_merged(store)
+        if amend is None:
+            refuse_changes(store, spec, directory, _elsewhere(spec, {**merged, **known}), surroundings_of(spec))
+        if not accept_engine_change:
+            refuse_other_engines(merged_cells(spec, known).values(), directory)
+
+    source = [spec.text, str(Path(spec.source).resolve()), spec.budget.name, list(spec.only)]
     sides = tuple(
         side
         for part in spec.parts
@@ -121,62 +145,10 @@ def purpose_of(
     return Purpose("claims", content, spec.source, check=check, more={FILE_METADATA: source}, sides=sides)
 
 
-def _elsewhere(spec: ClaimsSpec, merged: Mapping[str, MergedPart]) -> dict[str, AskedElsewhere]:
+def _elsewhere(spec: ClaimsSpec, merged: Mapping[str, MergedPart]) -> dict[str, KnownElsewhere]:
     """Known results of parts from other folders."""
     positions = {part.id: part.positions for part in spec.parts}
-    return {name: part.asked(positions.get(name, 0)) for name, part in merged.items()}
-
-
-def _check_of(
-    spec: ClaimsSpec, directory: Path, amend: str | None, merged: Mapping[str, MergedPart], accept_engine_change: bool
-) -> Any:
-    """A check that refuses an unsuitable folder before anything in it changes."""
-
-    def check(store: Store, recorded: Any) -> None:
-        if recorded.get("format") != FORMAT:
-            raise RunError(
-                f"{directory}: holds claims by the rules of an older version; its report stays as it is",
-                OTHER_FOLDER,
-            )
-        for key, now in (("game", spec.game), ("budget", spec.budget.name)):
-            if recorded[key] != now:
-                raise RunError(
-                    f"{directory}: holds claims of {key} = {recorded[key]!r}, not {now!r}; give another folder with "
-                    "--out"
-                )
-        if amend is None:
-            elsewhere = _elsewhere(spec, {**merged, **known_merged(store)})
-            refuse_changes(store, spec, directory, elsewhere, surroundings_of(spec))
-        if not accept_engine_change:
-            refuse_other_engines(merged_cells(spec, known_merged(store)).values(), directory)
-
-    return check
-
-
-class _Sitting:
-    """Whether the sitting's time is over."""
-
-    is_over = False
-
-
-@contextmanager
-def _sitting(run: Run, minutes: float | None) -> Iterator[_Sitting]:
-    """Stop the run after ``minutes``, as a first Ctrl-C does."""
-    sitting = _Sitting()
-
-    def end() -> None:
-        sitting.is_over = True
-        run.stop.set()
-
-    timer = None if minutes is None else threading.Timer(60 * minutes, end)
-    if timer is not None:
-        timer.daemon = True
-        timer.start()
-    try:
-        yield sitting
-    finally:
-        if timer is not None:
-            timer.cancel()
+    return {name: part.known(positions.get(name, 0)) for name, part in merged.items()}
 
 
 def plan_of_run(
@@ -199,187 +171,165 @@ def plan_of_run(
 
 
 class Experiments:
-    """The courses of all cells of a run."""
+    """All cells of a run."""
 
     def __init__(self, spec: ClaimsSpec, run: Run, merged: Mapping[CellKey, CellRow]) -> None:
+        """``merged`` are rows of cells that other folders have ended; the run's own results take precedence."""
         self._spec, self._run = spec, run
         most = max((cell.analyses[-1] for part in spec.parts for cell in part.cells if cell.analyses), default=1)
         conditions = spec.conditions
-        part_of_suite = default_part(spec.game, conditions.openings)
-        suite, openings = read_openings(conditions, part_of_suite, most)
+        suite, openings = read_openings(conditions, default_part(spec.game, conditions.openings), most)
         self._table = MatchTable(conditions.of_games, suite, run)
-        self._searches = SuiteSearches(spec.game, run.store, run.threads, run.stop, run.tick)
-        all_openings = suite.part("all").order(conditions.seed)
-        self._suites = PositionSuites(self._searches, conditions.seed, suite, all_openings)
-        self.courses: list[CellCourse] = []
-        self._course: GameCourse | None = None
-        """The course whose games were requested last."""
+        searches = SuiteSearches(spec.game, run.store, run.threads, run.stop, run.tick)
+        suites = PositionSuites(searches, conditions.seed, suite, suite.part("all").order(conditions.seed))
+        per_game, rounds = spec.budget.positions_per_game, spec.budget.rounds
+
+        def running(claim: Claim, part: Part, cell: Cell) -> RunningCell:
+            if part.is_played:
+                played = PlayedCell(claim, part, cell, openings, self._table)
+                played.absorb()
+                return played
+
+            def positions() -> list[SampledPosition] | None:
+                return suites.positions(part.suite, part.positions, per_game)
+
+            return SearchedCell(claim, part, cell, searches, positions, max(1, -(-part.positions // rounds)))
+
+        self.merged: dict[CellKey, CellRow] = {}
+        """The rows that stand for cells of this run."""
+        self.played: list[PlayedCell] = []
+        self.searched: list[SearchedCell] = []
+        self._cells: dict[CellKey, RunningCell] = {}
         for claim in spec.claims:
             for part in claim.parts:
                 for cell in part.cells:
-                    course: CellCourse
-                    if part.is_played:
-                        course = GameCourse(claim, part, cell, openings, self._table)
-                        course.absorb()
+                    key, own = key_of(part, cell), running(claim, part, cell)
+                    if key in merged and not own.ended:
+                        self.merged[key] = replace(merged[key], **common_columns(claim, part, cell))
+                        continue
+                    self._cells[key] = own
+                    if isinstance(own, PlayedCell):
+                        self.played.append(own)
                     else:
-                        course = SearchCourse(
-                            claim, part, cell, self._searches, self._positions_of(part),
-                            block_size(part.positions, spec.budget.rounds),
-                        )  # fmt: skip
-                    row = merged.get(key_of(part, cell))
-                    if row is not None and not course.ended:
-                        course = MergedCourse(claim, part, cell, row)
-                    self.courses.append(course)
-
-    def _positions_of(self, part: Part) -> Any:
-        budget = self._spec.budget
-
-        def read() -> list[SuitePosition] | None:
-            return self._suites.positions(part.suite, part.positions, budget.positions_per_game)
-
-        return read
+                        self.searched.append(own)
+        self._current: PlayedCell | None = None
+        """The cell whose games were requested last."""
 
     def go_on(self, stage: GameStage) -> None:
         """Play and search until everything is decided or complete, or the run is stopped."""
-        games = [course for course in self.courses if isinstance(course, GameCourse)]
-        searches = [course for course in self.courses if isinstance(course, SearchCourse)]
-        while self._search(searches):
-            pass
-        self._play(games, stage)
+        is_searching = True
+        while is_searching:
+            is_searching = sum(self._search(cell) for cell in self.searched if not cell.ended) > 0
+        self._play(stage)
 
-    def _search(self, courses: Sequence[SearchCourse]) -> bool:
-        """Search one block of every unfinished search course; returns whether there was any."""
-        has_moved = False
-        for course in courses:
-            if course.ended:
-                continue
-            if not self._run.stop.is_set():
-                self._run.release_players()
-                self._run.progress.begin(0, self._words_of_searches(course))
-            if course.step():
-                has_moved = True
-                note_positions(self._run.store, course.part.id, course.searched)
-        return has_moved
+    def _search(self, cell: SearchedCell) -> bool:
+        """Search one block of a cell; returns whether there was any."""
+        if not self._run.stop.is_set():
+            self._run.release_players()
+            name, most = series_of(cell.part, cell.cell), cell.part.positions
+            words = console("elolab.tuning")("progress.positions", name=name, searched=cell.searched, most=most)
+            self._run.progress.begin(0, words)
+        if not cell.step():
+            return False
+        note_positions(self._run.store, cell.part.id, cell.searched)
+        return True
 
-    def _words_of_searches(self, course: SearchCourse) -> str:
-        words = console("elolab.tuning")
-        name = series_of(course.part, course.cell)
-        return words("progress.positions", name=name, searched=course.searched, most=course.part.positions)
-
-    def _play(self, courses: Sequence[GameCourse], stage: GameStage) -> None:
-        """Play every course to its end, the cheapest first."""
-        due = sorted((course for course in courses if not course.ended), key=lambda course: course.most_seconds)
+    def _play(self, stage: GameStage) -> None:
+        """Play every cell to its end, the cheapest first."""
         if self._run.stop.is_set():
             return
+        due = sorted((cell for cell in self.played if not cell.ended), key=lambda cell: cell.most_seconds)
         self._run.progress.begin(  # also without games left, so that watchers see the state
             stage.games, self._words_of_games, done=stage.stored, is_bound=True, stage=stage.name,
             missing=self._games_missing if due else None,
         )  # fmt: skip
-        if not due:
-            return
-        self._table.play_parts(self._looks(due))
-        for course in due:
-            course.absorb()
+        if due:
+            self._table.play_parts(self._games_in_turn(due))
+        for cell in due:
+            cell.absorb()
 
-    def _looks(self, courses: Sequence[GameCourse]) -> Iterator[list[Match] | None]:
-        """The games of the first course's looks; while its last games are in progress, those of the next course.
+    def _games_in_turn(self, cells: Sequence[PlayedCell]) -> Iterator[list[Match] | None]:
+        """The games of the first cell's looks; while its last games are in progress, those of the next cell.
 
-        ``None`` while all open courses wait for games.
+        ``None`` while all open cells wait for games.
         """
         waiting: dict[str, int] = {}
-        """The look that each course waits for, by series."""
+        """The look that each cell waits for, by series."""
         while True:
-            for course in courses:
-                if waiting.get(course.series) == course.done and not course.ended:
-                    course.absorb()
-                if not course.ended and waiting.get(course.series) != course.done:
-                    waiting[course.series] = course.done
-                    self._course = course
-                    yield course.next_matches
+            for cell in cells:
+                if waiting.get(cell.series) == cell.done and not cell.ended:
+                    cell.absorb()
+                if not cell.ended and waiting.get(cell.series) != cell.done:
+                    waiting[cell.series] = cell.done
+                    self._current = cell
+                    yield cell.next_matches
                     break
             else:
-                if all(course.ended for course in courses):
+                if all(cell.ended for cell in cells):
                     return
                 yield None
 
     def _games_missing(self) -> float:
         """Remaining time, as a number of games like the last requested ones."""
-        assert self._course is not None
-        games = [course for course in self.courses if isinstance(course, GameCourse)]
-        return sum(course.seconds_left for course in games) / game_seconds(self._course.cell)
+        assert self._current is not None
+        return sum(cell.seconds_left for cell in self.played) / game_seconds(self._current.cell)
 
     def _words_of_games(self, columns: int) -> str:
         words = console("elolab.tuning")
-        ended = sum(bool(course.ended) for course in self.courses)
-        short = words("progress.cells", ended=ended, all=len(self.courses))
-        if self._course is None:
+        ended = len(self.merged) + sum(bool(cell.ended) for cell in self._cells.values())
+        short = words("progress.cells", ended=ended, all=len(self.merged) + len(self._cells))
+        if self._current is None:
             return short
-        look, looks = self._course.done + 1, len(self._course.cell.analyses)
-        long = words("progress.look", cells=short, name=self._course.series, look=min(look, looks), looks=looks)
+        looks = len(self._current.cell.analyses)
+        look = min(self._current.done + 1, looks)
+        long = words("progress.look", cells=short, name=self._current.series, look=look, looks=looks)
         return first_that_fits(columns, long, short)
-
-    @property
-    def merged(self) -> int:
-        """Number of merged cells."""
-        return sum(isinstance(course, MergedCourse) for course in self.courses)
 
     @property
     def engines(self) -> str:
         """Identities of the run's own engine, if it has results, and of the merged cells' engines."""
-        own = engines_of(self._run.store).split(SEVERAL)
-        merged = [course.engine_identity for course in self.courses if isinstance(course, MergedCourse)]
-        others = {one for engines in merged for one in engines.split(SEVERAL)}
-        has_own = any(
-            course.pairs if isinstance(course, GameCourse) else course.searched
-            for course in self.courses if not isinstance(course, MergedCourse)
-        )  # fmt: skip
-        own = own if has_own or not others else []
+        others = {one for row in self.merged.values() for one in row.engine_identity.split(SEVERAL)}
+        has_own = any(cell.has_results for cell in self._cells.values())
+        own = engines_of(self._run.store).split(SEVERAL) if has_own or not others else []
         return SEVERAL.join([*own, *sorted(others - set(own))])
 
-    def _result(self, course: CellCourse) -> CellResult:
-        """A course's result, with the engines that produced it."""
-        result = course.result()
-        if isinstance(course, MergedCourse) or not (result.row.cases or course.ended):
-            return result
-        return replace(result, row=replace(result.row, engine_identity=engines_of(self._run.store)))
+    def _result(self, part: Part, cell: Cell) -> tuple[CellResult, bool]:
+        """A cell's result, and whether it has ended."""
+        key = key_of(part, cell)
+        if key in self.merged:
+            return CellResult(cell, self.merged[key]), True
+        own = self._cells[key]
+        result = own.result()
+        if result.row.cases or own.ended:
+            result = replace(result, row=replace(result.row, engine_identity=engines_of(self._run.store)))
+        return result, bool(own.ended)
 
     def results(self) -> tuple[PartResult, ...]:
         """The verdicts on all parts so far."""
-        by_part: dict[str, list[CellCourse]] = {}
-        for course in self.courses:
-            by_part.setdefault(course.part.id, []).append(course)
         found = []
-        for courses in by_part.values():
-            cells = tuple(map(self._result, courses))
-            claim, part = courses[0].claim, courses[0].part
-            verdict = verdict_of_cells([one.outcome for one in cells], depends_margin(part))
-            is_finished = all(bool(course.ended) for course in courses)
-            found.append((claim, part, verdict, cells, p_value_of_part(part, verdict, cells), is_finished))
-        stays = stays_in_family({part.id: p for _, part, _, _, p, _ in found}, self._spec.family)
+        for claim in self._spec.claims:
+            for part in claim.parts:
+                cells, ended = zip(*(self._result(part, cell) for cell in part.cells), strict=True)
+                verdict = verdict_of_cells([one.row.outcome for one in cells], scaled_margin(part))
+                p_value = p_value_of_part(part, verdict, [one.row for one in cells])
+                found.append(PartResult(claim, part, verdict, cells, p_value, None, all(ended)))
+        stays = stays_in_family({one.part.id: one.p_value for one in found}, self._spec.family)
         return tuple(
-            PartResult(
-                claim, part, verdict, cells, p_value, None if p_value is None else part.id in stays, is_finished
-            )
-            for claim, part, verdict, cells, p_value, is_finished in found
-        )  # fmt: skip
+            one if one.p_value is None else replace(one, stays_in_family=one.part.id in stays) for one in found
+        )
 
 
-def depends_margin(part: Part) -> float:
-    """The difference between cells from which a part depends on engine or limit, on the scale of outcomes."""
-    return math.log1p(part.margin / 100) if part.kind in COSTS else part.margin
-
-
-def p_value_of_part(part: Part, verdict: str, cells: Sequence[CellResult]) -> float | None:
+def p_value_of_part(part: Part, verdict: str, rows: Sequence[CellRow]) -> float | None:
     """The largest p-value if the cells agree; if they differ, that of the clearest difference, corrected for all
     pairs."""
     if verdict in (OPEN, SHOWN):
         return None
     if verdict != DEPENDS:
-        values = [one.row.p_value for one in cells]
-        return None if any(value is None for value in values) else max(value for value in values if value is not None)
-    margin = depends_margin(part)
+        values = [row.p_value for row in rows if row.p_value is not None]
+        return max(values) if len(values) == len(rows) else None
+    margin = scaled_margin(part)
     bound = _NORMAL.inv_cdf(1 - part.error_rate / 2)
-    pairs = list(combinations([one.outcome for one in cells], 2))
+    pairs = list(combinations([row.outcome for row in rows], 2))
     found = []
     for one, other in pairs:
         if not differ(one, other, margin):

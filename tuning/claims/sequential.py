@@ -1,11 +1,11 @@
 """Inference after several looks at a cell: its median-unbiased effect, and p-values.
 
-Games go on until a look decides, so the plain estimate is biased towards the result that stopped them. The outcome has
-a rank among all outcomes that the test could have had. The median-unbiased estimate is the effect under which it is the
-median. The order is stage-wise (Armitage, 1957; Jennison and Turnbull, "Group Sequential Methods", 2000, chapter 8):
-stops at the upper bound rank highest, earlier ones above later ones; stops at the lower bound rank lowest, earlier ones
-below later ones. Outcomes that stopped in the middle (equivalence, futility) or reached the last look rank between
-them, by their estimates.
+Games go on until a look decides, so the plain estimate is biased towards the result that stopped them. To correct it,
+all outcomes that the test could have had are put in order. The median-unbiased estimate is the effect under which half
+of all outcomes rank above the observed one. The order is stage-wise (Armitage, 1957; Jennison and Turnbull, "Group
+Sequential Methods", 2000, chapter 8). Stops at the upper bound rank highest, earlier ones above later ones. Stops at the
+lower bound rank lowest, earlier ones below later ones. Outcomes that stopped in the middle (equivalence, futility) or
+reached the last look rank between them, by their estimates.
 
 The sum of observations is a Brownian motion whose time is the fraction of planned pairs. Gaussian quadrature carries
 its density on the paths still running from look to look.
@@ -14,17 +14,24 @@ its density on the paths still running from look to look.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 
 from elolab.arena.sequential import POWER
-from elolab.tuning.ablation.verdicts import FUTILITY_POWER, critical_values, normal_deviate, reach_of_t
-from elolab.tuning.claims.verdicts import OPEN, SHOWN, Rule
+from elolab.tuning.ablation.verdicts import (
+    FUTILITY_POWER,
+    EffectEstimate,
+    critical_values,
+    normal_deviate,
+    reach_of_t,
+)
+from elolab.tuning.claims.verdicts import OPEN, SHOWN, PartRule
 
 _NORMAL = NormalDist()
 REACH = 11.0
@@ -34,18 +41,20 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 KNOWN_MASS = 0.99
 """Probability of known outcomes from which a distribution counts as complete."""
 UPPER, MIDDLE, LOWER = 2, 1, 0
-"""Rank of an outcome's region in the order."""
+"""First key of an outcome's rank: stopped at the upper bound, in the middle or at the last look, at the lower bound."""
 FUTILE = "futile"
-"""A look that did not decide, in a cell that almost certainly never will."""
+"""The verdict on estimates that stop a cell because its last look will almost certainly not decide."""
+OUTERMOST = 60.0
+"""Estimates beyond it, in standard errors at the end of the plan, are not searched for borders of futility."""
 
 
 @dataclass(frozen=True)
-class Looks:
+class PlannedLooks:
     """A cell's planned looks and stopping rule, on the scale of its effect."""
 
     analyses: tuple[int, ...]
     """Pairs at each look, the final one last."""
-    rule: Rule
+    rule: PartRule
     error_rate: float
     """Two-sided error rate over all looks."""
 
@@ -54,12 +63,19 @@ class Looks:
         """Half width of the interval at each look, in standard errors."""
         return critical_values(self.analyses, self.error_rate / 2)
 
+    def result(self, done: int, estimate: EffectEstimate) -> LookResult | None:
+        """The estimate after ``done`` looks; ``None`` while it has no finite error."""
+        if not math.isfinite(estimate.error):
+            return None
+        effect = self.rule.sign * (estimate.value - estimate.null_value)
+        return LookResult(self, done, effect, estimate.error, estimate.degrees)
+
 
 @dataclass(frozen=True)
-class Seen:
-    """A cell after some of its looks."""
+class LookResult:
+    """A cell's estimate after some of its looks."""
 
-    looks: Looks
+    looks: PlannedLooks
     done: int
     """Number of looks done, from 1."""
     effect: float
@@ -79,23 +95,28 @@ class Seen:
         """The standard error at the end of the plan."""
         return self.error * math.sqrt(self.fraction)
 
-    def reach(self, look: int) -> float:
-        """Half width of a look's interval (looks count from 0), in standard errors at the end of the plan.
+    def regions(self, look: int) -> list[Region]:
+        """A look's verdicts on all estimates (looks count from 0).
 
-        By Student's t with the degrees of freedom at that look: with few pairs the interval is much wider.
+        Student's t has the degrees of freedom at that look, so early looks need much larger effects.
         """
-        bound, analyses = self.looks.bounds[look], self.looks.analyses
-        fraction = analyses[look] / analyses[-1]
+        analyses = self.looks.analyses
         degrees = (self.degrees + 1) * analyses[look] / analyses[self.done - 1] - 1
-        return reach_of_t(bound, degrees) / math.sqrt(fraction)
+        reach = reach_of_t(self.looks.bounds[look], degrees) / math.sqrt(analyses[look] / analyses[-1])
+        return _regions(self.looks.rule, reach, self.unit)
 
     @cached_property
-    def _paths(self) -> _Paths:
-        return _Paths(self)
+    def final_regions(self) -> list[Region]:
+        """The last look's verdicts on all estimates; its many pairs make the error practically known."""
+        return _regions(self.looks.rule, self.looks.bounds[-1], self.unit)
 
-    def median_unbiased(self) -> float:
-        """The effect under which this outcome is the median."""
-        if self.done == 1:
+    @cached_property
+    def _outcomes(self) -> _Outcomes:
+        return _Outcomes(self)
+
+    def unbiased_effect(self) -> float:
+        """The median-unbiased effect; the plain estimate if nothing is expected, as then nothing stops."""
+        if self.done == 1 or self.looks.rule.expect is None:
             return self.effect
         low, high = (self.effect + side * 8 * self.error for side in (-1, 1))
         for _ in range(50):
@@ -105,7 +126,7 @@ class Seen:
 
     def chance_above(self, effect: float) -> float:
         """Probability under ``effect`` of an outcome at or above this one."""
-        return self._paths.chance_above(effect / self.unit)
+        return self._outcomes.chance_above(effect / self.unit)
 
     def p_value(self, low: float, high: float) -> float | None:
         """Two-sided p-value of the verdict on the interval; ``None`` if it decides nothing."""
@@ -116,7 +137,7 @@ class Seen:
         ]
         return min(1.0, 2 * max(max(tails), 0.0)) if tails else None
 
-    def _as_normal(self, value: float) -> Seen:
+    def _as_normal(self, value: float) -> LookResult:
         """The outcome with a known error and the same tail probability relative to ``value``."""
         deviations = normal_deviate((self.effect - value) / self.error, self.degrees)
         return replace(self, effect=value + deviations * self.error, degrees=math.inf)
@@ -125,18 +146,17 @@ class Seen:
         """Whether no look is left, or the last look will almost certainly not decide."""
         if self.done == len(self.looks.analyses):
             return True
-        regions = _final_regions(self.looks, self.unit)
-        return _predictive_power(regions, self.effect / self.unit, self.fraction) < FUTILITY_POWER
+        return _excess_power(self.final_regions, self.effect / self.unit, self.fraction) < 0
 
     def pairs_still_needed(self) -> int | None:
         """Further pairs that would decide with probability ``POWER`` if the estimate is right."""
-        deviation = self.error * math.sqrt(self.looks.analyses[self.done - 1])
+        pairs = self.looks.analyses[self.done - 1]
         return still_needed(
-            self.looks.rule, self.effect, deviation, self.looks.analyses[self.done - 1], self.looks.bounds[-1]
-        )
+            self.looks.rule, self.effect, self.error * math.sqrt(pairs), pairs, self.looks.bounds[-1]
+        )  # fmt: skip
 
 
-def still_needed(rule: Rule, effect: float, deviation: float, seen: int, bound: float) -> int | None:
+def still_needed(rule: PartRule, effect: float, deviation: float, seen: int, bound: float) -> int | None:
     """Observations beyond ``seen`` that would decide a turned effect if its estimate is right; ``None`` if none would.
 
     ``deviation`` is the standard deviation of one observation, ``bound`` the interval's half width in standard errors.
@@ -148,101 +168,87 @@ def still_needed(rule: Rule, effect: float, deviation: float, seen: int, bound: 
     return max(1, math.ceil(min(needed, 1e12)) - seen)
 
 
-@dataclass(frozen=True)
-class _Region:
-    """An interval of estimates, in standard errors at the end, and a look's verdict on them."""
+class Region(NamedTuple):
+    """An interval of estimates, in standard errors at the end of the plan, and a look's verdict on them."""
 
     low: float
     high: float
     verdict: str
 
 
-def _final_regions(looks: Looks, unit: float) -> list[_Region]:
-    """The last look's verdicts on all estimates; its many pairs make the error practically known."""
-    return _regions(looks.rule, looks.bounds[-1], unit)
-
-
-def _regions(rule: Rule, reach: float, unit: float) -> list[_Region]:
+def _regions(rule: PartRule, reach: float, unit: float) -> list[Region]:
     """A look's verdicts on all estimates, for half width ``reach``: intervals from minus to plus infinity."""
     if math.isinf(reach):
-        return [_Region(-math.inf, math.inf, OPEN)]
+        return [Region(-math.inf, math.inf, OPEN)]
     margin = rule.margin / unit
     borders = sorted({sign * reach + value for sign in (-1, 1) for value in (-margin, 0.0, margin)})
-    ends = [-math.inf, *borders, math.inf]
-    found: list[_Region] = []
-    for low, high in pairwise(ends):
+    found: list[Region] = []
+    for low, high in pairwise([-math.inf, *borders, math.inf]):
         middle = high - 1 if math.isinf(low) else low + 1 if math.isinf(high) else (low + high) / 2
         verdict = rule.verdict((middle - reach) * unit, (middle + reach) * unit)
         if found and found[-1].verdict == verdict:
-            found[-1] = _Region(found[-1].low, high, verdict)
-        else:
-            found.append(_Region(low, high, verdict))
+            low = found.pop().low
+        found.append(Region(low, high, verdict))
     return found
 
 
-def _predictive_power(final: Sequence[_Region], estimate: float, fraction: float) -> float:
-    """Probability, given an estimate so far, that the last look decides; in standard errors at the end."""
+def _excess_power(final: Sequence[Region], estimate: float, fraction: float) -> float:
+    """Probability, given an estimate so far, that the last look decides, beyond ``FUTILITY_POWER``."""
     deviation = math.sqrt(1 / fraction - 1)
 
     def below(value: float) -> float:
         return math.erfc((estimate - value) / deviation / math.sqrt(2)) / 2
 
-    return sum(below(one.high) - below(one.low) for one in final if one.verdict not in (OPEN, SHOWN))
+    return sum(below(one.high) - below(one.low) for one in final if one.verdict not in (OPEN, SHOWN)) - FUTILITY_POWER
 
 
-def _with_futility(regions: Sequence[_Region], final: Sequence[_Region], fraction: float) -> list[_Region]:
+def _with_futility(regions: Sequence[Region], final: Sequence[Region], fraction: float) -> list[Region]:
     """The regions, with futile estimates cut out of the open ones."""
-
-    def excess(estimate: float) -> float:
-        return _predictive_power(final, estimate, fraction) - FUTILITY_POWER
-
     found = []
     for region in regions:
         if region.verdict != OPEN:
             found.append(region)
             continue
-        points = np.linspace(max(region.low, -60.0), min(region.high, 60.0), 65)
-        signs = [excess(float(point)) < 0 for point in points]
+        points = np.linspace(max(region.low, -OUTERMOST), min(region.high, OUTERMOST), 65).tolist()
+        is_futile = [_excess_power(final, point, fraction) < 0 for point in points]
         cuts = [
-            _root(excess, float(points[place]), float(points[place + 1]))
-            for place in range(len(points) - 1) if signs[place] != signs[place + 1]
+            _border_of_futility(final, fraction, points[place], points[place + 1])
+            for place in range(len(points) - 1) if is_futile[place] != is_futile[place + 1]
         ]  # fmt: skip
         for low, high in pairwise([region.low, *cuts, region.high]):
-            middle = (max(low, -60.0) + min(high, 60.0)) / 2
-            found.append(_Region(low, high, FUTILE if excess(middle) < 0 else OPEN))
+            middle = (max(low, -OUTERMOST) + min(high, OUTERMOST)) / 2
+            found.append(Region(low, high, FUTILE if _excess_power(final, middle, fraction) < 0 else OPEN))
     return found
 
 
-def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    rises = function(high) > 0
+def _border_of_futility(final: Sequence[Region], fraction: float, low: float, high: float) -> float:
+    """The estimate between two others of which one is futile, where futility begins."""
+    rises = _excess_power(final, high, fraction) > 0
     for _ in range(40):
         middle = (low + high) / 2
-        low, high = (low, middle) if (function(middle) > 0) == rises else (middle, high)
+        low, high = (low, middle) if (_excess_power(final, middle, fraction) > 0) == rises else (middle, high)
     return (low + high) / 2
 
 
-class _Paths:
-    """All outcomes up to the observed look, as masses at points; sums are in standard errors at the end."""
+class _Outcomes:
+    """All outcomes up to the observed one's look: points with their probabilities under the observed effect.
 
-    def __init__(self, seen: Seen) -> None:
-        self._drift = seen.effect / seen.unit
-        self._seen = seen
-        looks, unit = seen.looks, seen.unit
+    A point is a sum of observations, in standard errors at the end of the plan; its time is the fraction of pairs.
+    """
+
+    def __init__(self, observed: LookResult) -> None:
+        self._drift = observed.effect / observed.unit
+        looks, final = observed.looks, observed.final_regions
         fractions = [analysis / looks.analyses[-1] for analysis in looks.analyses]
-        final = _final_regions(looks, unit)
-        self._observed = self._key(seen.done - 1, self._drift, self._regions(seen.done - 1))
-        sums: list[np.ndarray] = []
-        masses: list[np.ndarray] = []
-        times: list[np.ndarray] = []
-        is_above: list[np.ndarray] = []
+        rank = self._rank(observed.done - 1, self._drift, observed.regions(observed.done - 1))
+        stopped: list[tuple[np.ndarray, ...]] = []
         points, weights = np.zeros(1), np.ones(1)
         before = 0.0
-        end = self._end(len(fractions))
+        end = self._looks_to_rank(observed, rank[0] == MIDDLE)
         for look in range(end):
-            now, regions = fractions[look], self._regions(look)
+            now, regions, is_last = fractions[look], observed.regions(look), look == end - 1
             step = math.sqrt(now - before)
-            is_last = look == end - 1
-            following: list[tuple[np.ndarray, np.ndarray]] = []
+            running: list[tuple[np.ndarray, np.ndarray]] = []
             for region in regions if is_last else _with_futility(regions, final, now):
                 for low, high in self._split(region):
                     own_points, own_weights = self._panels(low, high, now, step)
@@ -252,37 +258,27 @@ class _Paths:
                     densities = np.exp(-(drifts**2) / 2) @ weights / (step * math.sqrt(2 * math.pi))
                     mass = densities * own_weights
                     if region.verdict == OPEN and not is_last:
-                        following.append((own_points, mass))
+                        running.append((own_points, mass))
                         continue
-                    sums.append(own_points)
-                    masses.append(mass)
-                    times.append(np.full(len(mass), now))
-                    above = self._key(look, (max(low, -1e9) + min(high, 1e9)) / 2, regions) > self._observed
-                    is_above.append(np.full(len(mass), above))
-            points, weights = (
-                (np.concatenate(columns) for columns in zip(*following, strict=True))
-                if following else (np.zeros(0), np.zeros(0))
-            )  # fmt: skip
-            before = now
-            if not len(points) and not is_last:
+                    is_above = self._rank(look, (max(low, -1e9) + min(high, 1e9)) / 2, regions) > rank
+                    stopped.append((own_points, mass, np.full(len(mass), now), np.full(len(mass), is_above)))
+            if not running:
                 break
-        self._sums, self._masses = np.concatenate(sums), np.concatenate(masses)
-        self._times, self._is_above = np.concatenate(times), np.concatenate(is_above)
+            points, weights = (np.concatenate(columns) for columns in zip(*running, strict=True))
+            before = now
+        self._sums, self._masses, self._times, self._is_above = map(np.concatenate, zip(*stopped, strict=True))
 
-    def _regions(self, look: int) -> list[_Region]:
-        return _regions(self._seen.looks.rule, self._seen.reach(look), self._seen.unit)
+    @staticmethod
+    def _looks_to_rank(observed: LookResult, is_in_middle: bool) -> int:
+        """Number of looks whose outcomes must be ranked against the observed one.
 
-    def _end(self, planned: int) -> int:
-        """The last of the ``planned`` looks whose outcomes must be ranked against this one.
-
-        If this outcome stopped in the middle, later outcomes lie on either side of it. Any other outcome only needs the
+        If it stopped in the middle, outcomes of later looks lie on either side of it. Any other outcome only needs the
         probability left at its own look.
         """
-        done = self._seen.done
-        regions = self._regions(done - 1)
-        at = next(one for one in regions if one.low <= self._drift <= one.high)
-        is_over = at.verdict != OPEN or self._seen.is_futile()
-        return planned if self._observed[0] == MIDDLE and is_over else done
+        drift = observed.effect / observed.unit
+        at = next(one for one in observed.regions(observed.done - 1) if one.low <= drift <= one.high)
+        has_stopped = at.verdict != OPEN or observed.is_futile()
+        return len(observed.looks.analyses) if is_in_middle and has_stopped else observed.done
 
     def chance_above(self, drift: float) -> float:
         """Probability under a drift of an outcome above the observed one."""
@@ -294,8 +290,9 @@ class _Paths:
         # Far from the observed drift, the points only cover the tail that leads to the outcome.
         return above if drift < self._drift else 1 - below
 
-    def _key(self, look: int, estimate: float, regions: Sequence[_Region]) -> tuple[int, float, float]:
-        """An outcome's rank in the order."""
+    @staticmethod
+    def _rank(look: int, estimate: float, regions: Sequence[Region]) -> tuple[int, float, float]:
+        """An outcome's place in the order."""
         first, last = regions[0], regions[-1]
         if last.verdict != OPEN and estimate >= last.low:
             return UPPER, -look, estimate
@@ -303,11 +300,10 @@ class _Paths:
             return LOWER, look, estimate
         return MIDDLE, estimate, 0.0
 
-    def _split(self, region: _Region) -> list[tuple[float, float]]:
-        """A region of estimates, cut at the observed one, where the order may change."""
-        cut = self._drift
-        if region.low < cut < region.high:
-            return [(region.low, cut), (cut, region.high)]
+    def _split(self, region: Region) -> list[tuple[float, float]]:
+        """A region, cut at the observed estimate, where the order may change."""
+        if region.low < self._drift < region.high:
+            return [(region.low, self._drift), (self._drift, region.high)]
         return [(region.low, region.high)]
 
     def _panels(self, low: float, high: float, fraction: float, step: float) -> tuple[np.ndarray, np.ndarray]:

@@ -51,7 +51,7 @@ BY_MARGIN, BY_OPPOSITE, BY_NEGLIGIBLE = REFUTED_BY
 
 
 @dataclass(frozen=True)
-class Rule:
+class PartRule:
     """The rule for a cell: the expectation, and the margin on the scale of its effect (0 for none)."""
 
     expect: str | None

@@ -27,22 +27,22 @@ from elolab.engine.errors import UserError
 from elolab.engine.language import Catalogue
 from elolab.engine.settings.configuration import find_config, read_toml
 from elolab.tuning.ablation.verdicts import critical_values
-from elolab.tuning.claims.courses import (
+from elolab.tuning.claims.cells import (
     COMPLETE,
     DECIDED,
     FUTILITY,
-    GameCourse,
-    SearchCourse,
+    PlayedCell,
+    SearchedCell,
     game_seconds,
     games_at_most,
     sides_of,
 )
 from elolab.tuning.claims.measures import Searched
-from elolab.tuning.claims.positions import SuitePosition
+from elolab.tuning.claims.positions import SampledPosition
 from elolab.tuning.claims.registration import AMENDMENTS
 from elolab.tuning.claims.results import CellRow, ClaimsResult
 from elolab.tuning.claims.spec import Claim, Part, claims_from_mapping, load_claims
-from elolab.tuning.claims.verdicts import CONFIRMED, NEGLIGIBLE, OPEN, REFUTED, SHOWN, Rule
+from elolab.tuning.claims.verdicts import CONFIRMED, NEGLIGIBLE, OPEN, REFUTED, SHOWN, PartRule
 from elolab.tuning.keys.claims import EXPECTED
 from elolab.tuning.matches import Match, MatchTable
 from elolab.tuning.reports.claims.report import (
@@ -246,7 +246,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Claim, Part]:
     return spec.claims[0], spec.parts[0]
 
 
-def first_look_that_decides(pairs: list[tuple[float, float]], sign: int, rule: Rule) -> tuple[int, str]:
+def first_look_that_decides(pairs: list[tuple[float, float]], sign: int, rule: PartRule) -> tuple[int, str]:
     """By plain formulas: the mean score of so many pairs and its standard error, and the bounds of ten looks."""
     bounds = critical_values(tuple(range(200, 2001, 200)), 0.05 / 2 / 2)  # two-sided, of two cells
     for look in range(1, 11):
@@ -276,7 +276,7 @@ def test_simulated_pairs_have_their_verdicts(
     expect: str, margin: float, elo: float, verdict: str, asked: tuple[Claim, Part]
 ) -> None:
     row, played = course_of(asked, expect, margin, elo)
-    rule = Rule(expect, score_of_elo(margin) - 0.5)
+    rule = PartRule(expect, score_of_elo(margin) - 0.5)
     assert (row.looks, row.verdict) == first_look_that_decides(played.pairs, rule.sign, rule)
     assert (row.verdict, row.ended) == (verdict, DECIDED)
     assert row.low < row.effect < row.high
@@ -300,7 +300,7 @@ def test_what_can_hardly_be_decided_is_given_up_and_what_is_only_shown_is_played
 
 
 def test_a_cell_has_time_left_until_it_ends(asked: tuple[Claim, Part]) -> None:
-    course = GameCourse(*asked, asked[1].cells[0], tuple(range(2000)), Played(60, 0.3, 4))  # type: ignore[arg-type]
+    course = PlayedCell(*asked, asked[1].cells[0], tuple(range(2000)), Played(60, 0.3, 4))  # type: ignore[arg-type]
     assert course.seconds_left == course.most_seconds == 4000 * game_seconds(course.cell)
     course.absorb()
     assert course.done < 10
@@ -313,7 +313,7 @@ def course_of(
     """The row of a cell with another rule, of games drawn at that difference."""
     claim, part = asked[0], replace(asked[1], expect=expect, margin=margin)
     played = Played(elo, draws, 4)
-    course = GameCourse(claim, part, part.cells[0], tuple(range(2000)), played)  # type: ignore[arg-type]
+    course = PlayedCell(claim, part, part.cells[0], tuple(range(2000)), played)  # type: ignore[arg-type]
     course.absorb()
     return course.result().row, played
 
@@ -329,19 +329,19 @@ class Searches:
 def test_searches_are_judged_once_all_positions_are_searched(tmp_path: Path) -> None:
     spec = load_claims(write_claims(tmp_path), "quick", ["C1a"])
     claim, part = spec.claims[0], spec.parts[0]
-    positions = [SuitePosition(Opening(str(game)), game) for game in range(30)]
-    course = SearchCourse(claim, part, part.cells[0], Searches(), lambda: positions, 20)  # type: ignore[arg-type]
+    positions = [SampledPosition(Opening(str(game)), game) for game in range(30)]
+    course = SearchedCell(claim, part, part.cells[0], Searches(), lambda: positions, 20)  # type: ignore[arg-type]
     assert course.step()
     before = course.result()
     assert range_text(before.row) == ""
     assert (before.row.verdict, before.row.cases, before.row.ended) == (OPEN, 20, "")
-    assert (before.outcome.low, before.outcome.high) == (-math.inf, math.inf)
+    assert (before.row.outcome.low, before.row.outcome.high) == (-math.inf, math.inf)
     assert course.step()
     after = course.result()
     assert range_text(after.row).startswith("[0.5")
     assert (after.row.verdict, after.row.cases, after.row.ended) == (CONFIRMED, 30, DECIDED)
     assert 0.5 < after.row.low < after.row.effect < after.row.high < 0.6
-    assert after.outcome.low == pytest.approx(-math.log(after.row.high))
+    assert after.row.outcome.low == pytest.approx(-math.log(after.row.high))
     assert not course.step()
 
 
@@ -358,11 +358,11 @@ class Costs:
         return [Searched(0, round(cost) + place % 2, 1, hits, 5) for place, hits in enumerate(missed)]
 
 
-def searched(path: Path, positions: int = 30) -> tuple[CellRow, SearchCourse]:
+def searched(path: Path, positions: int = 30) -> tuple[CellRow, SearchedCell]:
     """The first cell of C1a with ``Costs``, all positions searched."""
     spec = load_claims(path, "quick", ["C1a"])
-    own = [SuitePosition(Opening(str(game)), game) for game in range(positions)]
-    course = SearchCourse(
+    own = [SampledPosition(Opening(str(game)), game) for game in range(positions)]
+    course = SearchedCell(
         spec.claims[0],
         spec.parts[0],
         spec.parts[0].cells[0],
@@ -597,7 +597,7 @@ def test_a_rule_that_is_changed_after_games_is_refused(
     said = str(raised.value)
     assert "\n" not in said
     assert "C20a was registered with expect = 'better'" in said
-    assert "it is now 'worse' (and" in said
+    assert "now has 'worse' (and" in said
     assert "--amend" in said
     with Store(out, read_only=True) as store:
         assert len(store) == sum(result.games for result in ended.results)
@@ -639,7 +639,7 @@ def test_a_part_that_is_known_is_not_left_out_in_silence(tmp_path: Path) -> None
     text = path.read_text("utf-8")
     start, end = text.index('[[claims.parts]]\nid = "C20a"'), text.index('[[claims.parts]]\nid = "C20b"')
     path.write_text(text[:start] + text[end:], "utf-8")
-    with pytest.raises(UserError, match=r"C20a was registered and something of it is known, .* has it no more"):
+    with pytest.raises(UserError, match=r"C20a was registered and has results, but .* no longer has it"):
         run(path, out, ("C1b",))
     for _ in range(2):
         left = run(path, out, ("C1b",), amend="it did not please")
@@ -680,7 +680,7 @@ def test_an_amendment_says_switches_as_the_file_does(tmp_path: Path) -> None:
     out, before = tmp_path / "out", ('aspiration = "full" }\nreference', "history = false }\nreference")
     run(write_claims(tmp_path, before), out, ("C1a",))
     path = write_claims(tmp_path, before, ("history = false", "history = true"))
-    with pytest.raises(UserError, match=r"history = false, by .* it is now true"):
+    with pytest.raises(UserError, match=r"history = false, but .* now has true"):
         run(path, out, ("C1a",))
     amended = run(path, out, ("C1a",), amend="a slip")
     assert {change[1:] for change in amended.registration.amendments[0].changes} == {("false", "true")}
@@ -801,11 +801,11 @@ def test_passes_are_a_number_of_passes_and_growth_is_a_factor() -> None:
         def search(self, values: Any, limits: Any, positions: Any, counted: Any) -> list[Searched]:
             return [counts for _ in positions]
 
-    positions = [SuitePosition(Opening(str(game)), game) for game in range(20)]
+    positions = [SampledPosition(Opening(str(game)), game) for game in range(20)]
     english, chinese = (Catalogue(MESSAGES, language) for language in ("en", "zh"))
     said = []
     for claim, part in zip(spec.claims, spec.parts, strict=True):
-        course = SearchCourse(claim, part, part.cells[0], Counted(), lambda: positions, 20)  # type: ignore[arg-type]
+        course = SearchedCell(claim, part, part.cells[0], Counted(), lambda: positions, 20)  # type: ignore[arg-type]
         assert course.step()
         row = course.result().row
         said.append((effect_text(row, english), effect_text(row, chinese), range_text(row)))

@@ -53,14 +53,14 @@ def test_an_error_is_that_of_the_games_and_not_of_their_positions() -> None:
     mean = sum(logs) / 6
     sums = [sum(log - mean for log, own in zip(logs, games, strict=True) if own == game) / 6 for game in (1, 2, 3)]
     direct = math.sqrt(3 / 2 * sum(value**2 for value in sums))
-    estimate = log_ratio([1000 * math.exp(log) for log in logs], [1000] * 6, games)
+    estimate = log_ratio([(1000 * math.exp(log), 1000) for log in logs], games)
     assert (estimate.value, estimate.error, estimate.units) == (
         pytest.approx(mean), pytest.approx(direct), 3
     )  # fmt: skip
     low, high = estimate.interval(0.05)
     assert (high - low) / 2 == pytest.approx(stats.t.ppf(0.975, 2) * direct, rel=0.06)
     # One position a game: the usual standard error of a mean.
-    alone = log_ratio([1000 * math.exp(log) for log in logs], [1000] * 6, range(6))
+    alone = log_ratio([(1000 * math.exp(log), 1000) for log in logs], range(6))
     assert alone.error == pytest.approx(stats.sem(logs))
     assert clustered_error([1.0, -1.0], [4, 4]) == (math.inf, 1)
 
@@ -278,7 +278,7 @@ def test_mates_must_keep_winner_and_length() -> None:
 
     by_depth = {4: scores(MATE - 3, 50, MATE - 1, -(MATE - 2)), 5: scores(MATE - 3, MATE - 3, MATE - 3, -(MATE - 2))}
     assert mates_that_change(by_depth, 4) == (4, 1)
-    assert exact_failures(scores(100, 200), scores(100, 300)) == 1
+    assert exact_failures(list(zip(scores(100, 200), scores(100, 300), strict=True))) == 1
 
 
 def test_positions_are_one_a_game_the_same_every_time_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from elolab.tuning.ablation.verdicts import analyses_of
-from elolab.tuning.claims.sequential import Looks
+from elolab.tuning.claims.sequential import PlannedLooks
 from elolab.tuning.claims.verdicts import (
     CONFIRMED,
     DEPENDS,
@@ -17,7 +17,7 @@ from elolab.tuning.claims.verdicts import (
     REFUTED,
     SHOWN,
     CellOutcome,
-    Rule,
+    PartRule,
     stays_in_family,
     verdict_of_cells,
 )
@@ -56,7 +56,7 @@ from elolab.tuning.claims.verdicts import (
 def test_a_cell_is_judged_by_its_interval(
     expect: str | None, refuted_by: str, low: float, high: float, verdict: str
 ) -> None:
-    rule = Rule(expect, 5.0, refuted_by)
+    rule = PartRule(expect, 5.0, refuted_by)
     assert rule.verdict(low, high) == verdict
     rejected = rule.hypotheses(low, high)
     assert bool(rejected) == (verdict not in (OPEN, SHOWN))
@@ -65,9 +65,9 @@ def test_a_cell_is_judged_by_its_interval(
 
 
 def test_what_is_expected_to_be_less_is_turned() -> None:
-    assert Rule("less", 0).turned(-3, -1) == (1, 3)
-    assert Rule("not_more", 0).sign == Rule("below", 0).sign == Rule("worse", 0).sign == -1
-    assert Rule("more", 0).turned(-3, -1) == (-3, -1)
+    assert PartRule("less", 0).turned(-3, -1) == (1, 3)
+    assert PartRule("not_more", 0).sign == PartRule("below", 0).sign == PartRule("worse", 0).sign == -1
+    assert PartRule("more", 0).turned(-3, -1) == (-3, -1)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_what_is_expected_to_be_less_is_turned() -> None:
 def test_cases_are_judged_by_one_or_by_what_none_leaves_possible(
     expect: str | None, hits: int, cases: int, high: float, verdict: str
 ) -> None:
-    assert Rule(expect, 1.0).verdict_of_cases(hits, cases, high) == verdict
+    assert PartRule(expect, 1.0).verdict_of_cases(hits, cases, high) == verdict
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_the_family_is_held_by_holms_steps() -> None:
 def test_intervals_of_a_part_hold_together_over_cells_and_looks() -> None:
     """The gate: of parts with four cells and ten looks, any interval misses the truth in at most 5 %."""
     cells, looks, runs = 4, 10, 6000
-    bounds = np.array(Looks(analyses_of(1000, looks), Rule("better", 0), 0.05 / cells).bounds)
+    bounds = np.array(PlannedLooks(analyses_of(1000, looks), PartRule("better", 0), 0.05 / cells).bounds)
     steps = np.random.default_rng(11).normal(size=(runs, cells, looks)) / math.sqrt(looks)
     deviates = steps.cumsum(axis=2) / np.sqrt(np.arange(1, looks + 1) / looks)
     missed = (np.abs(deviates) > bounds).any(axis=(1, 2)).mean()

@@ -37,7 +37,7 @@ from elolab.arena.notation.csv_tables import unquoted
 from elolab.engine.errors import UserError
 from elolab.engine.language import Catalogue
 from elolab.engine.settings.configuration import read_toml
-from elolab.tuning.claims.courses import COMPLETE, DECIDED, FUTILITY
+from elolab.tuning.claims.cells import COMPLETE, DECIDED, FUTILITY
 from elolab.tuning.claims.results import CellRow, cell_row
 from elolab.tuning.claims.spec import STRENGTH
 from elolab.tuning.claims.verdicts import OPEN, PART_VERDICTS, SHOWN, UNFINISHED, stays_in_family

@@ -21,8 +21,8 @@ from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
 from elolab.tuning.ablation.verdicts import ERROR_RATE
 from elolab.tuning.claims.measures import RATIO_UNITS
 from elolab.tuning.claims.merging import SURROUNDINGS_FILE, surroundings_text
+from elolab.tuning.claims.registration import AMENDMENT_COLUMNS
 from elolab.tuning.claims.results import (
-    AMENDMENT_COLUMNS,
     PART_COLUMNS,
     SEARCH_COLUMNS,
     CellRow,
