@@ -92,7 +92,7 @@ class PlayedCell:
             for place, comparison in enumerate(cell.comparisons)
         )  # fmt: skip
         self._is_in_elo = cell.factorial is not None or len(cell.analyses) == 1
-        """Whether the estimate is in Elo (interactions, fixed lengths); otherwise it is the mean score of a pair."""
+        """The estimate is in Elo (interactions, fixed lengths) or the mean score of a pair."""
         margin = part.margin if self._is_in_elo else score_of_elo(part.margin) - 0.5
         self.looks = PlannedLooks(cell.analyses, PartRule(part.expect, margin, part.refuted_by), part.error_rate)
         self.done = 0
@@ -188,7 +188,7 @@ class PlayedCell:
         return value if self._is_in_elo else elo_of_score(0.5 + value)
 
     def _shown_elo(self, turned: float) -> float:
-        """The same, with a finite value for a match won outright."""
+        """Convert a turned effect to Elo, finite also for a match won outright."""
         return min(ELO_SHOWN, max(-ELO_SHOWN, self._in_elo(turned)))
 
 

@@ -91,7 +91,7 @@ def _searched(engine: Engine, opening: Opening, limits: Limits, counted: Counted
 def _move_changes(
     engine: Engine, position: Position, limits: Limits, result: SearchResult, stop: StopFlag
 ) -> tuple[int, int]:
-    """Whether a search on the node clock would have played another move at half its proper time: (changes, cases).
+    """Changes (0 or 1) of the move since half the proper time of a search on the node clock, and cases (0 or 1).
 
     A search that ended before that time counts as no case. On the node clock, a search with a node limit is identical
     up to that point.
@@ -208,8 +208,8 @@ class SearchEstimate:
     def interval(self, error_rate: float) -> tuple[float, float]:
         """The two-sided interval with the given error rate.
 
-        Percentages get Wilson's interval ("Probable inference", 1927) for the effective number of independent cases
-        (Korn and Graubard, "Confidence intervals for proportions with small expected number of positive counts", 1998).
+        Percentages get Wilson's interval ("Probable inference", 1927) for the effective number of independent cases:
+        Korn and Graubard, "Confidence intervals for proportions with small expected number of positive counts", 1998.
         It stays between 0 and 100 and does not shrink to nothing at either end.
         """
         if not math.isfinite(self.error):
@@ -261,8 +261,8 @@ NOTHING_SEARCHED = SearchEstimate(0.0, math.inf, 0, 0)
 def clustered_error(parts: Sequence[float], games: Sequence[int]) -> tuple[float, int]:
     """Standard error of a sum of deviations, clustered by game, and the number of games.
 
-    The sandwich estimator (Cameron and Miller, "A Practitioner's Guide to Cluster-Robust Inference", 2015), with the
-    factor G / (G - 1) for G games. Infinite for a single game.
+    The sandwich estimator of Cameron and Miller, "A Practitioner's Guide to Cluster-Robust Inference", 2015. Its factor
+    is G / (G - 1) for G games. Infinite for a single game.
     """
     sums: dict[int, float] = {}
     for part, game in zip(parts, games, strict=True):
@@ -361,7 +361,7 @@ def differing(variant: Sequence[Searched], reference: Sequence[Searched], games:
 # Mates and exact scores
 
 REACHED_END = "reached_end"
-"""Whether a search under a clock went on until the board was full."""
+"""Name of a share: searches under a clock that went on until the board was full."""
 
 
 def mates_that_change(searches: Mapping[int, Sequence[Searched]], deepest_mate: int) -> tuple[int, int]:

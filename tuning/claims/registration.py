@@ -1,9 +1,9 @@
 """Registration of rules before results: digests and dates of parts in the run's store.
 
 Before a part's first game, the store keeps its specification (rule, measure, settings, budget, looks, margin), its
-digest and the date, and the *surroundings* that also determine its games: parameter values that presets leave to the
-defaults, and the openings in the suite's file. A resumed run with another specification is refused, unless it gives a
-reason. The change is then an *amendment*, kept with the reason, both texts and the number of games seen. The run also
+digest and the date. It also keeps the *surroundings* that determine the games: parameter values that presets leave to
+the defaults, and the openings in the suite's file. A resumed run with another specification is refused, unless it
+gives a reason. The change is then an *amendment*, kept with the reason, both texts and the number of games seen. The run also
 refuses to drop a part with known results, and to add a part that reuses known games or searches. Digests of all parts
 in the table at the first run prove which parts are new.
 """
@@ -129,7 +129,7 @@ class _Departure:
     """Known games and positions of all parts that share a cell's games or searches with it."""
 
     def text(self, source: str) -> str:
-        """What is wrong with it; ``source`` is the table of claims."""
+        """A sentence about the departure; ``source`` is the table of claims."""
         if self.old is None:
             return f"{self.part} of {source} is a new rule for games or searches that are known from another part"
         if self.new is None:

@@ -3,9 +3,9 @@
 Games go on until a look decides, so the plain estimate is biased towards the result that stopped them. To correct it,
 all outcomes that the test could have had are put in order. The median-unbiased estimate is the effect under which half
 of all outcomes rank above the observed one. The order is stage-wise (Armitage, 1957; Jennison and Turnbull, "Group
-Sequential Methods", 2000, chapter 8). Stops at the upper bound rank highest, earlier ones above later ones. Stops at the
-lower bound rank lowest, earlier ones below later ones. Outcomes that stopped in the middle (equivalence, futility) or
-reached the last look rank between them, by their estimates.
+Sequential Methods", 2000, chapter 8). Stops at the upper bound rank highest, earlier ones above later ones. Stops at
+the lower bound rank lowest, earlier ones below later ones. Outcomes that stopped in the middle (equivalence, futility)
+or reached the last look rank between them, by their estimates.
 
 The sum of observations is a Brownian motion whose time is the fraction of planned pairs. Gaussian quadrature carries
 its density on the paths still running from look to look.
@@ -222,7 +222,7 @@ def _with_futility(regions: Sequence[Region], final: Sequence[Region], fraction:
 
 
 def _border_of_futility(final: Sequence[Region], fraction: float, low: float, high: float) -> float:
-    """The estimate between two others of which one is futile, where futility begins."""
+    """The estimate at which futility begins, between a futile and another estimate."""
     rises = _excess_power(final, high, fraction) > 0
     for _ in range(40):
         middle = (low + high) / 2
