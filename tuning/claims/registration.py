@@ -3,9 +3,9 @@
 Before a part's first game, the store keeps its specification (rule, measure, settings, budget, looks, margin), its
 digest and the date. It also keeps the *surroundings* that determine the games: parameter values that presets leave to
 the defaults, and the openings in the suite's file. A resumed run with another specification is refused, unless it
-gives a reason. The change is then an *amendment*, kept with the reason, both texts and the number of games seen. The run also
-refuses to drop a part with known results, and to add a part that reuses known games or searches. Digests of all parts
-in the table at the first run prove which parts are new.
+gives a reason. The change is then an *amendment*, kept with the reason, both texts and the number of games seen. The
+run also refuses to drop a part with known results, and to add a part that reuses known games or searches. Digests of
+all parts in the table at the first run prove which parts are new.
 """
 
 from __future__ import annotations
