@@ -181,7 +181,7 @@ class Run:
             site = ExecutorSite(cluster, self.threads)
         return ClusterRunner(
             site, self.stop, tick=self.tick, warn=self.progress.remark, wall_clock=self._wall_clock_on_cluster,
-            files=self._provenance.files,
+            files=self._provenance.files, sides=self.purpose.sides,
         )  # fmt: skip
 
     def __exit__(self, kind: type[BaseException] | None, *exception: Any) -> None:
@@ -311,7 +311,10 @@ def check_clocks(purpose: Purpose, cluster: str | Executor | None, wall_clock_on
 
 
 def overload_warning(purpose: Purpose, concurrency: int, cluster: str | Executor | None, affinity: str) -> str:
-    """A warning if the games at a time need more processors than there are here; empty if not, or on a cluster."""
+    """A warning if the games at a time need more processors than there are; empty if not.
+
+    The workers of a cluster are unknown here: ``ClusterRunner`` warns about them later.
+    """
     if cluster is not None:
         return ""
     shared = shares(affinity, concurrency)

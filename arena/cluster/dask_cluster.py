@@ -263,7 +263,9 @@ class DaskSite(Site):
         else:
             executor = self._client.get_executor(workers=[address], allow_other_workers=False, pure=False)
             with self._lock:
-                self._workers[address] = Worker(address, name, about["nthreads"], executor, play_chunk_on_dask)
+                self._workers[address] = Worker(
+                    address, name, about["nthreads"], executor, play_chunk_on_dask, answer["host"], answer["processors"]
+                )
                 self._refused.pop(address, None)
                 self._had_workers = True
 

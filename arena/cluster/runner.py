@@ -12,7 +12,7 @@ import math
 import time
 import uuid
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from elolab.arena.cluster.site import ClusterError, Site, Worker, clock_problem
 from elolab.arena.cluster.worker import Chunk, Order, PlayedChunk, difference_in_files
 from elolab.arena.play.executor import TICK_SECONDS, Runner
+from elolab.arena.players.processors import Side, overload, overload_text
 from elolab.arena.provenance.player_files import GameFile
 from elolab.arena.provenance.sources import sources_digest
 from elolab.arena.records import GameJob, GameRecord, RunningGame
@@ -44,6 +45,10 @@ LOSS_DIVISOR = 8
 """Divisor of the size of chunks with lost games, until a game that crashes workers is alone."""
 MOST_LOSSES = 5
 """Most workers that may end over a single game."""
+STRAGGLER_SECONDS = 12.0
+"""Age at which an outstanding chunk is also given to an idle worker, if no other games are left."""
+STRAGGLER_RATIO = 4
+"""Least age for that, as a multiple of the slowest worker's time for its outstanding games."""
 SPEED_WINDOW_SECONDS = 60.0
 
 
@@ -159,12 +164,14 @@ class ClusterRunner(Runner):
         warn: Callable[[str], None] = lambda text: None,
         wall_clock: bool = False,
         files: dict[GameFile, str] | None = None,
+        sides: Sequence[Side] = (),
     ) -> None:
         """``tick`` is called at intervals, ``warn`` with what somebody should know.
 
-        Without ``wall_clock``, games on a clock that other work disturbs are refused with ``ClusterError``. ``files``
-        are the required digests of external players' files. The first worker that plays adds the digest of a file
-        missing there, which then binds the others.
+        Without ``wall_clock`` games on a clock that other work disturbs are refused with ``ClusterError``. ``files``
+        are the digests of the files with which external players have to play. Of a file that is not among them the
+        first worker's is entered, and binds the others. Of workers with too few processors for games between ``sides``
+        a line warns.
         """
         from elolab.engine.compiled.identity import engine_identity
 
@@ -172,6 +179,7 @@ class ClusterRunner(Runner):
         self._site, self._tick, self._warn, self._wall_clock = site, tick, warn, wall_clock
         self._identity, self._sources = engine_identity(), sources_digest()
         self._files = {} if files is None else files
+        self._sides = sides
         self._run = uuid.uuid4().hex
         self._numbers = itertools.count()
         self._last = -1
@@ -180,6 +188,10 @@ class ClusterRunner(Runner):
         self._records: dict[str, _Record] = {}
         self._told: set[str] = set()
         """Remarks of workers already reported."""
+        self._copied: set[str] = set()
+        """Keys of games sent to a second worker."""
+        self._settled: set[str] = set()
+        """Keys of those that have come back from either."""
 
     @property
     def concurrency(self) -> int:
@@ -294,6 +306,10 @@ class ClusterRunner(Runner):
             for worker in workers.values():  # by turns, lest the first one get all of the last games
                 if counts[worker.address] <= level < 2 * worker.threads and self._send(worker, queue, slots):
                     counts[worker.address] += 1
+        if self._sent and not queue.known(1):
+            for worker in workers.values():
+                if not counts[worker.address]:
+                    self._send_copy(worker)
         if workers and not self._sent and queue.known(1):
             self._take_out_unmatched(queue, workers)
         return bool(self._sent) or queue.known(1) > 0
@@ -326,10 +342,35 @@ class ClusterRunner(Runner):
         self._sent[future] = _Sent(chunk, worker)
         return True
 
+    def _send_copy(self, worker: Worker) -> None:
+        """Let an idle worker also play a chunk outstanding for too long: its worker may be slow or hang."""
+        now, unavailable = time.monotonic(), self._record_of(worker).unavailable
+        slowest = max((record.game_seconds for record in self._records.values()), default=0.0)
+        for sent in sorted(self._sent.values(), key=lambda one: one.at):
+            jobs = sent.chunk.jobs
+            # As many games again may wait before it on its worker.
+            allowed = max(STRAGGLER_SECONDS, STRAGGLER_RATIO * 2 * len(jobs) * slowest)
+            if not slowest or now - sent.at <= allowed or sent.worker is worker:
+                continue
+            keys = {job.key for job in jobs}
+            if keys & self._copied or any(_has(job, unavailable) for job in jobs):
+                continue
+            if self._submit(worker, jobs):
+                self._copied |= keys
+            return
+
     def _record_of(self, worker: Worker) -> _Record:
         if worker.address not in self._records:
             self._records[worker.address] = _Record(worker.name, worker.threads)
+            self._warn_of_load(worker)
         return self._records[worker.address]
+
+    def _warn_of_load(self, worker: Worker) -> None:
+        """Warn if the worker's machine has too few processors for all games played there."""
+        together = [other for other in self._site.workers().values() if other.host == worker.host]
+        load = overload(self._sides, sum(other.threads for other in together), worker.processors, pondering_slots=1)
+        if load is not None:
+            self._remark(f"{worker.name}: {overload_text(load, 'worker')}")
 
     # What comes back
 
@@ -339,7 +380,9 @@ class ClusterRunner(Runner):
             time.sleep(seconds)
             return
         for future in wait(self._sent, seconds, FIRST_COMPLETED).done:
-            sent = self._sent.pop(future)
+            sent = self._sent.pop(future, None)
+            if sent is None:  # its games came in just now, by another worker
+                continue
             try:
                 played = future.result()
             except BaseException as error:
@@ -363,9 +406,9 @@ class ClusterRunner(Runner):
             worker = sent.worker
             played[worker.address] -= 1
             if worker.address in refused or played[worker.address] >= worker.threads:  # it had not come to this chunk
-                queue.put_back(sent.chunk.jobs)
+                queue.put_back(self._unsettled(sent.chunk.jobs))
             else:
-                self._put_back_lost(sent.worker, sent.chunk.jobs, queue)
+                self._put_back_lost(sent.worker, self._unsettled(sent.chunk.jobs), queue)
 
     def _taken_in(self, sent: _Sent, played: PlayedChunk, queue: _Queue) -> Iterator[list[GameRecord]]:
         worker, record = sent.worker, self._record_of(sent.worker)
@@ -374,8 +417,10 @@ class ClusterRunner(Runner):
         if played.records:
             self._files.update(played.files)
         record.add(played)
-        if played.records:
-            yield list(played.records)
+        records = [one for one in played.records if one.key not in self._settled]
+        if records:
+            yield records
+        self._settle(records)
         if played.error:
             raise ClusterError(played.error)
         for text in played.remarks:
@@ -386,7 +431,7 @@ class ClusterRunner(Runner):
                 console("elolab.arena")("progress.missing_on_worker", worker=worker.name, name=player, reason=reason)
             )
         keys = {one.key for one in played.records}
-        unplayed = tuple(job for job in sent.chunk.jobs if job.key not in keys)
+        unplayed = self._unsettled(job for job in sent.chunk.jobs if job.key not in keys)
         if played.refusal:
             queue.put_back(unplayed)
             self._site.refuse(worker, played.refusal)
@@ -395,9 +440,24 @@ class ClusterRunner(Runner):
         else:
             self._put_back_lost(worker, unplayed, queue)
 
+    def _settle(self, records: Iterable[GameRecord]) -> None:
+        """Drop other outstanding copies of these games."""
+        settled = {record.key for record in records} & self._copied
+        if not settled:
+            return
+        self._settled |= settled
+        for future, sent in [*self._sent.items()]:
+            if not self._unsettled(sent.chunk.jobs):
+                del self._sent[future]
+                future.cancel()
+
+    def _unsettled(self, jobs: Iterable[GameJob]) -> tuple[GameJob, ...]:
+        """The games that have not come back from another worker."""
+        return tuple(job for job in jobs if not self._settled or job.key not in self._settled)
+
     def _lose(self, sent: _Sent, error: BaseException, queue: _Queue) -> None:
         """Handle a chunk that was lost."""
-        jobs = sent.chunk.jobs
+        jobs = self._unsettled(sent.chunk.jobs)
         if isinstance(error, CancelledError):  # with its scheduler, for which no game is to blame
             queue.put_back(jobs)
         elif self._site.is_loss(error):

@@ -42,6 +42,10 @@ class Worker:
     executor: Executor
     play: Callable[[Chunk], PlayedChunk]
     """Function to submit to the executor."""
+    host: str = ""
+    """Machine of the worker."""
+    processors: int = 0
+    """Processors that it may use there; 0 if unknown."""
 
 
 class RefusedWorker(NamedTuple):

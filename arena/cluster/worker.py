@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from elolab.arena.play.executor import GameRunner
+from elolab.arena.players.processors import processor_count
 from elolab.arena.provenance.player_files import GameFile, files_of
 from elolab.arena.provenance.sources import SHOWN_DIGITS, source_digests, sources_digest
 from elolab.arena.records import GameJob, GameRecord, MovesSoFar, PlayerSpec
@@ -98,10 +99,13 @@ class Order:
 
 
 def introduction() -> dict[str, Any]:
-    """Data for a client's examination of this worker: its engine and its sources."""
+    """Data for a client's examination of this worker: its engine, its sources, and its host."""
     from elolab.engine.compiled.identity import engine_identity
 
-    return {"identity": engine_identity(), "sources": dict(source_digests())}
+    return {
+        "identity": engine_identity(), "sources": dict(source_digests()), "host": platform.node(),
+        "process": str(os.getpid()), "processors": processor_count(),
+    }  # fmt: skip
 
 
 def play_chunk(chunk: Chunk, report: Report = lambda running: None) -> PlayedChunk:

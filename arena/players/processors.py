@@ -141,10 +141,10 @@ class Load(NamedTuple):
     is_on_wall_clock: bool
 
 
-def overload(sides: Sequence[Side], concurrency: int, processors: int) -> Load | None:
+def overload(sides: Sequence[Side], concurrency: int, processors: int, pondering_slots: int = 2) -> Load | None:
     """The load of concurrent games if it exceeds the processors, else ``None``.
 
-    A game with pondering counts as two games. Also ``None`` if an overload is harmless: no wall clock,
+    A game with pondering counts as ``pondering_slots`` games. Also ``None`` if an overload is harmless: no wall clock,
     and no engine with several threads.
     """
     on_clock = any(side.is_on_wall_clock for side in sides)
@@ -157,7 +157,7 @@ def overload(sides: Sequence[Side], concurrency: int, processors: int) -> Load |
         others = [*threads]
         others.remove(side.threads)
         both = side.threads + (others[0] if others else side.threads)
-        loads.append(_load(concurrency, 2, both, threads[0], processors, on_clock))
+        loads.append(_load(concurrency, pondering_slots, both, threads[0], processors, on_clock))
     if len(sides) != len(pondering):  # where one side is left, it may play against itself
         loads.append(_load(concurrency, 1, threads[0], threads[0], processors, on_clock))
     load = max(loads, key=lambda one: one.needed)
@@ -173,13 +173,13 @@ def _load(concurrency: int, slots: int, each: int, threads: int, processors: int
     return Load(games, threads, each > threads, games * each, processors, most, on_clock)
 
 
-def overload_text(load: Load | None) -> str:
-    """A warning in the console's language; empty for ``None``."""
+def overload_text(load: Load | None, where: str = "here") -> str:
+    """A warning in the console's language, for games ``here`` or on a ``worker``; empty for ``None``."""
     if load is None:
         return ""
     say = console("elolab.arena")
     harm = say("overload.harm_clock" if load.is_on_wall_clock else "overload.harm")
-    remedy = "overload.remedy_here" if load.concurrency else "overload.remedy_threads"
+    remedy = f"overload.remedy_{where}" if load.concurrency else "overload.remedy_threads"
     return say(
         "overload.warning", processors=load.processors, games=load.games, threads=load.threads, needed=load.needed,
         pondering=say("overload.pondering" if load.ponders else "overload.no_pondering"), harm=harm,

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from pathlib import Path
@@ -19,16 +19,19 @@ from typing import Any
 import pytest
 
 from elolab import command_line
+from elolab.arena.cluster import runner as cluster_runner
 from elolab.arena.cluster.runner import MOST_LOSSES, ClusterRunner
 from elolab.arena.cluster.site import ClusterError, ExecutorSite, RefusedWorker, Site, Worker
 from elolab.arena.cluster.worker import Chunk, Order, PlayedChunk, heed, play_chunk
 from elolab.arena.play.executor import GameRunner
+from elolab.arena.players.processors import Side
 from elolab.arena.provenance.player_files import GameFile, files_of
 from elolab.arena.provenance.sources import sources_digest
 from elolab.arena.records import GameJob, GameRecord, games_digest
 from elolab.engine.compiled.identity import engine_identity
 from elolab.engine.engine import StopFlag
 from elolab.engine.settings.configuration import find_config
+from elolab.engine.settings.limits import Limits
 from tests.support.small_games import jobs_of
 
 
@@ -136,6 +139,26 @@ def test_a_schedule_that_waits_for_results_is_asked_again() -> None:
     assert ended == len(jobs)
 
 
+def test_a_chunk_and_its_copy_may_come_back_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster_runner, "STRAGGLER_SECONDS", 0.0)
+    monkeypatch.setattr(cluster_runner, "STRAGGLER_RATIO", 0.0)
+    jobs, both = jobs_of(6), threading.Barrier(2)
+
+    def play(chunk: Chunk) -> PlayedChunk:
+        if jobs[0].key in {job.key for job in chunk.jobs}:
+            both.wait(60)
+        return made_up(chunk)
+
+    def wait_for_both(futures: Any, seconds: float, when: str) -> Any:
+        time.sleep(0.1)
+        return wait(futures, seconds, when)
+
+    monkeypatch.setattr(cluster_runner, "wait", wait_for_both)
+    with ClusterRunner(Threads("one", "two", play=play), StopFlag()) as runner:
+        records = list(runner.run(jobs))
+    assert sorted(record.key for record in records) == sorted(job.key for job in jobs)
+
+
 def test_a_worker_that_goes_leaves_its_games_to_the_others() -> None:
     site = Threads("stays", "goes")
     block = threading.Event()
@@ -196,6 +219,22 @@ def test_another_engine_is_refused_before_its_first_game() -> None:
     alone = ClusterRunner(Threads("other", play=play_as_another), StopFlag())
     with alone as runner, pytest.raises(ClusterError, match="none is left"):
         list(runner.run(jobs))
+
+
+def test_machines_with_fewer_processors_than_games_are_named() -> None:
+    clock = Limits.parse("clock=10+0.1")
+    sides, said = [Side("player 'a'", clock), Side("player 'b'", clock)], list[str]()
+    site = Threads("small", "beside", "large", play=made_up)
+    machines = {"small": ("one", 2), "beside": ("one", 2), "large": ("other", 9)}
+    site.here = {
+        name: replace(worker, threads=2, host=machines[name][0], processors=machines[name][1])
+        for name, worker in site.here.items()
+    }
+    with ClusterRunner(site, StopFlag(), warn=said.append, sides=sides) as runner:
+        list(runner.run(jobs_of(6)))
+    assert said
+    assert all(re.match("(small|beside): too few processors: 2 for 4 games at a time", text) for text in said)
+    assert all("2 or fewer threads in all (--nthreads)" in text for text in said)
 
 
 def jobs_of_script(script: Path, games: int = 6) -> list[GameJob]:
