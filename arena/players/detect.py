@@ -17,7 +17,6 @@ from elolab.arena.players.registry import Protocol, protocol_named, protocols
 from elolab.engine.errors import UserError, argument
 
 if TYPE_CHECKING:
-    from elolab.arena.players.event_loop import EventLoop, Task
     from elolab.arena.records import PlayerSpec
 
 MAX_LINES = 10_000
@@ -105,56 +104,62 @@ def greet(
     ``seconds`` limits each; ``waiting`` is called when all have been greeted and none has answered yet. No process is
     left behind. Raises ``DetectionError`` if the program cannot be started.
     """
-    from elolab.arena.players.event_loop import EventLoop
+    from elolab.arena.players.event_loop import run
 
-    loop = EventLoop()
+    return run(_greet_in_turn(program, protocols, seconds, waiting))
+
+
+async def _greet_in_turn(
+    program: Program, protocols: Sequence[Protocol], seconds: float, waiting: Callable[[], None]
+) -> tuple[Protocol | None, str]:
     attempts: list[_Attempt] = []
-    is_waiting = False
     try:
-        while not any(attempt.is_understood for attempt in attempts):
-            running = [attempt for attempt in attempts if not attempt.has_ended]
-            if len(attempts) < len(protocols):
-                if all(attempt.age >= HEAD_START_SECONDS for attempt in running):
-                    attempts.append(_Attempt(loop, program, protocols[len(attempts)], seconds))
-                    continue
-            elif not running:
+        for protocol in protocols:
+            attempts.append(_Attempt(program, protocol, seconds))
+            if await _is_any_understood(attempts, HEAD_START_SECONDS):
                 break
-            elif not is_waiting and running[-1].age >= 2 * HEAD_START_SECONDS:
-                is_waiting = True
+        else:
+            if await _is_any_understood(attempts, HEAD_START_SECONDS) is None:
                 waiting()
-            loop.turn()
+                await _is_any_understood(attempts, None)
     finally:
         for attempt in attempts:
             attempt.close()
-        loop.close()
     found = next((attempt.protocol for attempt in attempts if attempt.is_understood), None)
     return found, attempts[0].description
+
+
+async def _is_any_understood(attempts: Sequence[_Attempt], seconds: float | None) -> bool | None:
+    """Wait until an attempt is understood or all have ended; ``None`` if neither happens within the time."""
+    import asyncio
+
+    until = None if seconds is None else time.monotonic() + seconds
+    while not any(attempt.is_understood for attempt in attempts):
+        tasks = [attempt.task for attempt in attempts if not attempt.task.done()]
+        left = None if until is None else until - time.monotonic()
+        if not tasks or (left is not None and left <= 0):
+            return None if tasks else False
+        await asyncio.wait(tasks, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+    return True
 
 
 class _Attempt:
     """A process being greeted in one protocol."""
 
-    def __init__(self, loop: EventLoop, program: Program, protocol: Protocol, seconds: float) -> None:
+    def __init__(self, program: Program, protocol: Protocol, seconds: float) -> None:
+        import asyncio
+
         from elolab.arena.players.contract import PlayerFault
-        from elolab.arena.players.event_loop import Task
         from elolab.arena.players.process import EngineProcess
 
         self.protocol = protocol
         self.is_understood = False
-        self.has_ended = False
-        """Whether the program has answered, or never will."""
         self._words = ""
-        self._began = time.monotonic()
         try:
             self._process = EngineProcess(*program)
         except PlayerFault as fault:
             raise DetectionError(fault.text) from None
-        loop.resume(Task(self._greet(time.monotonic_ns() + round(seconds * 1e9)), self._done))
-
-    @property
-    def age(self) -> float:
-        """Seconds since the start."""
-        return time.monotonic() - self._began
+        self.task = asyncio.create_task(self._greet(time.monotonic_ns() + round(seconds * 1e9)))
 
     async def _greet(self, deadline_ns: int) -> None:
         from elolab.arena.players.process import DeadlinePassed, ProcessEnded
@@ -174,11 +179,6 @@ class _Attempt:
         except (DeadlinePassed, ProcessEnded):
             pass
 
-    def _done(self, task: Task) -> None:
-        self.has_ended = True
-        if task.error is not None:
-            raise task.error
-
     @property
     def description(self) -> str:
         """The program's words, and how it ended if by itself; call after ``close``."""
@@ -187,6 +187,7 @@ class _Attempt:
 
     def close(self) -> None:
         """End the process."""
+        self.task.cancel()
         died = self._process.has_died
         self._process.end_now(FAREWELL if self.is_understood else None)
         self._end = self._process.exit.text() if died else ""

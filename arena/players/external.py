@@ -76,11 +76,8 @@ class EngineSession(ABC):
         return not self._due
 
     @abstractmethod
-    def receive(self, text: str) -> str:
-        """Process a line of the engine; returns the reply that it is or completes, else empty.
-
-        With ``search_replies``, the text may include preceding lines that are no replies.
-        """
+    def receive(self, line: str) -> str:
+        """Process a line of the engine; returns the reply that it is or completes, else an empty text."""
 
     @abstractmethod
     def synchronise(self, *before: str) -> list[str]:
@@ -112,10 +109,6 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
 
     protocol_name: ClassVar[str]
     """Name of the protocol, for messages."""
-    search_replies: ClassVar[tuple[bytes, ...]] = ()
-    """First words of lines that end a search; the lines before are handed over together, much faster than one by one.
-    Empty if every line must be processed on arrival.
-    """
 
     def __init__(self, spec: PlayerSpec, game: str, make_session: Callable[[], SessionKind]) -> None:
         self.spec = spec
@@ -296,35 +289,21 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
         for line in self._running().take_unasked():
             self._session.receive(line)
 
-    async def _converse(
-        self,
-        lines: Sequence[str],
-        deadline_ns: int,
-        stop: StopFlag | None = None,
-        replies: tuple[bytes, ...] = (),
-    ) -> None:
-        """Send lines and read until every due reply has come.
-
-        With ``replies``, output reaches the session only with a line that begins with one of these words.
-        """
+    async def _converse(self, lines: Sequence[str], deadline_ns: int, stop: StopFlag | None = None) -> None:
+        """Send lines and read until every due reply has come."""
         process, session = self._running(), self._session
         stop = stop or self._starting
         await process.send(lines, deadline_ns)
         while not session.is_idle:
-            session.receive(await process.read_reply(replies, deadline_ns, stop))
+            session.receive(await process.read_line(deadline_ns, stop))
 
     async def _wait_for_move(
         self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, began_ns: int
     ) -> int:
         """Send the lines that ask for a move and wait for it; returns the nanoseconds since ``began_ns``."""
-        process, session = self._running(), self._session
         deadline_ns = began_ns + self._allowance_ms(clock) * 1_000_000
         try:
-            # As ``_converse`` does, with fewer calls: this is the part of a game that is paid for with every move.
-            if unsent := process.begin_to_send(lines):
-                await process.send_rest(unsent, deadline_ns)
-            while not session.is_idle:
-                session.receive(await process.read_reply(self.search_replies, deadline_ns, stop))
+            await self._converse(lines, deadline_ns, stop)
         except DeadlinePassed:
             raise await self._overdue(clock, began_ns) from None
         except ProcessEnded:
@@ -332,7 +311,7 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
         except GameStopped:
             await self._halt()
             raise
-        return max(0, process.arrived_ns - began_ns)
+        return max(0, self._running().arrived_ns - began_ns)
 
     def _allowance_ms(self, clock: PlayerClock | None) -> int:
         """How long the engine may think before it is stopped, in milliseconds."""

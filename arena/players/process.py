@@ -7,29 +7,28 @@ with the whole process group gone. POSIX only.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import fcntl
 import os
 import re
-import select
 import shlex
 import shutil
 import signal
 import subprocess
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from elolab.arena.command_lines import WINDOWS_PATH
 from elolab.arena.players.contract import Fault, GameStopped, PlayerFault, plain_line
-from elolab.arena.players.event_loop import in_thread, suspend
+from elolab.arena.players.event_loop import in_thread
 from elolab.arena.players.processors import Processors, pin_process
 from elolab.arena.players.supervisor import SUPERVISOR, kill_group
 
 if TYPE_CHECKING:
-    from elolab.arena.players.event_loop import EventLoop, Task
     from elolab.engine.engine import StopFlag
 
 LINE_BYTES = 65_536
@@ -58,9 +57,8 @@ FIRST_LINE_BYTES = 256
 GAMES_DIRECTORIES = ("/usr/games", "/usr/local/games")
 """Debian's folders of engines, missing from root's PATH."""
 
-_LINE_FEED = ord("\n")
-_BLANKS = b" \t\r"
-_NO_LINES: tuple[str, ...] = ()
+WAKE_SECONDS = 0.1
+"""Interval for noticing a stop flag, or the death of a process whose pipes are still open."""
 
 
 class DeadlinePassed(Exception):
@@ -172,7 +170,7 @@ class Dialogue:
 class EngineProcess:
     """One running program in a session and process group of its own.
 
-    A coroutine at a time talks to it, on any ``arena.players.event_loop``. Its output is read as it comes, while one
+    A coroutine at a time talks to it, on any event loop. Its output is read as it comes, while one
     waits and also while nobody does, up to a bound; see ``pause``. Raises ``PlayerFault`` with ``startup_failure`` if
     the program cannot be started, and ``OSError`` if the system lacks what any program would need (``SHORTAGES``).
     """
@@ -189,14 +187,10 @@ class EngineProcess:
         """The last deadline after which the pipe was read once more."""
         self.error_bytes = 0
         """Bytes written to the error stream; only the end is kept."""
-        self.deadline_ns = 0
-        """Deadline of the current wait."""
-        self._data = b""
-        """Output not yet taken."""
-        self._scanned = 0
-        """Offset up to which it holds no awaited reply."""
-        self._end = 0
-        """Offset at which an awaited reply ends."""
+        self._lines: deque[bytes] = deque()
+        """Complete lines not yet taken."""
+        self._begun = b""
+        """The line that has no end yet."""
         self._skipping = False
         self._errors = b""
         self._ended = False
@@ -204,10 +198,10 @@ class EngineProcess:
         self._exit: Fault | None = None
         self.exit_signal: int | None = None
         """After ``end``: the signal that killed it, unless the harness sent it."""
-        self._loop: EventLoop | None = None
-        self._task: Task | None = None
-        self._words: tuple[bytes, ...] = ()
-        self._stop: StopFlag | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._output_came = asyncio.Event()
+        """Set when a line has come, or no more can come."""
+        self._is_awaited = False
         self._unasked_bytes = 0
         self._is_paused = True
         self._start(command[0], directory)
@@ -279,26 +273,27 @@ class EngineProcess:
     # Talking.
 
     async def send(self, lines: Sequence[str], deadline_ns: int) -> None:
-        """Write whole lines. Raises ``ProcessEnded``, or ``DeadlinePassed`` if the engine does not read them."""
-        unsent = self.begin_to_send(lines)
-        if unsent:
-            await self.send_rest(unsent, deadline_ns)
+        """Write whole lines. Raises ``ProcessEnded``, or ``DeadlinePassed`` if the engine does not read them.
 
-    def begin_to_send(self, lines: Sequence[str]) -> bytes:
-        """Write as much of whole lines as fits; returns the rest, for ``send_rest``. Raises ``ProcessEnded``."""
-        if self._ended or self._gone:
+        Output stays in the pipe meanwhile: an engine that floods and does not read must not fill memory.
+        """
+        if self.has_ended:
             raise ProcessEnded
         text = "\n".join(lines)
         self.dialogue.sent(text)
         data = text.encode() + b"\n"
-        return data[self._write(data) :]
-
-    async def send_rest(self, unsent: bytes, deadline_ns: int) -> None:
-        """Write the rest from ``begin_to_send``; errors as for ``send``."""
-        while unsent:
-            self.deadline_ns = deadline_ns
-            await suspend(_Room(self, self._input))
-            unsent = unsent[self._write(unsent) :]
+        data = data[self._write(data) :]
+        while data:
+            self.pause()
+            loop, has_room = asyncio.get_running_loop(), asyncio.Event()
+            loop.add_writer(self._input, has_room.set)
+            try:
+                await asyncio.wait_for(has_room.wait(), _seconds_until(deadline_ns))
+            except TimeoutError:
+                raise DeadlinePassed from None
+            finally:
+                loop.remove_writer(self._input)
+            data = data[self._write(data) :]
 
     def _write(self, data: bytes) -> int:
         """Write what fits; returns the number of bytes."""
@@ -308,94 +303,86 @@ class EngineProcess:
             return 0
         except OSError:
             self._read_rest()
-            self._ended = True
+            self._end_output()
             raise ProcessEnded from None
 
     async def read_line(self, deadline_ns: int, stop: StopFlag | None = None) -> str:
-        """Read the next line; errors as for ``read_reply``."""
-        return await self.read_reply((), deadline_ns, stop)
+        """Read the next line, normalised by ``plain_line``.
 
-    async def read_reply(self, words: tuple[bytes, ...], deadline_ns: int, stop: StopFlag | None = None) -> str:
-        """Read lines up to the first whose first word is in ``words``; without words, read one line.
-
-        The last line is normalised by ``plain_line``, the others are raw. Only the last ``LINE_BYTES`` before the reply
-        are certain to be kept. Raises ``DeadlinePassed``, ``ProcessEnded``, and ``GameStopped`` once ``stop`` is set.
+        Raises ``DeadlinePassed``, ``ProcessEnded``, and ``GameStopped`` once ``stop`` is set.
         """
-        self._words, self._scanned = words, 0
-        end = self._reply_end() if self._data else 0
-        while not end:
-            if self._ended or self._gone:
+        while not self._lines:
+            if self.has_ended:
                 raise ProcessEnded
             if time.monotonic_ns() < deadline_ns:
-                self._stop, self.deadline_ns, self._end = stop, deadline_ns, 0
-                await suspend(self)
-                end = self._end or self._reply_end()
-                continue
-            if self._late_read_ns == deadline_ns:
+                await self._wait(deadline_ns, stop)
+            elif self._late_read_ns == deadline_ns:
                 raise DeadlinePassed
-            # Whoever comes here late must not take an answer that lies in the pipe for none. Once: of a program that
-            # never ends talking there always lies something.
-            self._late_read_ns = deadline_ns
-            self._read_output()
-            end = self._reply_end()
-        text, self._data = self._data[:end], self._data[end:]
-        before, feed, line = text[:-1].rpartition(b"\n")
-        return f"{(before + feed).decode(errors='replace')}{plain_line(line.decode(errors='replace'))}"
+            else:
+                # An answer that lies in the pipe came in time, though it is read late. Only one more read: a program
+                # that never ends talking always has something there.
+                self._late_read_ns = deadline_ns
+                self._read_output()
+        return plain_line(self._lines.popleft().decode(errors="replace"))
 
-    def _reply_end(self) -> int:
-        """Offset at which the awaited reply ends in the output; 0 if it has not come."""
-        data = self._data
-        if not self._words:
-            return data.find(b"\n") + 1
-        first_end = 0
-        for word in self._words:
-            at = data.find(word, self._scanned)
-            while at >= 0 and not self._is_first_word(at, at + len(word)):
-                at = data.find(word, at + 1)
-            if at >= 0:
-                end = data.find(b"\n", at) + 1
-                if end and (not first_end or end < first_end):
-                    first_end = end
-        if not first_end:
-            self._scanned = data.rfind(b"\n") + 1
-        return first_end
-
-    def _is_first_word(self, begin: int, end: int) -> bool:
-        """Whether these bytes of the output form the complete first word of a line."""
-        data = self._data
-        if not data[end : end + 1].isspace():
-            return False
-        while begin > 0 and data[begin - 1] in _BLANKS:
-            begin -= 1
-        return begin == 0 or data[begin - 1] == _LINE_FEED
+    async def _wait(self, deadline_ns: int, stop: StopFlag | None) -> None:
+        """Wait for a line, the end of the output, or the deadline; raises ``GameStopped`` once ``stop`` is set."""
+        loop = asyncio.get_running_loop()
+        self._attend(loop)
+        self._output_came.clear()
+        self._is_awaited = True
+        timer = loop.call_later(min(WAKE_SECONDS, _seconds_until(deadline_ns)), self._output_came.set)
+        try:
+            await self._output_came.wait()
+        finally:
+            self._is_awaited = False
+            timer.cancel()
+        if self._lines or self.has_ended:
+            return
+        if stop is not None and stop.is_set():
+            raise GameStopped
+        if self._has_exited():  # a child of the engine may still hold the pipes open
+            self._read_rest()
+            self._end_output()
 
     def take_unasked(self) -> Sequence[str]:
-        """Take the complete lines that arrived unasked, in the form of ``read_reply``."""
-        if not (self._ended or self._gone) and self._read_output() == READ_BYTES:
+        """Take the complete lines that arrived unasked, in the form of ``read_line``."""
+        if not self.has_ended and self._read_output() == READ_BYTES:
             self._read_rest()
-        if not self._data:
-            return _NO_LINES
-        *lines, self._data = self._data.split(b"\n")
-        return [plain_line(line.decode(errors="replace")) for line in lines]
+        lines = [plain_line(line.decode(errors="replace")) for line in self._lines]
+        self._lines.clear()
+        return lines
 
     def pause(self) -> None:
         """Leave output in the pipe until the next wait: a pondering engine writes more than is needed."""
         if not self._is_paused and self._loop is not None:
             self._is_paused = True
-            self._loop.unwatch(self._output)
-            self._loop.unwatch(self._error)
+            if not self._loop.is_closed():
+                self._loop.remove_reader(self._output)
+                self._loop.remove_reader(self._error)
 
-    def _attend(self, loop: EventLoop) -> None:
+    def _attend(self, loop: asyncio.AbstractEventLoop) -> None:
         """Let ``loop`` read the output as it comes."""
+        self._unasked_bytes = 0
         if self._loop is not loop:
             self.pause()
             self._loop = loop
+            self._output_came = asyncio.Event()
         if self._is_paused:
             self._is_paused = False
-            if not self._ended:
-                loop.watch(self._output, select.POLLIN, self)
+            loop.add_reader(self._output, self._heed, self._read_output)
             if self._error_is_open:
-                loop.watch(self._error, select.POLLIN, self)
+                loop.add_reader(self._error, self._heed, self._read_errors)
+
+    def _heed(self, read: Callable[[], int]) -> None:
+        """Read once, and wake the coroutine if a line has come; stop reading what nobody waits for at the bound."""
+        taken = read()
+        if self._lines or self._ended:
+            self._output_came.set()
+        if not self._is_awaited:
+            self._unasked_bytes += taken
+        if self._ended or self._unasked_bytes > UNASKED_BYTES:
+            self.pause()
 
     async def leave(self, farewell: str | None, max_ms: int) -> bool:
         """Send the farewell, or close the input without one; returns whether the process ends by itself in time."""
@@ -405,44 +392,6 @@ class EngineProcess:
         elif self._process.stdin is not None:
             self._process.stdin.close()
         return await in_thread(self._wait_for_exit, max_ms)
-
-    # What the loop calls.
-
-    def begin(self, loop: EventLoop, task: Task) -> None:
-        """Start a coroutine's wait for output; see ``arena.players.event_loop.Waitable``."""
-        self._task = task
-        self._unasked_bytes = 0
-        if self._is_paused or self._loop is not loop:
-            self._attend(loop)
-
-    def check(self, now_ns: int) -> None:
-        """End the wait at the deadline, when the run is stopped, or when the process is dead but its pipes are open."""
-        if now_ns >= self.deadline_ns:
-            self._wake(DeadlinePassed())
-        elif self._stop is not None and self._stop.is_set():
-            self._wake(GameStopped())
-        elif self._has_exited():  # a child of the engine may still hold the pipes open
-            self._read_rest()
-            self._ended = True
-            self._wake()
-
-    def ready(self, descriptor: int, event: int) -> None:
-        """Read once, and wake the coroutine if the awaited output has come."""
-        taken = self._read_output() if descriptor == self._output else self._read_errors()
-        if self._task is None:
-            self._unasked_bytes += taken
-            if self._unasked_bytes > UNASKED_BYTES or self._ended:
-                self.pause()
-            return
-        self._end = self._reply_end()
-        if self._end or self._ended:
-            self._wake()
-
-    def _wake(self, error: BaseException | None = None) -> None:
-        task, self._task = self._task, None
-        assert self._loop is not None
-        if task is not None:
-            self._loop.resume(task, None, error)
 
     # Reading.
 
@@ -465,9 +414,7 @@ class EngineProcess:
             chunk = b""
         self.arrived_ns = now_ns = time.monotonic_ns()
         if not chunk:
-            self._ended = True
-            if self._data and not self._data.endswith(b"\n"):
-                self._data += b"\n"  # the last words may lack an end of line
+            self._end_output()
             return 0
         size = len(chunk)
         if self.dialogue.sink is not None:
@@ -475,32 +422,26 @@ class EngineProcess:
         self._take(chunk, now_ns)
         return size
 
+    def _end_output(self) -> None:
+        self._ended = True
+        if self._begun:  # the last words may lack an end of line
+            self._lines.append(self._begun)
+            self._begun = b""
+
     def _take(self, chunk: bytes, at_ns: int) -> None:
-        """Keep the new output, except for parts of a discarded line."""
+        """Keep the new output, except for parts of a line that is too long."""
         if self._skipping:
-            chunk = self._skipped(chunk)
-        if chunk:
-            self.dialogue.received(chunk, at_ns)
-            self._data = self._data + chunk if self._data else chunk
-            if len(self._data) > LINE_BYTES:
-                self._shorten(at_ns)
-
-    def _skipped(self, chunk: bytes) -> bytes:
-        """The part after the end of a discarded line."""
-        _, end, rest = chunk.partition(b"\n")
-        self._skipping = not end
-        return rest
-
-    def _shorten(self, now_ns: int) -> None:
-        """Discard a line without end, and all but the last of lines that nobody will read."""
-        begun = self._data.rfind(b"\n") + 1
-        if len(self._data) - begun > LINE_BYTES:
-            self._data, self._skipping = self._data[:begun], True
-            self.dialogue.received(b"\n", now_ns)
+            _, end, chunk = chunk.partition(b"\n")
+            self._skipping = not end
+        if not chunk:
+            return
+        self.dialogue.received(chunk, at_ns)
+        *lines, self._begun = (self._begun + chunk).split(b"\n")
+        self._lines += lines
+        if len(self._begun) > LINE_BYTES:
+            self._begun, self._skipping = b"", True
+            self.dialogue.received(b"\n", at_ns)
             self.dialogue.remark(f"that line is longer than {LINE_BYTES} bytes; it is thrown away")
-        if self._task is not None and self._words and not self._reply_end():
-            self._data = self._data[self._data.rfind(b"\n", 0, max(0, begun - LINE_BYTES)) + 1 :]
-            self._scanned = 0
 
     def _read_errors(self) -> int:
         try:
@@ -510,8 +451,8 @@ class EngineProcess:
         except OSError:
             chunk = b""
         if not chunk:
-            if self._loop is not None:
-                self._loop.unwatch(self._error)
+            if self._loop is not None and not self._is_paused:
+                self._loop.remove_reader(self._error)
             self._error_is_open = False
             return 0
         if self.dialogue.sink is not None:
@@ -604,47 +545,15 @@ class EngineProcess:
                 return False
             if not self._ended:
                 self._read_rest()
-                self._data = b""
+                self._lines.clear()
             time.sleep(pause_ms / 1e3)
             pause_ms = min(2 * pause_ms, 20.0)
         self._read_rest()
         return True
 
 
-class _Room:
-    """Waits for room in the input of a process.
-
-    Output stays in the pipe meanwhile: an engine that floods and does not read must not fill memory.
-    """
-
-    def __init__(self, process: EngineProcess, descriptor: int) -> None:
-        self._process = process
-        self._descriptor = descriptor
-        self.deadline_ns = process.deadline_ns
-        self._loop: EventLoop | None = None
-        self._task: Task | None = None
-
-    def begin(self, loop: EventLoop, task: Task) -> None:
-        """Wait until the descriptor can be written to."""
-        self._process.pause()
-        self._loop, self._task = loop, task
-        loop.watch(self._descriptor, select.POLLOUT, self)
-
-    def check(self, now_ns: int) -> None:
-        """End the wait at the deadline."""
-        if now_ns >= self.deadline_ns:
-            self._wake(DeadlinePassed())
-
-    def ready(self, descriptor: int, event: int) -> None:
-        """Wake the task: there is room, or no reader is left; the next write tells which."""
-        self._wake()
-
-    def _wake(self, error: BaseException | None = None) -> None:
-        task, self._task = self._task, None
-        assert self._loop is not None
-        self._loop.unwatch(self._descriptor)
-        if task is not None:
-            self._loop.resume(task, None, error)
+def _seconds_until(deadline_ns: int) -> float:
+    return max(0.0, (deadline_ns - time.monotonic_ns()) / 1e9)
 
 
 def find_program(command: Sequence[str], directory: str | None) -> str:

@@ -90,9 +90,9 @@ class NBoardSession(EngineSession):
         self._asks_for_move = True
         return lines
 
-    def receive(self, text: str) -> str:
-        """Process one line of the engine; returns the first word of a due reply, else empty."""
-        line = text.strip()
+    def receive(self, line: str) -> str:
+        """Process one line of the engine; returns the first word of a due reply, else an empty text."""
+        line = line.strip()
         word = first_word(line)
         if word == "pong":
             if not self._take(" ".join(line.split())):

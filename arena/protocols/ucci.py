@@ -265,14 +265,13 @@ class UcciSession(UciFamilySession):
         self._is_stopping = not self.knows_isready
         return super().stop()
 
-    def receive(self, text: str) -> str:
+    def receive(self, line: str) -> str:
         """See ``UciFamilySession``; ignores an answer to a stop that came too late."""
-        before, _, line = text.rpartition("\n")
         if self._may_stray and first_word(line) == "nobestmove":
             self._may_stray = False
             self.unexpected += 1
-            return super().receive(before)
-        event = super().receive(text)
+            return ""
+        event = super().receive(line)
         if event in self.answers:
             self._may_stray, self._is_stopping = self._is_stopping, False
         return event
@@ -299,7 +298,6 @@ class UcciPlayer(UciFamilyPlayer[UcciSession]):
     """An external engine over UCCI; see ``arena.players.contract.Player``."""
 
     protocol_name = "UCCI"
-    search_replies = (b"bestmove", b"nobestmove")
 
     def __init__(self, spec: PlayerSpec, game: str) -> None:
         super().__init__(spec, game, UcciSession)

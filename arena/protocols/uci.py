@@ -172,7 +172,6 @@ class UciPlayer(UciFamilyPlayer[UciSession]):
     """An external engine over UCI; see ``arena.players.contract.Player``."""
 
     protocol_name = "UCI"
-    search_replies = (b"bestmove",)
 
     def __init__(self, spec: PlayerSpec, game: str) -> None:
         super().__init__(spec, game, UciSession)

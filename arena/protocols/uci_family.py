@@ -266,17 +266,11 @@ class UciFamilySession(EngineSession):
         self._scored = self._counted = self.answer = ""
         return self._expect(self.answers[0], *lines)
 
-    def receive(self, text: str) -> str:
-        """Process a line of the engine, or several of which only the last may be a reply.
-
-        Returns the first word of a due reply, else an empty text.
-        """
-        before, _, line = text.rpartition("\n")
-        if before:
-            self._note(before.splitlines())
+    def receive(self, line: str) -> str:
+        """Process a line of the engine; returns the first word of a due reply, else an empty text."""
         word = first_word(line)
         if word == "info":
-            self._note([line])
+            self._note(line)
             return ""
         is_answer = word in self.answers
         if is_answer or word in (self.opening[1], "readyok"):
@@ -289,23 +283,15 @@ class UciFamilySession(EngineSession):
             self._introduce(line)
         return ""
 
-    def _note(self, lines: Sequence[str]) -> None:
-        """Keep the last line with a final score, and the last with nodes; they are read when the search is over.
-
-        Searches say far more than is needed, so the last lines are looked at first and the others not at all.
-        """
-        scored = counted = ""
-        for line in map(plain_line, reversed(lines)):
-            if first_word(line) != "info" or self.remarks in line:
-                continue
-            if " nodes " in line:
-                counted = counted or line
-            if " score " in line and "erbound" not in line and (" multipv " not in line or " multipv 1 " in f"{line} "):
-                scored = scored or line
-            if scored and counted:
-                break
-        self._scored = scored or self._scored
-        self._counted = counted or self._counted
+    def _note(self, line: str) -> None:
+        """Keep the last line with a final score, and the last with nodes; they are read when the search is over."""
+        line = plain_line(line)
+        if self.remarks in line:
+            return
+        if " nodes " in line:
+            self._counted = line
+        if " score " in line and "erbound" not in line and (" multipv " not in line or " multipv 1 " in f"{line} "):
+            self._scored = line
 
     def _introduce(self, line: str) -> None:
         words = line.split()

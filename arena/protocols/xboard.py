@@ -337,9 +337,9 @@ class XboardSession(EngineSession):
         self.complaints = []
         return self._expect("move", *lines)
 
-    def receive(self, text: str) -> str:
-        """Process one line of the engine; returns the first word of a due reply, else empty."""
-        line = text.strip()
+    def receive(self, line: str) -> str:
+        """Process one line of the engine; returns the first word of a due reply, else an empty text."""
+        line = line.strip()
         if _THINKING.match(line):
             self._thinking = line
             return ""

@@ -235,14 +235,6 @@ bestmove b0c2 ponder b9c7 draw"""
     assert session.answer == "bestmove b0c2 ponder b9c7 draw"
 
 
-def test_all_that_a_search_said_may_come_at_once() -> None:
-    session = introduced()
-    session.think("position fen F", "go depth 6")
-    assert session.receive("info depth 6 score 4 pv b0c2\ninfo time 8 nodes 5000\nnobestmove") == "nobestmove"
-    found = session.information()
-    assert (found.score, found.depth, found.nodes, session.answer) == (4, 6, 5000, "nobestmove")
-
-
 def test_a_stop_that_came_too_late_is_answered_and_passed_over() -> None:
     session = introduced()
     session.think("position fen F", "go depth 6")
