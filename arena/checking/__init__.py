@@ -1,5 +1,5 @@
 """Tests whether an engine follows its protocol: a table of demands, each tried on the program itself.
 
-``checks`` holds what is tried, the same for all protocols; ``dialects`` what is said for it in each of them.
-``examination`` tries one after another, and ``report`` tells what came of it.
+``checks`` holds the demands, the same for all protocols, and ``dialects`` the lines that each protocol has for them.
+``examination`` tries one check after another, and ``outcome_text`` formats the results.
 """

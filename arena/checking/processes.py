@@ -20,7 +20,7 @@ class ProcessStatus:
     parent: int
     group: int
     state: str
-    """``R`` (running or runnable), ``S`` (sleeping), ``Z`` (dead but not reaped), or another state of ``ps``."""
+    """A letter as ``ps`` shows it: ``R`` runs or could run, ``S`` sleeps, ``Z`` is dead but not reaped."""
     cpu_seconds: float
     started: int
     """Clock ticks since the system started; tells processes of one number apart."""

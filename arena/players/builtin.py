@@ -91,9 +91,7 @@ class BuiltinPlayer:
     async def move_after_pondering(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
     ) -> Reply:
-        """Continue a hit's search, charged from the opponent's move on; after a miss, search anew with the filled
-        tables.
-        """
+        """Continue a hit's search, charged from the opponent's move on; after a miss, search with the filled tables."""
         from elolab.engine.engine import PonderGrant
 
         if self._expected is not None:

@@ -1,8 +1,8 @@
 """The common part of players that are external programs, in any protocol.
 
-The process lives from game to game, and is replaced after a fault (or for every game, with ``restart = "always"``). A
-protocol consists of a *session*, which parses lines and tracks the replies that are due, and a subclass of
-``ExternalPlayer``, which decides what to send.
+The process lives from game to game, and is replaced after a fault (or for every game, with ``restart = "always"``). Each
+protocol has two classes. Its session parses lines and tracks the replies that are due. Its subclass of
+``ExternalPlayer`` decides which lines to send.
 """
 
 from __future__ import annotations

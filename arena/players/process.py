@@ -1,8 +1,8 @@
 """An external engine's process, which cannot hold up the harness.
 
-Whatever the program does (hangs, floods its output or its error stream, never ends a line, ignores ``quit``, leaves
-children behind), every wait here ends by its deadline, memory stays bounded, and ``end`` is done within two seconds
-with the whole process group gone. POSIX only.
+A program may hang, flood its output or its error stream, never end a line, ignore ``quit``, or leave children behind.
+Every wait here still ends by its deadline, and memory stays bounded. ``end`` is done within two seconds, with the whole
+process group gone. POSIX only.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class Dialogue:
         return next(iter(self.last_two_received(since_ns)), "")
 
     def last_two_received(self, since_ns: int = 0) -> list[str]:
-        """That line and the one before it, as far as there are such."""
+        """The last line and the one before it, if there are such."""
         return [text for at_ns, _, text in self._received_lines()[:-3:-1] if at_ns >= since_ns]
 
     def _received_lines(self) -> list[tuple[int, str, str]]:

@@ -1,9 +1,9 @@
 """Adapter: a UCCI engine behind Qianhong's protocol, like the program UCCI2QH (2007) for ElephantEye.
 
-The conversation is that of the built-in engine (``engine.protocols.qianhong``); searches are made by a ``UcciPlayer``.
-Moves that Qianhong bans are banned by ``banmoves``, beside those that lose by the repetition rules. An engine that
-resigns moves all the same, for Qianhong knows no resignation. One that fails has its search answered by ``ERROR`` and
-is started again for the next.
+The conversation is that of the built-in engine (``engine.protocols.qianhong``); a ``UcciPlayer`` searches. Moves that
+Qianhong bans are banned by ``banmoves``, beside those that lose by the repetition rules. An engine that resigns still
+moves, because Qianhong has no resignation. After a fault the search is answered by ``ERROR``, and the engine is
+restarted for the next one.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Players that speak GTP 2, the Go Text Protocol (Farnebäck, 2002), for Othello.
 
-GTP knows neither positions nor limits by depth or nodes. An opening is therefore told as moves from the start of the
-game, and an engine's level is set on its command line or by its private commands (``commands``). Times are whole
-seconds; increments are not announced, but are in the time left that the engine is told before each move.
+GTP knows neither positions nor limits by depth or nodes. So an opening is sent as moves from the start of the game, and
+an engine's level is set on its command line or by its private commands (``commands``). Times are whole seconds. GTP has
+no increments, but the time left, which is sent before each move, includes them.
 
-Engines differ on passes: some are told of every pass (``play b pass``) and are asked for their own, others pass by
+Engines differ on passes: some receive every pass (``play b pass``) and are asked for their own, others pass by
 themselves and reject the command (``gtp_passes``).
 """
 
@@ -114,10 +114,10 @@ _NUMBERED = re.compile(r"(\d+)(?:\s+(.*))?")
 class GtpSession(EngineSession):
     """Tracks due answers and their text. Pure: lines in, answers out.
 
-    Every command is numbered. By GTP 2 the number comes right behind the sign of the answer ("=17 c3"); some engines
-    leave it out, and Edax writes a blank before it ("= 17 c3"). The first answer shows which of the last two an engine
-    does: Edax's text begins with the number that is due, and goes on. An answer without a number is taken for that to
-    the oldest command; one with another number is that to a question nobody waits for any more.
+    Every command is numbered. By GTP 2 the number comes right behind the sign of the answer, as in ``=17 c3``. Some
+    engines leave it out, and Edax writes a blank before it (``= 17 c3``). The first answer shows which of the two an
+    engine does: Edax's text begins with the number that is due, and goes on. An answer without a number belongs to the
+    oldest command; an answer with another number is ignored.
     """
 
     def __init__(self) -> None:
@@ -138,7 +138,7 @@ class GtpSession(EngineSession):
         return not self._asked
 
     def synchronise(self, *before: str) -> list[str]:
-        """Ask commands, all of which are answered."""
+        """Ask commands; every command is answered."""
         return self.ask(*before, "protocol_version")
 
     def ask(self, *commands: str) -> list[str]:
@@ -240,7 +240,7 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
         self._known: list[str] = []
         """Moves from the start of the game that the engine knows of."""
         self._clears_board = False
-        """Whether the next question sends the game from its start."""
+        """Set if the next question must send the game from its start."""
         self._refuses_time_left = False
         self._commands: frozenset[str] = frozenset()
         """Commands known to the engine by its own list; empty if it gave none."""
@@ -257,7 +257,7 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
         if self.spec.limits.is_timed and not self._knows("time_settings"):
             raise PlayerFault(
                 "startup_failure",
-                f"does not know time_settings, so it cannot be told of limit = {str(self.spec.limits)!r}; set its "
+                f"does not know time_settings, so it cannot receive limit = {str(self.spec.limits)!r}; set its "
                 f'level in command or commands, and give limit = "{OWN_LEVEL}"',
             )
 

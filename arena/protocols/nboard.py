@@ -1,7 +1,7 @@
 """Players that speak the NBoard protocol, version 2 (Welty), for Othello.
 
-The engine is told the whole game before each move, from whatever position it began, and to which depth to search: the
-protocol knows no other limit. It does not play the move that it names. A side that can only pass is not asked.
+Before each move the engine receives the whole game, from whatever position it began. Its only limit is a depth. It does
+not play the move that it names. A side that can only pass is not asked.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class NBoardSession(EngineSession):
         super().__init__()
         self._pings = 0
         self._asks_for_move = False
-        """Whether output before ``pong`` belongs to an earlier search."""
+        """Set after a question: output before its ``pong`` belongs to an earlier search."""
         self._depth: int | None = None
         self._nodes: int | None = None
         self._searched = ""

@@ -1,19 +1,19 @@
 """Players that speak UCCI 3.0, the protocol of most Xiangqi programs (www.xqbase.com, November 2007).
 
-What the text leaves to whoever drives the engine:
+The text leaves this to the driver of an engine:
 
-- **Time** is in milliseconds where the engine announces ``usemillisec``, which is then set, and in whole seconds
-  otherwise. Fairy-Stockfish before version 14.1 takes milliseconds without saying so; ``time_unit`` decides for others.
+- **Time** is in milliseconds if the engine announces ``usemillisec``, which is then set, and in whole seconds
+  otherwise. Fairy-Stockfish before version 14.1 takes milliseconds without announcing it; ``time_unit`` decides for
+  others.
 - **A time a move** is a clock with one move to go. A search has one limit: a depth, nodes or a time.
-- **Positions** are told as the text asks, as the one after the last capture with the moves since. Where an engine's
-  moves may depend on how its board came about, ``moves_since = "opening"`` tells all moves from the opening on.
-- **Moves that the repetition rules make the mover lose** are forbidden by ``banmoves`` before each search, unless there
-  are no others.
-- **A draw** that the engine offers is put to its opponent (``go draw``), see ``arena.play.game``. ``resign`` gives the
-  game up if the score is lost too. ``nobestmove`` in a position with legal moves, such as by a move limit of the
-  engine's own, and ``resign`` with another score are no moves: the position is told again, without its moves.
-- **Stray answers**: an idle engine answers ``stop`` by ``nobestmove``. ``isready`` separates what belongs together;
-  engines older than that command are recognised in the handshake, and one stray ``nobestmove`` is then forgiven.
+- **Positions** are sent as the text asks: the position after the last capture, with the moves since. An engine's moves
+  may depend on the way to its position; ``moves_since = "opening"`` sends all moves from the opening on.
+- **Moves that lose by the repetition rules** are forbidden by ``banmoves`` before each search, unless all moves do.
+- **Draws**: an engine's offer reaches its opponent (``go draw``), see ``arena.play.game``.
+- **Resignations**: ``resign`` ends the game if the score is lost too. With another score it is no move, nor is
+  ``nobestmove`` where legal moves exist; the position is then sent again, without its moves.
+- **Stray answers**: an idle engine answers ``stop`` by ``nobestmove``. ``isready`` separates one search from the next.
+  The handshake recognises older engines without that command, and one stray ``nobestmove`` is then ignored.
 """
 
 from __future__ import annotations
@@ -338,7 +338,7 @@ class UcciPlayer(UciFamilyPlayer[UcciSession]):
         if (limits.move_time_ms or 0) % 1000 or (limits.clock_ms or 0) % 1000:
             raise PlayerFault(
                 "startup_failure",
-                f"counts whole seconds (it has no option {MILLISECONDS}), so it cannot be told of limit = "
+                f"counts whole seconds (it has no option {MILLISECONDS}), so it cannot receive limit = "
                 f'{str(limits)!r}; give whole seconds, or time_unit = "milliseconds" if it counts these all the same',
             )
         return 1000

@@ -1,5 +1,6 @@
-"""Players that speak UCI, with the ways of Fairy-Stockfish (variants, ranks 1-10) and of the Xiangqi engines of the
-"cyclone" dialect (ranks 0-9).
+"""Players that speak UCI.
+
+Variants and ranks are those of Fairy-Stockfish (ranks 1-10), or of Xiangqi engines like Cyclone (ranks 0-9).
 """
 
 from __future__ import annotations

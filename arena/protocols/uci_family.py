@@ -1,4 +1,4 @@
-"""What UCI and UCCI have in common: how lines are read, which replies are due, and how a player asks for moves.
+"""The common part of UCI and UCCI: how lines are read, which replies are due, and how a player asks for moves.
 
 ``uci`` and ``ucci`` add what each of them sends. Everything down to ``UciFamilySession`` works on lines of text alone.
 Source: the UCI specification (Meyer-Kahlen and Huber, 2006).
@@ -193,7 +193,7 @@ def detect_first_rank(text: str, legal: Collection[str]) -> int | None:
 
 
 class GameLine:
-    """The ``position`` lines of one game, each of which begins with the one before."""
+    """The ``position`` lines of one game; each line begins with the one before."""
 
     def __init__(self, position: str, first_rank: int) -> None:
         self._first_rank = first_rank

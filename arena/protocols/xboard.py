@@ -1,27 +1,26 @@
 """Players that speak the xboard protocol, version 2 (Chess Engine Communication Protocol, Mann and Muller, 2009).
 
-The engine keeps the game. It is told of moves while it only watches (``force``), asked whether it has dealt with them
-(``ping``), and then set going (``go``), move by move: so whatever it says of results in between is taken for what it
-is, and a game goes on by the arbiter's rules. An engine that ponders (``hard``) is left in the game instead, and thinks
-on its opponent's time about whatever move it likes.
+The engine keeps the game. It only watches (``force``) while it receives moves, confirms them (``ping``), and is then
+asked to move (``go``), move by move. So claims between moves change nothing: the arbiter's rules decide. A pondering
+engine (``hard``) stays in the game instead, and chooses for itself which reply to think about.
 
-What the text leaves to whoever drives the engine:
+The text leaves this to the driver of an engine:
 
 - **Limits** are a depth (``sd``), whole seconds a move (``st``), or a clock (``level``, ``time``, ``otim``) of whole
-  seconds. There is no limit by nodes, but where the engine announces ``nps`` that many nodes are made a second, and one
-  second is given. Without a time it is told of the watchdog's.
-- **Openings** that no moves are known of are set up by ``setboard``; where the engine refuses that, moves that lead
-  there are looked for, and in the end ``edit`` is tried.
-- **Moves to a control** are counted by engines from where their game began. So the position after the opening is told
-  by ``setboard``, as that of a new game; an engine without it is refused, for it would play by another time control.
-  One that is told of a position anew gets the moves that are left as its control, and is told again at the next one.
+  seconds. Nodes need the feature ``nps``: the engine counts so many nodes as a second, and gets one second. Without a
+  time the engine receives the watchdog's.
+- **Openings** without known moves are set up by ``setboard``. If the engine refuses it, moves are searched that lead to
+  the position; the last resort is ``edit``.
+- **Moves to a control** are counted by engines from where their game began. So ``setboard`` sends the position after the
+  opening as a new game's; an engine without it is refused, because it would play by another time control. A position
+  sent again in the middle of a control comes with the moves that are left, and once more at the next control.
 - **Ranks** count from 0, as on all boards of ten ranks; ``options = {ranks = 1}`` is for engines that do otherwise.
-- **Hash and threads** are the options ``memory`` and ``cores`` where the features of these names are announced.
-- **A resignation** holds whenever it comes ("resign", or a result that says so): one that comes after the engine's
-  own move counts at its next turn, if the opponent's move has not ended the game.
-- **A result** that the engine claims instead of moving is a resignation if it has lost by it. One who claims a draw or
-  a win, or does not take its opponent's move, plays by other rules, such as of fifty moves: it is told of the position
-  by ``setboard`` as one of a new game, and asked again. If it still does not move, see ``arena.play.game``.
+- **Hash and threads** are the options ``memory`` and ``cores`` if the engine announces these features.
+- **A resignation** holds whenever it comes ("resign", or a result that says so). If it comes after the engine's own
+  move, it counts at the engine's next turn, unless the opponent's move has ended the game.
+- **A result** that the engine claims instead of moving is a resignation if it has lost by it. An engine that claims a
+  draw or a win, or refuses its opponent's move, plays by other rules. It receives the position by ``setboard`` as a new
+  game's, and is asked again. If it still does not move, see ``arena.play.game``.
 """
 
 from __future__ import annotations
@@ -294,7 +293,7 @@ class XboardSession(EngineSession):
         self.options: dict[str, Option] = {}
         """Keyed by name in lower case."""
         self.needs_time = False
-        """Whether it asked for more time (``done=0``)."""
+        """Set while it asks for more time (``done=0``)."""
         self.complaints: list[str] = []
         """Input that the engine did not understand or accept, since the last question."""
         self.offers_draw = False
@@ -440,12 +439,12 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         self._known: list[str] = []
         """Later moves known to the engine."""
         self._plays = False
-        """Whether the engine is playing, and so answers moves by itself."""
+        """Set while the engine plays, and so answers moves by itself."""
         self._draw_is_offered = False
         self._restarts = False
-        """Whether the next question must send the position as a new game's."""
+        """Set if the next question must send the position as a new game's."""
         self._counts_short = False
-        """Whether its current control has fewer moves than the next one."""
+        """Set while its current control has fewer moves than the next one."""
 
     @property
     def announced_options(self) -> Mapping[str, Option] | None:
@@ -460,7 +459,7 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         if self.spec.limits.nodes is not None and not session.has("nps"):
             raise PlayerFault(
                 "startup_failure",
-                f"cannot be told of limit = {str(self.spec.limits)!r}: it has no feature nps=1, without which xboard "
+                f"cannot receive limit = {str(self.spec.limits)!r}: it has no feature nps=1, without which xboard "
                 "knows no nodes; give a depth or a time",
             )
         commands = option_commands(self.spec.options, session.options, session.features)
@@ -654,10 +653,7 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         )  # fmt: skip
 
     async def _overdue(self, clock: PlayerClock | None, began_ns: int) -> Exception:
-        """As for any engine, but that one may not know ``?``, and then is late as others are.
-
-        One that held the game over by rules of its own, and could not be told otherwise, makes no move.
-        """
+        """An engine that ignores ``?`` is late; one that claimed a result and cannot be corrected makes no move."""
         if self._session.claim:
             await self._halt()
             what = Fault("claimed", said=self._session.claim[:QUOTED])
@@ -670,14 +666,14 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
 
 def _unreachable(position: str) -> str:
     return (
-        f"cannot be told of the opening {position!r}: it has no setboard, and no moves were found that lead there; use "
+        f"cannot receive the opening {position!r}: it has no setboard, and no moves were found that lead there; use "
         "openings of fewer plies, games in PGN from the start on, or another protocol"
     )
 
 
 def _miscounted(limits: Limits, plies: int) -> str:
     return (
-        f"cannot be told of limit = {str(limits)!r} after an opening of {plies} plies: it has no setboard, and would "
+        f"cannot receive limit = {str(limits)!r} after an opening of {plies} plies: it has no setboard, and would "
         "count their moves towards the first control; give a clock without moves to a control, such as 'clock=60+1', "
         "games without openings, or another protocol"
     )

@@ -1,4 +1,4 @@
-"""What a reader must know before trusting the figures of a run: games lost on time, mixed builds, refused workers."""
+"""Warnings that limit the trust in a run's figures: games lost on time, mixed builds, refused workers."""
 
 from __future__ import annotations
 

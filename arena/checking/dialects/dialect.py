@@ -228,7 +228,7 @@ class Dialect(ABC, Generic[SessionKind]):
         """Read the answer from the output of a search."""
 
     async def ask_for_search(self, *lines: str) -> None:
-        """Send lines, the last of which begins a search; time counts from here."""
+        """Send lines that begin a search; time counts from here."""
         self.process.take_unasked()
         self._began_ns = time.monotonic_ns()
         await self.say(*lines)

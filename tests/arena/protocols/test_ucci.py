@@ -390,7 +390,7 @@ def test_a_resignation_is_no_fault() -> None:
         (mock_spec("ucci", options=(("hash", "1"),)), "did you mean 'hashsize'"),
         (
             mock_spec("ucci", limit="move_time=0.1", settings={"milliseconds": "no"}),
-            "counts whole seconds .* cannot be told of limit = 'move_time=0.1'; .* time_unit = \"milliseconds\"",
+            "counts whole seconds .* cannot receive limit = 'move_time=0.1'; .* time_unit = \"milliseconds\"",
         ),
     ],
 )

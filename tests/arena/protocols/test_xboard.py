@@ -341,7 +341,7 @@ def test_an_engine_that_would_count_moves_of_the_opening_is_refused(mode: str, f
     spec = mock_spec("xboard", mode, limit="clock=3/60", settings={"features": features})
     record = play_one(spec, mock_spec("xboard", name="black"), opening)
     assert record.reason == "startup_failure"
-    assert "cannot be told of limit = 'clock=3/60+0' after an opening of 2 plies" in record.detail["fault"]["text"]
+    assert "cannot receive limit = 'clock=3/60+0' after an opening of 2 plies" in record.detail["fault"]["text"]
 
 
 def test_moves_to_a_control_without_an_opening_need_no_setboard() -> None:
@@ -353,7 +353,7 @@ def test_an_opening_that_cannot_be_told() -> None:
     spec = mock_spec("xboard", settings={"features": "setboard=0"})
     record = play_one(spec, mock_spec("ucci"), Opening(ENDGAME.replace(" w ", " b ")))
     assert record.reason == "startup_failure"
-    assert "cannot be told of the opening 'r2k5" in record.detail["fault"]["text"]
+    assert "cannot receive the opening 'r2k5" in record.detail["fault"]["text"]
 
 
 def test_an_engine_that_ponders_is_left_in_the_game(tmp_path: Path) -> None:
