@@ -1,7 +1,7 @@
 """The common part of players that are external programs, in any protocol.
 
-The process lives from game to game, and is replaced after a fault (or for every game, with ``restart = "always"``). Each
-protocol has two classes. Its session parses lines and tracks the replies that are due. Its subclass of
+The process lives from game to game. It is replaced after a fault, or for every game with ``restart = "always"``. Each
+protocol has two classes: its session parses lines and tracks the replies that are due, and its subclass of
 ``ExternalPlayer`` decides which lines to send.
 """
 

@@ -1,6 +1,6 @@
 """Players that speak UCI.
 
-Variants and ranks are those of Fairy-Stockfish (ranks 1-10), or of Xiangqi engines like Cyclone (ranks 0-9).
+Engines with variants, like Fairy-Stockfish, count ranks from 1; Xiangqi engines like Cyclone count from 0.
 """
 
 from __future__ import annotations

@@ -11,9 +11,9 @@ The text leaves this to the driver of an engine:
   time the engine receives the watchdog's.
 - **Openings** without known moves are set up by ``setboard``. If the engine refuses it, moves are searched that lead to
   the position; the last resort is ``edit``.
-- **Moves to a control** are counted by engines from where their game began. So ``setboard`` sends the position after the
-  opening as a new game's; an engine without it is refused, because it would play by another time control. A position
-  sent again in the middle of a control comes with the moves that are left, and once more at the next control.
+- **Moves to a control** are counted by engines from where their game began. So ``setboard`` sends the position after
+  the opening as a new game's; an engine without it is refused, because it would play by another time control. A
+  position sent again in the middle of a control comes with the moves that are left, and once more at the next control.
 - **Ranks** count from 0, as on all boards of ten ranks; ``options = {ranks = 1}`` is for engines that do otherwise.
 - **Hash and threads** are the options ``memory`` and ``cores`` if the engine announces these features.
 - **A resignation** holds whenever it comes ("resign", or a result that says so). If it comes after the engine's own

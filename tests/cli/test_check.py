@@ -47,7 +47,7 @@ def test_a_failure_is_told_with_the_dialogue(capsys: pytest.CaptureFixture[str])
     lines = capsys.readouterr().out.splitlines()
     start = next(number for number, line in enumerate(lines) if line.startswith(" FAIL "))
     assert lines[start].endswith("[depth]")
-    assert lines[start + 1].strip() == "It searched to depth 2, though told 1."
+    assert lines[start + 1].strip() == "It searched to depth 2, though its limit was 1."
     assert lines[start + 3].endswith(" > go depth 1")
     assert " < info depth 2 " in lines[start + 4]
     assert lines[-1].startswith("Breaks the protocol: 2 passed, 1 failed, ")
@@ -113,7 +113,7 @@ def test_json_has_everything_and_the_same_in_both_languages(capsys: pytest.Captu
         == {
             "name": "depth",
             "verdict": "failed",
-            "remark": "It searched to depth 2, though told 1.",
+            "remark": "It searched to depth 2, though its limit was 1.",
             "values": {"told": 1, "reached": 2},
             "is_recommendation": False,
         }
