@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import PurePath
-from typing import Any, NoReturn
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from elolab.arena.keys.tournament import RULES, SPRT
 from elolab.cli.shared.engine_options import read_player_words
@@ -16,8 +15,11 @@ from elolab.engine.rules import MAX_PLIES, Adjudication
 from elolab.engine.settings.keys import WHOLE, Key
 from elolab.engine.settings.whole_numbers import natural_number
 
-OPENINGS_WORDS = ("file", "format", "order", "plies", "start", "part")
-OPENINGS_FORMATS = ("epd", "pgn")
+OPENINGS_KEYS = {
+    "file": "openings", "order": "opening_order", "plies": "opening_plies", "start": "opening_start",
+    "part": "opening_part",
+}  # fmt: skip
+"""The key of a tournament's file that each word of ``--openings`` gives."""
 DRAW_WORDS = ("movenumber", "movecount", "score")
 RESIGN_WORDS = ("movecount", "score", "twosided")
 GAMES_OF_A_PAIR = 2
@@ -70,8 +72,8 @@ def word_mistakes(arguments: argparse.Namespace) -> list[str]:
         (arguments.each, lambda words: read_player_words(words, "--each")),
         (arguments.openings, _openings),
         (arguments.rules, rules_of_words),
-        (arguments.draw, lambda words: _draw(assignments(words, "--draw", DRAW_WORDS))),
-        (arguments.resign, lambda words: _resign(assignments(words, "--resign", RESIGN_WORDS))),
+        (arguments.draw, _draw),
+        (arguments.resign, _resign),
         (getattr(arguments, "sprt", None), sprt_of_words),
         (arguments.pgnout, pgn_file),
     ):
@@ -130,15 +132,15 @@ def pairs_of(arguments: argparse.Namespace) -> int | None:
 def conditions_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """The keys of a tournament's file that the words give. Raises ``UsageError``."""
     content: dict[str, Any] = {}
+    adjudication: dict[str, int] = {}
     if arguments.openings is not None:
         content |= _openings(arguments.openings)
     if arguments.rules is not None:
         content["rules"] = rules_of_words(arguments.rules)
-    adjudication: dict[str, int] = {}
     if arguments.draw is not None:
-        adjudication |= _draw(assignments(arguments.draw, "--draw", DRAW_WORDS))
+        adjudication |= _draw(arguments.draw)
     if arguments.resign is not None:
-        adjudication |= _resign(assignments(arguments.resign, "--resign", RESIGN_WORDS))
+        adjudication |= _resign(arguments.resign)
     if arguments.maxmoves is not None:
         adjudication["maximum_plies"] = 2 * arguments.maxmoves
     return content | ({"adjudication": adjudication} if adjudication else {})
@@ -164,75 +166,44 @@ def pgn_file(words: Sequence[str]) -> str:
 
 
 def _openings(words: Sequence[str]) -> dict[str, Any]:
+    """The keys of a tournament's file; ``format`` is not needed, because a suite's name says whether it is PGN."""
     if "=" not in words[0]:
         words = [f"file={words[0]}", *words[1:]]
-    given = assignments(words, "--openings", OPENINGS_WORDS)
-    content: dict[str, Any] = {}
-    if "file" in given:
-        content["openings"] = given["file"]
-    if "format" in given:
-        _check_format(given["format"], given.get("file", ""))
-    if "order" in given:
-        content["opening_order"] = given["order"]
-    if "part" in given:
-        content["opening_part"] = given["part"]
+    given = assignments(words, "--openings", (*OPENINGS_KEYS, "format"))
+    content: dict[str, Any] = {key: given[word] for word, key in OPENINGS_KEYS.items() if word in given}
     if "plies" in given:
-        content["opening_plies"] = _number(given["plies"], 1, f"--openings plies={given['plies']}")
+        content["opening_plies"] = _number(given, "plies", 1, "--openings")
     if "start" in given:
-        content["opening_start"] = _number(given["start"], 1, f"--openings start={given['start']}") - 1
+        content["opening_start"] = _number(given, "start", 1, "--openings") - 1
     return content
 
 
-def _check_format(text: str, file: str) -> None:
-    """Refuse a format that contradicts the suite's name, because every command goes by the name."""
-    is_pgn = PurePath(file.removesuffix(".gz")).suffix == ".pgn"
-    if text not in OPENINGS_FORMATS:
-        raise UsageError(f"--openings format={text}: expected {' or '.join(OPENINGS_FORMATS)}")
-    if file and is_pgn != (text == "pgn"):
-        raise UsageError(
-            f"--openings format={text}: the name {file!r} says that it is {'PGN' if is_pgn else 'EPD'}; files in PGN "
-            "are called NAME.pgn or NAME.pgn.gz"
-        )
-
-
-def _draw(given: Mapping[str, str]) -> dict[str, int]:
-    read = _reader(given, "--draw")
-    moves = read("movecount", 1, 1)
+def _draw(words: Sequence[str]) -> dict[str, int]:
+    given = {"movenumber": "0", "movecount": "1", "score": "0"} | assignments(words, "--draw", DRAW_WORDS)
+    moves = _number(given, "movecount", 1, "--draw")
     return {
         # The moves that count may have been made before; the draw is not.
-        "draw_after_ply": 2 * max(0, read("movenumber", 0, 0) - moves),
+        "draw_after_ply": 2 * max(0, _number(given, "movenumber", 0, "--draw") - moves),
         "draw_moves": moves,
-        "draw_score": read("score", 0, 0),
+        "draw_score": _number(given, "score", 0, "--draw"),
     }
 
 
-def _resign(given: Mapping[str, str]) -> dict[str, int]:
-    if SWITCHES.get(given.get("twosided", "true")) is not True:
+def _resign(words: Sequence[str]) -> dict[str, int]:
+    given = {"movecount": "1", "twosided": "true"} | assignments(words, "--resign", RESIGN_WORDS)
+    if SWITCHES.get(given["twosided"]) is not True:
         raise UsageError(
             f"--resign twosided={given['twosided']}: both sides' scores have to agree before a game is given up; leave "
             "it out"
         )
-    read = _reader(given, "--resign")
-    if given.get("movecount") == "0":
-        return {"resign_moves": 0}
-    return {"resign_moves": read("movecount", 1, 1), "resign_score": read("score", 1)}
+    moves = _number(given, "movecount", 0, "--resign")
+    return {"resign_moves": moves} | ({"resign_score": _number(given, "score", 1, "--resign")} if moves else {})
 
 
-def _reader(given: Mapping[str, str], option: str) -> Callable[..., int]:
-    def read(name: str, least: int, default: int | None = None) -> int:
-        if name not in given:
-            return default if default is not None else _missing(option, name)
-        return _number(given[name], least, f"{option} {name}={given[name]}")
-
-    return read
-
-
-def _missing(option: str, name: str) -> NoReturn:
-    raise UsageError(f"{option}: {name}= is missing")
-
-
-def _number(text: str, least: int, where: str) -> int:
-    number = natural_number(text)
+def _number(given: Mapping[str, str], name: str, least: int, option: str) -> int:
+    if name not in given:
+        raise UsageError(f"{option}: {name}= is missing")
+    number = natural_number(given[name])
     if number is None or number < least:
-        raise UsageError(f"{where}: expected a whole number of at least {least}")
+        raise UsageError(f"{option} {name}={given[name]}: expected a whole number of at least {least}")
     return number
