@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from elolab.arena.statistics.elo import Pentanomial, score_of_elo
 from elolab.tuning.ablation.allocation import Allocation
-from elolab.tuning.ablation.verdicts import (
+from elolab.tuning.ablation.comparison_verdicts import (
     BETTER,
     DIFFERENT,
     EQUIVALENT,

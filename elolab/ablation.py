@@ -19,10 +19,10 @@ from elolab.runs import (
     read_specification,
     run_options,
 )
-from elolab.tuning.ablation import run
+from elolab.tuning.ablation import ablation_run
+from elolab.tuning.ablation.ablation_spec import ablation_from_mapping
 from elolab.tuning.ablation.depth_cost import DepthRow
 from elolab.tuning.ablation.rows import AblationRow, CombinationRow, EffectRow, frame_of
-from elolab.tuning.ablation.spec import ablation_from_mapping
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -65,7 +65,7 @@ class PlayedAblation(PlayedGames):
     depths: DataFrame = field(repr=False)
     """One row per setting and depth, measured on the same positions without games: ``setting``, ``depth`` (plies),
     ``nodes``, times (milliseconds), branching factor and speed."""
-    _result: run.AblationResult = field(repr=False)
+    _result: ablation_run.AblationResult = field(repr=False)
     _run_folder: RunFolder = field(repr=False)
 
     @naming_arguments("folder")
@@ -103,7 +103,7 @@ def ablate(
     run_folder = RunFolder(folder)
     directory = run_folder.path
     options["files"] = kept_specification(specification)
-    result = run.ablate(spec, directory, **options)
+    result = ablation_run.ablate(spec, directory, **options)
     if isinstance(specification, Mapping):
         conditions = replace(spec.conditions, source=str(directory / SPECIFICATION_NAME))
         result = replace(result, spec=replace(spec, conditions=conditions))

@@ -33,9 +33,9 @@ hypothesis.settings.load_profile("ordinary")
 SLOW_FILES = (
     "test_tune.py", "test_overlap.py", "test_faults.py", "test_tournament_run.py",
     "test_tournament_commands.py", "test_executor.py", "test_search.py", "test_examination.py",
-    "test_techniques.py", "test_engine_program.py", "test_ablate.py", "test_xiangqi_moves.py", "test_api.py",
+    "test_techniques.py", "test_engine_program.py", "test_ablation_run.py", "test_xiangqi_moves.py", "test_api.py",
     "test_transcriptions.py", "test_replay.py", "test_clocks.py", "test_figures.py", "test_linking.py",
-    "test_adapter.py", "test_report.py", "test_fit_evaluation.py", "test_claims.py", "test_match.py",
+    "test_adapter.py", "test_report.py", "test_fit_evaluation.py", "test_claims_run.py", "test_match.py",
 )  # fmt: skip
 """They begin first, lest one of them be left for the end, when a processor has nothing else to do."""
 

@@ -40,8 +40,8 @@ from elolab.engine.search.records import END_REASONS
 from elolab.engine.settings.keys import Section
 from elolab.engine.settings.parameters import parameters_of
 from elolab.engine.settings.reference import unit_in
-from elolab.tuning.ablation import verdicts
-from elolab.tuning.claims import verdicts as claims_verdicts
+from elolab.tuning.ablation import comparison_verdicts
+from elolab.tuning.claims import part_verdicts
 from elolab.tuning.keys import claims as claim_keys
 from elolab.tuning.keys.kinds import KINDS, entries_of
 from tests.arena.reports import test_report
@@ -122,8 +122,8 @@ def test_every_ending_has_a_name_and_an_explanation() -> None:
 
 def test_what_the_code_of_tuning_calls_something_has_a_name() -> None:
     names = {
-        "verdict": (verdicts.BETTER, verdicts.WORSE, verdicts.EQUIVALENT, verdicts.UNDECIDED),
-        "outcome": (*claims_verdicts.PART_VERDICTS, claims_verdicts.SHOWN, claims_verdicts.UNFINISHED),
+        "verdict": (*comparison_verdicts.DIFFERENT, comparison_verdicts.EQUIVALENT, comparison_verdicts.UNDECIDED),
+        "outcome": (*part_verdicts.PART_VERDICTS, part_verdicts.SHOWN, part_verdicts.UNFINISHED),
         "expected": {word for words in claim_keys.EXPECTED.values() for word in words},
         "basis": claim_keys.BASES.values(),
         "engine": claim_keys.ENGINES,

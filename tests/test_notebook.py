@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from elolab.tuning.ablation.spec import ablation_from_mapping
+from elolab.tuning.ablation.ablation_spec import ablation_from_mapping
 
 ROOT = Path(__file__).parent.parent
 NOTEBOOK = ROOT / "examples" / "ablation.ipynb"

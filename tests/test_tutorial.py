@@ -15,7 +15,7 @@ import pytest
 from elolab.arena.spec import spec_from_mapping
 from elolab.cli import COMMANDS
 from elolab.engine.settings.configuration import read_toml
-from elolab.tuning.ablation.spec import load_ablation
+from elolab.tuning.ablation.ablation_spec import load_ablation
 from elolab.tuning.study.spec import load_tuning, tuning_from_mapping
 from tests.support.documents import (
     ROOT,

@@ -89,15 +89,15 @@ def _study(recorded: Any, copy: Path, directory: Path) -> Any:
 
 
 def _ablation(recorded: Any, copy: Path, directory: Path) -> Any:
-    from elolab.tuning.ablation.run import ablate
-    from elolab.tuning.ablation.spec import ablation_from_text
+    from elolab.tuning.ablation.ablation_run import ablate
+    from elolab.tuning.ablation.ablation_spec import ablation_from_text
 
     return replace(ablate(ablation_from_text(*recorded), copy, **_options()), directory=directory)
 
 
 def _claims(recorded: Any, copy: Path, directory: Path) -> Any:
-    from elolab.tuning.claims.run import run_claims
-    from elolab.tuning.claims.spec import claims_from_text
+    from elolab.tuning.claims.claims_run import run_claims
+    from elolab.tuning.claims.claims_spec import claims_from_text
 
     return replace(run_claims(claims_from_text(*recorded), copy, **_options()), directory=directory)
 

@@ -13,7 +13,7 @@ from elolab.cli.shared.playing_options import output_folder, specification_of
 from elolab.engine.language import Catalogue
 
 if TYPE_CHECKING:
-    from elolab.tuning.ablation.run import AblationResult
+    from elolab.tuning.ablation.ablation_run import AblationResult
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,8 +31,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run, resume or extend an ablation."""
     from elolab.arena.run import check_directory
-    from elolab.tuning.ablation.run import ablate, check_engine, plan_of_run, prepare_ablation, purpose_of
-    from elolab.tuning.ablation.spec import load_ablation
+    from elolab.tuning.ablation.ablation_run import ablate, check_engine, plan_of_run, prepare_ablation, purpose_of
+    from elolab.tuning.ablation.ablation_spec import load_ablation
 
     spec = load_ablation(specification_of(arguments, "ablations", "ablate"))
     directory = output_folder(arguments.out, spec.name)

@@ -11,8 +11,8 @@ from elolab.cli.shared.parser import UsageError
 from elolab.cli.shared.playing_options import output_folder
 
 if TYPE_CHECKING:
-    from elolab.tuning.claims.results import ClaimsResult
-    from elolab.tuning.claims.spec import ClaimsSpec
+    from elolab.tuning.claims.claims_results import ClaimsResult
+    from elolab.tuning.claims.claims_spec import ClaimsSpec
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -64,9 +64,9 @@ def run(arguments: argparse.Namespace) -> int:
     from elolab.arena.run import check_directory
     from elolab.engine.settings.configuration import find_config
     from elolab.tuning.claims.cells import searches_at_most
+    from elolab.tuning.claims.claims_run import plan_of_run, purpose_of, run_claims
+    from elolab.tuning.claims.claims_spec import load_claims
     from elolab.tuning.claims.merging import known_before, merged_cells, read_merged
-    from elolab.tuning.claims.run import plan_of_run, purpose_of, run_claims
-    from elolab.tuning.claims.spec import load_claims
 
     path = find_config("claims", arguments.claims or options.game_of(arguments).name)
     spec = load_claims(path, arguments.budget, arguments.only)

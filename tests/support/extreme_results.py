@@ -19,15 +19,15 @@ from elolab.arena.statistics.elo import Pentanomial
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.rules import Adjudication, Rules
 from elolab.engine.settings.limits import Limits
+from elolab.tuning.ablation.ablation_run import AblationResult
+from elolab.tuning.ablation.ablation_spec import ablation_from_mapping
 from elolab.tuning.ablation.depth_cost import DepthRow
 from elolab.tuning.ablation.rows import AblationRow, CombinationRow, EffectRow
-from elolab.tuning.ablation.run import AblationResult
-from elolab.tuning.ablation.spec import ablation_from_mapping
 from elolab.tuning.claims.cells import common_columns
+from elolab.tuning.claims.claims_results import CellResult, CellRow, ClaimsResult, PartResult
+from elolab.tuning.claims.claims_spec import load_claims
+from elolab.tuning.claims.part_verdicts import CONFIRMED, NEGLIGIBLE, OPEN, PART_VERDICTS, REFUTED, SHOWN
 from elolab.tuning.claims.registration import Registration
-from elolab.tuning.claims.results import CellResult, CellRow, ClaimsResult, PartResult
-from elolab.tuning.claims.spec import load_claims
-from elolab.tuning.claims.verdicts import CONFIRMED, NEGLIGIBLE, OPEN, PART_VERDICTS, REFUTED, SHOWN
 from elolab.tuning.study.model.observations import Observations
 from elolab.tuning.study.model.posterior import fit
 from elolab.tuning.study.playoff import Decision

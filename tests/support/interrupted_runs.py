@@ -64,7 +64,7 @@ def _prepare() -> None:
         import_module(command.module)
     parts = (
         "arena.reports.write", "arena.protocols.uci", "arena.protocols.gtp", "arena.protocols.nboard",
-        "tuning.study.tuning_run", "tuning.study.storage", "tuning.ablation.run", "tuning.claims.run",
+        "tuning.study.tuning_run", "tuning.study.storage", "tuning.ablation.ablation_run", "tuning.claims.claims_run",
         "tuning.evaluation.fit", "tuning.reports.study", "tuning.reports.ablation",
         "tuning.reports.claims.report", "arena.reports.charts", "arena.play.game",
     )  # fmt: skip

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from elolab.engine.settings.configuration import find_config
-from elolab.tuning.claims.results import ClaimsResult
-from elolab.tuning.claims.run import run_claims
-from elolab.tuning.claims.spec import load_claims
+from elolab.tuning.claims.claims_results import ClaimsResult
+from elolab.tuning.claims.claims_run import run_claims
+from elolab.tuning.claims.claims_spec import load_claims
 
 SMALL = """\
 game = "xiangqi"

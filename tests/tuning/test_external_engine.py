@@ -14,8 +14,8 @@ from elolab.arena.players.registry import PlayerError
 from elolab.arena.records import PlayerSpec
 from elolab.engine.errors import UserError
 from elolab.engine.settings.configuration import find_config
-from elolab.tuning.ablation.run import check_engine
-from elolab.tuning.ablation.spec import AblationSpec, ablation_from_mapping, load_ablation
+from elolab.tuning.ablation.ablation_run import check_engine
+from elolab.tuning.ablation.ablation_spec import AblationSpec, ablation_from_mapping, load_ablation
 from elolab.tuning.external_engine import placeholders_of
 from elolab.tuning.study.plan import check_engine as check_engine_of_study
 from elolab.tuning.study.spec import load_tuning, tuning_from_mapping

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from elolab.tuning.ablation.verdicts import UNDECIDED, Question, VerdictRule, analyses_of, futile, judged
+from elolab.tuning.ablation.comparison_verdicts import UNDECIDED, Question, VerdictRule, analyses_of, futile, judged
 
 
 class Allocation:

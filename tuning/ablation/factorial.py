@@ -18,7 +18,7 @@ from itertools import combinations, product
 import numpy as np
 
 from elolab.arena.statistics.elo import NATURAL_TO_ELO, elo_of_score
-from elolab.tuning.ablation.verdicts import ADDITIONAL_SQUARE, ROUNDING, EffectEstimate, estimate_in_elo
+from elolab.tuning.ablation.comparison_verdicts import ADDITIONAL_SQUARE, ROUNDING, EffectEstimate, estimate_in_elo
 
 Combination = tuple[int, ...]
 """A combination: -1 or +1 for every factor."""

@@ -12,17 +12,17 @@ import numpy as np
 from elolab.arena.statistics.elo import Pentanomial, elo_of_score
 from elolab.arena.statistics.intervals import INTERVAL_DEVIATIONS
 from elolab.arena.statistics.standings import PENTANOMIAL_COLUMNS
+from elolab.tuning.ablation.ablation_spec import AblationSpec, Comparison, Factorial
 from elolab.tuning.ablation.allocation import Allocation
-from elolab.tuning.ablation.depth_cost import CostRatio, ratio_columns
-from elolab.tuning.ablation.factorial import Effect, combination_weights, contrast_estimate
-from elolab.tuning.ablation.spec import AblationSpec, Comparison, Factorial
-from elolab.tuning.ablation.verdicts import (
+from elolab.tuning.ablation.comparison_verdicts import (
     EffectEstimate,
     Question,
     match_evidence,
     pairs_still_needed,
     simultaneous_interval,
 )
+from elolab.tuning.ablation.depth_cost import CostRatio, ratio_columns
+from elolab.tuning.ablation.factorial import Effect, combination_weights, contrast_estimate
 from elolab.tuning.conditions import describe, value_text
 from elolab.tuning.matches import Match, MatchTable
 

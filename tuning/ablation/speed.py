@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from elolab.arena.play.store import Store
 from elolab.arena.records import GameRecord, MoveRecord
+from elolab.tuning.ablation.ablation_spec import Comparison
 from elolab.tuning.ablation.depth_cost import cost_ratio, ratio_columns
-from elolab.tuning.ablation.spec import Comparison
 from elolab.tuning.matches import REFERENCE, VARIANT, Match, MatchTable
 
 

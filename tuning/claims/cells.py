@@ -18,9 +18,12 @@ from elolab.arena.statistics.standings import PENTANOMIAL_COLUMNS
 from elolab.engine.games import game_named
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import Value
+from elolab.tuning.ablation.ablation_run import match_of
+from elolab.tuning.ablation.comparison_verdicts import EffectEstimate, match_elo_estimate, match_estimate
 from elolab.tuning.ablation.factorial import contrast_estimate
-from elolab.tuning.ablation.run import match_of
-from elolab.tuning.ablation.verdicts import EffectEstimate, match_elo_estimate, match_estimate
+from elolab.tuning.claims.claims_results import CellKey, CellResult, CellRow, scaled_margin
+from elolab.tuning.claims.claims_spec import COMPARED, COSTS, OF_THRESHOLD, Cell, Claim, ClaimsSpec, Part
+from elolab.tuning.claims.look_results import LookResult, PlannedLooks, still_needed
 from elolab.tuning.claims.measures import (
     CONVERGED_MISSES,
     NOTHING_SEARCHED,
@@ -39,11 +42,8 @@ from elolab.tuning.claims.measures import (
     share_difference,
     share_of,
 )
-from elolab.tuning.claims.positions import LAST_PLIES, SampledPosition
-from elolab.tuning.claims.results import CellKey, CellResult, CellRow, scaled_margin
-from elolab.tuning.claims.sequential import LookResult, PlannedLooks, still_needed
-from elolab.tuning.claims.spec import COMPARED, COSTS, OF_THRESHOLD, Cell, Claim, ClaimsSpec, Part
-from elolab.tuning.claims.verdicts import OF_CASES, OPEN, SHOWN, PartRule
+from elolab.tuning.claims.part_verdicts import OF_CASES, OPEN, SHOWN, PartRule
+from elolab.tuning.claims.position_suites import LAST_PLIES, SampledPosition
 from elolab.tuning.matches import Match, MatchTable
 
 DECIDED, COMPLETE, FUTILITY = "decided", "complete", "futility"

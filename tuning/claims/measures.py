@@ -17,8 +17,8 @@ from elolab.arena.records import Opening
 from elolab.engine.search_statistics import END_COLUMNS, ITERATION_COLUMNS, NULL_COLUMNS, SearchStatisticsSettings
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import Value
+from elolab.tuning.ablation.comparison_verdicts import ERROR_RATE, EffectEstimate, normal_deviate, reach_of_t
 from elolab.tuning.ablation.position_searches import PositionSearches
-from elolab.tuning.ablation.verdicts import ERROR_RATE, EffectEstimate, normal_deviate, reach_of_t
 
 if TYPE_CHECKING:
     from elolab.engine.engine import Engine, SearchResult, StopFlag

@@ -21,6 +21,8 @@ from elolab.arena.run import RunError, plain
 from elolab.engine.compiled.identity import engine_identity, equivalent_identities
 from elolab.engine.errors import argument
 from elolab.engine.settings.toml_values import format_toml
+from elolab.tuning.claims.claims_results import CellKey, CellRow, cell_row, verdict_of_row
+from elolab.tuning.claims.claims_spec import STRENGTH, ClaimsSpec
 from elolab.tuning.claims.registration import (
     AMENDMENT_COLUMNS,
     AMENDMENTS,
@@ -30,8 +32,6 @@ from elolab.tuning.claims.registration import (
     is_searched_here,
     surroundings_of,
 )
-from elolab.tuning.claims.results import CellKey, CellRow, cell_row, verdict_of_row
-from elolab.tuning.claims.spec import STRENGTH, ClaimsSpec
 
 TABLES = ("claims", "cells", "amendments")
 SURROUNDINGS_FILE = "surroundings.json"

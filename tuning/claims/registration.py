@@ -24,7 +24,7 @@ from elolab.arena.records import digest_of
 from elolab.arena.run import RunError, differences, plain
 from elolab.engine.errors import argument
 from elolab.engine.settings.toml_values import format_toml
-from elolab.tuning.claims.spec import ClaimsSpec
+from elolab.tuning.claims.claims_spec import ClaimsSpec
 
 REGISTERED = "claims registered"
 AMENDMENTS = "claims amendments"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from elolab.arena.keys.tournament import MAX_PAIRS, OPENING_PARTS
 from elolab.engine.settings.keys import TABLE, TEXT, TEXTS, VALUE, VALUES, Default, Key, Section, Topic
-from elolab.tuning.ablation.verdicts import ERROR_RATE, MARGIN_ELO, VerdictRule
+from elolab.tuning.ablation.comparison_verdicts import ERROR_RATE, MARGIN_ELO, VerdictRule
 from elolab.tuning.keys.conditions import CONDITION_KEYS, SET, SETTINGS
 from elolab.tuning.keys.study import SCALES
 

@@ -19,7 +19,7 @@ from elolab.arena.sequential import POWER
 from elolab.arena.statistics.names import shorten_unique
 from elolab.arena.statistics.numbers import error_text, percent_text, signed
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, with_minus, wrapped
-from elolab.tuning.ablation.verdicts import (
+from elolab.tuning.ablation.comparison_verdicts import (
     BETTER,
     DIFFERENT,
     EQUIVALENT,
@@ -56,10 +56,10 @@ from elolab.tuning.reports.wording import (
 )
 
 if TYPE_CHECKING:
+    from elolab.tuning.ablation.ablation_run import AblationResult
     from elolab.tuning.ablation.depth_cost import DepthRow
     from elolab.tuning.ablation.levels import CurvePoint
     from elolab.tuning.ablation.rows import AblationRow, EffectRow
-    from elolab.tuning.ablation.run import AblationResult
     from elolab.tuning.ablation.speed import SpeedRow
 
 

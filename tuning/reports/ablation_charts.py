@@ -38,7 +38,7 @@ from elolab.arena.statistics.names import shorten_unique
 from elolab.arena.statistics.numbers import signed
 from elolab.engine import language
 from elolab.engine.language import Catalogue, columns_of
-from elolab.tuning.ablation.verdicts import BETTER, EQUIVALENT, UNDECIDED, WORSE
+from elolab.tuning.ablation.comparison_verdicts import BETTER, EQUIVALENT, UNDECIDED, WORSE
 from elolab.tuning.reports.study_charts import FONT_SIZE, RATIO_TICKS, empty_figure, unit_text
 
 if TYPE_CHECKING:

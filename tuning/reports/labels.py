@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from elolab.engine.language import Catalogue
 from elolab.engine.settings.parameters import Value
-from elolab.tuning.ablation.run import AblationResult
-from elolab.tuning.ablation.spec import MAX_LABEL, Comparison
+from elolab.tuning.ablation.ablation_run import AblationResult
+from elolab.tuning.ablation.ablation_spec import MAX_LABEL, Comparison
 from elolab.tuning.conditions import Conditions, describe, value_text
 
 GENERATED = ("values", "builds", "factorial", "interactions")

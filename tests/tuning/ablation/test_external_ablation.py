@@ -19,9 +19,9 @@ from elolab.arena.players.process import find_program
 from elolab.arena.records import GameRecord
 from elolab.arena.run import RunError
 from elolab.engine.engine import StopFlag
-from elolab.tuning.ablation.run import AblationResult, ablate, plan_of_run, prepare_ablation
-from elolab.tuning.ablation.spec import AblationSpec, ablation_from_mapping
-from elolab.tuning.ablation.verdicts import WORSE
+from elolab.tuning.ablation.ablation_run import AblationResult, ablate, plan_of_run, prepare_ablation
+from elolab.tuning.ablation.ablation_spec import AblationSpec, ablation_from_mapping
+from elolab.tuning.ablation.comparison_verdicts import WORSE
 from elolab.tuning.reports.ablation import ablation_data, ablation_text, write_ablation_report
 
 MOCK_ENGINES = str(Path(__file__).parents[2] / "support" / "mock_engines.py")

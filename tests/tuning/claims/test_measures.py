@@ -39,7 +39,7 @@ from elolab.tuning.claims.measures import (
     share_difference,
     share_of,
 )
-from elolab.tuning.claims.positions import PositionSuites, texts_of_self_play
+from elolab.tuning.claims.position_suites import PositionSuites, texts_of_self_play
 
 
 def windows(*counts: tuple[int, int]) -> list[Searched]:
@@ -282,7 +282,7 @@ def test_mates_must_keep_winner_and_length() -> None:
 
 
 def test_positions_are_one_a_game_the_same_every_time_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("elolab.tuning.claims.positions.NODES_A_MOVE", 10)
+    monkeypatch.setattr("elolab.tuning.claims.position_suites.NODES_A_MOVE", 10)
     suite, stop = load_suite("othello", "othello"), StopFlag()
 
     def suites(folder: str, seed: int, threads: int) -> PositionSuites:

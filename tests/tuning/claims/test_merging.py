@@ -15,10 +15,10 @@ from elolab.engine.compiled.identity import engine_identity
 from elolab.engine.engine import StopFlag
 from elolab.engine.errors import UserError
 from elolab.tuning.claims.cells import searches_at_most
+from elolab.tuning.claims.claims_results import ClaimsResult
+from elolab.tuning.claims.claims_run import plan_of_run
+from elolab.tuning.claims.claims_spec import load_claims
 from elolab.tuning.claims.merging import known_before, merged_cells
-from elolab.tuning.claims.results import ClaimsResult
-from elolab.tuning.claims.run import plan_of_run
-from elolab.tuning.claims.spec import load_claims
 from elolab.tuning.reports.claims.report import write_claims_report
 from tests.support.small_claims import change_weights, draw_no_figures, figures, run, write_claims
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from elolab.engine.settings.configuration import read_toml
-from elolab.tuning.claims.spec import ClaimsSpec, load_claims
+from elolab.tuning.claims.claims_spec import ClaimsSpec, load_claims
 from elolab.tuning.keys.claims import EXPECTED
 
 FOLDER = Path(__file__).parents[3] / "configs" / "claims"

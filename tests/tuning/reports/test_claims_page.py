@@ -15,9 +15,9 @@ import pytest
 from elolab.engine.engine import StopFlag
 from elolab.engine.errors import UserError
 from elolab.engine.language import Catalogue
-from elolab.tuning.claims.results import ClaimsResult
-from elolab.tuning.claims.run import run_claims
-from elolab.tuning.claims.spec import load_claims
+from elolab.tuning.claims.claims_results import ClaimsResult
+from elolab.tuning.claims.claims_run import run_claims
+from elolab.tuning.claims.claims_spec import load_claims
 from elolab.tuning.reports.claims.page import PAGES, claims_page, read_kept_claims
 from elolab.tuning.reports.claims.report import claims_text, quoted_effect
 from elolab.tuning.reports.document import MESSAGES

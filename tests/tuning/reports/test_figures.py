@@ -15,11 +15,11 @@ from elolab.arena.reports.drawing.marks import CUT
 from elolab.arena.statistics.elo import Pentanomial
 from elolab.engine.language import LANGUAGES, Catalogue, columns_of
 from elolab.engine.settings.parameters import BY_NAME
+from elolab.tuning.ablation.ablation_spec import ablation_from_mapping
 from elolab.tuning.ablation.levels import level_of
 from elolab.tuning.ablation.rows import AblationRow, CombinationRow
-from elolab.tuning.ablation.spec import ablation_from_mapping
+from elolab.tuning.claims.claims_results import CellRow, ClaimsResult, PartResult, cell_row
 from elolab.tuning.claims.measures import SHARE_NAMES
-from elolab.tuning.claims.results import CellRow, ClaimsResult, PartResult, cell_row
 from elolab.tuning.keys.claims import EXPECTED
 from elolab.tuning.reports import ablation_charts as charts
 from elolab.tuning.reports import study_charts
@@ -448,7 +448,7 @@ def test_zeros_that_say_nothing_are_left_out() -> None:
 
 def test_rows_of_a_run_know_why_they_ended() -> None:
     from elolab.tuning.ablation.allocation import Allocation
-    from elolab.tuning.ablation.verdicts import Question, VerdictRule, match_estimate
+    from elolab.tuning.ablation.comparison_verdicts import Question, VerdictRule, match_estimate
 
     rule = VerdictRule(rounds=10)
 

@@ -14,10 +14,10 @@ from elolab.arena.reports.drawing.marks import draw_interval, draw_point, settle
 from elolab.arena.reports.drawing.style import GROUND, INK, LOSS, MUTED, SERIES, WIN, draw_grid
 from elolab.arena.statistics.numbers import signed
 from elolab.engine.language import Catalogue
+from elolab.tuning.claims.claims_results import CellRow, PartResult
+from elolab.tuning.claims.claims_spec import COSTS
 from elolab.tuning.claims.measures import RATIO_UNITS
-from elolab.tuning.claims.results import CellRow, PartResult
-from elolab.tuning.claims.spec import COSTS
-from elolab.tuning.claims.verdicts import (
+from elolab.tuning.claims.part_verdicts import (
     CONFIRMED,
     DEPENDS,
     NEGLIGIBLE,

@@ -38,9 +38,9 @@ from elolab.engine.errors import UserError
 from elolab.engine.language import Catalogue
 from elolab.engine.settings.configuration import read_toml
 from elolab.tuning.claims.cells import COMPLETE, DECIDED, FUTILITY
-from elolab.tuning.claims.results import CellRow, cell_row
-from elolab.tuning.claims.spec import STRENGTH
-from elolab.tuning.claims.verdicts import OPEN, PART_VERDICTS, SHOWN, UNFINISHED, stays_in_family
+from elolab.tuning.claims.claims_results import CellRow, cell_row
+from elolab.tuning.claims.claims_spec import STRENGTH
+from elolab.tuning.claims.part_verdicts import OPEN, PART_VERDICTS, SHOWN, UNFINISHED, stays_in_family
 from elolab.tuning.keys.claims import ENGINES
 from elolab.tuning.reports.claims.report import quoted_effect, range_text
 from elolab.tuning.reports.document import MESSAGES

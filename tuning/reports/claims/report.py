@@ -18,19 +18,19 @@ from elolab.arena.reports.tables import TextTable
 from elolab.arena.sequential import POWER
 from elolab.arena.statistics.numbers import INFINITY, signed
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
-from elolab.tuning.ablation.verdicts import ERROR_RATE
-from elolab.tuning.claims.measures import RATIO_UNITS
-from elolab.tuning.claims.merging import SURROUNDINGS_FILE, surroundings_text
-from elolab.tuning.claims.registration import AMENDMENT_COLUMNS
-from elolab.tuning.claims.results import (
+from elolab.tuning.ablation.comparison_verdicts import ERROR_RATE
+from elolab.tuning.claims.claims_results import (
     PART_COLUMNS,
     SEARCH_COLUMNS,
     CellRow,
     ClaimsResult,
     PartResult,
 )
-from elolab.tuning.claims.spec import OF_THRESHOLD, ClaimsSpec, Part
-from elolab.tuning.claims.verdicts import DEPENDS, EQUIVALENT, NON_INFERIOR, PART_VERDICTS, SHOWN, UNFINISHED
+from elolab.tuning.claims.claims_spec import OF_THRESHOLD, ClaimsSpec, Part
+from elolab.tuning.claims.measures import RATIO_UNITS
+from elolab.tuning.claims.merging import SURROUNDINGS_FILE, surroundings_text
+from elolab.tuning.claims.part_verdicts import DEPENDS, EQUIVALENT, NON_INFERIOR, PART_VERDICTS, SHOWN, UNFINISHED
+from elolab.tuning.claims.registration import AMENDMENT_COLUMNS
 from elolab.tuning.keys.claims import BASES, ENGINES
 from elolab.tuning.reports.claims.charts import COLUMNS, claim_chart, rows_of_column, summary_chart
 from elolab.tuning.reports.document import (

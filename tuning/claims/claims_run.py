@@ -26,8 +26,8 @@ from elolab.arena.spec import default_part
 from elolab.arena.statistics.faults import FORFEITS, faults_of
 from elolab.engine.errors import argument
 from elolab.engine.language import console
-from elolab.tuning.ablation.run import sides_of
-from elolab.tuning.ablation.verdicts import ERROR_RATE
+from elolab.tuning.ablation.ablation_run import sides_of
+from elolab.tuning.ablation.comparison_verdicts import ERROR_RATE
 from elolab.tuning.claims.cells import (
     PlayedCell,
     RunningCell,
@@ -38,6 +38,8 @@ from elolab.tuning.claims.cells import (
     key_of,
     series_of,
 )
+from elolab.tuning.claims.claims_results import CellKey, CellResult, CellRow, ClaimsResult, PartResult, scaled_margin
+from elolab.tuning.claims.claims_spec import Cell, Claim, ClaimsSpec, Part
 from elolab.tuning.claims.measures import SuiteSearches
 from elolab.tuning.claims.merging import (
     MergedPart,
@@ -47,11 +49,9 @@ from elolab.tuning.claims.merging import (
     read_merged,
     refuse_other_engines,
 )
-from elolab.tuning.claims.positions import PositionSuites, SampledPosition
+from elolab.tuning.claims.part_verdicts import DEPENDS, OPEN, SHOWN, differ, stays_in_family, verdict_of_cells
+from elolab.tuning.claims.position_suites import PositionSuites, SampledPosition
 from elolab.tuning.claims.registration import KnownElsewhere, note_positions, refuse_changes, register, surroundings_of
-from elolab.tuning.claims.results import CellKey, CellResult, CellRow, ClaimsResult, PartResult, scaled_margin
-from elolab.tuning.claims.spec import Cell, Claim, ClaimsSpec, Part
-from elolab.tuning.claims.verdicts import DEPENDS, OPEN, SHOWN, differ, stays_in_family, verdict_of_cells
 from elolab.tuning.matches import Match, MatchTable, read_openings
 
 FILE_METADATA = "claims file"

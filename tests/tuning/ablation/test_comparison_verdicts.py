@@ -18,9 +18,7 @@ from allocation_simulation import beside_equal_split, false_difference_rate, sim
 
 from elolab.arena.statistics.elo import Pentanomial, elo_of_score, score_of_elo
 from elolab.tuning.ablation.allocation import Allocation
-from elolab.tuning.ablation.factorial import GENERATORS, combination_weights, contrast_estimate, design_of
-from elolab.tuning.ablation.rows import judgements_of
-from elolab.tuning.ablation.verdicts import (
+from elolab.tuning.ablation.comparison_verdicts import (
     BETTER,
     EQUIVALENT,
     UNDECIDED,
@@ -42,6 +40,8 @@ from elolab.tuning.ablation.verdicts import (
     pairs_to_decide,
     simultaneous_interval,
 )
+from elolab.tuning.ablation.factorial import GENERATORS, combination_weights, contrast_estimate, design_of
+from elolab.tuning.ablation.rows import judgements_of
 
 # Bounds
 

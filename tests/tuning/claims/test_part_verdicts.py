@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from elolab.tuning.ablation.verdicts import analyses_of
-from elolab.tuning.claims.sequential import PlannedLooks
-from elolab.tuning.claims.verdicts import (
+from elolab.tuning.ablation.comparison_verdicts import analyses_of
+from elolab.tuning.claims.look_results import PlannedLooks
+from elolab.tuning.claims.part_verdicts import (
     CONFIRMED,
     DEPENDS,
     NEGLIGIBLE,

@@ -24,14 +24,14 @@ from typing import NamedTuple
 import numpy as np
 
 from elolab.arena.sequential import POWER
-from elolab.tuning.ablation.verdicts import (
+from elolab.tuning.ablation.comparison_verdicts import (
     FUTILITY_POWER,
     EffectEstimate,
     critical_values,
     normal_deviate,
     reach_of_t,
 )
-from elolab.tuning.claims.verdicts import OPEN, SHOWN, PartRule
+from elolab.tuning.claims.part_verdicts import OPEN, SHOWN, PartRule
 
 _NORMAL = NormalDist()
 REACH = 11.0

@@ -16,10 +16,10 @@ from elolab.arena.spec import default_part
 from elolab.engine.settings.configuration import ConfigurationError, Table, read_toml
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import Value
+from elolab.tuning.ablation.comparison_verdicts import VerdictRule, analyses_of, min_pairs, pairs_to_decide
 from elolab.tuning.ablation.factorial import GENERATORS, MAX_FACTORS, Design, Effect, design_of
 from elolab.tuning.ablation.levels import CurvePoint, read_names, switched_on
 from elolab.tuning.ablation.settings import DEFAULT_LEVEL, Settings, settings_of
-from elolab.tuning.ablation.verdicts import VerdictRule, analyses_of, min_pairs, pairs_to_decide
 from elolab.tuning.conditions import Conditions, describe, read_conditions, read_limits, shortened, value_text
 from elolab.tuning.external_engine import BUILD
 from elolab.tuning.keys.ablation import (

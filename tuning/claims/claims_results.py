@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats
 from elolab.arena.statistics.faults import FaultCount
+from elolab.tuning.claims.claims_spec import COSTS, OF_THRESHOLD, Cell, Claim, ClaimsSpec, Part
+from elolab.tuning.claims.part_verdicts import OF_CASES, OPEN, UNFINISHED, CellOutcome, PartRule
 from elolab.tuning.claims.registration import Registration
-from elolab.tuning.claims.spec import COSTS, OF_THRESHOLD, Cell, Claim, ClaimsSpec, Part
-from elolab.tuning.claims.verdicts import OF_CASES, OPEN, UNFINISHED, CellOutcome, PartRule
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from elolab.tuning.claims.measures import Searched
-    from elolab.tuning.claims.positions import SampledPosition
+    from elolab.tuning.claims.position_suites import SampledPosition
 
 CellKey = tuple[str, str, str]
 """A cell's part, engine and limit name."""

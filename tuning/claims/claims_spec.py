@@ -2,9 +2,9 @@
 limits.
 
 A table of claims (configs/claims/*.toml) gives for each part the measure, the expected direction, and the margin below
-which an effect is negligible; ``tuning.claims.verdicts`` has the resulting rule. A part is measured in the engine of
-the text that makes the claim (``then``) and in this program's own best one (``now``), at every limit of the part. One
-engine at one limit is a *cell*, with its own settings, pairs and looks.
+which an effect is negligible; ``tuning.claims.part_verdicts`` has the resulting rule. A part is measured in the engine
+of the text that makes the claim (``then``) and in this program's own best one (``now``), at every limit of the part.
+One engine at one limit is a *cell*, with its own settings, pairs and looks.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from elolab.engine.settings.configuration import ConfigurationError, Table, near
 from elolab.engine.settings.limits import LimitError, Limits
 from elolab.engine.settings.parameters import Value, by_own_names, resolve
 from elolab.engine.settings.presets import load_preset
+from elolab.tuning.ablation.ablation_spec import Comparison, Factorial, ablation_from_mapping
+from elolab.tuning.ablation.comparison_verdicts import ERROR_RATE, analyses_of
 from elolab.tuning.ablation.settings import settings_of
-from elolab.tuning.ablation.spec import Comparison, Factorial, ablation_from_mapping
-from elolab.tuning.ablation.verdicts import ERROR_RATE, analyses_of
 from elolab.tuning.claims.measures import CONVERGED_MISSES, FURTHER_PLIES, MOVE_CHANGES
 from elolab.tuning.conditions import Conditions, read_conditions
 from elolab.tuning.keys.ablation import MAX_MARGIN

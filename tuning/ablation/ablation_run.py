@@ -21,13 +21,13 @@ from elolab.arena.statistics.faults import FORFEITS, FaultCount, faults_of
 from elolab.engine.language import console
 from elolab.engine.settings.configuration import ConfigurationError
 from elolab.engine.settings.parameters import Value
+from elolab.tuning.ablation.ablation_spec import AblationSpec, Comparison
 from elolab.tuning.ablation.allocation import Allocation
+from elolab.tuning.ablation.comparison_verdicts import UNDECIDED, reach_of_comparison
 from elolab.tuning.ablation.depth_cost import DepthCost, DepthRow, cost_ratio, costs_to_depth, depth_rows
 from elolab.tuning.ablation.position_searches import PositionSearches
 from elolab.tuning.ablation.rows import AblationRow, CombinationRow, EffectRow, PlayedComparisons, frame_of
-from elolab.tuning.ablation.spec import AblationSpec, Comparison
 from elolab.tuning.ablation.speed import SpeedRow, speed_rows
-from elolab.tuning.ablation.verdicts import UNDECIDED, reach_of_comparison
 from elolab.tuning.conditions import Conditions, describe, shortened
 from elolab.tuning.engine_check import EngineCheck
 from elolab.tuning.matches import Match, MatchTable, read_openings
@@ -219,8 +219,8 @@ def ablate(spec: AblationSpec, directory: Path, **options: Unpack[RunOptions]) -
         faults = faults_of(store.ended_by(FORFEITS))
         return AblationResult(
             spec, directory, len(store), plan.games, table.counted_games(_counted(plan, counted)), costs is None,
-            rows, effects, combinations, _depths(spec, costs or []), speeds, _plans(store, spec), store.digest(),
-            engines_of(store), faults, caveats_of(store, faults),
+            rows, effects, combinations, depths_of_settings(spec, costs or []), speeds, _plans(store, spec),
+            store.digest(), engines_of(store), faults, caveats_of(store, faults),
         )  # fmt: skip
 
 
@@ -319,7 +319,7 @@ def _measured(plan: AblationPlan, run: Run) -> list[tuple[DepthCost, ...]] | Non
     return costs_to_depth(searches, sets, positions, wanted.depth, show)
 
 
-def _depths(spec: AblationSpec, costs: Sequence[Sequence[DepthCost]]) -> tuple[DepthRow, ...]:
+def depths_of_settings(spec: AblationSpec, costs: Sequence[Sequence[DepthCost]]) -> tuple[DepthRow, ...]:
     """Depth rows of each distinct setting, named as in the games, or by ``_name_of_added``."""
     names: dict[str, str] = {}
     rows: list[DepthRow] = []

@@ -32,7 +32,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from elolab.tuning.ablation.verdicts import ERROR_RATE
+from elolab.tuning.ablation.comparison_verdicts import ERROR_RATE
 from elolab.tuning.keys.claims import REFUTED_BY
 
 CONFIRMED, REFUTED, NEGLIGIBLE, DEPENDS, OPEN = "confirmed", "refuted", "negligible", "depends", "open"

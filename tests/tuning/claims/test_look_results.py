@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 
 from elolab.arena.statistics.elo import Pentanomial, score_of_elo
-from elolab.tuning.ablation.verdicts import match_estimate, reach_of_t
-from elolab.tuning.claims.sequential import LookResult, PlannedLooks
-from elolab.tuning.claims.verdicts import OPEN, PartRule
+from elolab.tuning.ablation.comparison_verdicts import match_estimate, reach_of_t
+from elolab.tuning.claims.look_results import LookResult, PlannedLooks
+from elolab.tuning.claims.part_verdicts import OPEN, PartRule
 
 LOOKS = tuple(100 * look for look in range(1, 6))
 
