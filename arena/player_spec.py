@@ -369,7 +369,7 @@ def _other_meaning(word: str, engines: EnginesFile) -> str:
 
 def is_installed(program: str) -> bool:
     """Whether the search path has a program of that name."""
-    from elolab.arena.players.contract import PlayerFault
+    from elolab.arena.players.player import PlayerFault
     from elolab.arena.players.process import find_program
 
     try:

@@ -20,7 +20,15 @@ from elolab.arena.play.executor import GameRunner
 from elolab.arena.play.live import LIVE_NAME, RunProgress
 from elolab.arena.play.store import STORE_NAME, Store, check_place
 from elolab.arena.players.interruption import Pauses, stopping_on_signals
-from elolab.arena.players.processors import OFF, AffinityError, Side, overload, overload_text, processor_count, shares
+from elolab.arena.players.processors import (
+    OFF,
+    AffinityError,
+    PlayerLoad,
+    overload,
+    overload_text,
+    processor_count,
+    shares,
+)
 from elolab.arena.provenance.record import Provenance, changed_since
 from elolab.arena.records import GameJob, GameRecord, Outcome, Pairing
 from elolab.engine.errors import UserError, argument
@@ -91,7 +99,7 @@ class Purpose:
     """The places of stored games in the schedule, recomputed after ``content`` has changed."""
     more: Mapping[str, Any] = field(default_factory=dict)
     """Further data to record."""
-    sides: tuple[Side, ...] = ()
+    sides: tuple[PlayerLoad, ...] = ()
     """The players that take part."""
     key: str = ""
     """Name of ``content`` in the store (default: ``kind``)."""

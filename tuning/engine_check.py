@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING, TextIO
 
-from elolab.arena.players.contract import PlayerFault
+from elolab.arena.players.announced_options import unknown_option
 from elolab.arena.players.detect import other_protocol
 from elolab.arena.players.event_loop import run
 from elolab.arena.players.external import ExternalPlayer
-from elolab.arena.players.options import unknown_option
+from elolab.arena.players.player import PlayerFault
 from elolab.arena.players.process import find_program
 from elolab.arena.players.registry import PlayerError, make_player
 from elolab.engine.language import console
@@ -25,7 +25,7 @@ from elolab.engine.settings.parameters import Value
 from elolab.tuning.external_engine import BUILD, setting_text
 
 if TYPE_CHECKING:
-    from elolab.arena.players.options import Option
+    from elolab.arena.players.announced_options import AnnouncedOption
     from elolab.arena.records import PlayerSpec
     from elolab.tuning.conditions import Conditions
 
@@ -36,7 +36,7 @@ class EngineCheck:
     def __init__(self, conditions: Conditions) -> None:
         assert conditions.external is not None
         self._conditions, self._engine = conditions, conditions.external
-        self._announced: dict[PlayerSpec, Mapping[str, Option] | None] = {}
+        self._announced: dict[PlayerSpec, Mapping[str, AnnouncedOption] | None] = {}
 
     def compare_builds(self, stream: TextIO) -> None:
         """Refuse builds that are the same program; report copies on ``stream``."""
@@ -83,13 +83,13 @@ class EngineCheck:
             found[name.lower()] = text
         return found
 
-    def _checked(self, option: Option, text: str, where: str) -> str:
+    def _checked(self, option: AnnouncedOption, text: str, where: str) -> str:
         try:
             return _normal(option, option.check(text))
         except PlayerFault as fault:
             raise ConfigurationError(f"{where}: {fault.text}") from None
 
-    def _ask(self, values: Mapping[str, Value]) -> Mapping[str, Option] | None:
+    def _ask(self, values: Mapping[str, Value]) -> Mapping[str, AnnouncedOption] | None:
         """The options of the engine that plays with these values, started with the base's options."""
         plain = {name: value for name, value in values.items() if not self._engine.is_option(name)}
         conditions, build = self._conditions, str(values.get(BUILD, ""))
@@ -111,7 +111,7 @@ class EngineCheck:
         return {BUILD: name} if self._engine.has_builds else {}
 
 
-async def _announced_by(spec: PlayerSpec, game: str) -> Mapping[str, Option] | None:
+async def _announced_by(spec: PlayerSpec, game: str) -> Mapping[str, AnnouncedOption] | None:
     """Start a player, read its engine's options, and end it."""
     player = make_player(spec, game)
     assert isinstance(player, ExternalPlayer)
@@ -122,7 +122,7 @@ async def _announced_by(spec: PlayerSpec, game: str) -> Mapping[str, Option] | N
         await player.close()
 
 
-def _normal(option: Option, value: str) -> str:
+def _normal(option: AnnouncedOption, value: str) -> str:
     """A canonical form of a value, so that equivalent values compare equal."""
     if option.kind == "button":
         return value or "false"  # buttons have no default, and are not pressed yet

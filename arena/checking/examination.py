@@ -12,10 +12,10 @@ from typing import Any
 from elolab.arena.checking.dialects import dialect_named
 from elolab.arena.checking.dialects.dialect import Dialect, Knowledge
 from elolab.arena.checking.findings import CheckSettings, Failed, Remark, SearchAnswer, Skipped
-from elolab.arena.checking.positions import positions_of
-from elolab.arena.players.contract import PlayerClock, PlayerFault
+from elolab.arena.checking.sample_positions import positions_of
 from elolab.arena.players.event_loop import in_thread, run
 from elolab.arena.players.external import LogDialogue
+from elolab.arena.players.player import PlayerClock, PlayerFault
 from elolab.arena.players.process import EngineProcess
 from elolab.engine.errors import UserError
 from elolab.engine.games.contract import Position

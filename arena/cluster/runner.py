@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from elolab.arena.cluster.site import ClusterError, Site, Worker, clock_problem
 from elolab.arena.cluster.worker import Chunk, Order, PlayedChunk, difference_in_files
 from elolab.arena.play.executor import TICK_SECONDS, Runner
-from elolab.arena.players.processors import Side, overload, overload_text
+from elolab.arena.players.processors import PlayerLoad, overload, overload_text
 from elolab.arena.provenance.player_files import GameFile
 from elolab.arena.provenance.sources import sources_digest
 from elolab.arena.records import GameJob, GameRecord, RunningGame
@@ -164,7 +164,7 @@ class ClusterRunner(Runner):
         warn: Callable[[str], None] = lambda text: None,
         wall_clock: bool = False,
         files: dict[GameFile, str] | None = None,
-        sides: Sequence[Side] = (),
+        sides: Sequence[PlayerLoad] = (),
     ) -> None:
         """``tick`` is called at intervals, ``warn`` with what somebody should know.
 

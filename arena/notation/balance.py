@@ -83,8 +83,8 @@ class PlayerJudge:
 
     def score(self, position: Position) -> int:
         """Points of the side to move. Raises ``OpeningError`` if the player fails twice or reports no score."""
-        from elolab.arena.players.contract import GameStopped, PlayerFault, PlayerResigned
         from elolab.arena.players.event_loop import run
+        from elolab.arena.players.player import GameStopped, PlayerFault, PlayerResigned
 
         try:
             score = run(self._asked(position))
@@ -101,7 +101,7 @@ class PlayerJudge:
         return score
 
     async def _asked(self, position: Position) -> int | None:
-        from elolab.arena.players.contract import PlayerFault
+        from elolab.arena.players.player import PlayerFault
 
         try:
             return await self._asked_once(position)

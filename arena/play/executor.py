@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from typing import Self
 
     from elolab.arena.play.dialogue_log import DialogueLog
-    from elolab.arena.players.contract import Player
     from elolab.arena.players.event_loop import LoopThread
+    from elolab.arena.players.player import Player
     from elolab.engine.engine import StopFlag
     from elolab.engine.search_statistics import SearchStatisticsSettings
 

@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from elolab.arena.players.contract import (
+from elolab.arena.players.event_loop import in_thread, run
+from elolab.arena.players.player import (
     LEVEL_SCORE,
     Fault,
     GameStopped,
@@ -30,7 +31,6 @@ from elolab.arena.players.contract import (
     Reply,
     late_move_fault,
 )
-from elolab.arena.players.event_loop import in_thread, run
 from elolab.arena.records import (
     GameJob,
     GameRecord,

@@ -16,7 +16,7 @@ from elolab.arena.play.live import Scoreboard
 from elolab.arena.play.running_elo import RunningElo
 from elolab.arena.play.stages import GameStage, StagePlan, remark_lines, time_line
 from elolab.arena.play.store import STORE_NAME, Store, StoreError
-from elolab.arena.players.processors import Side
+from elolab.arena.players.processors import PlayerLoad
 from elolab.arena.players.registry import protocol_named
 from elolab.arena.records import GameJob, Outcome, Pairing, PlayerSpec
 from elolab.arena.run import (
@@ -291,7 +291,7 @@ def purpose_of(plan: PreparedTournament) -> Purpose:
     return Purpose(
         "tournament", plan.spec.content(), plan.spec.source, check=check, key="specification",
         places=lambda store: _places(plan, store), more={"openings_digest": plan.suite.digest},
-        sides=tuple(Side.of(f"player {player.name!r}", player) for player in plan.spec.players),
+        sides=tuple(PlayerLoad.of(f"player {player.name!r}", player) for player in plan.spec.players),
     )  # fmt: skip
 
 
@@ -513,7 +513,7 @@ def describe(plan: PreparedTournament, directory: Path, concurrency: int) -> dic
 
 def _programs_missing(players: Sequence[PlayerSpec]) -> dict[str, str]:
     """External players whose program is missing, with the reason."""
-    from elolab.arena.players.contract import PlayerFault
+    from elolab.arena.players.player import PlayerFault
     from elolab.arena.players.process import find_program
 
     missing = {}

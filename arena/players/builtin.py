@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from elolab.arena.players.contract import MAX_VARIATION, Fault, PlayerClock, PlayerFault, Pondered, Reply
 from elolab.arena.players.event_loop import in_thread
+from elolab.arena.players.player import MAX_VARIATION, Fault, PlayerClock, PlayerFault, Pondered, Reply
 from elolab.arena.players.processors import Processors, pin_thread
 from elolab.arena.players.registry import Protocol
 from elolab.arena.records import BUILTIN

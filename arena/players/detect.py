@@ -149,7 +149,7 @@ class _Attempt:
     def __init__(self, program: Program, protocol: Protocol, seconds: float) -> None:
         import asyncio
 
-        from elolab.arena.players.contract import PlayerFault
+        from elolab.arena.players.player import PlayerFault
         from elolab.arena.players.process import EngineProcess
 
         self.protocol = protocol

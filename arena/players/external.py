@@ -1,7 +1,7 @@
 """The common part of players that are external programs, in any protocol.
 
 The process lives from game to game. It is replaced after a fault, or for every game with ``restart = "always"``. Each
-protocol has two classes: its session parses lines and tracks the replies that are due, and its subclass of
+protocol has two classes: its client parses lines and tracks the replies that are due, and its subclass of
 ``ExternalPlayer`` decides which lines to send.
 """
 
@@ -13,7 +13,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
-from elolab.arena.players.contract import (
+from elolab.arena.players.event_loop import in_thread
+from elolab.arena.players.player import (
     LEVEL_SCORE,
     Fault,
     GameStopped,
@@ -25,12 +26,11 @@ from elolab.arena.players.contract import (
     Reply,
     seconds_text,
 )
-from elolab.arena.players.event_loop import in_thread
 from elolab.arena.players.process import LINE_BYTES, DeadlinePassed, DialogueSink, EngineProcess, ProcessEnded
 from elolab.arena.players.processors import Processors, pin_process
 
 if TYPE_CHECKING:
-    from elolab.arena.players.options import Option
+    from elolab.arena.players.announced_options import AnnouncedOption
     from elolab.arena.records import Opening, PlayerSpec
     from elolab.engine.engine import StopFlag
     from elolab.engine.games.contract import Position
@@ -59,7 +59,7 @@ def without_history(position: Position) -> str:
     return " ".join([board, side, *(("-", "-", "0", "1") if counters else ())])
 
 
-class EngineSession(ABC):
+class ProtocolClient(ABC):
     """Tracks the replies that are due and the engine's output. Pure: text in, lines out."""
 
     def __init__(self) -> None:
@@ -101,22 +101,22 @@ class EngineSession(ABC):
         return reply
 
 
-SessionKind = TypeVar("SessionKind", bound=EngineSession)
+ClientKind = TypeVar("ClientKind", bound=ProtocolClient)
 
 
-class ExternalPlayer(ABC, Generic[SessionKind]):
-    """An external engine; see ``arena.players.contract.Player``."""
+class ExternalPlayer(ABC, Generic[ClientKind]):
+    """An external engine; see ``arena.players.player.Player``."""
 
     protocol_name: ClassVar[str]
     """Name of the protocol, for messages."""
 
-    def __init__(self, spec: PlayerSpec, game: str, make_session: Callable[[], SessionKind]) -> None:
+    def __init__(self, spec: PlayerSpec, game: str, make_client: Callable[[], ClientKind]) -> None:
         self.spec = spec
         self.name = spec.name
         self._game = game
         self._process: EngineProcess | None = None
-        self._make_session = make_session
-        self._session = make_session()
+        self._make_client = make_client
+        self._client = make_client()
         self._games = 0
         self._processors: Processors = frozenset()
         """Processors of the engine; empty leaves them to the system."""
@@ -131,7 +131,7 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
         return self._process.process_id if self._process is not None and not self._process.has_ended else None
 
     @property
-    def announced_options(self) -> Mapping[str, Option] | None:
+    def announced_options(self) -> Mapping[str, AnnouncedOption] | None:
         """Options announced by the engine started last, by name in lower case; ``None`` if the protocol has none."""
         return None
 
@@ -157,7 +157,7 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
 
     @abstractmethod
     async def _reply(self, elapsed_ns: int, position: Position) -> Reply:
-        """Read the session's answer; raises as ``move`` does."""
+        """Read the client's answer; raises as ``move`` does."""
 
     @property
     def _passes_by_itself(self) -> bool:
@@ -174,7 +174,7 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
     async def move_afresh(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int
     ) -> Reply:
-        """One more search after an answer without a move; see ``arena.players.contract.Player``."""
+        """One more search after an answer without a move; see ``arena.players.player.Player``."""
         began_ns = time.monotonic_ns() - spent_ns
         self._restart(position, moves)
         lines = await self._question(position, moves, clock, stop)
@@ -189,10 +189,10 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
         """Stop the search, or end an engine that does not obey; returns whether it moved. The engine is then idle."""
         deadline_ns = time.monotonic_ns() + LATE_ANSWER_MS * 1_000_000
         try:
-            await self._converse(self._session.stop(), deadline_ns)
+            await self._converse(self._client.stop(), deadline_ns)
         except (DeadlinePassed, ProcessEnded):
             await self._running().end()
-        return self._session.answer != ""
+        return self._client.answer != ""
 
     def hear_draw_offer(self) -> None:
         """Does nothing in protocols without draw offers."""
@@ -225,7 +225,7 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
         await self.close()
         self._starting = stop
         deadline_ns = self._start_deadline_ns()
-        self._session = self._make_session()
+        self._client = self._make_client()
         self._games = 0
         try:
             self._process = await in_thread(EngineProcess, self.spec.command, self.spec.directory, self._processors)
@@ -272,7 +272,7 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
     async def close(self) -> None:
         """End the process: politely if it is idle, at once otherwise."""
         if self._process is not None:
-            await self._process.end("quit" if self._session.is_idle else None)
+            await self._process.end("quit" if self._client.is_idle else None)
 
     # Talking.
 
@@ -287,15 +287,15 @@ class ExternalPlayer(ABC, Generic[SessionKind]):
     def _drain_unsolicited_lines(self) -> None:
         """Discard lines that have already arrived, so that they cannot be taken for the answer."""
         for line in self._running().take_unasked():
-            self._session.receive(line)
+            self._client.receive(line)
 
     async def _converse(self, lines: Sequence[str], deadline_ns: int, stop: StopFlag | None = None) -> None:
         """Send lines and read until every due reply has come."""
-        process, session = self._running(), self._session
+        process, client = self._running(), self._client
         stop = stop or self._starting
         await process.send(lines, deadline_ns)
-        while not session.is_idle:
-            session.receive(await process.read_line(deadline_ns, stop))
+        while not client.is_idle:
+            client.receive(await process.read_line(deadline_ns, stop))
 
     async def _wait_for_move(
         self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, began_ns: int

@@ -23,8 +23,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from elolab.arena.command_lines import WINDOWS_PATH
-from elolab.arena.players.contract import Fault, GameStopped, PlayerFault, plain_line
 from elolab.arena.players.event_loop import in_thread
+from elolab.arena.players.player import Fault, GameStopped, PlayerFault, plain_line
 from elolab.arena.players.processors import Processors, pin_process
 from elolab.arena.players.supervisor import SUPERVISOR, kill_group
 

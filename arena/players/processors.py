@@ -105,7 +105,7 @@ def thread_count(player: PlayerSpec) -> int:
     return max(1, counts[-1]) if counts else 1
 
 
-class Side(NamedTuple):
+class PlayerLoad(NamedTuple):
     """A player of a run with the place of its definition."""
 
     place: str
@@ -115,7 +115,7 @@ class Side(NamedTuple):
     ponders: bool = False
 
     @classmethod
-    def of(cls, place: str, player: PlayerSpec) -> Side:
+    def of(cls, place: str, player: PlayerSpec) -> PlayerLoad:
         """The side of a player."""
         return cls(place, player.limits, thread_count(player), player.ponder)
 
@@ -141,7 +141,7 @@ class Load(NamedTuple):
     is_on_wall_clock: bool
 
 
-def overload(sides: Sequence[Side], concurrency: int, processors: int, pondering_slots: int = 2) -> Load | None:
+def overload(sides: Sequence[PlayerLoad], concurrency: int, processors: int, pondering_slots: int = 2) -> Load | None:
     """The load of concurrent games if it exceeds the processors, else ``None``.
 
     A game with pondering counts as ``pondering_slots`` games. Also ``None`` if an overload is harmless: no wall clock,

@@ -17,7 +17,7 @@ from elolab.engine.settings.keys import Section
 from elolab.engine.settings.limits import Limits
 
 if TYPE_CHECKING:
-    from elolab.arena.players.contract import Player
+    from elolab.arena.players.player import Player
     from elolab.arena.records import PlayerSpec
     from elolab.engine.search_statistics import SearchStatisticsSettings
     from elolab.engine.settings.configuration import Table

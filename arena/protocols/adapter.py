@@ -14,9 +14,9 @@ from collections.abc import Coroutine, Sequence
 from pathlib import PurePath
 from typing import Any, TextIO, TypeVar
 
-from elolab.arena.players.contract import GameStopped, NoMove, PlayerClock, PlayerFault, PlayerResigned, Pondered, Reply
 from elolab.arena.players.event_loop import LoopThread
 from elolab.arena.players.external import canonical_position
+from elolab.arena.players.player import GameStopped, NoMove, PlayerClock, PlayerFault, PlayerResigned, Pondered, Reply
 from elolab.arena.protocols.ucci import UcciPlayer
 from elolab.arena.records import Opening, PlayerSpec
 from elolab.engine.engine import Clock, SearchResult, StopFlag
@@ -62,7 +62,7 @@ class AdaptedPlayer(UcciPlayer):
     @property
     def engine_name(self) -> str:
         """The engine's name, or its program's."""
-        return self._session.engine_name or self.name
+        return self._client.engine_name or self.name
 
     def forget(self) -> None:
         """Make the next search start a new game."""
@@ -89,7 +89,7 @@ class AdaptedPlayer(UcciPlayer):
         try:
             return await super()._wait_for_move(lines, clock, stop, began_ns)
         except GameStopped:
-            if not self._session.answer:
+            if not self._client.answer:
                 raise
             return time.monotonic_ns() - began_ns
 

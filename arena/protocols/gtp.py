@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from elolab.arena.players.contract import Fault, NoMove, PlayerClock, PlayerFault, PlayerResigned, Reply
-from elolab.arena.players.external import PASS, QUOTED, EngineSession, ExternalPlayer
+from elolab.arena.players.external import PASS, QUOTED, ExternalPlayer, ProtocolClient
+from elolab.arena.players.player import Fault, NoMove, PlayerClock, PlayerFault, PlayerResigned, Reply
 from elolab.arena.players.registry import Greeting, Protocol
 from elolab.engine.settings.keys import TEXTS, Section, Topic
 from elolab.engine.settings.limits import OWN_LEVEL, Limits
@@ -111,7 +111,7 @@ _NUMBERED = re.compile(r"(\d+)(?:\s+(.*))?")
 """Matches an answer's text with its number after a blank."""
 
 
-class GtpSession(EngineSession):
+class GtpClient(ProtocolClient):
     """Tracks due answers and their text. Pure: lines in, answers out.
 
     Every command is numbered. By GTP 2 the number comes right behind the sign of the answer, as in ``=17 c3``. Some
@@ -228,13 +228,13 @@ def time_left_command(limits: Limits, clock: PlayerClock | None, side: int) -> s
 # --- The player -------------------------------------------------------------------------------------------------------
 
 
-class GtpPlayer(ExternalPlayer[GtpSession]):
-    """An external engine over GTP; see ``arena.players.contract.Player``."""
+class GtpPlayer(ExternalPlayer[GtpClient]):
+    """An external engine over GTP; see ``arena.players.player.Player``."""
 
     protocol_name = "GTP"
 
     def __init__(self, spec: PlayerSpec, game: str) -> None:
-        super().__init__(spec, game, GtpSession)
+        super().__init__(spec, game, GtpClient)
         self._path: tuple[str, ...] = ()
         """Moves from the start of the game to the opening's position."""
         self._known: list[str] = []
@@ -247,11 +247,11 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
 
     async def _handshake(self, deadline_ns: int) -> None:
         """Ask for name and commands, then send the private commands of the specification."""
-        await self._converse(self._session.ask("protocol_version", "name", "version", "list_commands"), deadline_ns)
-        listed = self._session.answers[-1]
+        await self._converse(self._client.ask("protocol_version", "name", "version", "list_commands"), deadline_ns)
+        listed = self._client.answers[-1]
         self._commands = frozenset(listed.text.split()) if listed.is_success else frozenset()
         for command in commands_of(self.spec):
-            await self._converse(self._session.ask(command), deadline_ns)
+            await self._converse(self._client.ask(command), deadline_ns)
             if refusal := self._refusal():
                 raise PlayerFault("startup_failure", refusal)
         if self.spec.limits.is_timed and not self._knows("time_settings"):
@@ -276,7 +276,7 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
         self._clears_board = False
         settings = time_settings_command(self.spec.limits)
         commands = [*NEW_GAME, *([] if settings is None else [settings]), *self._moves_from(0)]
-        await self._converse(self._session.ask(*commands), deadline_ns, stop)
+        await self._converse(self._client.ask(*commands), deadline_ns, stop)
         if refusal := self._refusal():
             raise await self._failed("startup_failure", refusal)
 
@@ -297,19 +297,19 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
         genmove = f"genmove {'bw'[side]}"
         if self._clears_board:
             self._clears_board = False
-            return self._session.ask("clear_board", *self._moves_from(0), genmove)
+            return self._client.ask("clear_board", *self._moves_from(0), genmove)
         commands = self._moves_from(first)
         time_left = time_left_command(self.spec.limits, clock, side)
         if time_left is not None and self._knows("time_left") and not self._refuses_time_left:
             commands.append(time_left)
-        return self._session.ask(*commands, genmove)
+        return self._client.ask(*commands, genmove)
 
     def _restart(self, position: Position, moves: Sequence[str]) -> None:
         """Replay the whole game, because GTP has no positions."""
         self._clears_board = True
 
     async def _reply(self, elapsed_ns: int, position: Position) -> Reply:
-        answer = self._session.answers[-1]
+        answer = self._client.answers[-1]
         answered = Fault("answered", said=answer.said[:QUOTED])
         if (refusal := self._refusal()) or not answer.text:
             raise NoMove(refusal or answered, elapsed_ns)
@@ -325,7 +325,7 @@ class GtpPlayer(ExternalPlayer[GtpSession]):
 
     def _refusal(self) -> Fault | None:
         """The first refused command of the last question, with the answer; ``None`` if all succeeded."""
-        for answer in self._session.answers:
+        for answer in self._client.answers:
             if not answer.is_success and answer.command.startswith("time_left"):
                 self._refuses_time_left = True  # it only informs
             elif not answer.is_success:

@@ -10,7 +10,15 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from elolab.arena.players.contract import (
+from elolab.arena.players.external import (
+    PASS,
+    QUOTED,
+    ExternalPlayer,
+    ProtocolClient,
+    canonical_position,
+    without_history,
+)
+from elolab.arena.players.player import (
     MAX_DEPTH,
     MAX_VARIATION,
     Fault,
@@ -20,14 +28,6 @@ from elolab.arena.players.contract import (
     first_word,
     number_of,
     variation_of,
-)
-from elolab.arena.players.external import (
-    PASS,
-    QUOTED,
-    EngineSession,
-    ExternalPlayer,
-    canonical_position,
-    without_history,
 )
 from elolab.arena.players.registry import Greeting, Protocol
 from elolab.arena.protocols.gtp import PASS_WORDS
@@ -59,7 +59,7 @@ _VARIATION_MOVE = re.compile(r"[A-Za-z][1-8]|(?i:pa)|--|.")
 _NODES = re.compile(r"nodestats\s+(\d+)")
 
 
-class NBoardSession(EngineSession):
+class NBoardClient(ProtocolClient):
     """Tracks due replies and the last search's output. Pure: lines in, events out."""
 
     def __init__(self) -> None:
@@ -145,23 +145,23 @@ def _game_line(position: str, moves: Sequence[str]) -> str:
 # --- The player -------------------------------------------------------------------------------------------------------
 
 
-class NBoardPlayer(ExternalPlayer[NBoardSession]):
-    """An external engine over the NBoard protocol; see ``arena.players.contract.Player``."""
+class NBoardPlayer(ExternalPlayer[NBoardClient]):
+    """An external engine over the NBoard protocol; see ``arena.players.player.Player``."""
 
     protocol_name = "NBoard"
 
     def __init__(self, spec: PlayerSpec, game: str) -> None:
-        super().__init__(spec, game, NBoardSession)
+        super().__init__(spec, game, NBoardClient)
         self._start, self._first = "", 0
         """The position from which the game is sent, and the number of moves before it."""
 
     async def _handshake(self, deadline_ns: int) -> None:
         depth = f"set depth {self.spec.limits.depth}"
-        await self._converse(self._session.synchronise(f"nboard {VERSION}", depth), deadline_ns)
+        await self._converse(self._client.synchronise(f"nboard {VERSION}", depth), deadline_ns)
 
     async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
         self._start, self._first = canonical_position(self._game, opening.position), 0
-        await self._converse(self._session.synchronise(_game_line(self._start, opening.moves)), deadline_ns, stop)
+        await self._converse(self._client.synchronise(_game_line(self._start, opening.moves)), deadline_ns, stop)
 
     @property
     def _passes_by_itself(self) -> bool:
@@ -172,14 +172,14 @@ class NBoardPlayer(ExternalPlayer[NBoardSession]):
     ) -> list[str]:
         """``set game`` and ``go``."""
         self._drain_unsolicited_lines()
-        return self._session.think(_game_line(self._start, moves[self._first :]))
+        return self._client.think(_game_line(self._start, moves[self._first :]))
 
     def _restart(self, position: Position, moves: Sequence[str]) -> None:
         self._start, self._first = without_history(position), len(moves)
 
     async def _reply(self, elapsed_ns: int, position: Position) -> Reply:
-        reply = self._session.reply(elapsed_ns)
-        said = self._session.answer[:QUOTED]
+        reply = self._client.reply(elapsed_ns)
+        said = self._client.answer[:QUOTED]
         is_pass = reply is not None and reply.move == PASS and position.legal_moves() != [PASS]
         if is_pass or said == "===":
             raise NoMove(Fault("answered", said=said), elapsed_ns, None if reply is None else reply.score)

@@ -23,13 +23,13 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from elolab.arena.players.contract import Fault, NoMove, PlayerClock, PlayerFault, Reply, first_word, number_of
+from elolab.arena.players.announced_options import AnnouncedOption, unknown_option
 from elolab.arena.players.external import QUOTED
-from elolab.arena.players.options import Option, unknown_option
+from elolab.arena.players.player import Fault, NoMove, PlayerClock, PlayerFault, Reply, first_word, number_of
 from elolab.arena.players.process import DeadlinePassed
 from elolab.arena.players.registry import Greeting, Protocol
 from elolab.arena.protocols import uci, uci_family
-from elolab.arena.protocols.uci_family import GameLine, Information, UciFamilyPlayer, UciFamilySession
+from elolab.arena.protocols.uci_family import GameLine, Information, UciFamilyClient, UciFamilyPlayer
 from elolab.engine.settings.keys import Topic
 from elolab.engine.settings.limits import Limits
 from elolab.engine.values import MATE
@@ -101,7 +101,7 @@ _OPTION = re.compile(r"option\s+(?:name\s+)?(\S+)\s+(type\s+\w+)(.*)")
 _PLAIN_SCORE = re.compile(r"\bscore\s+([+-]?\d+)")
 
 
-def parse_option(line: str) -> Option | None:
+def parse_option(line: str) -> AnnouncedOption | None:
     """Read an ``option NAME type ...`` line, whose default comes last; ``None`` if it is not one."""
     found = _OPTION.match(line)
     if found is None:
@@ -120,12 +120,12 @@ def parse_information(line: str) -> Information:
     return information
 
 
-def option_command(option: Option, value: str) -> str:
+def option_command(option: AnnouncedOption, value: str) -> str:
     """The line that sets an option; raises ``PlayerFault`` (``startup_failure``) for an invalid value."""
     return f"setoption {option.name}" if option.kind == "button" else f"setoption {option.name} {option.check(value)}"
 
 
-def option_commands(options: Sequence[tuple[str, str]], announced: Mapping[str, Option]) -> list[str]:
+def option_commands(options: Sequence[tuple[str, str]], announced: Mapping[str, AnnouncedOption]) -> list[str]:
     """The lines that set a player's options; ``announced`` is keyed by name in lower case.
 
     Raises ``PlayerFault`` (``startup_failure``) for what the engine would not take. One that announces nothing is sent
@@ -133,7 +133,7 @@ def option_commands(options: Sequence[tuple[str, str]], announced: Mapping[str, 
     """
     commands = []
     for name, value in options:
-        option = announced.get(name.lower(), None if announced else Option(name, "string"))
+        option = announced.get(name.lower(), None if announced else AnnouncedOption(name, "string"))
         if option is None:
             raise unknown_option(name, announced)
         if option.is_told(value):
@@ -239,7 +239,7 @@ def moves_that_lose(position: Position) -> list[str]:
 # --- The conversation -------------------------------------------------------------------------------------------------
 
 
-class UcciSession(UciFamilySession):
+class UcciClient(UciFamilyClient):
     """The words of UCCI. Pure: lines in, events out."""
 
     opening = ("ucci", "ucciok")
@@ -266,7 +266,7 @@ class UcciSession(UciFamilySession):
         return super().stop()
 
     def receive(self, line: str) -> str:
-        """See ``UciFamilySession``; ignores an answer to a stop that came too late."""
+        """See ``UciFamilyClient``; ignores an answer to a stop that came too late."""
         if self._may_stray and first_word(line) == "nobestmove":
             self._may_stray = False
             self.unexpected += 1
@@ -276,16 +276,16 @@ class UcciSession(UciFamilySession):
             self._may_stray, self._is_stopping = self._is_stopping, False
         return event
 
-    def read_option(self, line: str) -> Option | None:
-        """See ``UciFamilySession``."""
+    def read_option(self, line: str) -> AnnouncedOption | None:
+        """See ``UciFamilyClient``."""
         return parse_option(line)
 
     def read_information(self, line: str) -> Information:
-        """See ``UciFamilySession``."""
+        """See ``UciFamilyClient``."""
         return parse_information(line)
 
 
-def new_game_button(options: Mapping[str, Option]) -> str:
+def new_game_button(options: Mapping[str, AnnouncedOption]) -> str:
     """The announced button for a new game; the usual one if the engine announces none."""
     name = next((name for name in NEW_GAME_BUTTONS if name in options), None)
     return NEW_GAME_BUTTONS[0] if name is None else options[name].name
@@ -294,25 +294,25 @@ def new_game_button(options: Mapping[str, Option]) -> str:
 # --- The player -------------------------------------------------------------------------------------------------------
 
 
-class UcciPlayer(UciFamilyPlayer[UcciSession]):
-    """An external engine over UCCI; see ``arena.players.contract.Player``."""
+class UcciPlayer(UciFamilyPlayer[UcciClient]):
+    """An external engine over UCCI; see ``arena.players.player.Player``."""
 
     protocol_name = "UCCI"
 
     def __init__(self, spec: PlayerSpec, game: str) -> None:
-        super().__init__(spec, game, UcciSession)
+        super().__init__(spec, game, UcciClient)
         self._unit_ms = 1
         self._draw_is_offered = False
 
     @property
-    def announced_options(self) -> Mapping[str, Option] | None:
+    def announced_options(self) -> Mapping[str, AnnouncedOption] | None:
         """As in every protocol; ``None`` if the engine announces no options, because it may still take some."""
-        return self._session.options or None
+        return self._client.options or None
 
     async def _handshake(self, deadline_ns: int) -> None:
         """Shake hands, set the options and the unit of time."""
-        await self._converse(self._session.hello(), deadline_ns)
-        announced = self._session.options
+        await self._converse(self._client.hello(), deadline_ns)
+        announced = self._client.options
         options = list(self.spec.options)
         counts_milliseconds = MILLISECONDS in announced and time_unit_of(self.spec) != "seconds"
         if counts_milliseconds:
@@ -323,15 +323,15 @@ class UcciPlayer(UciFamilyPlayer[UcciSession]):
         # Old engines do not answer the first isready; they are never asked again.
         ready_ns = min(deadline_ns, time.monotonic_ns() + READY_MS * 1_000_000)
         try:
-            await self._converse(self._session.synchronise(*option_commands(options, announced)), ready_ns)
+            await self._converse(self._client.synchronise(*option_commands(options, announced)), ready_ns)
         except DeadlinePassed:
-            self._session.do_without_isready()
+            self._client.do_without_isready()
 
     def _settle_unit(self, counts_milliseconds: bool) -> int:
         """Milliseconds in the engine's unit; raises ``PlayerFault`` if the limit cannot be expressed in it."""
         unit, limits = time_unit_of(self.spec), self.spec.limits
         if unit == "auto":
-            counts_milliseconds |= self._session.engine_name.lower().startswith(COUNT_MILLISECONDS)
+            counts_milliseconds |= self._client.engine_name.lower().startswith(COUNT_MILLISECONDS)
             unit = "milliseconds" if counts_milliseconds else "seconds"
         if unit == "milliseconds":
             return 1
@@ -348,7 +348,7 @@ class UcciPlayer(UciFamilyPlayer[UcciSession]):
         await super()._begin_game(opening, deadline_ns, stop)
 
     def _new_game_line(self) -> str:
-        return f"setoption {new_game_button(self._session.options)}"
+        return f"setoption {new_game_button(self._client.options)}"
 
     def _game_line(self, position: str) -> GameLine:
         return UcciGameLine(position) if start_of_moves(self.spec) == "capture" else GameLine(position, 0)
@@ -375,7 +375,7 @@ class UcciPlayer(UciFamilyPlayer[UcciSession]):
         return offer
 
     async def _reply(self, elapsed_ns: int, position: Position) -> Reply:
-        line, score = self._session.answer, self._session.information().score
+        line, score = self._client.answer, self._client.information().score
         words = line.split()
         if words[0] == "nobestmove":
             raise NoMove(Fault("answered", said=line[:QUOTED]), elapsed_ns, score)
@@ -385,7 +385,7 @@ class UcciPlayer(UciFamilyPlayer[UcciSession]):
 
     async def _made_move(self, elapsed_ns: int) -> Reply:
         reply = await super()._made_move(elapsed_ns)
-        return reply._replace(offers_draw=self._session.answer.split()[-1] == "draw")
+        return reply._replace(offers_draw=self._client.answer.split()[-1] == "draw")
 
 
 PROTOCOL = Protocol(

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from elolab.arena.players.contract import Fault, PlayerClock, PlayerFault
-from elolab.arena.players.options import Option, unknown_option
+from elolab.arena.players.announced_options import AnnouncedOption, unknown_option
+from elolab.arena.players.player import Fault, PlayerClock, PlayerFault
 from elolab.arena.players.registry import Greeting, Protocol
 from elolab.arena.protocols.uci_family import (
     GameLine,
     Information,
+    UciFamilyClient,
     UciFamilyPlayer,
-    UciFamilySession,
     detect_first_rank,
     parse_best_move,
     parse_information,
@@ -48,7 +48,7 @@ PONDER_OPTION = "Ponder"
 
 
 def option_commands(
-    options: Sequence[tuple[str, str]], announced: Mapping[str, Option], variant: str = ""
+    options: Sequence[tuple[str, str]], announced: Mapping[str, AnnouncedOption], variant: str = ""
 ) -> list[str]:
     """The lines that set a player's options, the variant first if there is one.
 
@@ -69,7 +69,9 @@ def option_commands(
     return commands
 
 
-def ponder_options(options: Sequence[tuple[str, str]], announced: Mapping[str, Option]) -> list[tuple[str, str]]:
+def ponder_options(
+    options: Sequence[tuple[str, str]], announced: Mapping[str, AnnouncedOption]
+) -> list[tuple[str, str]]:
     """A pondering player's options; raises ``PlayerFault`` (``startup_failure``) if the engine cannot ponder."""
     if PONDER_OPTION.lower() not in announced:
         raise PlayerFault(
@@ -153,40 +155,40 @@ def position_command(position: str, moves: Sequence[str], first_rank: int) -> st
     return GameLine(position, first_rank).command(moves)
 
 
-class UciSession(UciFamilySession):
+class UciClient(UciFamilyClient):
     """The words of UCI. Pure: lines in, events out."""
 
     opening = ("uci", "uciok")
     answers = ("bestmove",)
     remarks = " string "
 
-    def read_option(self, line: str) -> Option | None:
-        """See ``UciFamilySession``."""
+    def read_option(self, line: str) -> AnnouncedOption | None:
+        """See ``UciFamilyClient``."""
         return parse_option(line)
 
     def read_information(self, line: str) -> Information:
-        """See ``UciFamilySession``."""
+        """See ``UciFamilyClient``."""
         return parse_information(line)
 
 
-class UciPlayer(UciFamilyPlayer[UciSession]):
-    """An external engine over UCI; see ``arena.players.contract.Player``."""
+class UciPlayer(UciFamilyPlayer[UciClient]):
+    """An external engine over UCI; see ``arena.players.player.Player``."""
 
     protocol_name = "UCI"
 
     def __init__(self, spec: PlayerSpec, game: str) -> None:
-        super().__init__(spec, game, UciSession)
+        super().__init__(spec, game, UciClient)
         self._usual_go = go_command(spec.limits, None, 0)
         """The ``go`` line without a clock."""
 
     async def _handshake(self, deadline_ns: int) -> None:
         """Shake hands, set the options, learn the rank base."""
-        await self._converse(self._session.hello(), deadline_ns)
+        await self._converse(self._client.hello(), deadline_ns)
         options: Sequence[tuple[str, str]] = self.spec.options
         if self.spec.ponder:
-            options = ponder_options(options, self._session.options)
-        commands = option_commands(options, self._session.options, VARIANTS[self._game])
-        await self._converse(self._session.synchronise(*commands), deadline_ns)
+            options = ponder_options(options, self._client.options)
+        commands = option_commands(options, self._client.options, VARIANTS[self._game])
+        await self._converse(self._client.synchronise(*commands), deadline_ns)
         await self._learn_first_rank(deadline_ns)
 
     async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
@@ -212,18 +214,18 @@ class UciPlayer(UciFamilyPlayer[UciSession]):
         forced = forced_first_rank(self.spec.options)
         if forced is not None:
             self._first_rank = forced
-        elif "uci_variant" in self._session.options:
+        elif "uci_variant" in self._client.options:
             self._first_rank = 1
         if self._first_rank is not None:
             return
         from elolab.engine.games import game_named
 
         start = game_named(self._game).position()
-        await self._converse(self._session.think(position_command(start.text, (), 0), "go depth 1"), deadline_ns)
-        said = parse_best_move(self._session.answer)
+        await self._converse(self._client.think(position_command(start.text, (), 0), "go depth 1"), deadline_ns)
+        said = parse_best_move(self._client.answer)
         self._first_rank = detect_first_rank(said or "", start.legal_moves())
         if self._first_rank is None:
-            said_line = self._session.answer
+            said_line = self._client.answer
             raise PlayerFault(
                 "startup_failure",
                 f"answered {said_line!r} to the start position, which is no legal move whether ranks are counted from "

@@ -1,6 +1,6 @@
 """The common part of UCI and UCCI: how lines are read, which replies are due, and how a player asks for moves.
 
-``uci`` and ``ucci`` add what each of them sends. Everything down to ``UciFamilySession`` works on lines of text alone.
+``uci`` and ``ucci`` add what each of them sends. Everything down to ``UciFamilyClient`` works on lines of text alone.
 Source: the UCI specification (Meyer-Kahlen and Huber, 2006).
 """
 
@@ -14,7 +14,16 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
 
-from elolab.arena.players.contract import (
+from elolab.arena.players.announced_options import AnnouncedOption
+from elolab.arena.players.external import (
+    LATE_ANSWER_MS,
+    QUOTED,
+    ExternalPlayer,
+    ProtocolClient,
+    canonical_position,
+    without_history,
+)
+from elolab.arena.players.player import (
     MAX_DEPTH,
     MAX_VARIATION,
     VARIATION_LENGTH,
@@ -28,15 +37,6 @@ from elolab.arena.players.contract import (
     plain_line,
     variation_of,
 )
-from elolab.arena.players.external import (
-    LATE_ANSWER_MS,
-    QUOTED,
-    EngineSession,
-    ExternalPlayer,
-    canonical_position,
-    without_history,
-)
-from elolab.arena.players.options import Option
 from elolab.arena.players.process import DeadlinePassed, ProcessEnded
 from elolab.engine.values import BAN_BOUND, MATE, MAX_PLY
 
@@ -52,7 +52,7 @@ _PARTS = ("default", "min", "max", "var")
 """Words that begin the parts of an announced option, in any order."""
 
 
-def parse_option(line: str) -> Option | None:
+def parse_option(line: str) -> AnnouncedOption | None:
     """Read an ``option name ... type ...`` line; ``None`` if it is not one."""
     words = line.split()
     if words[:2] != ["option", "name"] or "type" not in words[3:-1]:
@@ -61,7 +61,7 @@ def parse_option(line: str) -> Option | None:
     kind = words[place + 1]
     parts = _parts(words[place + 2 :], ("default",) if kind == "string" else _PARTS)
     low, high = (parts[key][-1] if kind == "spin" and key in parts else "" for key in ("min", "max"))
-    return Option(
+    return AnnouncedOption(
         " ".join(words[2:place]),
         kind,
         parts["default"][0] if "default" in parts else "",
@@ -228,7 +228,7 @@ class GameLine:
 # --- The conversation -------------------------------------------------------------------------------------------------
 
 
-class UciFamilySession(EngineSession):
+class UciFamilyClient(ProtocolClient):
     """Tracks due replies and the last search's output; each protocol has its own words."""
 
     opening: ClassVar[tuple[str, str]]
@@ -240,13 +240,13 @@ class UciFamilySession(EngineSession):
 
     def __init__(self) -> None:
         super().__init__()
-        self.options: dict[str, Option] = {}
+        self.options: dict[str, AnnouncedOption] = {}
         """Keyed by name in lower case."""
         self._scored = ""
         self._counted = ""
 
     @abstractmethod
-    def read_option(self, line: str) -> Option | None:
+    def read_option(self, line: str) -> AnnouncedOption | None:
         """Read a line that announces an option; ``None`` if it is not one."""
 
     @abstractmethod
@@ -321,22 +321,22 @@ class UciFamilySession(EngineSession):
 
 # --- The player -------------------------------------------------------------------------------------------------------
 
-Kind = TypeVar("Kind", bound=UciFamilySession)
+Kind = TypeVar("Kind", bound=UciFamilyClient)
 
 
 class UciFamilyPlayer(ExternalPlayer[Kind]):
-    """An external engine over UCI or UCCI; see ``arena.players.contract.Player``."""
+    """An external engine over UCI or UCCI; see ``arena.players.player.Player``."""
 
-    def __init__(self, spec: PlayerSpec, game: str, make_session: Callable[[], Kind]) -> None:
-        super().__init__(spec, game, make_session)
+    def __init__(self, spec: PlayerSpec, game: str, make_client: Callable[[], Kind]) -> None:
+        super().__init__(spec, game, make_client)
         self._first_rank: int | None = None
         self._line = GameLine("", 0)
         self._reading: Fault | None = None
 
     @property
-    def announced_options(self) -> Mapping[str, Option] | None:
+    def announced_options(self) -> Mapping[str, AnnouncedOption] | None:
         """Options announced by the engine started last, by name in lower case."""
-        return self._session.options
+        return self._client.options
 
     @abstractmethod
     def _game_line(self, position: str) -> GameLine:
@@ -352,7 +352,7 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
 
     async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
         self._line = self._game_line(canonical_position(self._game, opening.position))
-        await self._converse(self._session.synchronise(self._new_game_line()), deadline_ns, stop)
+        await self._converse(self._client.synchronise(self._new_game_line()), deadline_ns, stop)
 
     async def _question(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag
@@ -364,7 +364,7 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
     ) -> list[str]:
         self._drain_unsolicited_lines()
         line = self._line.command_after(moves[:-1], moves[-1]) if ponder else self._line.command(moves)
-        return self._session.think(line, *self._go(position, clock, ponder=ponder))
+        return self._client.think(line, *self._go(position, clock, ponder=ponder))
 
     def _restart(self, position: Position, moves: Sequence[str]) -> None:
         """Begin the game's lines with the position as a FEN without moves, from now on."""
@@ -388,7 +388,7 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
             return await self._search([self._ponder_hit()], position, clock, stop, began_ns)
         deadline_ns = began_ns + self._allowance_ms(clock) * 1_000_000  # its own time: nobody waits for it but itself
         try:
-            await self._converse(self._session.stop(), deadline_ns, stop)
+            await self._converse(self._client.stop(), deadline_ns, stop)
         except DeadlinePassed:
             raise await self._failed("no_answer", Fault("pondered_on")) from None
         except ProcessEnded:
@@ -400,17 +400,17 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
 
     async def stop_pondering(self) -> None:
         """Send ``stop`` and discard the answer."""
-        if self.process_id is not None and not self._session.is_idle:
+        if self.process_id is not None and not self._client.is_idle:
             await self._halt()
 
     async def _reply(self, elapsed_ns: int, position: Position) -> Reply:
         return await self._made_move(elapsed_ns)
 
     async def _made_move(self, elapsed_ns: int) -> Reply:
-        line = self._session.answer
+        line = self._client.answer
         first_rank = self._first_rank or 0
         said = parse_best_move(line)
-        score, depth, nodes = self._session.information()
+        score, depth, nodes = self._client.information()
         if said is None:
             raise NoMove(Fault("answered", said=line[:QUOTED]), elapsed_ns, score)
         move = read_move(said, first_rank)
@@ -419,7 +419,7 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
         expected = parse_ponder_move(line) if self.spec.ponder else None
         if expected is not None:
             expected = read_move(expected, first_rank)
-        variation = read_variation(self._session.variation, first_rank)
+        variation = read_variation(self._client.variation, first_rank)
         return Reply(
             move, score, depth, nodes, elapsed_ns, line, expected, self._reading, principal_variation=variation
         )

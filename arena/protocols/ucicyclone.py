@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from elolab.arena.players.contract import PlayerFault
+from elolab.arena.players.player import PlayerFault
 from elolab.arena.players.registry import Protocol
 from elolab.arena.protocols.uci import KEYS, RANKS_OPTION, UciPlayer, read_keys
 from elolab.arena.protocols.uci_family import GameLine
@@ -27,7 +27,7 @@ def mistake_in(spec: PlayerSpec) -> str:
 
 
 class UciCyclonePlayer(UciPlayer):
-    """An external engine over UCI-Cyclone; see ``arena.players.contract.Player``."""
+    """An external engine over UCI-Cyclone; see ``arena.players.player.Player``."""
 
     protocol_name = "UCI-Cyclone"
 
@@ -41,7 +41,7 @@ class UciCyclonePlayer(UciPlayer):
 
     async def _learn_first_rank(self, deadline_ns: int) -> None:
         """Nothing to learn, but that it is the dialect."""
-        if "uci_variant" in self._session.options:
+        if "uci_variant" in self._client.options:
             raise PlayerFault(
                 "startup_failure", 'has an option UCI_Variant, so it is no engine of the dialect; give protocol = "uci"'
             )

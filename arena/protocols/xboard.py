@@ -31,7 +31,10 @@ import time
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from elolab.arena.players.contract import (
+from elolab.arena.players.announced_options import AnnouncedOption, unknown_option
+from elolab.arena.players.event_loop import in_thread
+from elolab.arena.players.external import QUOTED, ExternalPlayer, ProtocolClient, without_history
+from elolab.arena.players.player import (
     MAX_DEPTH,
     VARIATION_LENGTH,
     Fault,
@@ -43,9 +46,6 @@ from elolab.arena.players.contract import (
     number_of,
     variation_of,
 )
-from elolab.arena.players.event_loop import in_thread
-from elolab.arena.players.external import QUOTED, EngineSession, ExternalPlayer, without_history
-from elolab.arena.players.options import Option, unknown_option
 from elolab.arena.players.process import DeadlinePassed, ProcessEnded
 from elolab.arena.players.registry import Greeting, Protocol
 from elolab.arena.protocols import uci
@@ -107,7 +107,7 @@ def parse_features(line: str) -> list[tuple[str, str]]:
     return [(name, quoted or plain) for name, quoted, plain in _FEATURE.findall(line.partition("feature")[2])]
 
 
-def parse_option(text: str) -> Option | None:
+def parse_option(text: str) -> AnnouncedOption | None:
     """An option from the value of the feature ``option``; ``None`` if it is none."""
     found = _OPTION.fullmatch(text)
     if found is None:
@@ -116,16 +116,16 @@ def parse_option(text: str) -> Option | None:
     name = name.strip()
     kind = _KINDS.get(kind, kind)
     if kind == "check":
-        return Option(name, kind, "true" if rest.strip() == "1" else "false")
+        return AnnouncedOption(name, kind, "true" if rest.strip() == "1" else "false")
     if kind == "spin":
         numbers = re.findall(r"-?\d+", rest)
         low, high = (number_of(number, 2**64) for number in numbers[1:3]) if len(numbers) > 2 else (None, None)
-        return Option(name, kind, numbers[0] if numbers else "", low, high)
+        return AnnouncedOption(name, kind, numbers[0] if numbers else "", low, high)
     if kind == "combo":
         choices = [choice.strip() for choice in rest.split("///")]
         default = next((choice[1:] for choice in choices if choice.startswith("*")), choices[0])
-        return Option(name, kind, default, choices=tuple(choice.removeprefix("*") for choice in choices))
-    return Option(name, kind, rest)
+        return AnnouncedOption(name, kind, default, choices=tuple(choice.removeprefix("*") for choice in choices))
+    return AnnouncedOption(name, kind, rest)
 
 
 def parse_thinking(line: str) -> Information:
@@ -186,7 +186,7 @@ def is_answer(line: str) -> bool:
 # --- Writing lines ----------------------------------------------------------------------------------------------------
 
 
-def option_command(option: Option, value: str) -> str:
+def option_command(option: AnnouncedOption, value: str) -> str:
     """The line that sets an option; raises ``PlayerFault`` (``startup_failure``) for an invalid value."""
     if option.kind == "button":
         return f"option {option.name}"
@@ -194,10 +194,10 @@ def option_command(option: Option, value: str) -> str:
     return f"option {option.name}={int(checked == 'true') if option.kind == 'check' else checked}"
 
 
-def all_options(announced: Mapping[str, Option], features: Mapping[str, str]) -> dict[str, Option]:
+def all_options(announced: Mapping[str, AnnouncedOption], features: Mapping[str, str]) -> dict[str, AnnouncedOption]:
     """The options by name in lower case, ``memory`` and ``cores`` among them where the features of these names are."""
     own = {
-        name: Option(name, "spin", low=1, high=2**31)
+        name: AnnouncedOption(name, "spin", low=1, high=2**31)
         for name, feature in (("memory", "memory"), ("cores", "smp"))
         if features.get(feature) == "1"
     }
@@ -205,7 +205,7 @@ def all_options(announced: Mapping[str, Option], features: Mapping[str, str]) ->
 
 
 def option_commands(
-    options: Sequence[tuple[str, str]], announced: Mapping[str, Option], features: Mapping[str, str]
+    options: Sequence[tuple[str, str]], announced: Mapping[str, AnnouncedOption], features: Mapping[str, str]
 ) -> list[str]:
     """The lines that set a player's options, ``memory`` and ``cores`` among them where the engine has these.
 
@@ -284,13 +284,13 @@ def edit_commands(position: str, first_rank: int) -> list[str]:
 # --- The conversation -------------------------------------------------------------------------------------------------
 
 
-class XboardSession(EngineSession):
+class XboardClient(ProtocolClient):
     """Tracks due replies and the engine's output. Pure: lines in, events out."""
 
     def __init__(self) -> None:
         super().__init__()
         self.features: dict[str, str] = {}
-        self.options: dict[str, Option] = {}
+        self.options: dict[str, AnnouncedOption] = {}
         """Keyed by name in lower case."""
         self.needs_time = False
         """Set while it asks for more time (``done=0``)."""
@@ -397,7 +397,7 @@ class XboardSession(EngineSession):
         return parse_variation(self._thinking, first_rank)
 
     @property
-    def all_options(self) -> dict[str, Option]:
+    def all_options(self) -> dict[str, AnnouncedOption]:
         """The options by name in lower case, with ``memory`` and ``cores`` if the engine has features for them."""
         return all_options(self.options, self.features)
 
@@ -425,13 +425,13 @@ class XboardSession(EngineSession):
 # --- The player -------------------------------------------------------------------------------------------------------
 
 
-class XboardPlayer(ExternalPlayer[XboardSession]):
-    """An external engine over the xboard protocol; see ``arena.players.contract.Player``."""
+class XboardPlayer(ExternalPlayer[XboardClient]):
+    """An external engine over the xboard protocol; see ``arena.players.player.Player``."""
 
     protocol_name = "xboard"
 
     def __init__(self, spec: PlayerSpec, game: str) -> None:
-        super().__init__(spec, game, XboardSession)
+        super().__init__(spec, game, XboardClient)
         self._first_rank = forced_first_rank(spec.options) or 0
         self._refuses_setboard = False
         self._path: tuple[str, ...] = ()
@@ -447,42 +447,42 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         """Set while its current control has fewer moves than the next one."""
 
     @property
-    def announced_options(self) -> Mapping[str, Option] | None:
+    def announced_options(self) -> Mapping[str, AnnouncedOption] | None:
         """Options announced by the engine started last, by name in lower case."""
-        return self._session.all_options
+        return self._client.all_options
 
     async def _handshake(self, deadline_ns: int) -> None:
         """Learn the features, set the options."""
         await self._learn_features(deadline_ns)
-        session = self._session
-        session.check_variant(self._game)
-        if self.spec.limits.nodes is not None and not session.has("nps"):
+        client = self._client
+        client.check_variant(self._game)
+        if self.spec.limits.nodes is not None and not client.has("nps"):
             raise PlayerFault(
                 "startup_failure",
                 f"cannot receive limit = {str(self.spec.limits)!r}: it has no feature nps=1, without which xboard "
                 "knows no nodes; give a depth or a time",
             )
-        commands = option_commands(self.spec.options, session.options, session.features)
-        await self._converse(session.synchronise(*session.acknowledgements(), *commands), deadline_ns)
+        commands = option_commands(self.spec.options, client.options, client.features)
+        await self._converse(client.synchronise(*client.acknowledgements(), *commands), deadline_ns)
 
     async def _learn_features(self, deadline_ns: int) -> None:
         """Wait for the features: for the usual time, or longer if the engine asks for it."""
-        session = self._session
-        await self._running().send(session.hello(), deadline_ns)
-        while not session.is_idle:
-            is_patient = session.needs_time or not session.features
+        client = self._client
+        await self._running().send(client.hello(), deadline_ns)
+        while not client.is_idle:
+            is_patient = client.needs_time or not client.features
             usual_ns = time.monotonic_ns() + FEATURES_MS * 1_000_000
             until_ns = deadline_ns if is_patient else min(deadline_ns, usual_ns)
             try:
-                session.receive(await self._running().read_line(until_ns, self._starting))
+                client.receive(await self._running().read_line(until_ns, self._starting))
             except DeadlinePassed:
                 if is_patient:
                     raise
-                session.take_for_done()
+                client.take_for_done()
 
     async def new_game(self, opening: Opening, stop: StopFlag) -> None:
         """Begin a game, in a new process if the engine asked for that (``reuse=0``)."""
-        if self._games > 0 and self._session.features.get("reuse") == "0":
+        if self._games > 0 and self._client.features.get("reuse") == "0":
             await self.close()
         await super().new_game(opening, stop)
 
@@ -500,7 +500,7 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
                 raise PlayerFault("startup_failure", f"{self.name}: {_miscounted(self.spec.limits, len(told))}")
         self._known = [*self._path, *opening.moves]
         self._plays = self._draw_is_offered = self._counts_short = self._restarts = False
-        self._session.take_offer()
+        self._client.take_offer()
         await self._watch_new_game([*setting_up, *self._move_lines(told)], deadline_ns, stop)
         refusal = self._refusal()
         if not refusal:
@@ -518,11 +518,11 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
             "new", f"variant {VARIANTS[self._game]}", "force", "hard" if self.spec.ponder else "easy", "post",
             *limit_commands(self.spec.limits, self.spec.watchdog_ms, moves_to_go), *opening,
         ]  # fmt: skip
-        await self._converse(self._session.synchronise(*commands), deadline_ns, stop)
+        await self._converse(self._client.synchronise(*commands), deadline_ns, stop)
         # What was claimed before this is about the game before. Without ping, that is what has come by now.
-        if not self._session.has("ping"):
+        if not self._client.has("ping"):
             self._drain_unsolicited_lines()
-        self._session.claim = ""
+        self._client.claim = ""
 
     async def _setting_up(self, position: str) -> list[str]:
         """The lines that set up an opening's position; moves that lead there are put into ``_path`` instead."""
@@ -533,7 +533,7 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         if position == game.start:
             return []
         if self._has_setboard:
-            return [setboard_command(game.position(position).text, self._session.engine_name)]
+            return [setboard_command(game.position(position).text, self._client.engine_name)]
         path = await in_thread(game.moves_to, position)
         if path is not None:
             self._path = path
@@ -544,18 +544,18 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
 
     @property
     def _has_setboard(self) -> bool:
-        return self._session.has("setboard") and not self._refuses_setboard
+        return self._client.has("setboard") and not self._refuses_setboard
 
     def _move_lines(self, moves: Sequence[str]) -> list[str]:
-        return self._session.move_lines(moves, self._first_rank)
+        return self._client.move_lines(moves, self._first_rank)
 
     def _refusal(self) -> str:
         """The line that refuses essential input; empty if the engine accepted everything."""
-        return next(filter(is_refusal, self._session.complaints), "")
+        return next(filter(is_refusal, self._client.complaints), "")
 
     def hear_draw_offer(self) -> None:
         """Send the offer before the engine thinks."""
-        self._draw_is_offered = self._session.features.get("draw") != "0"
+        self._draw_is_offered = self._client.features.get("draw") != "0"
 
     async def _question(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag
@@ -570,7 +570,7 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         if not self._restarts:
             self._drain_unsolicited_lines()
             self._take_resignation(side)
-        if self._plays and len(new) == 1 and not self._session.claim and not self._begins_afresh(clock):
+        if self._plays and len(new) == 1 and not self._client.claim and not self._begins_afresh(clock):
             lines = self._move_lines(new)
         else:
             if not self._begins_afresh(clock):
@@ -581,7 +581,7 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
             lines = ["go"]
         self._plays = self.spec.ponder
         offer, self._draw_is_offered = ["draw"] if self._draw_is_offered else [], False
-        return self._session.think(*offer, *self._session.clock_lines(clock), *lines)
+        return self._client.think(*offer, *self._client.clock_lines(clock), *lines)
 
     def _restart(self, position: Position, moves: Sequence[str]) -> None:
         """Send the position by ``setboard`` in the next question; raises ``NoMove`` if the engine lacks it."""
@@ -591,19 +591,19 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
 
     def _take_resignation(self, side: int) -> None:
         """Raise the exception of a resignation if the engine, which plays this side, has resigned out of turn."""
-        if self._session.has_resigned(side):
-            raise self._resignation(self._session.claim, 0, self._session.information().score)
+        if self._client.has_resigned(side):
+            raise self._resignation(self._client.claim, 0, self._client.information().score)
 
     def _begins_afresh(self, clock: PlayerClock | None) -> bool:
         """Whether the position must be sent as a new game's, and can be."""
         is_miscounting = (
             self._counts_short and clock is not None and clock.moves_to_go == self.spec.limits.moves_per_control
         )
-        return self._has_setboard and (self._restarts or is_miscounting or self._session.claim != "")
+        return self._has_setboard and (self._restarts or is_miscounting or self._client.claim != "")
 
     async def _tell(self, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> None:
         """Let the engine watch moves, and wait until it has; no clock runs."""
-        asked = self._session.synchronise("force", *self._move_lines(moves))
+        asked = self._client.synchronise("force", *self._move_lines(moves))
         await self._be_heard(self._converse(asked, self._deadline_ns(clock), stop), " ".join(moves))
 
     async def _tell_afresh(self, position: Position, clock: PlayerClock | None, stop: StopFlag) -> None:
@@ -617,7 +617,7 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
 
     def _fresh(self, position: Position) -> str:
         """The line that sets up a position as a new game's."""
-        return setboard_command(without_history(position), self._session.engine_name)
+        return setboard_command(without_history(position), self._client.engine_name)
 
     def _deadline_ns(self, clock: PlayerClock | None) -> int:
         return time.monotonic_ns() + self._allowance_ms(clock) * 1_000_000
@@ -634,7 +634,7 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
             raise NoMove(Fault("refused", said=self._refusal()[:QUOTED], command=told))
 
     async def _reply(self, elapsed_ns: int, position: Position) -> Reply:
-        line, information = self._session.answer, self._session.information()
+        line, information = self._client.answer, self._client.information()
         score, side = information.score, position.side_to_move
         result = _RESULT.match(line)
         if first_word(line) == "resign" or (result is not None and result.group(1) == LOSSES[side]):
@@ -648,15 +648,15 @@ class XboardPlayer(ExternalPlayer[XboardSession]):
         self._known.append(move)
         return Reply(
             move, score, information.depth, information.nodes, elapsed_ns, line,
-            reading=Fault("ranks_from", rank=self._first_rank), offers_draw=self._session.take_offer(),
-            principal_variation=self._session.variation(self._first_rank),
+            reading=Fault("ranks_from", rank=self._first_rank), offers_draw=self._client.take_offer(),
+            principal_variation=self._client.variation(self._first_rank),
         )  # fmt: skip
 
     async def _overdue(self, clock: PlayerClock | None, began_ns: int) -> Exception:
         """An engine that ignores ``?`` is late; one that claimed a result and cannot be corrected makes no move."""
-        if self._session.claim:
+        if self._client.claim:
             await self._halt()
-            what = Fault("claimed", said=self._session.claim[:QUOTED])
+            what = Fault("claimed", said=self._client.claim[:QUOTED])
             return NoMove(what, time.monotonic_ns() - began_ns)
         if not self.spec.limits.is_timed:
             return await super()._overdue(clock, began_ns)

@@ -12,7 +12,7 @@ import os
 import stat
 from typing import TYPE_CHECKING, NamedTuple
 
-from elolab.arena.players.contract import PlayerFault
+from elolab.arena.players.player import PlayerFault
 from elolab.arena.players.process import find_program
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from elolab.arena.files import FileError, replace_file
 from elolab.arena.notation.pgn import date_of, round_of
-from elolab.arena.players.contract import MAX_VARIATION
+from elolab.arena.players.player import MAX_VARIATION
 from elolab.arena.records import GameRecord, MoveRecord
 from elolab.arena.reports.details import details_of_game, fault_of_game
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, GameWords, game_words, messages_of

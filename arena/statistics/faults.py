@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from elolab.arena.players.contract import Fault, late_move_fault, stored_fault
+from elolab.arena.players.player import Fault, late_move_fault, stored_fault
 from elolab.arena.records import GameRecord
 from elolab.engine.language import DEFAULT_LANGUAGE
 

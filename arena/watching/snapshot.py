@@ -50,7 +50,7 @@ from elolab.arena.play.live import LIVE_NAME
 from elolab.arena.play.running_elo import RunningElo
 from elolab.arena.play.store import STORE_NAME, Store, StoreFailure
 from elolab.arena.play.tournament_run import withdrawals_of
-from elolab.arena.players.contract import Fault
+from elolab.arena.players.player import Fault
 from elolab.arena.records import GameRecord, Opening, Outcome, Pairing, points_of
 from elolab.arena.run import kind_in
 from elolab.arena.schedule import Withdrawal, format_of, planned_games

@@ -142,7 +142,7 @@ def _list() -> int:
 
 def _settings(arguments: argparse.Namespace) -> CheckSettings:
     """Read the settings; raises ``UserError`` for invalid ones."""
-    from elolab.arena.players.contract import PlayerFault
+    from elolab.arena.players.player import PlayerFault
     from elolab.arena.players.process import find_program
     from elolab.arena.players.registry import protocol_named
     from elolab.engine.errors import UserError

@@ -139,7 +139,7 @@ def _player_over_some_protocol(entry: dict[str, Any], game: str | None) -> tuple
 
 def _missing(player: PlayerSpec) -> str:
     """Why a player's program cannot be started; empty if it exists."""
-    from elolab.arena.players.contract import PlayerFault
+    from elolab.arena.players.player import PlayerFault
     from elolab.arena.players.process import find_program
 
     try:
@@ -151,8 +151,8 @@ def _missing(player: PlayerSpec) -> str:
 
 def _start(player: PlayerSpec, game: str) -> str:
     """Start and end a player; returns the problem, or an empty text."""
-    from elolab.arena.players.contract import PlayerFault
     from elolab.arena.players.event_loop import run as wait_for
+    from elolab.arena.players.player import PlayerFault
     from elolab.arena.players.registry import make_player
 
     started = make_player(player, game)

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from elolab.arena.play.game import play_game
-from elolab.arena.players.contract import PlayerFault
 from elolab.arena.players.event_loop import run
+from elolab.arena.players.player import PlayerFault
 from elolab.arena.players.process import find_program
 from elolab.arena.players.registry import make_player, protocol_named
 from elolab.arena.records import GameJob, GameRecord, MoveRecord, Opening, Pairing, PlayerSpec

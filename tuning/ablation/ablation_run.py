@@ -13,7 +13,7 @@ from elolab.arena.play.estimates import estimated_game_seconds
 from elolab.arena.play.stages import GameStage, StagePlan
 from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.player_spec import MAX_NAME_LENGTH
-from elolab.arena.players.processors import Side
+from elolab.arena.players.processors import PlayerLoad
 from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats, caveats_of
 from elolab.arena.records import Pairing
 from elolab.arena.run import Purpose, Run, RunOptions, engines_of, was_begun
@@ -180,10 +180,10 @@ def purpose_of(plan: AblationPlan) -> Purpose:
     return Purpose("ablation", content, source, ("comparisons",), lengths, more=more, sides=sides)
 
 
-def sides_of(place: str, conditions: Conditions, comparison: Comparison) -> tuple[Side, Side]:
+def sides_of(place: str, conditions: Conditions, comparison: Comparison) -> tuple[PlayerLoad, PlayerLoad]:
     """The two sides of a comparison; ``place`` names it in errors."""
     match = match_of(conditions, comparison, (), ())
-    return Side.of(place, match.variant), Side.of(place, match.reference)
+    return PlayerLoad.of(place, match.variant), PlayerLoad.of(place, match.reference)
 
 
 def ablate(spec: AblationSpec, directory: Path, **options: Unpack[RunOptions]) -> AblationResult:

@@ -24,7 +24,7 @@ from elolab.arena.notation.openings import Suite
 from elolab.arena.play.estimates import estimated_game_seconds
 from elolab.arena.play.stages import GameStage, StagePlan
 from elolab.arena.play.store import STORE_NAME, Store
-from elolab.arena.players.processors import Side
+from elolab.arena.players.processors import PlayerLoad
 from elolab.arena.records import BUILTIN, GameConditions, PlayerSpec, digest_of
 from elolab.arena.run import Purpose, Run, RunOptions, engines_of
 from elolab.arena.statistics.elo import Pentanomial
@@ -318,7 +318,7 @@ def fit_evaluation(
 def purpose_of(spec: FitSpec, start: Weights) -> Purpose:
     """The run's purpose: the same fit from the weights ``start``; only the fields in ``LENGTHS`` may differ."""
     more = {SPECIFICATION_METADATA: spec.as_asked()}
-    sides = (Side("--limit", spec.limits), *(Side("--match-limit", limits) for limits in spec.match_limits))
+    sides = (PlayerLoad("--limit", spec.limits), *(PlayerLoad("--match-limit", limits) for limits in spec.match_limits))
     return Purpose(KIND, spec.content(start), "the command", lengths=LENGTHS, more=more, sides=sides)
 
 

@@ -13,7 +13,7 @@ from elolab.arena.notation.openings import Suite
 from elolab.arena.play.estimates import estimated_game_seconds
 from elolab.arena.play.stages import GameStage, StagePlan
 from elolab.arena.play.store import STORE_NAME, Store
-from elolab.arena.players.processors import Side
+from elolab.arena.players.processors import PlayerLoad
 from elolab.arena.run import Purpose, RunError, plain
 from elolab.arena.sequential import Reach, reach_of_test
 from elolab.engine.language import console
@@ -160,7 +160,7 @@ def purpose_of(plan: TuningPlan) -> Purpose:
     lengths += spec.keys_without_effect  # older versions accepted and recorded any value
     return Purpose(
         KIND, content, source, lengths=lengths, more={FILE_METADATA: [spec.text, str(Path(source).resolve())]},
-        sides=tuple(Side.of(place, spec.conditions.player({}, limits)) for place, limits in _limits_of(spec)),
+        sides=tuple(PlayerLoad.of(place, spec.conditions.player({}, limits)) for place, limits in _limits_of(spec)),
     )  # fmt: skip
 
 

@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from elolab.arena.checking.dialects.dialect import Dialect
 
 _CLASSES = {
-    "uci": ("elolab.arena.checking.dialects.uci", "UciDialect"),
-    "ucicyclone": ("elolab.arena.checking.dialects.uci", "UciCycloneDialect"),
-    "ucci": ("elolab.arena.checking.dialects.uci", "UcciDialect"),
-    "xboard": ("elolab.arena.checking.dialects.xboard", "XboardDialect"),
-    "gtp": ("elolab.arena.checking.dialects.othello", "GtpDialect"),
-    "nboard": ("elolab.arena.checking.dialects.othello", "NBoardDialect"),
+    "uci": ("elolab.arena.checking.dialects.uci_dialect", "UciDialect"),
+    "ucicyclone": ("elolab.arena.checking.dialects.uci_dialect", "UciCycloneDialect"),
+    "ucci": ("elolab.arena.checking.dialects.uci_dialect", "UcciDialect"),
+    "xboard": ("elolab.arena.checking.dialects.xboard_dialect", "XboardDialect"),
+    "gtp": ("elolab.arena.checking.dialects.othello_dialects", "GtpDialect"),
+    "nboard": ("elolab.arena.checking.dialects.othello_dialects", "NBoardDialect"),
 }
 
 DIALECTS = tuple(_CLASSES)

@@ -1,6 +1,6 @@
 """A conversation with a program under examination; each protocol is a subclass that says what differs.
 
-The session of the protocol's players (``arena.protocols``) writes and reads the lines. Silence and sudden ends of the
+The client of the protocol's players (``arena.protocols``) writes and reads the lines. Silence and sudden ends of the
 program raise ``Failed``; what a protocol lacks raises ``Skipped``.
 """
 
@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
 from elolab.arena.checking.findings import CheckSettings, Failed, SearchAnswer, SearchLine, Skipped
-from elolab.arena.players.contract import PlayerClock, PlayerFault, first_word
-from elolab.arena.players.external import EngineSession
-from elolab.arena.players.options import Option
+from elolab.arena.players.announced_options import AnnouncedOption
+from elolab.arena.players.external import ProtocolClient
+from elolab.arena.players.player import PlayerClock, PlayerFault, first_word
 from elolab.arena.players.process import DeadlinePassed, EngineProcess, ProcessEnded
 from elolab.arena.protocols import uci_family
 from elolab.engine.games.contract import Position
@@ -32,7 +32,7 @@ RESOURCES = {
 }
 """Names of the options for the transposition table (in MiB) and for threads among engines, in lower case."""
 
-SessionKind = TypeVar("SessionKind", bound=EngineSession)
+ClientKind = TypeVar("ClientKind", bound=ProtocolClient)
 
 
 @dataclass
@@ -45,7 +45,7 @@ class Knowledge:
     """Whether it answers the question of ``settle``."""
 
 
-class Dialect(ABC, Generic[SessionKind]):
+class Dialect(ABC, Generic[ClientKind]):
     """One conversation with a process of the program; what a protocol does not declare, it lacks."""
 
     title: ClassVar[str]
@@ -76,7 +76,7 @@ class Dialect(ABC, Generic[SessionKind]):
     """Checks that are no more than advice in this protocol: most leave open what a program does with illegal input."""
 
     def __init__(self, process: EngineProcess, settings: CheckSettings, knowledge: Knowledge) -> None:
-        self.session = self.make_session()
+        self.client = self.make_client()
         self.process = process
         self.settings = settings
         self.knowledge = knowledge
@@ -84,14 +84,14 @@ class Dialect(ABC, Generic[SessionKind]):
         """Suffix of every line sent."""
         self.name = ""
         """The program's own name."""
-        self.announced: list[tuple[str, Option | None]] = []
+        self.announced: list[tuple[str, AnnouncedOption | None]] = []
         """The options in the program's words, and as read; ``None`` if they cannot be."""
         self._began_ns = 0
         self._was_ready = False
 
     @abstractmethod
-    def make_session(self) -> SessionKind:
-        """The session of the protocol's players, which writes and reads lines."""
+    def make_client(self) -> ClientKind:
+        """The client of the protocol's players, which writes and reads lines."""
 
     # Lines.
 
@@ -176,13 +176,13 @@ class Dialect(ABC, Generic[SessionKind]):
         if not self.can_synchronise:
             raise Skipped("skip.feature", name=self.synchronisation)
         ms = self.settings.timeout_ms if self._was_ready else self.settings.start_ms
-        await self.say(*self.session.synchronise())
+        await self.say(*self.client.synchronise())
         lines = await self.hear_until(self._says_ready, ms if max_ms is None else max_ms, self.ready)
         self._was_ready = True
         return lines
 
     def _says_ready(self, line: str) -> bool:
-        return first_word(self.session.receive(line)) == self.ready
+        return first_word(self.client.receive(line)) == self.ready
 
     async def ask_ready_while_thinking(self) -> float:
         """Milliseconds until ``ask_ready`` is answered during a search, which must go on."""
@@ -361,7 +361,7 @@ class Dialect(ABC, Generic[SessionKind]):
     # Options.
 
     @property
-    def options(self) -> Mapping[str, Option]:
+    def options(self) -> Mapping[str, AnnouncedOption]:
         """Options of the program, by name in lower case."""
         raise self.lacking()
 
@@ -369,7 +369,7 @@ class Dialect(ABC, Generic[SessionKind]):
         """The lines that set options; raises ``PlayerFault`` for a name or value that the program does not have."""
         raise self.lacking()
 
-    def resource(self, name: str) -> Option | None:
+    def resource(self, name: str) -> AnnouncedOption | None:
         """The option for one of ``RESOURCES``; ``None`` without one."""
         return next((self.options[word] for word in RESOURCES[name] if word in self.options), None)
 

@@ -7,17 +7,17 @@ from collections.abc import Iterator
 
 import pytest
 
-from elolab.arena.checking import examination, positions
+from elolab.arena.checking import examination, sample_positions
 
 FEW_GAMES = 8
-"""Enough for a position of each kind (``test_positions.py`` is about those of all games)."""
+"""Enough for a position of each kind (``test_sample_positions.py`` is about those of all games)."""
 
 
 @functools.cache
-def few_positions_of(name: str) -> positions.SamplePositions:
+def few_positions_of(name: str) -> sample_positions.SamplePositions:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(positions, "GAMES", FEW_GAMES)
-        return positions.positions_of.__wrapped__(name)
+        patch.setattr(sample_positions, "GAMES", FEW_GAMES)
+        return sample_positions.positions_of.__wrapped__(name)
 
 
 @pytest.fixture(autouse=True, scope="module")

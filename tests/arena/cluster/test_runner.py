@@ -24,7 +24,7 @@ from elolab.arena.cluster.runner import MOST_LOSSES, ClusterRunner
 from elolab.arena.cluster.site import ClusterError, ExecutorSite, RefusedWorker, Site, Worker
 from elolab.arena.cluster.worker import Chunk, Order, PlayedChunk, heed, play_chunk
 from elolab.arena.play.executor import GameRunner
-from elolab.arena.players.processors import Side
+from elolab.arena.players.processors import PlayerLoad
 from elolab.arena.provenance.player_files import GameFile, files_of
 from elolab.arena.provenance.sources import sources_digest
 from elolab.arena.records import GameJob, GameRecord, games_digest
@@ -223,7 +223,7 @@ def test_another_engine_is_refused_before_its_first_game() -> None:
 
 def test_machines_with_fewer_processors_than_games_are_named() -> None:
     clock = Limits.parse("clock=10+0.1")
-    sides, said = [Side("player 'a'", clock), Side("player 'b'", clock)], list[str]()
+    sides, said = [PlayerLoad("player 'a'", clock), PlayerLoad("player 'b'", clock)], list[str]()
     site = Threads("small", "beside", "large", play=made_up)
     machines = {"small": ("one", 2), "beside": ("one", 2), "large": ("other", 9)}
     site.here = {

@@ -18,8 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elolab.arena.play.game import GameClock, play_game
-from elolab.arena.players.contract import Player, PlayerClock, PlayerFault, Reply
 from elolab.arena.players.event_loop import run
+from elolab.arena.players.player import Player, PlayerClock, PlayerFault, Reply
 from elolab.arena.players.process import GAMES_DIRECTORIES
 from elolab.arena.players.registry import make_player
 from elolab.arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec

@@ -21,7 +21,7 @@ from elolab.arena.play.store import Store
 from elolab.arena.play.tournament_run import run
 from elolab.arena.players import event_loop
 from elolab.arena.players.builtin import BuiltinPlayer
-from elolab.arena.players.contract import Player, PlayerClock, Pondered, Reply
+from elolab.arena.players.player import Player, PlayerClock, Pondered, Reply
 from elolab.arena.players.registry import make_player
 from elolab.arena.records import GameJob, GameRecord, MoveRecord, Opening, Pairing, PlayerSpec
 from elolab.arena.spec import load_tournament, spec_from_mapping
@@ -460,7 +460,7 @@ def test_a_miss_of_an_external_engine(external: Any) -> None:
 def test_faults_while_pondering_show_after_the_opponents_move(
     external: Any, mode: str, is_hit: bool, reason: str, text: str
 ) -> None:
-    from elolab.arena.players.contract import PlayerFault
+    from elolab.arena.players.player import PlayerFault
 
     player, stop, line = external(mode), StopFlag(), ("a0a1", "a9a8")
     event_loop.run(player.new_game(Opening(GAME.start), stop))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from elolab.arena.players.contract import Fault, late_move_fault, stored_fault
+from elolab.arena.players.player import Fault, late_move_fault, stored_fault
 from elolab.arena.statistics.faults import FORFEITS, FaultCount, fault_text
 from elolab.engine.language import LANGUAGES, Catalogue, messages_of
 

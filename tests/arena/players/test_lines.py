@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from elolab.arena.players.contract import first_word, plain_line
 from elolab.arena.players.detect import ProtocolFinder
-from elolab.arena.protocols.gtp import GtpSession
-from elolab.arena.protocols.ucci import UcciSession
-from elolab.arena.protocols.uci import UciSession
-from elolab.arena.protocols.xboard import XboardSession
+from elolab.arena.players.player import first_word, plain_line
+from elolab.arena.protocols.gtp import GtpClient
+from elolab.arena.protocols.ucci import UcciClient
+from elolab.arena.protocols.uci import UciClient
+from elolab.arena.protocols.xboard import XboardClient
 from elolab.arena.records import GameRecord, Opening, PlayerSpec
 from tests.support import othello_match, xiangqi_match
 from tests.support.reformatting import FORMS
@@ -90,17 +90,17 @@ def test_protocols_are_detected(module: object, protocol: str) -> None:
 
 
 def test_a_session_takes_words_and_no_prefixes() -> None:
-    for session, line in ((UciSession(), "bestmoves h2e2"), (UcciSession(), "nobestmoves"), (UciSession(), "readyoks")):
+    for session, line in ((UciClient(), "bestmoves h2e2"), (UcciClient(), "nobestmoves"), (UciClient(), "readyoks")):
         session.synchronise(*session.think())
         assert session.receive(line) == ""
         assert session.unexpected == 0
-    session = UciSession()
+    session = UciClient()
     session.think()
     session.receive(" info depth 3 score cp 5 nodes 9")
     session.receive("information score cp 7")
     assert session.receive("\tbestmove h2e2") == "bestmove"
     assert session.information().score == 5
-    xboard = XboardSession()
+    xboard = XboardClient()
     xboard.think()
     assert xboard.receive("resigning is for others") == ""
 
@@ -110,7 +110,7 @@ def test_a_session_takes_words_and_no_prefixes() -> None:
 
 def answers(*lines: str) -> list[str]:
     """What some lines, each followed by an empty one, answer to as many commands."""
-    session = GtpSession()
+    session = GtpClient()
     session.ask(*(["protocol_version", "name", "genmove b", "play w d3"][: len(lines)]))
     for line in lines:
         session.receive(line)
@@ -138,7 +138,7 @@ def test_a_text_that_is_the_number_of_its_command_is_no_number() -> None:
 
 
 def test_an_empty_answer_with_its_number_after_a_blank() -> None:
-    session = GtpSession()
+    session = GtpClient()
     session.ask("protocol_version", "clear_board", "genmove b")
     for line in ("= 1 2", "", "= 2", "", "= 7 d3", "", "= 3 c3", ""):
         session.receive(line)

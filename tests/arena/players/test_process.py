@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from elolab.arena.players.contract import GameStopped, PlayerFault
 from elolab.arena.players.event_loop import run
+from elolab.arena.players.player import GameStopped, PlayerFault
 from elolab.arena.players.process import PIPE_BYTES, DeadlinePassed, Dialogue, EngineProcess, ProcessEnded, find_program
 from elolab.arena.players.supervisor import SUPERVISOR, kill_group
 

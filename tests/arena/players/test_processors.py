@@ -15,8 +15,8 @@ from elolab.arena.players import processors
 from elolab.arena.players.event_loop import run
 from elolab.arena.players.processors import (
     AffinityError,
+    PlayerLoad,
     ProcessorPool,
-    Side,
     overload,
     parse_affinity,
     pin_process,
@@ -142,15 +142,15 @@ CLOCK, TIME, NODES, CPU = (Limits.parse(text) for text in ("clock=10+0.1", "move
 def test_games_that_want_more_than_two_processors(
     sides: list[tuple[Limits, int, bool]], concurrency: int, needed: int | None, remedy: int | None
 ) -> None:
-    load = overload([Side("a player", *side) for side in sides], concurrency, 2)
+    load = overload([PlayerLoad("a player", *side) for side in sides], concurrency, 2)
     assert (None if load is None else (load.needed, load.concurrency)) == (None if needed is None else (needed, remedy))
-    assert overload([Side("a player", *side) for side in sides], concurrency, 0) is None
+    assert overload([PlayerLoad("a player", *side) for side in sides], concurrency, 0) is None
 
 
 def test_the_remedy_of_an_overload_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the sides, as many games at a time as the warning names are not warned of, and one more is."""
     for threads, ponders, count in itertools.product((1, 2, 3), (False, True), range(1, 9)):
-        sides = [Side("one", CLOCK, threads, ponders), Side("other", CLOCK)]
+        sides = [PlayerLoad("one", CLOCK, threads, ponders), PlayerLoad("other", CLOCK)]
         load = overload(sides, 64, count)
         assert load is not None
         if load.concurrency:

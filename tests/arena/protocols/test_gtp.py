@@ -11,15 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elolab.arena.play.tournament_run import prepare
-from elolab.arena.players.contract import GameStopped, PlayerClock, PlayerFault
 from elolab.arena.players.event_loop import run
+from elolab.arena.players.player import GameStopped, PlayerClock, PlayerFault
 from elolab.arena.players.process import find_program
 from elolab.arena.players.registry import PlayerError, check_player
 from elolab.arena.protocols.gtp import (
     MAX_ANSWER,
     GtpAnswer,
+    GtpClient,
     GtpPlayer,
-    GtpSession,
     play_command,
     read_move,
     time_left_command,
@@ -46,13 +46,13 @@ from tests.support.othello_match import (
 # --- Lines ------------------------------------------------------------------------------------------------------------
 
 
-def heard(session: GtpSession, script: str) -> list[str]:
+def heard(session: GtpClient, script: str) -> list[str]:
     """Let the engine say some lines; the commands that were answered."""
     return [command for command in map(session.receive, script.splitlines()) if command]
 
 
 def test_answers_are_told_apart_by_their_numbers() -> None:
-    session = GtpSession()
+    session = GtpClient()
     assert session.is_idle
     assert session.ask("name", "list_commands") == ["1 name", "2 list_commands"]
     assert heard(session, "=1 GTP GRhino\n\n=2 play\ngenmove\n\n") == ["name", "list_commands"]
@@ -67,7 +67,7 @@ def test_answers_are_told_apart_by_their_numbers() -> None:
 
 
 def test_answers_without_numbers_come_in_order() -> None:
-    session = GtpSession()
+    session = GtpClient()
     session.ask("name", "genmove w")
     assert heard(session, "= Mock\n\n\n\n=D3\n\n") == ["name", "genmove w"]
     assert [answer.text for answer in session.answers] == ["Mock", "D3"]
@@ -76,7 +76,7 @@ def test_answers_without_numbers_come_in_order() -> None:
 
 
 def test_an_endless_answer_takes_no_endless_memory() -> None:
-    session = GtpSession()
+    session = GtpClient()
     session.ask("list_commands")
     heard(session, "=1\n" + "x\n" * (2 * MAX_ANSWER))
     assert not session.is_idle
@@ -86,7 +86,7 @@ def test_an_endless_answer_takes_no_endless_memory() -> None:
 
 @given(st.lists(st.text(max_size=20), max_size=10))
 def test_no_text_upsets_the_session(lines: list[str]) -> None:
-    session = GtpSession()
+    session = GtpClient()
     session.ask("genmove b")
     for line in lines:
         session.receive(line)

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elolab.arena.players.contract import MAX_VARIATION, GameStopped
 from elolab.arena.players.event_loop import run
+from elolab.arena.players.player import MAX_VARIATION, GameStopped
 from elolab.arena.players.registry import PlayerError, check_player
-from elolab.arena.protocols.nboard import NBoardPlayer, NBoardSession, read_move
+from elolab.arena.protocols.nboard import NBoardClient, NBoardPlayer, read_move
 from elolab.arena.records import Opening
 from elolab.engine.engine import StopFlag
 from elolab.engine.games import game_named
@@ -22,12 +22,12 @@ ANYWHERE = Opening("X--------------------------OX------XO-----------------------
 """No game leads there."""
 
 
-def heard(session: NBoardSession, script: str) -> list[str]:
+def heard(session: NBoardClient, script: str) -> list[str]:
     return [event for event in map(session.receive, script.splitlines()) if event]
 
 
 def test_a_whole_conversation() -> None:
-    session = NBoardSession()
+    session = NBoardClient()
     assert session.synchronise("nboard 2") == ["nboard 2", "ping 1"]
     assert heard(session, "set myname X\npong 7\n=== D3\npong 1") == ["pong"]
     assert session.is_idle
@@ -57,7 +57,7 @@ def test_a_whole_conversation() -> None:
     ],
 )
 def test_the_principal_variation(said: str, variation: str) -> None:
-    session = NBoardSession()
+    session = NBoardClient()
     session.think("set game G")
     heard(session, f"pong 1\nsearch {said} 1.00 0 3\n=== d3")
     reply = session.reply(0)
@@ -67,7 +67,7 @@ def test_the_principal_variation(said: str, variation: str) -> None:
 
 def test_a_search_that_was_stopped_owes_no_move() -> None:
     for answers in ("pong 2", "=== D3\npong 2"):
-        session = NBoardSession()
+        session = NBoardClient()
         session.think("set game G")
         heard(session, "pong 1")
         session.synchronise()
@@ -87,7 +87,7 @@ def test_a_search_that_was_stopped_owes_no_move() -> None:
     ],
 )
 def test_moves_and_their_scores(line: str, move: str, score: int | None) -> None:
-    session = NBoardSession()
+    session = NBoardClient()
     session.think("set game G")
     heard(session, f"pong 1\n{line}")
     reply = session.reply(0)
@@ -97,7 +97,7 @@ def test_moves_and_their_scores(line: str, move: str, score: int | None) -> None
 
 @given(st.lists(st.text(max_size=20), max_size=10))
 def test_no_text_upsets_the_session(lines: list[str]) -> None:
-    session = NBoardSession()
+    session = NBoardClient()
     session.think("set game G")
     heard(session, "pong 1")
     for line in lines:

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elolab.arena.players.contract import PlayerClock, PlayerFault
-from elolab.arena.players.options import Option
+from elolab.arena.players.announced_options import AnnouncedOption
+from elolab.arena.players.player import PlayerClock, PlayerFault
 from elolab.arena.players.registry import PlayerError, check_player
 from elolab.arena.protocols.ucci import (
+    UcciClient,
     UcciGameLine,
-    UcciSession,
     go_command,
     moves_that_lose,
     option_commands,
@@ -56,8 +56,8 @@ option copyright type label
 ucciok"""
 
 
-def introduced(text: str = ELEPHANT_EYE) -> UcciSession:
-    session = UcciSession()
+def introduced(text: str = ELEPHANT_EYE) -> UcciClient:
+    session = UcciClient()
     assert session.hello() == ["ucci"]
     for line in text.splitlines():
         session.receive(line)
@@ -68,13 +68,13 @@ def introduced(text: str = ELEPHANT_EYE) -> UcciSession:
 def test_options_as_engines_announce_them() -> None:
     session = introduced()
     assert session.engine_name == "ElephantEye 3.3"
-    assert session.options["usemillisec"] == Option("usemillisec", "check", "true")
-    assert session.options["hashsize"] == Option("hashsize", "spin", "16", 0, 1024)
-    assert session.options["style"] == Option("style", "combo", "normal", choices=("solid", "normal", "risky"))
-    assert session.options["bookfiles"] == Option("bookfiles", "string", "../BOOK.DAT")
+    assert session.options["usemillisec"] == AnnouncedOption("usemillisec", "check", "true")
+    assert session.options["hashsize"] == AnnouncedOption("hashsize", "spin", "16", 0, 1024)
+    assert session.options["style"] == AnnouncedOption("style", "combo", "normal", choices=("solid", "normal", "risky"))
+    assert session.options["bookfiles"] == AnnouncedOption("bookfiles", "string", "../BOOK.DAT")
     assert session.options["newgame"].kind == "button"
     # Fairy-Stockfish's default comes first.
-    assert parse_option("option Protocol type combo default ucci var uci var ucci") == Option(
+    assert parse_option("option Protocol type combo default ucci var uci var ucci") == AnnouncedOption(
         "Protocol", "combo", "ucci", choices=("uci", "ucci")
     )
     assert parse_option("option") is None
@@ -210,7 +210,7 @@ def test_moves_that_lose_by_repetition() -> None:
 # --- Dialogues --------------------------------------------------------------------------------------------------------
 
 
-def replay(session: UcciSession, script: str) -> list[str]:
+def replay(session: UcciClient, script: str) -> list[str]:
     """Let the engine say the lines; the events they were."""
     return [event for event in (session.receive(line) for line in script.strip().splitlines()) if event]
 
@@ -262,7 +262,7 @@ def test_an_engine_without_isready_is_forgiven_one_stray_answer() -> None:
 
 @given(st.text(max_size=200))
 def test_no_text_upsets_the_session(text: str) -> None:
-    session = UcciSession()
+    session = UcciClient()
     session.hello()
     for line in (text, f"option {text}", f"info depth 3 score {text}", f"option a type combo {text}"):
         session.receive(line)
@@ -401,8 +401,8 @@ def test_failures_to_start(spec: PlayerSpec, text: str) -> None:
 
 
 def test_the_stop_flag_interrupts_a_search() -> None:
-    from elolab.arena.players.contract import GameStopped
     from elolab.arena.players.event_loop import run
+    from elolab.arena.players.player import GameStopped
     from elolab.arena.protocols.ucci import UcciPlayer
 
     player = UcciPlayer(mock_spec("ucci", "until_stop", settings={"at": 1}), "xiangqi")

@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elolab.arena.players.contract import MAX_VARIATION, GameStopped, PlayerClock, PlayerFault
+from elolab.arena.players.announced_options import AnnouncedOption
 from elolab.arena.players.event_loop import run
-from elolab.arena.players.options import Option
+from elolab.arena.players.player import MAX_VARIATION, GameStopped, PlayerClock, PlayerFault
 from elolab.arena.players.registry import PlayerError, check_player, make_player
 from elolab.arena.protocols.uci import (
+    UciClient,
     UciPlayer,
-    UciSession,
     forced_first_rank,
     go_command,
     option_commands,
@@ -61,8 +61,8 @@ option name SyzygyPath type string default <empty>
 uciok"""  # noqa: W291  as the engine writes it
 
 
-def introduced(text: str = FAIRY_STOCKFISH) -> UciSession:
-    session = UciSession()
+def introduced(text: str = FAIRY_STOCKFISH) -> UciClient:
+    session = UciClient()
     session.hello()
     for line in text.splitlines():
         session.receive(line)
@@ -73,12 +73,12 @@ def test_options_as_a_real_engine_announces_them() -> None:
     session = introduced()
     assert session.engine_name == "Fairy-Stockfish 11.1 LB 64"
     options = session.options
-    assert options["contempt"] == Option("Contempt", "spin", "24", -100, 100)
+    assert options["contempt"] == AnnouncedOption("Contempt", "spin", "24", -100, 100)
     assert options["analysis contempt"].choices == ("Both", "Off", "White", "Black")
     assert options["uci_variant"].choices == ("3check", "chess", "king of the hill", "xiangqi")
-    assert options["clear hash"] == Option("Clear Hash", "button")
-    assert options["ponder"] == Option("Ponder", "check", "false")
-    assert options["debug log file"] == Option("Debug Log File", "string")
+    assert options["clear hash"] == AnnouncedOption("Clear Hash", "button")
+    assert options["ponder"] == AnnouncedOption("Ponder", "check", "false")
+    assert options["debug log file"] == AnnouncedOption("Debug Log File", "string")
     assert options["syzygypath"].default == "<empty>"
 
 
@@ -88,12 +88,14 @@ def test_the_parts_of_an_option_stand_in_any_order_and_may_be_called_default() -
         ("var default var very risky default very risky", "very risky", ("default", "very risky")),
         ("default var a var b", "", ("a", "b")),
     ):
-        option = Option("Style", "combo", default, choices=choices)
+        option = AnnouncedOption("Style", "combo", default, choices=choices)
         assert parse_option(f"option name Style type combo {text}") == option
-    assert parse_option("option name Log type string default C:/min var/log max 5") == Option(
+    assert parse_option("option name Log type string default C:/min var/log max 5") == AnnouncedOption(
         "Log", "string", "C:/min var/log max 5"
     )
-    assert parse_option("option name Hash type spin max 9 default 3 min -1") == Option("Hash", "spin", "3", -1, 9)
+    assert parse_option("option name Hash type spin max 9 default 3 min -1") == AnnouncedOption(
+        "Hash", "spin", "3", -1, 9
+    )
 
 
 def test_long_lines_are_read_at_once() -> None:
@@ -103,9 +105,9 @@ def test_long_lines_are_read_at_once() -> None:
     assert parse_information("info depth 7 " + "nodes " * noise + " nodes 9").nodes == 9
     assert parse_information("info depth 7 " + "pv a0a1 " * noise + "score cp 8 nodes 9").score == 8
     spaces = " " * 10 * noise
-    style = Option("Style", "combo", choices=("a", "b"))
+    style = AnnouncedOption("Style", "combo", choices=("a", "b"))
     assert parse_option(f"option name Style type combo{spaces}var a{spaces}var b{spaces}") == style
-    assert parse_option("option name x" + " type" * noise) == Option("x", "type")
+    assert parse_option("option name x" + " type" * noise) == AnnouncedOption("x", "type")
     assert parse_option(f"option name{spaces}") is None
 
 
@@ -122,7 +124,7 @@ def test_no_text_upsets_the_parsers(text: str) -> None:
         parse_option(line)
     parse_information(f"info {text}")
     parse_best_move(f"bestmove {text}")
-    session = UciSession()
+    session = UciClient()
     session.hello()
     session.receive(text)
     read_move(text, 1)
@@ -310,13 +312,13 @@ def test_position() -> None:
 # --- Scripted dialogues -----------------------------------------------------------------------------------------------
 
 
-def replay(session: UciSession, script: str) -> list[str]:
+def replay(session: UciClient, script: str) -> list[str]:
     """Let the engine say the lines; the events they were."""
     return [event for event in (session.receive(line) for line in script.strip().splitlines()) if event]
 
 
 def test_a_whole_conversation() -> None:
-    session = UciSession()
+    session = UciClient()
     assert session.is_idle
     assert session.hello() == ["uci"]
     assert replay(session, "id name X\nreadyok\nuciok") == ["uciok"]
@@ -344,7 +346,7 @@ bestmove h1g3 ponder h8c8""",
 
 
 def test_an_engine_that_says_nothing_about_its_search() -> None:
-    session = UciSession()
+    session = UciClient()
     session.think("position fen F", "go depth 1")
     assert replay(session, "info string ok\nbestmove a0a1") == ["bestmove"]
     found = session.information()
@@ -369,7 +371,7 @@ def test_a_principal_variation(text: str, first_rank: int, variation: str) -> No
 
 
 def test_the_last_search_leaves_nothing_behind() -> None:
-    session = UciSession()
+    session = UciClient()
     session.think("position fen F", "go depth 1")
     replay(session, "info depth 9 score cp 99 nodes 9 pv a0a1\nbestmove a0a1")
     session.think("position fen F moves a0a1", "go depth 1")
@@ -379,7 +381,7 @@ def test_the_last_search_leaves_nothing_behind() -> None:
 
 
 def test_only_replies_that_are_due_count() -> None:
-    session = UciSession()
+    session = UciClient()
     assert replay(session, "bestmove a0a1\nreadyok\nuciok") == []
     assert session.unexpected == 3
     session.think("position fen F", "go depth 1")
@@ -389,7 +391,7 @@ def test_only_replies_that_are_due_count() -> None:
 
 def test_after_stop_both_replies_are_due_in_either_order() -> None:
     for script in ("readyok\nbestmove a0a1", "bestmove a0a1\nreadyok"):
-        session = UciSession()
+        session = UciClient()
         session.think("position fen F", "go infinite")
         assert session.synchronise("stop") == ["stop", "isready"]
         first, second = script.splitlines()

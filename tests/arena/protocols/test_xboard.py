@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elolab.arena.players.contract import MAX_VARIATION, PlayerClock, PlayerFault
+from elolab.arena.players.announced_options import AnnouncedOption
 from elolab.arena.players.event_loop import run
-from elolab.arena.players.options import Option
+from elolab.arena.players.player import MAX_VARIATION, PlayerClock, PlayerFault
 from elolab.arena.players.registry import PlayerError, check_player
 from elolab.arena.protocols import xboard
 from elolab.arena.protocols.xboard import (
+    XboardClient,
     XboardPlayer,
-    XboardSession,
     clock_commands,
     edit_commands,
     limit_commands,
@@ -55,8 +55,8 @@ feature memory=1 smp=1 option="Style -combo solid /// *normal /// risky" option=
 feature option="Own Book -check 1" option="Clear -button" option="Log -file none" done=1"""
 
 
-def introduced(text: str = INTRODUCTION) -> XboardSession:
-    session = XboardSession()
+def introduced(text: str = INTRODUCTION) -> XboardClient:
+    session = XboardClient()
     assert session.hello() == ["xboard", "protover 2"]
     for line in text.splitlines():
         session.receive(line)
@@ -73,18 +73,18 @@ def test_features() -> None:
     assert session.has("ping")
     assert not session.has("nps")
     assert session.options == {
-        "style": Option("Style", "combo", "normal", choices=("solid", "normal", "risky")),
-        "contempt": Option("Contempt", "spin", "0", -10, 10),
-        "own book": Option("Own Book", "check", "true"),
-        "clear": Option("Clear", "button", ""),
-        "log": Option("Log", "string", "none"),
+        "style": AnnouncedOption("Style", "combo", "normal", choices=("solid", "normal", "risky")),
+        "contempt": AnnouncedOption("Contempt", "spin", "0", -10, 10),
+        "own book": AnnouncedOption("Own Book", "check", "true"),
+        "clear": AnnouncedOption("Clear", "button", ""),
+        "log": AnnouncedOption("Log", "string", "none"),
     }
     assert parse_option("nonsense") is None
     # Lines as long as these took hours, and all other games' time with it.
     noise = 50_000
     assert parse_features("feature " + "a" * noise) == []
     assert parse_features("feature " + " " * noise + "a=1 b" + " " * noise) == [("a", "1")]
-    assert parse_option("Clear" + " " * noise + "-button") == Option("Clear", "button")
+    assert parse_option("Clear" + " " * noise + "-button") == AnnouncedOption("Clear", "button")
     assert parse_option("Clear" + " " * noise) is None
 
 
@@ -192,7 +192,7 @@ def test_a_position_piece_by_piece() -> None:
 # --- Dialogues --------------------------------------------------------------------------------------------------------
 
 
-def replay(session: XboardSession, script: str) -> list[str]:
+def replay(session: XboardClient, script: str) -> list[str]:
     """Let the engine say the lines; the events they were."""
     return [event for event in (session.receive(line) for line in script.strip().splitlines()) if event]
 
@@ -235,7 +235,7 @@ def test_an_offer_is_heard_once() -> None:
 
 @given(st.text(max_size=200))
 def test_no_text_upsets_the_session(text: str) -> None:
-    session = XboardSession()
+    session = XboardClient()
     session.hello()
     for line in (text, f"feature {text}", f'feature option="{text}"', f"3 {text}", f"pong {text}", f"move {text}"):
         session.receive(line)
@@ -462,7 +462,7 @@ def test_a_resignation_is_no_fault(mode: str, moves: int) -> None:
 
 
 def test_a_resignation_is_of_the_game_in_which_it_was_said() -> None:
-    session = XboardSession()
+    session = XboardClient()
     assert not session.has_resigned(0)
     for line, sides in (
         ("1-0 {Black resigns}", [1]), ("0-1 {Black mates}", []), ("resign", [0, 1]), ("1-0 {White mates}", [0, 1]),

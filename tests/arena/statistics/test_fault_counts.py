@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from elolab.arena.players.contract import Fault
+from elolab.arena.players.player import Fault
 from elolab.arena.records import GameRecord, Opening, Pairing
 from elolab.arena.statistics.faults import (
     FAULTS_SHOWN,

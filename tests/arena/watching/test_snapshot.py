@@ -15,7 +15,7 @@ import pytest
 from elolab.arena.play import live
 from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.play.tournament_run import WITHDRAWALS
-from elolab.arena.players.contract import Fault
+from elolab.arena.players.player import Fault
 from elolab.arena.records import GameRecord, MoveRecord, Opening, Pairing
 from elolab.arena.spec import spec_from_mapping
 from elolab.arena.statistics.faults import FORFEITS

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from elolab.arena.play.store import STORE_NAME, Store
-from elolab.arena.players.contract import PlayerFault
+from elolab.arena.players.player import PlayerFault
 from elolab.arena.players.process import find_program
 from elolab.arena.records import GameRecord
 from elolab.arena.run import RunError

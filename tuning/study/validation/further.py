@@ -9,7 +9,7 @@ from typing import Unpack
 from elolab.arena.play.estimates import estimated_game_seconds
 from elolab.arena.play.stages import GameStage, StagePlan
 from elolab.arena.play.store import STORE_NAME, Store
-from elolab.arena.players.processors import Side
+from elolab.arena.players.processors import PlayerLoad
 from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats, caveats_of
 from elolab.arena.run import Purpose, Run, RunError, RunOptions, check_directory, engines_of
 from elolab.arena.statistics.faults import FORFEITS, FaultCount, faults_of
@@ -152,7 +152,7 @@ def plan_of_validation(
     """
     plan, named = _recommended(directory)
     # The study's purpose with only this validation's sides, because the other games are not played.
-    side = Side.of("limit" if limits is None else "--limit", plan.spec.conditions.player({}, limits))
+    side = PlayerLoad.of("limit" if limits is None else "--limit", plan.spec.conditions.player({}, limits))
     purpose = replace(purpose_of(plan), sides=(side,))
     check_directory(directory, purpose, accepts_changes=accepts_changes)
     with Store(directory, read_only=True) as store:

@@ -7,11 +7,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from elolab.arena.players.contract import PlayerFault
+from elolab.arena.players.player import PlayerFault
 
 
 @dataclass(frozen=True)
-class Option:
+class AnnouncedOption:
     """An option as the engine announced it."""
 
     name: str
@@ -61,7 +61,7 @@ class Option:
         return PlayerFault("startup_failure", f"option {self.name} = {value!r}: {expected}")
 
 
-def unknown_option(name: str, announced: Mapping[str, Option]) -> PlayerFault:
+def unknown_option(name: str, announced: Mapping[str, AnnouncedOption]) -> PlayerFault:
     """The fault of an option that was not announced, with the nearest one that was."""
     near = difflib.get_close_matches(name.lower(), list(announced), 1, 0.4)
     names = ", ".join(option.name for option in announced.values())

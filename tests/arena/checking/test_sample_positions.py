@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from elolab.arena.checking.positions import LONG_PLIES, QUIET_PLIES, positions_of
+from elolab.arena.checking.sample_positions import LONG_PLIES, QUIET_PLIES, positions_of
 from elolab.engine.games.contract import Position
 from elolab.engine.rules import Rules
 

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from elolab.arena.checking.dialects.dialect import Dialect
 from elolab.arena.checking.findings import Failed, SearchAnswer, SearchLine, Skipped
-from elolab.arena.players.contract import PlayerClock, first_word
-from elolab.arena.players.options import Option
+from elolab.arena.players.announced_options import AnnouncedOption
+from elolab.arena.players.player import PlayerClock, first_word
 from elolab.arena.protocols import uci, xboard
 from elolab.arena.protocols.uci_family import Information
 from elolab.engine.games import game_named
@@ -19,7 +19,7 @@ NO_DEPTH = 99
 """Plies that no search reaches."""
 
 
-class XboardDialect(Dialect[xboard.XboardSession]):
+class XboardDialect(Dialect[xboard.XboardClient]):
     """The Chess Engine Communication Protocol, version 2 (Mann and Muller, 2009)."""
 
     title: ClassVar[str] = "xboard"
@@ -47,37 +47,37 @@ class XboardDialect(Dialect[xboard.XboardSession]):
         self._known: list[str] = []
         """Moves of that game that the program knows of."""
 
-    def make_session(self) -> xboard.XboardSession:
+    def make_client(self) -> xboard.XboardClient:
         """See ``Dialect``."""
-        return xboard.XboardSession()
+        return xboard.XboardClient()
 
     async def greet(self) -> None:
         """Learn the features."""
-        session = self.session
+        client = self.client
 
         def is_introduced(line: str) -> bool:
-            return session.receive(line) == "done"
+            return client.receive(line) == "done"
 
-        await self.say(*session.hello())
+        await self.say(*client.hello())
         lines = await self.overhear(xboard.FEATURES_MS, is_introduced)
-        if not session.is_idle and session.needs_time:
+        if not client.is_idle and client.needs_time:
             lines += await self.hear_until(is_introduced, self.settings.start_ms, "feature done=1")
-        if not session.features:
+        if not client.features:
             raise Failed("failure.no_answer", awaited="feature", seconds=f"{xboard.FEATURES_MS / 1000:g}")
-        session.take_for_done()
-        self.name = session.engine_name
+        client.take_for_done()
+        self.name = client.engine_name
         self.announced = [
             (value, xboard.parse_option(value))
             for line in lines if line.startswith("feature")
             for feature, value in xboard.parse_features(line) if feature == "option"
         ]  # fmt: skip
-        if session.has("nps"):
+        if client.has("nps"):
             self.limits |= {"nodes"}
 
     async def configure(self) -> None:
         """Accept features and set options; the game must be among the variants."""
-        self.session.check_variant(self.settings.game)
-        await self.say(*self.session.acknowledgements(), *self.option_lines(self.settings.options))
+        self.client.check_variant(self.settings.game)
+        await self.say(*self.client.acknowledgements(), *self.option_lines(self.settings.options))
         forced = uci.forced_first_rank(self.settings.options)
         if forced is not None:
             self.knowledge.first_rank = forced
@@ -85,7 +85,7 @@ class XboardDialect(Dialect[xboard.XboardSession]):
     @property
     def can_synchronise(self) -> bool:
         """Only if it announces ``ping``."""
-        return self.session.has("ping")
+        return self.client.has("ping")
 
     def _new_game(self, mode: str = "easy") -> list[str]:
         return ["new", f"variant {xboard.VARIANTS[self.settings.game]}", "force", mode, "post"]
@@ -103,7 +103,7 @@ class XboardDialect(Dialect[xboard.XboardSession]):
 
     async def _go(self, position: Position, clock: PlayerClock | None) -> None:
         self._side = position.side_to_move
-        await self.ask_for_search(*self.session.clock_lines(clock), "go")
+        await self.ask_for_search(*self.client.clock_lines(clock), "go")
 
     async def _set_up(self, position: Position, limits: Limits, mode: str = "easy") -> None:
         """Have the program watch the game up to the position; raises ``Failed`` if it refuses."""
@@ -127,12 +127,12 @@ class XboardDialect(Dialect[xboard.XboardSession]):
         return [f"sd {NO_DEPTH}"] if self._depth_is_told and limits.depth is None else []
 
     def _set_board(self, position: str) -> str:
-        if not self.session.has("setboard"):
+        if not self.client.has("setboard"):
             raise Skipped("skip.feature", name="setboard")
         return xboard.setboard_command(position, self.name)
 
     def _moves(self, moves: Sequence[str]) -> list[str]:
-        return self.session.move_lines(moves, self.knowledge.first_rank or 0)
+        return self.client.move_lines(moves, self.knowledge.first_rank or 0)
 
     def is_answer(self, line: str) -> bool:
         """A move, or a result instead."""
@@ -194,7 +194,7 @@ class XboardDialect(Dialect[xboard.XboardSession]):
     async def hit(self, position: Position, clock: PlayerClock) -> SearchAnswer:
         """The opponent's move."""
         self._side, self._known = position.side_to_move, list(position.moves)
-        await self.ask_for_search(*self.session.clock_lines(clock), *self._moves(position.moves[-1:]))
+        await self.ask_for_search(*self.client.clock_lines(clock), *self._moves(position.moves[-1:]))
         answer = await self.answer(clock.remaining_ms)
         self._game = None
         return answer
@@ -204,13 +204,13 @@ class XboardDialect(Dialect[xboard.XboardSession]):
         return await self.hit(position, clock)
 
     @property
-    def options(self) -> Mapping[str, Option]:
+    def options(self) -> Mapping[str, AnnouncedOption]:
         """The announced options, and those for memory and threads if the program has the features."""
-        return self.session.all_options
+        return self.client.all_options
 
     def option_lines(self, options: Sequence[tuple[str, str]]) -> list[str]:
         """``option``, or a command of its own."""
-        return xboard.option_commands(options, self.session.options, self.session.features)
+        return xboard.option_commands(options, self.client.options, self.client.features)
 
     def read_information(self, line: str) -> SearchLine | None:
         """Thinking output; its variation is for people, in any notation."""

@@ -6,8 +6,8 @@ from collections import Counter
 
 from elolab.arena.checking.examination import Examination
 from elolab.arena.checking.findings import Failed, Remark, Skipped, remark
-from elolab.arena.players.contract import PlayerFault
-from elolab.arena.players.options import Option
+from elolab.arena.players.announced_options import AnnouncedOption
+from elolab.arena.players.player import PlayerFault
 
 KINDS = ("check", "spin", "combo", "button", "string")
 NOT_TOUCHED = ("uci_variant", "variant")
@@ -34,7 +34,7 @@ async def announced(examination: Examination) -> Remark:
     return remark("note.options", count=len(lines))
 
 
-def _announced(examination: Examination) -> list[tuple[str, Option | None]]:
+def _announced(examination: Examination) -> list[tuple[str, AnnouncedOption | None]]:
     if not examination.dialect.announced:
         raise Skipped("skip.no_options")
     return examination.dialect.announced
@@ -51,7 +51,7 @@ async def defaults(examination: Examination) -> None:
     await examination.search(examination.start_position)
 
 
-async def _set(examination: Examination, option: Option, value: str) -> None:
+async def _set(examination: Examination, option: AnnouncedOption, value: str) -> None:
     await examination.dialect.say(*examination.dialect.option_lines([(option.name, value)]))
     await examination.dialect.settled()
 

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 from elolab.arena.checking.dialects.dialect import Dialect
 from elolab.arena.checking.findings import Failed, SearchAnswer, SearchLine, Skipped
-from elolab.arena.players.contract import PlayerClock, PlayerFault, first_word, number_of
 from elolab.arena.players.external import PASS
+from elolab.arena.players.player import PlayerClock, PlayerFault, first_word, number_of
 from elolab.arena.protocols import gtp, nboard
 from elolab.engine.games import game_named
 from elolab.engine.games.contract import Position
@@ -23,7 +23,7 @@ _SEARCH = re.compile(r"search\s+(\S+)\s+[+-]?\d+(?:\.\d+)?\s+\S+\s+(\S+)")
 _MOVES = re.compile(r"[A-Ha-h][1-8]|[Pp][Aa]")
 
 
-class GtpDialect(Dialect[gtp.GtpSession]):
+class GtpDialect(Dialect[gtp.GtpClient]):
     """GTP 2 (Farnebäck, 2002)."""
 
     title: ClassVar[str] = "GTP"
@@ -38,15 +38,15 @@ class GtpDialect(Dialect[gtp.GtpSession]):
         super().__init__(*arguments)
         self._commands: frozenset[str] = frozenset()
 
-    def make_session(self) -> gtp.GtpSession:
+    def make_client(self) -> gtp.GtpClient:
         """See ``Dialect``."""
-        return gtp.GtpSession()
+        return gtp.GtpClient()
 
     async def _ask(self, *commands: str, ms: int | None = None) -> list[gtp.GtpAnswer]:
         """The answers to some commands."""
-        await self.say(*self.session.ask(*commands))
+        await self.say(*self.client.ask(*commands))
         await self.hear_until(self.ends_search, ms or self.settings.timeout_ms, f"= ({commands[-1]})")
-        return self.session.answers
+        return self.client.answers
 
     async def _demand(self, *commands: str) -> None:
         """Raises ``Failed`` if a command is refused."""
@@ -97,7 +97,7 @@ class GtpDialect(Dialect[gtp.GtpSession]):
                     raise Skipped("skip.unknown_command", command=command)
                 commands.append(line)
         await self._demand(*commands)
-        await self.ask_for_search(*self.session.ask(f"genmove {'bw'[side]}"))
+        await self.ask_for_search(*self.client.ask(f"genmove {'bw'[side]}"))
 
     @property
     def is_asked_to_pass(self) -> bool:
@@ -115,12 +115,12 @@ class GtpDialect(Dialect[gtp.GtpSession]):
 
     def ends_search(self, line: str) -> bool:
         """The end of the answer to the last command."""
-        self.session.receive(line)
-        return self.session.is_idle
+        self.client.receive(line)
+        return self.client.is_idle
 
     def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> SearchAnswer:
         """The move, or ``resign``."""
-        answer = self.session.answers[-1]
+        answer = self.client.answers[-1]
         move = gtp.read_move(answer.text) if answer.is_success else None
         resigns = move == "resign"
         return SearchAnswer(
@@ -154,7 +154,7 @@ class GtpDialect(Dialect[gtp.GtpSession]):
             raise Failed("failure.moved_after_end", said=answer.line)
 
 
-class NBoardDialect(Dialect[nboard.NBoardSession]):
+class NBoardDialect(Dialect[nboard.NBoardClient]):
     """The NBoard protocol, version 2 (Welty)."""
 
     title: ClassVar[str] = "NBoard"
@@ -166,15 +166,15 @@ class NBoardDialect(Dialect[nboard.NBoardSession]):
     endless: ClassVar[Limits | None] = Limits(depth=60)
     illegal_position: ClassVar[tuple[str, ...]] = ("set game (;GM[Othello]TY[8]BO[8 --*O-- *];)",)
 
-    def make_session(self) -> nboard.NBoardSession:
+    def make_client(self) -> nboard.NBoardClient:
         """See ``Dialect``."""
-        return nboard.NBoardSession()
+        return nboard.NBoardClient()
 
     async def greet(self) -> None:
         """Send the version and a ping: there is no other answer."""
         await self.say(f"nboard {nboard.VERSION}", f"set depth {self.settings.depth}")
         await self.ask_ready(self.settings.start_ms)
-        self.name = self.session.engine_name
+        self.name = self.client.engine_name
 
     async def begin_game(self) -> None:
         """Nothing to send: every search sends the whole game."""

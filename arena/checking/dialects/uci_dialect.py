@@ -8,10 +8,10 @@ from typing import ClassVar
 
 from elolab.arena.checking.dialects.dialect import Dialect
 from elolab.arena.checking.findings import Failed, SearchAnswer, SearchLine, Skipped
-from elolab.arena.players.contract import PlayerClock, first_word
-from elolab.arena.players.options import Option
+from elolab.arena.players.announced_options import AnnouncedOption
+from elolab.arena.players.player import PlayerClock, first_word
 from elolab.arena.protocols import ucci, uci, uci_family
-from elolab.arena.protocols.uci_family import UciFamilySession
+from elolab.arena.protocols.uci_family import UciFamilyClient
 from elolab.engine.games.contract import Position
 from elolab.engine.settings.limits import Limits
 
@@ -24,7 +24,7 @@ _FREE_TEXT = re.compile(r"\s(pv|string|message|refutation|currline)\s")
 """Matches the word after which an ``info`` line has moves or text."""
 
 
-class UciDialect(Dialect[UciFamilySession]):
+class UciDialect(Dialect[UciFamilyClient]):
     """UCI (Meyer-Kahlen and Huber, 2006)."""
 
     title: ClassVar[str] = "UCI"
@@ -41,18 +41,18 @@ class UciDialect(Dialect[UciFamilySession]):
     score: ClassVar[re.Pattern[str]] = re.compile(r"\s(?:cp|mate)\s+[+-]?\d+\s")
     """Matches a score, after the word."""
 
-    def make_session(self) -> UciFamilySession:
+    def make_client(self) -> UciFamilyClient:
         """See ``Dialect``."""
-        return uci.UciSession()
+        return uci.UciClient()
 
     async def greet(self) -> None:
         """The first command, and the answers up to the one that ends them."""
-        await self.say(*self.session.hello())
-        end = self.session.opening[1]
-        for line in await self.hear_until(lambda line: self.session.receive(line) == end, self.settings.start_ms, end):
+        await self.say(*self.client.hello())
+        end = self.client.opening[1]
+        for line in await self.hear_until(lambda line: self.client.receive(line) == end, self.settings.start_ms, end):
             if line.startswith("option"):
-                self.announced.append((line, self.session.read_option(line)))
-        self.name = self.session.engine_name
+                self.announced.append((line, self.client.read_option(line)))
+        self.name = self.client.engine_name
 
     async def configure(self) -> None:
         """Set the options, and the game where the program plays several."""
@@ -80,7 +80,7 @@ class UciDialect(Dialect[UciFamilySession]):
 
     def is_answer(self, line: str) -> bool:
         """``bestmove``, or ``nobestmove`` in UCCI."""
-        return first_word(line) in self.session.answers
+        return first_word(line) in self.client.answers
 
     def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> SearchAnswer:
         """The move, and the one it expects."""
@@ -130,9 +130,9 @@ class UciDialect(Dialect[UciFamilySession]):
         return await self.search(position, limits, clock)
 
     @property
-    def options(self) -> Mapping[str, Option]:
+    def options(self) -> Mapping[str, AnnouncedOption]:
         """The announced options."""
-        return self.session.options
+        return self.client.options
 
     def option_lines(self, options: Sequence[tuple[str, str]]) -> list[str]:
         """``setoption``."""
@@ -149,7 +149,7 @@ class UciDialect(Dialect[UciFamilySession]):
         if bad is not None or (score and self.score.match(f" {said}") is None):
             words = bad.group() if bad is not None else " ".join(["score", *said.split()[:2]])
             raise Failed("failure.information", line=line, word=" ".join(words.split()))
-        found = self.session.read_information(figures)
+        found = self.client.read_information(figures)
         return SearchLine(found.depth, found.nodes, bool(score), tuple(rest.split()) if word == "pv" else ())
 
 
@@ -177,9 +177,9 @@ class UcciDialect(UciDialect):
     unknown_option: ClassVar[str] = "setoption elolabnosuchoption 1"
     score: ClassVar[re.Pattern[str]] = re.compile(r"\s(?:(?:cp|mate)\s+)?[+-]?\d+\s")
 
-    def make_session(self) -> UciFamilySession:
+    def make_client(self) -> UciFamilyClient:
         """See ``Dialect``."""
-        return ucci.UcciSession()
+        return ucci.UcciClient()
 
     async def greet(self) -> None:
         """Shake hands, and learn the unit of time from the options and the name."""

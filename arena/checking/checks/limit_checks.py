@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from elolab.arena.checking.examination import Examination
 from elolab.arena.checking.findings import Failed, Remark, SearchAnswer, Skipped, remark
-from elolab.arena.players.contract import PlayerClock
+from elolab.arena.players.player import PlayerClock
 from elolab.engine.rules import Rules
 from elolab.engine.settings.limits import Limits
 
