@@ -31,7 +31,7 @@ hypothesis.settings.load_profile("ordinary")
 
 
 SLOW_FILES = (
-    "test_tune.py", "test_overlap.py", "test_faults.py", "test_tournament_run.py",
+    "test_tuning_run.py", "test_validations.py", "test_overlap.py", "test_faults.py", "test_tournament_run.py",
     "test_tournament_commands.py", "test_executor.py", "test_search.py", "test_examination.py",
     "test_techniques.py", "test_engine_program.py", "test_ablation_run.py", "test_xiangqi_moves.py", "test_api.py",
     "test_transcriptions.py", "test_replay.py", "test_clocks.py", "test_figures.py", "test_linking.py",

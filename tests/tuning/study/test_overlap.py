@@ -23,7 +23,7 @@ from elolab.tuning.study.rounds.budgets import rounds_of
 from elolab.tuning.study.spec import load_tuning
 from elolab.tuning.study.state import StudyState
 from elolab.tuning.study.storage import STUDY_NAME, RoundTrials
-from tests.tuning.study.test_tune import CountingStop, openings, outline, records_in, run, write_study
+from tests.support.small_studies import CountingStop, openings, outline, records_in, run, write_study
 
 OVERLAP = 2
 GAMES = 46

@@ -25,7 +25,7 @@ from elolab.tuning.study.tuning_run import tune
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from tests.tuning.study.test_tune import CountingStop, records_in, write_study
+from tests.support.small_studies import CountingStop, records_in, write_study
 
 USER = "postgres"
 """The server refuses to run as root; Debian's package makes this user."""

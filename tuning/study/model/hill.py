@@ -161,7 +161,7 @@ class Hill:
     def _below_summits(self, terms: Array, points: Array) -> tuple[Array, Array, Array, Array, Array]:
         """Distance from the maximum, its bend, the bent distance, the Elo lost on it, and its slopes.
 
-        The first axes are hills and points; the last one, except for Elo, ranges. Choices and levelling off do not count.
+        The first axes are hills and points; the last one, except for Elo, ranges. Choices do not count.
         """
         maxima, hessians = terms[None, self.maxima], self.hessians(terms)[None]
         if self.is_double:
