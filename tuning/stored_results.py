@@ -103,7 +103,7 @@ def _claims(recorded: Any, copy: Path, directory: Path) -> Any:
 
 
 def _fit(recorded: Mapping[str, Any], copy: Path, directory: Path) -> Any:
-    from elolab.tuning.evaluation.fit import fit_evaluation, fit_from_plain
+    from elolab.tuning.evaluation.evaluation_fit import fit_evaluation, fit_from_plain
 
     spec = fit_from_plain(recorded)
     result = fit_evaluation(replace(spec, start=str(copy / "weights-0.toml")), copy, **_options())

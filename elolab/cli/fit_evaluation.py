@@ -10,7 +10,7 @@ from elolab.cli.shared import options, tuning_runs
 from elolab.cli.shared.playing_options import output_file, output_folder
 
 if TYPE_CHECKING:
-    from elolab.tuning.evaluation.fit import FitResult
+    from elolab.tuning.evaluation.evaluation_fit import FitResult
 
 FIT_MATCH_LIMITS = ("nodes=1000", "depth=4")
 SCORE_SHARE = 50
@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
     from elolab.engine.settings.limits import Limits
     from elolab.engine.settings.parameters import BY_NAME
     from elolab.engine.settings.weights import find_weights
-    from elolab.tuning.evaluation.fit import (
+    from elolab.tuning.evaluation.evaluation_fit import (
         FitSpec,
         check_fit,
         fit_evaluation,

@@ -65,7 +65,7 @@ def _prepare() -> None:
     parts = (
         "arena.reports.write", "arena.protocols.uci", "arena.protocols.gtp", "arena.protocols.nboard",
         "tuning.study.tuning_run", "tuning.study.storage", "tuning.ablation.ablation_run", "tuning.claims.claims_run",
-        "tuning.evaluation.fit", "tuning.reports.study", "tuning.reports.ablation",
+        "tuning.evaluation.evaluation_fit", "tuning.reports.study", "tuning.reports.ablation",
         "tuning.reports.claims.report", "arena.reports.charts", "arena.play.game",
     )  # fmt: skip
     for module in (*(f"elolab.{part}" for part in parts), "optuna.storages._rdb.storage"):

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from elolab.arena.statistics.numbers import signed
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, game_words, padded
-from elolab.tuning.evaluation.fit import AGAINST_BEFORE, strengths_text
+from elolab.tuning.evaluation.evaluation_fit import AGAINST_BEFORE, strengths_text
 from elolab.tuning.reports.document import MESSAGES, Block, Document, Facts, Note, Section, table_of, write_document
 from elolab.tuning.reports.wording import interval_text
 
 if TYPE_CHECKING:
-    from elolab.tuning.evaluation.fit import FitIteration, FitResult, FittedMatch
+    from elolab.tuning.evaluation.evaluation_fit import FitIteration, FitResult, FittedMatch
 
 LABEL_WIDTH = 29
 FIGURE_WIDTH = 10

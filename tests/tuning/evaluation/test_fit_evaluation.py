@@ -35,11 +35,11 @@ from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import resolve
 from elolab.engine.settings.weights import STEPS, find_weights, pattern_rows, patterns_text, read_weights, steps_of
 from elolab.engine.solving import Solver
-from elolab.tuning.evaluation.fit import FitResult, FitSpec, fit_evaluation, fit_from_plain, weights_text
+from elolab.tuning.evaluation.evaluation_fit import FitResult, FitSpec, fit_evaluation, fit_from_plain, weights_text
 from elolab.tuning.evaluation.held_out import FitError, is_held_out
-from elolab.tuning.evaluation.patterns import PatternSample, best_of_phases, fit_patterns
-from elolab.tuning.evaluation.positions import Scoring, positions_of
+from elolab.tuning.evaluation.pattern_ridge import PatternSample, best_of_phases, fit_patterns
 from elolab.tuning.evaluation.ridge import Sample, fit, phases_of, root_mean_square
+from elolab.tuning.evaluation.scored_positions import Scoring, positions_of
 from elolab.tuning.evaluation.self_play import SelfPlay, games_of, stored_games
 from elolab.tuning.reports.fit import fit_data, fit_document, fit_text
 

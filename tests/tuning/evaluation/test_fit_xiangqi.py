@@ -24,7 +24,7 @@ from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import resolve
 from elolab.engine.settings.weights import find_weights, read_weights, rows_of
 from elolab.engine.values import BAN_BOUND
-from elolab.tuning.evaluation.fit import FitResult, FitSpec, fit_evaluation
+from elolab.tuning.evaluation.evaluation_fit import FitResult, FitSpec, fit_evaluation
 from elolab.tuning.evaluation.logistic import (
     ALONE_DEVIATION,
     GROUP_DEVIATION,
@@ -35,7 +35,7 @@ from elolab.tuning.evaluation.logistic import (
     losses_of,
     values_of,
 )
-from elolab.tuning.evaluation.positions import positions_of
+from elolab.tuning.evaluation.scored_positions import positions_of
 from elolab.tuning.reports.fit import fit_data, fit_document, fit_text
 
 GAME = game_named("xiangqi")

@@ -62,8 +62,8 @@ MAX_LOGIT = 20.0
 
 
 @dataclass(frozen=True)
-class Results:
-    """Results of matches between two sets."""
+class ObservedResults:
+    """ObservedResults of matches between two sets."""
 
     points: Array
     """Coordinates of every result's first set, then of every second one, shape (2 * results, dimensions)."""
@@ -73,10 +73,10 @@ class Results:
     log_limits: Array
     """Logarithm of the limit relative to the target."""
 
-    def every(self, step: int) -> Results:
+    def every(self, step: int) -> ObservedResults:
         """Every ``step``-th result."""
         points = np.concatenate([half[::step] for half in np.split(self.points, 2)])
-        return Results(points, self.pairs[::step], self.scores[::step], self.log_limits[::step])
+        return ObservedResults(points, self.pairs[::step], self.scores[::step], self.log_limits[::step])
 
     def hill(self, space: Space, *, is_double: bool = False) -> Hill:
         """The model of these results."""
@@ -100,7 +100,7 @@ class Mode:
 class Posterior:
     """The posterior of a hill's terms: a normal prior and the likelihood of the results."""
 
-    results: Results
+    results: ObservedResults
     hill: Hill
     mean: Array
     precision: Array
@@ -208,7 +208,7 @@ class Explanation:
 def fit(observations: Observations, *, is_last: bool = False) -> ResponseModel:
     """The model of all results; a study's last model also considers that the maximum may lie near the base."""
     first, second, pairs, scores = observations.arrays()
-    results = Results(np.concatenate([first, second]), pairs, scores, observations.log_limits)
+    results = ObservedResults(np.concatenate([first, second]), pairs, scores, observations.log_limits)
     single, deviation_of_places = _single_hill(observations.space, results)
     others = [_near_base(single)] if is_last else []
     best, two_hills = single, None
@@ -220,7 +220,7 @@ def fit(observations: Observations, *, is_last: bool = False) -> ResponseModel:
     return _averaged(best, others, two_hills, LAST_SPREAD if is_last else 1.0)
 
 
-def _single_hill(space: Space, results: Results) -> tuple[Explanation, float]:
+def _single_hill(space: Space, results: ObservedResults) -> tuple[Explanation, float]:
     """The hill under the wide or the close prior of its maximum's place, and that prior's standard deviation.
 
     The results decide which prior is the more probable one.
@@ -248,7 +248,7 @@ def _near_base(hill: Explanation) -> Explanation:
     return replace(found, log_odds=math.log(NEAR_BASE_ODDS) + found.log_odds)
 
 
-def _dispersion(results: Results, expected: Array) -> float:
+def _dispersion(results: ObservedResults, expected: Array) -> float:
     observed = float((results.pairs * (results.scores - expected) ** 2 / (expected * (1 - expected))).sum())
     return (DISPERSION_WEIGHT * TYPICAL_DISPERSION + observed) / (DISPERSION_WEIGHT + len(results.pairs))
 

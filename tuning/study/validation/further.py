@@ -27,7 +27,8 @@ from elolab.tuning.study.plan import (
 )
 from elolab.tuning.study.spec import TuningSpec, tuning_from_text
 from elolab.tuning.study.tuning_run import RECOMMENDATION_METADATA
-from elolab.tuning.study.validation.playing import (
+from elolab.tuning.study.validation.preset import write_preset
+from elolab.tuning.study.validation.recommended_games import (
     RecommendedGames,
     games_to_validate,
     known_number,
@@ -37,7 +38,6 @@ from elolab.tuning.study.validation.playing import (
     play_validation,
     stored_verdict,
 )
-from elolab.tuning.study.validation.preset import write_preset
 from elolab.tuning.study.validation.validation_games import (
     VALIDATED_METADATA,
     PlannedValidation,

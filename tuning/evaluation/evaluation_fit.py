@@ -49,9 +49,9 @@ from elolab.engine.settings.weights import (
 from elolab.tuning.conditions import Conditions
 from elolab.tuning.evaluation.held_out import Fit, is_held_out
 from elolab.tuning.evaluation.logistic import WinSample, expected_score, fit_wins, losses_of
-from elolab.tuning.evaluation.patterns import PatternSample, fit_patterns
-from elolab.tuning.evaluation.positions import ScoredPositions, Scoring, joined, positions_of
+from elolab.tuning.evaluation.pattern_ridge import PatternSample, fit_patterns
 from elolab.tuning.evaluation.ridge import Sample, fit, phases_of, root_of_mean
+from elolab.tuning.evaluation.scored_positions import ScoredPositions, Scoring, joined, positions_of
 from elolab.tuning.evaluation.self_play import SelfPlay, games_of, play_games, series_of_iteration, stored_games
 from elolab.tuning.matches import Match, MatchTable, read_openings
 
