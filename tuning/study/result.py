@@ -37,10 +37,7 @@ class RoundResult:
     @property
     def counts(self) -> Pentanomial:
         """Outcomes of all its pairs, from the view of each settings pair's first set."""
-        total = Pentanomial((0, 0, 0, 0, 0))
-        for _, counts in self.results:
-            total += counts
-        return total
+        return sum((counts for _, counts in self.results), Pentanomial((0, 0, 0, 0, 0)))
 
 
 @dataclass(frozen=True)

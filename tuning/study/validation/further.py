@@ -31,15 +31,13 @@ from elolab.tuning.study.validation.preset import write_preset
 from elolab.tuning.study.validation.recommended_games import (
     RecommendedGames,
     games_to_validate,
-    known_number,
-    known_recommendation,
-    number_of,
     pairs_of_match,
     play_validation,
+    recommendation_number,
     stored_verdict,
+    validation_number,
 )
 from elolab.tuning.study.validation.validation_games import (
-    VALIDATED_METADATA,
     PlannedValidation,
     Verdict,
     validation_series,
@@ -100,7 +98,7 @@ def validate_again(
     with Run(directory, purpose, **options) as run:
         recommended = RecommendedGames(plan, run, named)
         planned = further_validation(plan, run.store, limits, pairs, maximum_pairs, recommended.recommendation)
-        games = recommended.requested(number_of(run.store, planned), planned)
+        games = recommended.requested(validation_number(run.store, planned, records=True), planned)
         run.progress.announce(replace(stages, concurrency=run.concurrency))
         verdict = play_validation(run, games, stages.stages[0].name)
         engine = engines_of(run.store)
@@ -156,9 +154,9 @@ def plan_of_validation(
     purpose = replace(purpose_of(plan), sides=(side,))
     check_directory(directory, purpose, accepts_changes=accepts_changes)
     with Store(directory, read_only=True) as store:
-        recommendation = known_recommendation(store.metadata(VALIDATED_METADATA) or [], named)
+        recommendation = recommendation_number(store, named, records=False)
         planned = further_validation(plan, store, limits, pairs, maximum_pairs, recommendation)
-        series = validation_series(known_number(store, planned), recommendation)
+        series = validation_series(validation_number(store, planned, records=False), recommendation)
         stored = sum(outcome.pairing.series == series for outcome in store.outcomes())
     games, seconds = 2 * planned.pairs, estimated_game_seconds([planned.limits])
     reach = reach_of_validation(plan, planned, "--maximum-pairs {pairs}")

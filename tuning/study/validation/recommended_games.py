@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from elolab.arena.play.store import Store
 from elolab.arena.run import Run
@@ -41,7 +42,7 @@ class RecommendedGames:
     def __init__(self, plan: TuningPlan, run: Run, values: Mapping[str, Value]) -> None:
         self._plan, self._run, self._values = plan, run, values
         self._table = MatchTable(plan.spec.conditions.of_games, plan.suite, run)
-        self.recommendation = recommendation_number(run.store, values)
+        self.recommendation = recommendation_number(run.store, values, records=True)
         """Number of the recommendation in the run, from 0."""
 
     def own(self) -> list[ValidationGames]:
@@ -123,19 +124,29 @@ def games_to_validate(spec: TuningSpec, store: Store) -> int:
     return spec.budget.games or (periods[-1].games if periods else min_games(spec))
 
 
-def recommendation_number(store: Store, values: Mapping[str, Value]) -> int:
-    """The number of this recommendation in the run, from 0; a new one is recorded."""
-    known = store.metadata(VALIDATED_METADATA) or []
-    number = known_recommendation(known, values)
-    if number == len(known):
-        store.record_metadata({VALIDATED_METADATA: [*known, list(values.values())]})
+def recommendation_number(store: Store, values: Mapping[str, Value], *, records: bool) -> int:
+    """The number of this recommendation in the run, from 0."""
+    return _number_in(store, VALIDATED_METADATA, list(values.values()), records=records)
+
+
+def validation_number(store: Store, planned: PlannedValidation, *, records: bool) -> int:
+    """The number of a further validation in the folder, after the study's own."""
+    number = _number_in(store, VALIDATIONS_METADATA, [str(planned.limits), planned.kind], records=records)
+    number += MAX_OWN_VALIDATIONS
+    if records:
+        lengths = store.metadata(LENGTHS_METADATA) or {}
+        store.record_metadata({LENGTHS_METADATA: {**lengths, str(number): planned.pairs}})
     return number
 
 
-def known_recommendation(known: Sequence[list[Value]], values: Mapping[str, Value]) -> int:
-    """The index of a known recommendation, or the next free one."""
-    wanted = list(values.values())
-    return known.index(wanted) if wanted in known else len(known)
+def _number_in(store: Store, name: str, entry: list[Any], *, records: bool) -> int:
+    """The place of an entry in a list of the run's metadata; a new one is at its end, and ``records`` keeps it."""
+    known = store.metadata(name) or []
+    if entry not in known:
+        known = [*known, entry]
+        if records:
+            store.record_metadata({name: known})
+    return int(known.index(entry))
 
 
 def stored_verdict(games: ValidationGames, store: Store) -> Verdict | None:
@@ -181,19 +192,3 @@ def with_speed(verdict: Verdict, games: ValidationGames, store: Store) -> Verdic
     match = games.match(range(verdict.counts.pairs))
     spent = spent_in(store.iterate(games.keys(verdict.counts.pairs)), games.spec.conditions.game)
     return replace(verdict, speed=speed_row(games.series, match, games.table, spent))
-
-
-def number_of(store: Store, planned: PlannedValidation) -> int:
-    """The number of a further validation in the folder, after the study's own; its length is recorded."""
-    number, known = known_number(store, planned), store.metadata(VALIDATIONS_METADATA) or []
-    if number == MAX_OWN_VALIDATIONS + len(known):
-        known.append([str(planned.limits), planned.kind])
-    lengths = {**(store.metadata(LENGTHS_METADATA) or {}), str(number): planned.pairs}
-    store.record_metadata({VALIDATIONS_METADATA: known, LENGTHS_METADATA: lengths})
-    return number
-
-
-def known_number(store: Store, planned: PlannedValidation) -> int:
-    """The number of a further validation, or the next free one; records nothing."""
-    wanted, known = [str(planned.limits), planned.kind], store.metadata(VALIDATIONS_METADATA) or []
-    return MAX_OWN_VALIDATIONS + (int(known.index(wanted)) if wanted in known else len(known))
