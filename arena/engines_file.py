@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from elolab.arena.keys.player import ANY_PLAYER, DESCRIPTION, RESTARTS, command_of
-from elolab.engine.settings.configuration import ConfigurationError, Table, nearest, read_toml
+from elolab.engine.settings.configuration import ConfigurationError, nearest, read_toml
+from elolab.engine.settings.schema import Table
 from elolab.engine.settings.toml_values import format_toml
 
 ENGINES_NAME = "engines.toml"
@@ -60,8 +61,8 @@ class EnginesFile:
                 f"{where}: engine {name!r} is not in {self.path}{nearest(name, self.tables)}; it has {known}"
             )
         table = Table(self.tables[name], f"{self.path}: engine {name!r}", ANY_PLAYER, knows_all=False)
-        table.text("name", name)
-        table.text("directory", None, "a folder")
+        table.get("name")
+        table.get("directory")
         command = command_of(table, str(self.path.parent)) if "command" in table else None
         return {"name": name} | _located(self.tables[name], command, self.path.parent)
 

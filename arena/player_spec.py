@@ -25,11 +25,8 @@ from elolab.arena.records import BUILTIN, PlayerSpec
 from elolab.engine.errors import UserError, argument
 from elolab.engine.settings.configuration import (
     ConfigurationError,
-    Table,
     available_configs,
-    entry_of_table,
     find_config,
-    home_of,
     nearest,
     read_toml,
     refuse_other_kind,
@@ -37,6 +34,7 @@ from elolab.engine.settings.configuration import (
 from elolab.engine.settings.limits import GRAMMAR, OWN_LEVEL, Limits
 from elolab.engine.settings.parameters import by_own_names, resolve
 from elolab.engine.settings.presets import load_preset, preset_name
+from elolab.engine.settings.schema import Table, entry_of_table, home_of
 from elolab.engine.settings.toml_values import format_toml
 
 MAX_NAME_LENGTH = 60
@@ -79,7 +77,7 @@ class PlayerReader:
             )
         limits = read_limits(table, protocol) if "limit" in table else self.limits
         assert limits is not None
-        ponder = table.switch("ponder", self.ponder)
+        ponder = table.get("ponder", self.ponder)
         if not protocol.is_external:
             return replace(_builtin_player(table, self.game, limits, self.folder), ponder=ponder)
         player = replace(_external_player(table, protocol, limits), ponder=ponder)
@@ -97,9 +95,7 @@ class PlayerReader:
         """Merge the table over that of the engine it refers to, if any; options and settings entry by entry."""
         if REFERENCE not in entry:
             return entry
-        name = Table(entry, where, ANY_PLAYER, knows_all=False).text(
-            REFERENCE, expected="an engine's name in the file of engines"
-        )
+        name = Table(entry, where, ANY_PLAYER, knows_all=False)[REFERENCE]
         own = {key: value for key, value in entry.items() if key != REFERENCE}
         return merged(self.engines.entry(name, where), own)
 
@@ -107,7 +103,7 @@ class PlayerReader:
         """The protocol that is given or, for a program without one, detected by greeting it."""
         if "command" in entry and "protocol" not in entry:
             table = Table(entry, where, ANY_PLAYER, knows_all=False)
-            seconds = table.number("start_timeout")
+            seconds = table["start_timeout"]
             try:
                 return self.finder.protocol_of(command_of(table), _directory(table), self.game, seconds)
             except DetectionError as error:
@@ -210,7 +206,7 @@ def _refuse_keys_of_another_kind(entry: Mapping[str, Any], where: str, protocol:
 
 def read_limits(table: Table, protocol: Protocol | None = None) -> Limits:
     """Read the key ``limit``: for all players, or for one that speaks ``protocol``."""
-    text = table.text("limit", expected=GRAMMAR)
+    text = table["limit"]
     if text == OWN_LEVEL:
         if protocol is not None and protocol.has_own_level:
             return Limits()
@@ -223,22 +219,22 @@ def read_limits(table: Table, protocol: Protocol | None = None) -> Limits:
 
 
 def _player_name(table: Table, default: str) -> str:
-    name = table.text("name", default)
+    name = table.get("name", default)
     if not name.isprintable() or '"' in name or name != name.strip() or len(name) > MAX_NAME_LENGTH:
         raise table.error("name", f"at most {MAX_NAME_LENGTH} printable characters without quotation marks")
     return str(name)
 
 
 def _builtin_player(table: Table, game: str, limits: Limits, beside: Path) -> PlayerSpec:
-    preset = table.text("preset")
+    preset = table["preset"]
     try:
         overrides = load_preset(preset, game, beside)
     except ConfigurationError as error:
         raise ConfigurationError(f"{table.where}: {error}") from None
-    overrides |= by_own_names(table.mapping("set"), table.where)
+    overrides |= by_own_names(table["set"], table.where)
     parameters = resolve(overrides, table.where, game)
     name = _player_name(table, preset_name(preset))
-    margin_ms = round(1000 * table.number("margin"))
+    margin_ms = round(1000 * table["margin"])
     return PlayerSpec(name, BUILTIN, limits, parameters=tuple(parameters.items()), margin_ms=margin_ms)
 
 
@@ -250,16 +246,16 @@ def _external_player(table: Table, protocol: Protocol, limits: Limits) -> Player
         limits,
         command=command,
         directory=_directory(table),
-        start_timeout_ms=round(1000 * table.number("start_timeout")),
-        margin_ms=round(1000 * table.number("margin")),
-        watchdog_ms=round(1000 * table.number("watchdog")),
-        restart=table.choice("restart"),
+        start_timeout_ms=round(1000 * table["start_timeout"]),
+        margin_ms=round(1000 * table["margin"]),
+        watchdog_ms=round(1000 * table["watchdog"]),
+        restart=table["restart"],
     )
     return replace(player, **protocol.read(table))
 
 
 def _directory(table: Table) -> str | None:
-    directory: str | None = table.text("directory", None, "a folder")
+    directory: str | None = table.get("directory")
     if directory is not None and not Path(directory).is_dir():
         raise table.error("directory", "an existing folder")
     return directory

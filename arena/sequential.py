@@ -19,6 +19,7 @@ from elolab.arena.records import Outcome
 from elolab.arena.statistics.brownian import upper_bound_probability
 from elolab.arena.statistics.elo import (
     NORMALIZED_UNIT,
+    SPRT_MODELS,
     Array,
     Pentanomial,
     SequentialEstimate,
@@ -32,9 +33,13 @@ from elolab.arena.statistics.elo import (
 )
 from elolab.arena.statistics.numbers import given_text, signed
 from elolab.engine.language import Catalogue, with_minus
+from elolab.engine.settings import schema
 
 MAX_HYPOTHESIS = 200
 """Largest hypothesis in Elo, either way; far beyond it, no distribution of outcomes has that strength."""
+ERROR_PROBABILITIES = (0.000001, 0.499999)
+"""Least and greatest probability of an error."""
+MAX_PAIRS = 1_000_000
 MIN_GAP = 0.001
 """Smallest gap between the hypotheses in Elo; no realistic number of games separates closer ones."""
 DECIDED = ("upper accepted", "lower accepted")
@@ -58,17 +63,17 @@ MOST_PAIRS = 10**9
 class SequentialSettings:
     """The hypotheses of a sequential test of player 1 against player 2, and its interim analyses."""
 
-    elo0: float = 0.0
+    elo0: float = schema.number(-MAX_HYPOTHESIS, MAX_HYPOTHESIS, default=0.0, example=-3, unit="Elo")
     """Hypothesis H0, in the unit of ``model``."""
-    elo1: float = 5.0
+    elo1: float = schema.number(-MAX_HYPOTHESIS, MAX_HYPOTHESIS, default=5.0, example=10, unit="Elo")
     """Hypothesis H1, above H0."""
-    alpha: float = 0.05
+    alpha: float = schema.number(*ERROR_PROBABILITIES, default=0.05, example=0.01)
     """Probability of accepting H1 though H0 holds."""
-    beta: float = 0.05
+    beta: float = schema.number(*ERROR_PROBABILITIES, default=0.05, example=0.01)
     """Probability of accepting H0 though H1 holds."""
-    model: str = "normalized"
+    model: str = schema.choice(SPRT_MODELS, default="normalized", example="logistic")
     """``normalized`` or ``logistic`` Elo."""
-    batch_pairs: int = 8
+    batch_pairs: int = schema.whole(1, MAX_PAIRS, default=8, example=20, unit="pairs")
     """Pairs between two interim analyses."""
 
     def test(self, counts: Pentanomial | Trinomial) -> SequentialTest:

@@ -41,7 +41,6 @@ from numpy.typing import NDArray
 
 from elolab.arena.statistics.elo import NATURAL_TO_ELO
 from elolab.engine.settings.parameters import Value
-from elolab.tuning.keys.study import SAMPLERS
 from elolab.tuning.study.model.importance import importances
 from elolab.tuning.study.model.maxima import combinations, expected_remaining_gain, maximum
 from elolab.tuning.study.model.observations import Observations
@@ -55,7 +54,7 @@ from elolab.tuning.study.rounds.pairs_of_settings import (
     game_pairs_per_settings_pair,
 )
 from elolab.tuning.study.space import Dimension, Space
-from elolab.tuning.study.spec import DEFAULT_ROUND_PAIRS, MIN_ROUNDS
+from elolab.tuning.study.spec import DEFAULT_ROUND_PAIRS, MIN_ROUNDS, SAMPLERS
 
 SEEDS = tuple(range(26_000, 26_040))
 """Of the published figures; never used in development."""

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from elolab.engine.settings import schema
+
 MAX_PLIES = 1_000
 """The most plies that a rule may speak of."""
 RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
@@ -42,6 +44,10 @@ REASONS = (
 )
 
 REPETITION_RULES = ("draw", "check-only", "asian")
+FOLDS = (3, 4)
+MAX_SCORE = 30_000
+MAX_SOLVED_EMPTIES = 24
+"""Beyond, hardly any position is solved within ``engine.play.SOLVING_NODES``."""
 
 RULES_DTYPE = np.dtype(
     [("repetition", np.int64), ("fold", np.int64), ("move_limit", np.int64), ("insufficient", np.int64)]
@@ -63,13 +69,13 @@ ADJUDICATION_DTYPE = np.dtype(
 class Rules:
     """The options of the rules that the arbiter and the engine share."""
 
-    repetition: str = "asian"
+    repetition: str = schema.choice(REPETITION_RULES, default="asian", example="draw")
     """``asian`` (check outranks chase outranks none), ``check-only``, or ``draw``."""
-    fold: int = 3
+    fold: int = schema.choice(FOLDS, default=3, example=4)
     """Occurrences of a position, with the same side to move, at which a repetition is judged: 3 or 4."""
-    move_limit: int = 120
+    move_limit: int = schema.whole(0, MAX_PLIES, default=120, example=100, unit="plies")
     """Plies without a capture after which the game is drawn, each side's checks beyond 10 not counted; 0 is off."""
-    insufficient: bool = True
+    insufficient: bool = schema.switch(default=True)
     """Whether the game is drawn once no side has a rook, horse, cannon or pawn."""
 
     def to_record(self) -> Any:
@@ -82,23 +88,28 @@ class Rules:
         return record
 
 
+def _by_game(low: int, high: int, value: int, *, example: int, unit: str) -> Any:
+    """A whole number whose default a game may change."""
+    return schema.whole(low, high, default=schema.COMPUTED, value=value, example=example, unit=unit)
+
+
 @dataclass(frozen=True)
 class Adjudication:
     """When a tournament ends a game early; a value of 0 moves switches a rule off."""
 
-    resign_score: int = 1000
+    resign_score: int = _by_game(1, MAX_SCORE, 1000, example=800, unit="centipawns")
     """Centipawns (or disc-hundredths): the loser's own score at or below minus this, the winner's at or above it."""
-    resign_moves: int = 4
+    resign_moves: int = _by_game(0, MAX_PLIES, 4, example=3, unit="moves")
     """Consecutive moves of each side for which the scores must agree; 0 is off."""
-    draw_score: int = 10
+    draw_score: int = _by_game(0, MAX_SCORE, 10, example=8, unit="centipawns")
     """Centipawns: both sides' scores within this of zero."""
-    draw_moves: int = 0
+    draw_moves: int = _by_game(0, MAX_PLIES, 0, example=6, unit="moves")
     """Consecutive moves of each side for which that must hold; 0 is off."""
-    draw_after_ply: int = 80
+    draw_after_ply: int = _by_game(0, MAX_PLIES, 80, example=60, unit="plies")
     """Plies (the opening not counted) from which on the moves that agree on a draw are counted."""
-    maximum_plies: int = 400
+    maximum_plies: int = _by_game(0, MAX_PLIES, 400, example=300, unit="plies")
     """Plies (the opening not counted) after which the game is drawn; 0 is off (the store's limit still holds)."""
-    solved_empties: int = 0
+    solved_empties: int = _by_game(0, MAX_SOLVED_EMPTIES, 0, example=16, unit="squares")
     """Empty squares from which on a position is solved, which ends the game with the exact result; 0 is off."""
 
     def to_record(self) -> Any:

@@ -24,6 +24,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from elolab.engine.settings import schema
+
 ITERATION_COLUMNS = ("searches", "nodes", "time_ns", "nodes_to", "time_to_ns", "nodes_before")
 """Columns for the searches that completed a depth: their number, nodes and time of the iteration, nodes and time from
 the search's start to the iteration's end, and nodes of the iteration before it."""
@@ -40,18 +42,21 @@ NULL_COLUMNS = ("tries", "cutoffs", "verified", "refuted", "sampled", "wrong", "
 cutoffs sampled and searched again without null moves; those that this refuted; those it could not decide in its nodes.
 """
 
+MAX_INTERVAL = 10**9
 MATERIAL_STEP = 300
 """Centipawns of own material in one row: ElephantEye's limits lie between rows."""
 
 
 @dataclass(frozen=True)
 class SearchStatisticsSettings:
-    """Settings of the samples of null cutoffs."""
+    """Settings of the samples of null cutoffs, which are searched again without null moves.
 
-    null_cutoff_interval: int = 500
-    """Every so many null cutoffs of a player one is searched again without null moves; 0 is never. Long searches give
-    at most 16 samples, spread over them."""
-    null_cutoff_nodes: int = 100_000
+    Long searches give at most 16 samples, spread over them.
+    """
+
+    null_cutoff_interval: int = schema.whole(0, MAX_INTERVAL, default=500, example=100)
+    """Null cutoffs of a player from one sample to the next; 0 is never."""
+    null_cutoff_nodes: int = schema.whole(1, MAX_INTERVAL, default=100_000, example=20_000, unit="nodes")
     """Nodes after which such a search is given up."""
 
 

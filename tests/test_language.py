@@ -37,13 +37,13 @@ from elolab.engine.language import (
 )
 from elolab.engine.rules import REASONS, Rules
 from elolab.engine.search.records import END_REASONS
-from elolab.engine.settings.keys import Section
 from elolab.engine.settings.parameters import parameters_of
 from elolab.engine.settings.reference import unit_in
+from elolab.engine.settings.schema import Schema
 from elolab.tuning.ablation import comparison_verdicts
 from elolab.tuning.claims import part_verdicts
 from elolab.tuning.keys import claims as claim_keys
-from elolab.tuning.keys.kinds import KINDS, entries_of
+from elolab.tuning.keys.reference import KINDS, entries_of
 from tests.arena.reports import test_report
 from tests.support.browser import Browser
 
@@ -204,14 +204,14 @@ def topics_of_keys() -> set[str]:
     """The tables that say what keys of files mean."""
     found: set[str] = set()
 
-    def add(section: Section) -> None:
-        for key in entries_of(section):
+    def add(schema: Schema) -> None:
+        for key in entries_of(schema):
             found.add(key.topic)
-            if key.section is not None:
-                add(key.section)
+            if key.schema is not None:
+                add(key.schema)
 
     for kind in KINDS:
-        add(kind.section)
+        add(kind.keys)
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,15 +11,20 @@ from elolab.arena.play.estimates import depends_on_speed
 from elolab.arena.player_spec import MAX_NAME_LENGTH
 from elolab.arena.players.registry import check_player
 from elolab.arena.records import BUILTIN, GameConditions, PlayerSpec, digest_of
-from elolab.arena.spec import read_adjudication, read_rules
+from elolab.arena.spec import folder_name, read_adjudication
+from elolab.arena.tournament_spec import RUN, RunSpec
 from elolab.engine.errors import UserError
-from elolab.engine.rules import Adjudication, Rules
-from elolab.engine.settings.configuration import ConfigurationError, Table
+from elolab.engine.settings import schema
+from elolab.engine.settings.configuration import ConfigurationError
 from elolab.engine.settings.limits import GRAMMAR, OWN_LEVEL, Limits
 from elolab.engine.settings.parameters import Value, by_own_names, format_value, resolve
-from elolab.engine.settings.presets import load_preset, preset_name
+from elolab.engine.settings.presets import DEFAULT_PRESET, is_parameter, load_preset, preset_name
+from elolab.engine.settings.schema import Table
 from elolab.tuning.external_engine import (
     BUILD,
+    BUILDS,
+    CATALOGUE,
+    ENGINE,
     ExternalEngine,
     is_external,
     protocol_of,
@@ -35,25 +39,32 @@ DIGEST_DIGITS = 8
 """Hexadecimal digits of the digest that ends a shortened name."""
 
 
-@dataclass(frozen=True)
-class Conditions:
+SETTINGS = schema.declare(
+    CATALOGUE, "conditions", "set",
+    others=schema.key(schema.VALUE, default=schema.COMPUTED, example=3, message="setting"),
+    holds=is_parameter,
+)  # fmt: skip
+CONDITIONS = schema.declare(
+    CATALOGUE, "conditions", "conditions", RUN,
+    base=schema.text(default=DEFAULT_PRESET, example="fenon", expected="an engine preset's name or file"),
+    set=schema.table(SETTINGS, example={"null_depth": 3}),
+    limit=schema.text(example="nodes=1000", expected=GRAMMAR),
+    engine=schema.table(ENGINE),
+    builds=schema.table(BUILDS, example={"old": "./mine-1.0", "new": "./mine-1.1"}),
+)  # fmt: skip
+"""The keys that studies and ablations have in common."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conditions(RunSpec):
     """Game, base, limits, rules and openings of a run."""
 
-    name: str
-    game: str
     base_name: str
     """Name of the preset that is the base."""
     base: tuple[tuple[str, Value], ...]
     """Every parameter of the base, in the table's order; for an external engine, the settings given."""
     limits: Limits
     """Limits of every game, by default."""
-    openings: str
-    """The opening suite: a shipped name or a file."""
-    seed: int
-    rules: Rules
-    adjudication: Adjudication
-    source: str
-    """The file it was read from."""
     external: ExternalEngine | None = None
     """The engine whose settings vary; ``None`` for the built-in one."""
 
@@ -135,24 +146,22 @@ def shortened(text: str, longest: int) -> str:
 
 def read_conditions(table: Table, default_name: str) -> Conditions:
     """Read the common keys of a specification. Raises ``UserError`` with one line for the first mistake."""
-    game = table.choice("game")
+    game = table["game"]
     if is_external(table):
         limits = read_limits(table, own_level=protocol_of(table).has_own_level)
         external, base_name, values = _external_base(table, game, limits)
     else:
         limits, external = read_limits(table), None
         base_name, values = _builtin_base(table, game)
-    openings = table.text("openings", game, "an opening suite's name or file")
+    openings = table.get("openings", game)
     beside = Path(table.where).parent / openings
-    return Conditions(
-        name=_folder_name(table, default_name),
-        game=game,
+    return table.read(
+        Conditions,
+        name=folder_name(table, default_name),
         base_name=base_name,
         base=tuple(values.items()),
         limits=limits,
         openings=str(beside) if not Path(openings).is_file() and beside.is_file() else openings,
-        seed=table.whole("seed"),
-        rules=read_rules(table),
         adjudication=read_adjudication(table, game),
         source=table.where,
         external=external,
@@ -161,12 +170,12 @@ def read_conditions(table: Table, default_name: str) -> Conditions:
 
 def _builtin_base(table: Table, game: str) -> tuple[str, dict[str, Value]]:
     """Name and parameters of the base, from ``base`` and ``[set]``."""
-    base_name = table.text("base", expected="an engine preset's name or file")
+    base_name = table["base"]
     try:
         overrides = load_preset(base_name, game, Path(table.where).parent)
     except ConfigurationError as error:
         raise ConfigurationError(f"{table.where}: base: {error}") from None
-    own = by_own_names(table.mapping("set"), f"{table.where}: [set]")
+    own = by_own_names(table["set"], f"{table.where}: [set]")
     resolve(own, f"{table.where}: [set]", game)
     values = resolve({**overrides, **own}, table.where, game)
     return preset_name(base_name) + (f" with {describe(own)}" if own else ""), values
@@ -192,17 +201,10 @@ def read_limits(table: Table, default: Limits | None = None, key: str = "limit",
     """
     if default is not None and key not in table:
         return default
-    text = table.text(key, expected=GRAMMAR)
+    text = table[key]
     if own_level and text == OWN_LEVEL:
         return Limits()
     try:
         return Limits.parse(text)
     except UserError as error:
         raise ConfigurationError(f"{table.where}: {error}") from None
-
-
-def _folder_name(table: Table, default: str) -> str:
-    name: str = table.text("name", default, "a name for the results' folder")
-    if not re.fullmatch(r"[\w.+ -]+", name) or name.startswith(".") or len(name) > MAX_NAME_LENGTH:
-        raise table.error("name", f"at most {MAX_NAME_LENGTH} letters, digits, '-', '_', '+', '.' or spaces")
-    return name

@@ -13,18 +13,38 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from elolab.arena.keys.player import PROGRAM
 from elolab.arena.player_spec import read_player
-from elolab.arena.players.registry import Protocol, protocol_named
+from elolab.arena.players.registry import PROTOCOLS, Protocol, protocol_named
 from elolab.arena.records import PlayerSpec
-from elolab.engine.settings.configuration import ConfigurationError, Table, nearest
+from elolab.engine.settings import schema
+from elolab.engine.settings.configuration import ConfigurationError, nearest
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import Value
+from elolab.engine.settings.schema import COMPUTED, Table
 from elolab.engine.settings.toml_values import format_toml
-from elolab.tuning.keys.conditions import BUILD_PROGRAM, ENGINE_TABLES
 
 BUILD = "build"
 """The setting that selects one of several builds."""
 MAX_BUILD_NAME = 40
+DEFAULT_PROTOCOL = "uci"
+EXTERNAL_PROTOCOLS = tuple(name for name in PROTOCOLS if protocol_named(name).is_external)
+
+CATALOGUE = "elolab.tuning.keys"
+BUILD_PROGRAM = schema.declare(
+    CATALOGUE, "engine", "build", PROGRAM, *(protocol_named(name).keys for name in EXTERNAL_PROTOCOLS)
+)
+"""Keys for running a program over any protocol; ``read_player`` checks which apply to which."""
+_NAMED = schema.declare(
+    CATALOGUE, "engine", "engine",
+    name=schema.text(default=COMPUTED, example="mine"),
+    protocol=schema.choice(EXTERNAL_PROTOCOLS, default=DEFAULT_PROTOCOL, example="ucci"),
+)  # fmt: skip
+ENGINE = schema.declare(CATALOGUE, "engine", "engine", _NAMED, BUILD_PROGRAM)
+BUILDS = schema.declare(
+    CATALOGUE, "engine", "builds",
+    others=schema.key(schema.TEXT, schema.TABLE, schema=BUILD_PROGRAM, example="./mine-new", message="build"),
+)  # fmt: skip
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}|\{([A-Za-z_]\w*)\}")
 """``{name}``; ``{{name}}`` is the literal text ``{name}``."""
@@ -181,20 +201,20 @@ def _line_keys(player: PlayerSpec) -> tuple[str, ...]:
 
 def is_external(table: Table) -> bool:
     """Whether a specification has an external engine."""
-    return any(key in table for key in ENGINE_TABLES)
+    return "engine" in table or "builds" in table
 
 
 def protocol_of(table: Table) -> Protocol:
     """The protocol named in a specification's ``[engine]``."""
     own = table.table("engine")
-    own.text("name", "")
-    return protocol_named(own.choice("protocol"))
+    own.get("name")
+    return protocol_named(own["protocol"])
 
 
 def read_external(table: Table, game: str, limits: Limits) -> ExternalEngine:
     """Read the tables ``[engine]`` and ``[builds]``. Raises ``UserError`` with one line for the first mistake."""
     protocol = protocol_of(table)
-    common: dict[str, Any] = {**table.mapping("engine"), "protocol": protocol.name}
+    common: dict[str, Any] = {**table.data.get("engine", {}), "protocol": protocol.name}
     options = common.pop("options", {}) if protocol.has_options else {}
     if not isinstance(options, Mapping):
         raise ConfigurationError(
@@ -213,10 +233,10 @@ def read_external(table: Table, game: str, limits: Limits) -> ExternalEngine:
 
 
 def _build_entries(table: Table) -> list[tuple[str, Any]]:
-    builds = table.mapping("builds")
+    builds = table["builds"]
     if len(builds) < 2:
         raise table.error("builds", "a table of at least two builds, name = command; of one give [engine] command")
-    if "command" in table.mapping("engine"):
+    if "command" in table.table("engine"):
         raise ConfigurationError(f"{table.where}: [engine]: command is given by [builds] too; remove one of the two")
     for name in builds:
         if not name.strip() or not name.isprintable() or len(name) > MAX_BUILD_NAME:
@@ -236,7 +256,7 @@ def _build(common: Mapping[str, Any], entry: object, where: str, game: str, limi
 def read_settings(table: Table, engine: ExternalEngine) -> dict[str, Value]:
     """The base's settings: the build, the options of ``[engine]``, and ``[set]``."""
     build: dict[str, Value] = {BUILD: engine.builds[0][0]} if engine.has_builds else {}
-    given = engine.read(table.mapping("set"), f"{table.where}: [set]")
+    given = engine.read(table["set"], f"{table.where}: [set]")
     known = {name.lower() for name, _ in engine.options}
     repeated = next((name for name in given if name.lower() in known), None)
     if repeated is not None:

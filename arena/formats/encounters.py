@@ -9,9 +9,6 @@ from dataclasses import dataclass
 from elolab.arena.records import Outcome
 from elolab.arena.tournament_spec import TournamentSpec
 
-SEEDINGS = ("order", "random")
-"""Seeds follow the order of players in the file, or an order drawn from the tournament's random seed."""
-
 
 @dataclass(frozen=True)
 class Encounter:

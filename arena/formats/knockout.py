@@ -10,8 +10,6 @@ from elolab.arena.formats.tournament_format import Format, paired_games
 from elolab.arena.records import Outcome, Pairing, digest_of
 from elolab.arena.tournament_spec import TournamentSpec
 
-TIEBREAKS = ("seed", "coin")
-"""Tie-breaks after the sudden-death pairs: the better seed, or a coin thrown by the random seed."""
 UNKNOWN = -1
 """Placeholder for a player not yet known."""
 

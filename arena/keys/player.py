@@ -3,45 +3,47 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from elolab.arena.command_lines import split_command
 from elolab.arena.players.registry import PROTOCOLS, Protocol, protocols
-from elolab.engine.settings.keys import TEXT, TEXTS, Default, Section, Topic
-from elolab.engine.settings.limits import MARGIN_MS
-
-if TYPE_CHECKING:
-    from elolab.engine.settings.configuration import Table
+from elolab.engine.settings import schema
+from elolab.engine.settings.limits import GRAMMAR, MARGIN_MS
+from elolab.engine.settings.schema import COMPUTED, Schema, Table
 
 RESTARTS = ("on_fault", "always")
 DEFAULT_START_SECONDS = 10
 
-_player = Topic("elolab.arena.keys", "player")
+CATALOGUE, TOPIC = "elolab.arena.keys", "player"
+"""Where the keys are explained."""
 
 REFERENCE = "engine"
 """The key by which a table [[players]] refers to an engine of a file of engines."""
 
-OF_ANY_PLAYER = (
-    _player.text("name", "mine", Default.COMPUTED),
-    _player.choice("protocol", PROTOCOLS, "uci", Default.COMPUTED),
-    _player.text("limit", "nodes=1000", Default.COMPUTED),
-    _player.switch("ponder", Default.COMPUTED),
-)
+OF_ANY_PLAYER = schema.declare(
+    CATALOGUE, TOPIC, "of any player",
+    name=schema.text(default=COMPUTED, example="mine"),
+    protocol=schema.choice(PROTOCOLS, default=COMPUTED, example="uci"),
+    limit=schema.text(default=COMPUTED, example="nodes=1000", expected=GRAMMAR),
+    ponder=schema.switch(default=COMPUTED),
+)  # fmt: skip
 
-MARGIN = _player.number("margin", 0, 3600, 0.3, MARGIN_MS / 1000, "seconds")
+MARGIN = schema.declare(
+    CATALOGUE, TOPIC, "margin", margin=schema.number(0, 3600, default=MARGIN_MS / 1000, example=0.3, unit="seconds")
+)
 """The margin of any player, and of programs that are tuned."""
 
-PROGRAM = Section(
-    "program",
-    (
-        _player("command", TEXT, TEXTS, default=Default.COMPUTED, example='"./mine --threads 1"'),
-        _player.text("directory", "engines/mine", Default.COMPUTED),
-        _player.number("start_timeout", 0.1, 3600, 30, DEFAULT_START_SECONDS, "seconds"),
-        MARGIN,
-        _player.number("watchdog", 0.1, 86_400, 120, 60, "seconds"),
-        _player.choice("restart", RESTARTS, "always", RESTARTS[0]),
+PROGRAM = schema.declare(
+    CATALOGUE, TOPIC, "program",
+    command=schema.key(
+        schema.TEXT, schema.TEXTS, default=COMPUTED, example="./mine --threads 1",
+        expected="the engine's program and arguments, a text or a list of texts",
     ),
-)
+    directory=schema.text(default=COMPUTED, example="engines/mine", expected="a folder"),
+    start_timeout=schema.number(0.1, 3600, default=DEFAULT_START_SECONDS, example=30, unit="seconds"),
+    margin=MARGIN["margin"],
+    watchdog=schema.number(0.1, 86_400, default=60, example=120, unit="seconds"),
+    restart=schema.choice(RESTARTS, default=RESTARTS[0], example="always"),
+)  # fmt: skip
 """Keys of players that are programs."""
 
 
@@ -50,10 +52,10 @@ def command_of(table: Table, *folders: str) -> tuple[str, ...]:
 
     A program may lie here, in the player's ``directory``, or in one of ``folders``.
     """
-    expected = "the engine's program and arguments, a text or a list of texts"
-    command = table.value("command", expected=expected)
+    command = table["command"]
+    expected = table.schema["command"].right_value
     if isinstance(command, str):
-        directory = table.text("directory", None, "a folder") or ""
+        directory = table.get("directory", "")
         places = (*folders, *(os.path.join(folder, directory) for folder in ("", *folders)))
         try:
             command = split_command(command, *places)
@@ -64,29 +66,21 @@ def command_of(table: Table, *folders: str) -> tuple[str, ...]:
     return tuple(command)
 
 
-def keys_of(protocol: Protocol) -> Section:
+def keys_of(protocol: Protocol) -> Schema:
     """The keys of a table [[players]] of the protocol."""
-    program = PROGRAM.keys if protocol.is_external else (MARGIN,)
-    return _player.section("players", *OF_ANY_PLAYER, *program, *protocol.keys.keys)
+    program = PROGRAM if protocol.is_external else MARGIN
+    return schema.declare(CATALOGUE, TOPIC, "players", OF_ANY_PLAYER, program, protocol.keys)
 
 
-def _keys_of_all() -> Section:
-    named = {key.name: key for protocol in protocols() for key in keys_of(protocol).keys}
-    return _player.section("players", *named.values(), _player.text(REFERENCE, "mine", Default.COMPUTED))
-
-
-ANY_PLAYER = _keys_of_all()
+ANY_PLAYER = schema.declare(
+    CATALOGUE, TOPIC, "players", *map(keys_of, protocols()),
+    **{REFERENCE: schema.text(default=COMPUTED, example="mine", expected="an engine's name in the file of engines")},
+)  # fmt: skip
 """All keys of tables [[players]], over all protocols and references to an engines file."""
 DESCRIPTION = "description"
 """The key of an engine in a file of engines that no player has: it is for whoever reads the file."""
-ENGINES = _player.section(
-    "engines-file",
-    others=_player.table(
-        _player.section(
-            "engine-entry",
-            *(key for key in ANY_PLAYER.keys if key.name != REFERENCE),
-            _player.text(DESCRIPTION, "The version of last week.", None),
-        ),
-        "entry",
-    ),
-)
+_ENTRY = schema.declare(
+    CATALOGUE, TOPIC, "engine-entry", ANY_PLAYER.only([name for name in ANY_PLAYER if name != REFERENCE]),
+    **{DESCRIPTION: schema.text(default=None, example="The version of last week.")},
+)  # fmt: skip
+ENGINES = schema.declare(CATALOGUE, TOPIC, "engines-file", others=schema.table(_ENTRY, message="entry"))

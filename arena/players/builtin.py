@@ -13,7 +13,7 @@ from elolab.arena.players.player import MAX_VARIATION, Fault, PlayerClock, Playe
 from elolab.arena.players.processors import Processors, pin_thread
 from elolab.arena.players.registry import Protocol
 from elolab.arena.records import BUILTIN
-from elolab.engine.settings.keys import Section, Topic
+from elolab.engine.settings import schema
 from elolab.engine.settings.presets import DEFAULT_PRESET, SETTINGS
 
 if TYPE_CHECKING:
@@ -229,14 +229,11 @@ def _nanoseconds(result: SearchResult) -> int:
     return round(result.time_ms * 1e6)
 
 
-_player = Topic("elolab.arena.keys", "player")
-KEYS = Section(
-    "builtin",
-    (
-        _player.text("preset", "fenon", DEFAULT_PRESET),
-        _player.table(SETTINGS, "set", example="{ null_depth = 3, killers = 0 }"),
-    ),
-)
+KEYS = schema.declare(
+    "elolab.arena.keys", "player", "builtin",
+    preset=schema.text(default=DEFAULT_PRESET, example="fenon"),
+    set=schema.table(SETTINGS, example={"null_depth": 3, "killers": 0}),
+)  # fmt: skip
 
 PROTOCOL = Protocol(
     name=BUILTIN,

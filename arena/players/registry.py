@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from elolab.engine.errors import UserError
-from elolab.engine.settings.keys import Section
 from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.schema import Schema, declare
 
 if TYPE_CHECKING:
     from elolab.arena.players.player import Player
     from elolab.arena.records import PlayerSpec
     from elolab.engine.search_statistics import SearchStatisticsSettings
-    from elolab.engine.settings.configuration import Table
+    from elolab.engine.settings.schema import Table
 
 _MODULES = {
     "builtin": "elolab.arena.players.builtin",
@@ -40,7 +40,7 @@ DEFAULT_PROTOCOL = PROTOCOLS[0]
 """Protocol of a player that names none."""
 
 
-NO_KEYS = Section("no keys")
+NO_KEYS = declare("elolab.arena.keys", "player", "no keys")
 
 
 class PlayerError(UserError):
@@ -81,7 +81,7 @@ class Protocol:
     """Games that the protocol supports; ``None`` for all."""
     is_external: bool = True
     """Whether its players are programs, with a command, a process, a move deadline, and wall clocks only."""
-    keys: Section = NO_KEYS
+    keys: Schema = NO_KEYS
     """Keys under ``[[players]]`` beyond those of all external engines."""
     read: Callable[[Table], Mapping[str, Any]] = _nothing_of_its_own
     """Reads ``keys`` into fields of ``PlayerSpec``, checked; raises ``ConfigurationError``."""

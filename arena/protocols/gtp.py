@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any
 from elolab.arena.players.external import PASS, QUOTED, ExternalPlayer, ProtocolClient
 from elolab.arena.players.player import Fault, NoMove, PlayerClock, PlayerFault, PlayerResigned, Reply
 from elolab.arena.players.registry import Greeting, Protocol
-from elolab.engine.settings.keys import TEXTS, Section, Topic
+from elolab.engine.settings import schema
 from elolab.engine.settings.limits import OWN_LEVEL, Limits
 
 if TYPE_CHECKING:
     from elolab.arena.records import Opening, PlayerSpec
     from elolab.engine.engine import StopFlag
     from elolab.engine.games.contract import Position
-    from elolab.engine.settings.configuration import Table
+    from elolab.engine.settings.schema import Table
 
 PASS_WORDS = frozenset({PASS, "pa", "ps", "--", "@@"})
 """Spellings of a pass among Othello programs, in lower case."""
@@ -48,23 +48,16 @@ def passes_of(spec: PlayerSpec) -> str:
     return str(spec.protocol_key("gtp_passes", PASSES[0]))
 
 
-_player = Topic("elolab.arena.keys", "player")
-KEYS = Section(
-    "gtp",
-    (
-        _player("commands", TEXTS, default=(), example='["level 3"]'),
-        _player.choice("gtp_passes", PASSES, PASSES[1], PASSES[0]),
-    ),
-)
+KEYS = schema.declare(
+    "elolab.arena.keys", "player", "gtp",
+    commands=schema.key(schema.TEXTS, default=(), example=["level 3"], expected='a list of texts such as ["level 3"]'),
+    gtp_passes=schema.choice(PASSES, default=PASSES[0], example=PASSES[1]),
+)  # fmt: skip
 
 
 def read_keys(table: Table) -> dict[str, Any]:
     """Read the keys of a player that only GTP has."""
-    commands = table.value("commands", [])
-    if not isinstance(commands, list) or not all(isinstance(command, str) for command in commands):
-        raise table.error("commands", 'a list of texts such as ["level 3"]')
-    passes = table.choice("gtp_passes")
-    return {"protocol_keys": (("commands", tuple(commands)), ("gtp_passes", passes))}
+    return {"protocol_keys": (("commands", tuple(table["commands"])), ("gtp_passes", table["gtp_passes"]))}
 
 
 def mistake_in(spec: PlayerSpec) -> str:

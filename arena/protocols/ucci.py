@@ -30,7 +30,7 @@ from elolab.arena.players.process import DeadlinePassed
 from elolab.arena.players.registry import Greeting, Protocol
 from elolab.arena.protocols import uci, uci_family
 from elolab.arena.protocols.uci_family import GameLine, Information, UciFamilyClient, UciFamilyPlayer
-from elolab.engine.settings.keys import Topic
+from elolab.engine.settings import schema
 from elolab.engine.settings.limits import Limits
 from elolab.engine.values import MATE
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from elolab.arena.records import Opening, PlayerSpec
     from elolab.engine.engine import StopFlag
     from elolab.engine.games.contract import Position
-    from elolab.engine.settings.configuration import Table
+    from elolab.engine.settings.schema import Table
 
 TIME_UNITS = ("auto", "milliseconds", "seconds")
 """Values of ``time_unit``."""
@@ -64,18 +64,17 @@ def start_of_moves(spec: PlayerSpec) -> str:
     return str(spec.protocol_key("moves_since", STARTS[0]))
 
 
-_player = Topic("elolab.arena.keys", "player")
-KEYS = uci.KEYS.with_keys(
-    _player.choice("moves_since", STARTS, STARTS[1], STARTS[0]),
-    _player.choice("time_unit", TIME_UNITS, TIME_UNITS[1], TIME_UNITS[0]),
-)
+KEYS = schema.declare(
+    "elolab.arena.keys", "player", "ucci", uci.KEYS,
+    moves_since=schema.choice(STARTS, default=STARTS[0], example=STARTS[1]),
+    time_unit=schema.choice(TIME_UNITS, default=TIME_UNITS[0], example=TIME_UNITS[1]),
+)  # fmt: skip
 
 
 def read_keys(table: Table) -> dict[str, Any]:
     """Read the keys of a player that only UCCI has."""
-    since = table.choice("moves_since")
-    unit = table.choice("time_unit")
-    return {**uci.read_keys(table), "protocol_keys": (("moves_since", since), ("time_unit", unit))}
+    own = tuple((key, table[key]) for key in ("moves_since", "time_unit"))
+    return {**uci.read_keys(table), "protocol_keys": own}
 
 
 def mistake_in(spec: PlayerSpec) -> str:

@@ -21,8 +21,8 @@ from elolab.arena.protocols.uci_family import (
     parse_information,
     parse_option,
 )
+from elolab.engine.settings import schema
 from elolab.engine.settings.configuration import ConfigurationError
-from elolab.engine.settings.keys import VALUE, Default, Section, Topic
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.toml_values import format_toml
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from elolab.arena.records import Opening, PlayerSpec
     from elolab.engine.engine import StopFlag
     from elolab.engine.games.contract import Position
-    from elolab.engine.settings.configuration import Table
+    from elolab.engine.settings.schema import Table
 
 VARIANTS = {"xiangqi": "xiangqi"}
 """The games playable over UCI, and their names in ``UCI_Variant``."""
@@ -100,15 +100,17 @@ def mistake_in(spec: PlayerSpec) -> str:
     return ""
 
 
-_player = Topic("elolab.arena.keys", "player")
-_OPTIONS = _player.section("options", others=_player("option", VALUE, default=Default.COMPUTED, example="16"))
-KEYS = Section("uci", (_player.table(_OPTIONS, example="{ Hash = 16 }"),))
+_OPTIONS = schema.declare(
+    "elolab.arena.keys", "player", "options",
+    others=schema.key(schema.VALUE, default=schema.COMPUTED, example=16, message="option"),
+)  # fmt: skip
+KEYS = schema.declare("elolab.arena.keys", "player", "uci", options=schema.table(_OPTIONS, example={"Hash": 16}))
 """Keys of protocols whose engines have options."""
 
 
 def read_keys(table: Table) -> dict[str, Any]:
     """Read the keys of a player that only UCI has."""
-    options = table.mapping("options")
+    options = table["options"]
     seen: dict[str, str] = {}
     for name in options:
         twin = seen.setdefault(name.lower(), name)

@@ -10,7 +10,7 @@ from elolab.cli.shared.options import add_language
 from elolab.cli.shared.parser import UsageError
 
 if TYPE_CHECKING:
-    from elolab.tuning.keys.kinds import Kind
+    from elolab.engine.settings.configuration import FileKind
 
 MAX_COLUMNS = 100
 """Maximum width of the text, even on a wider terminal."""
@@ -35,8 +35,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Explain the given names, or list the kinds of files."""
+    from elolab.tuning.keys.json_schema import schema_text
     from elolab.tuning.keys.reference import explained, overview
-    from elolab.tuning.keys.schema import schema_text
 
     if arguments.schema:
         print(schema_text(_kind_named(arguments.names)), end="")
@@ -48,8 +48,8 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _kind_named(names: list[str]) -> Kind:
-    from elolab.tuning.keys.kinds import KINDS
+def _kind_named(names: list[str]) -> FileKind:
+    from elolab.tuning.keys.reference import KINDS
 
     kinds = {kind.name: kind for kind in KINDS}
     if len(names) != 1 or names[0] not in kinds:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from elolab.arena.keys.tournament import SPRT
 from elolab.arena.sequential import SequentialSettings
+from elolab.arena.tournament_spec import SPRT
 from elolab.cli.shared.match_conditions import sprt_of_words
 from elolab.cli.shared.match_options import (
     PLAYER_HELP,

@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from elolab.arena.formats.encounters import SEEDINGS
-from elolab.arena.formats.knockout import TIEBREAKS
 from elolab.arena.player_spec import merged
 from elolab.arena.schedule import DEFAULT_FORMAT, FORMATS
+from elolab.arena.tournament_spec import SEEDINGS, TIEBREAKS
 from elolab.cli.shared.match_conditions import conditions_of, pairs_of, sprt_of_words
 from elolab.cli.shared.match_options import (
     DEFAULT_SEED,

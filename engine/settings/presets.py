@@ -6,12 +6,12 @@ without every technique that it does not name, so that techniques that are added
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path, PurePath
 from typing import Any
 
-from elolab.engine.settings.configuration import ConfigurationError, Table, find_config, read_toml
-from elolab.engine.settings.keys import VALUE, Default, Section, Topic
+from elolab.engine.games import GAMES
+from elolab.engine.settings import schema
+from elolab.engine.settings.configuration import ConfigurationError, find_config, read_toml
 from elolab.engine.settings.parameters import by_own_names, resolve, row_named, without_what_is_not_named
 
 DEFAULT_PRESET = "default"
@@ -23,26 +23,23 @@ def is_parameter(name: str) -> bool:
     return row_named(name) is not None
 
 
-_preset = Topic("elolab.engine", "preset_key")
-SETTINGS = _preset.section(
+SETTINGS = schema.declare(
+    "elolab.engine",
+    "preset_key",
     "settings",
-    others=_preset("parameter", VALUE, default=Default.COMPUTED, example="3"),
+    others=schema.key(schema.VALUE, default=schema.COMPUTED, example=3, message="parameter"),
     holds=is_parameter,
 )
 """Parameters of the engine by their names, which the table of parameters knows."""
-
-
-@functools.cache
-def preset_section() -> Section:
-    """The keys of a preset."""
-    from elolab.engine.games import GAMES
-
-    return _preset.section(
-        "preset",
-        _preset.text("description", "Without null moves.", None),
-        _preset.switch("complete"),
-        *(_preset.table(SETTINGS, game, example="{ killers = 0 }") for game in GAMES),
-    )
+PRESET = schema.declare(
+    "elolab.engine",
+    "preset_key",
+    "preset",
+    description=schema.text(example="Without null moves.", default=None),
+    complete=schema.switch(),
+    **{game: schema.table(SETTINGS, example={"killers": 0}) for game in GAMES},
+)
+"""The keys of a preset."""
 
 
 def preset_name(name_or_path: str) -> str:
@@ -57,10 +54,10 @@ def load_preset(name_or_path: str, game: str, beside: Path | None = None) -> dic
     section, or if a parameter or value is wrong.
     """
     path = find_config("engines", name_or_path, beside)
-    table = Table(read_toml(path), str(path), preset_section(), kind="engines")
-    table.text("description")
+    table = schema.Table(read_toml(path), str(path), PRESET, kind="engines")
+    table["description"]  # which only has to be a text
     if game not in table and preset_name(name_or_path) != DEFAULT_PRESET:
         raise ConfigurationError(f"{path}: no section [{game}]; add one (it may be empty) to use the preset for {game}")
-    overrides = by_own_names(table.mapping(game), f"{path}: [{game}]")
+    overrides = by_own_names(table[game], f"{path}: [{game}]")
     resolve(overrides, f"{path}: [{game}]", game)
-    return without_what_is_not_named(overrides, game) if table.switch("complete") else overrides
+    return without_what_is_not_named(overrides, game) if table["complete"] else overrides

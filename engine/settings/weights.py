@@ -26,9 +26,9 @@ from typing import Any
 
 import numpy as np
 
-from elolab.engine.settings.configuration import ConfigurationError, Table, find_config, nearest, read_toml
+from elolab.engine.settings import schema
+from elolab.engine.settings.configuration import ConfigurationError, find_config, nearest, read_toml
 from elolab.engine.settings.features import FEATURES
-from elolab.engine.settings.keys import ROWS, TEXTS, Default, Topic
 from elolab.engine.settings.toml_values import format_toml
 
 STEPS = 60
@@ -41,15 +41,16 @@ MAX_XIANGQI_WEIGHT = 2_000
 """Largest weight in Xiangqi, where compiled code adds pairs packed in one number, and both sums must fit 16 bits."""
 DIGEST_DIGITS = 12
 
-_weights = Topic("elolab.engine", "weights_key")
-WEIGHTS = _weights.section(
+WEIGHTS = schema.declare(
+    "elolab.engine",
+    "weights_key",
     "weights",
-    _weights.text("game", "othello"),
-    _weights.text("provenance", "Fitted by: ..."),
-    _weights("features", TEXTS, example='["mobility", "corners"]'),
-    _weights("phases", ROWS, example="[[52, 10], [102, -2]]"),
-    _weights.whole("pattern_phases", 1, STEPS, 6, Default.COMPUTED),
-    _weights.text("patterns", "...", Default.COMPUTED),
+    game=schema.text(example="othello"),
+    provenance=schema.text(example="Fitted by: ..."),
+    features=schema.key(schema.TEXTS, example=["mobility", "corners"], expected="a list of the features' names"),
+    phases=schema.key(schema.ROWS, example=[[52, 10], [102, -2]]),
+    pattern_phases=schema.whole(1, STEPS, example=6, default=schema.COMPUTED),
+    patterns=schema.text(example="...", default=schema.COMPUTED, expected="compressed numbers in base 85"),
 )
 
 
@@ -85,11 +86,9 @@ def read_weights(path: Path) -> Weights:
 
 @functools.lru_cache(64)
 def _read(path: Path, changed_ns: int, size: int) -> Weights:
-    table = Table(read_toml(path), str(path), WEIGHTS, kind="weights")
-    features = table.value("features")
-    if not isinstance(features, list) or not all(isinstance(name, str) for name in features):
-        raise table.error("features", "a list of the features' names")
-    phases = table.value("phases")
+    table = schema.Table(read_toml(path), str(path), WEIGHTS, kind="weights")
+    features = table["features"]
+    phases = table["phases"]
     if not isinstance(phases, list) or not phases:
         raise table.error("phases", "rows of weights")
     for row in phases:
@@ -101,17 +100,17 @@ def _read(path: Path, changed_ns: int, size: int) -> Weights:
             if isinstance(weight, bool) or not isinstance(weight, int):
                 raise ConfigurationError(f"{path}: phases: {format_toml(weight)}, expected a whole number")
     rows = tuple(tuple(row) for row in phases)
-    return Weights(table.text("game"), table.text("provenance"), tuple(features), rows, *_read_patterns(table))
+    return Weights(table["game"], table["provenance"], tuple(features), rows, *_read_patterns(table))
 
 
-def _read_patterns(table: Table) -> tuple[int, bytes]:
+def _read_patterns(table: schema.Table) -> tuple[int, bytes]:
     """Phases and weights of the patterns."""
     if "patterns" not in table:
         return 0, b""
-    phases = table.whole("pattern_phases")
+    phases = table["pattern_phases"]
     if STEPS % phases:
         raise table.error("pattern_phases", f"a number that divides {STEPS}")
-    text = table.text("patterns", expected="compressed numbers in base 85")
+    text = table["patterns"]
     try:
         numbers = zlib.decompress(_base_85_decoded("".join(text.split())))
     except (ValueError, zlib.error) as error:

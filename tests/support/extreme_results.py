@@ -71,8 +71,9 @@ def record(
 def tournament(names: Sequence[str], format: str = "round_robin", pairs: int = 1, **changes: Any) -> TournamentSpec:
     players = tuple(PlayerSpec(name, "uci", Limits(nodes=1000), command=("some-engine",)) for name in names)
     spec = TournamentSpec(
-        "sample", "xiangqi", format, players, pairs, 7, "xiangqi", 0, Rules(), Adjudication(), "x.toml"
-    )
+        name="sample", game="xiangqi", format=format, players=players, pairs=pairs, seed=7, openings="xiangqi",
+        rules=Rules(), adjudication=Adjudication(), source="x.toml",
+    )  # fmt: skip
     return replace(spec, **changes)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from elolab.arena.play.store import Store
 from elolab.arena.records import GameRecord
 from elolab.engine.engine import StopFlag
-from elolab.tuning.keys.study import MODELLING_SAMPLERS
+from elolab.tuning.study.spec import MODELLING_SAMPLERS
 from elolab.tuning.reports.study import (
     write_tuning_report,
 )

@@ -13,9 +13,10 @@ from typing import Any
 from elolab.arena.players.registry import check_player
 from elolab.arena.records import digest_of
 from elolab.arena.spec import default_part
-from elolab.engine.settings.configuration import ConfigurationError, Table, read_toml
+from elolab.engine.settings.configuration import ConfigurationError, read_toml
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import Value
+from elolab.engine.settings.schema import Table
 from elolab.tuning.ablation.comparison_verdicts import VerdictRule, analyses_of, min_pairs, pairs_to_decide
 from elolab.tuning.ablation.factorial import GENERATORS, MAX_FACTORS, Design, Effect, design_of
 from elolab.tuning.ablation.levels import CurvePoint, read_names, switched_on
@@ -30,6 +31,7 @@ from elolab.tuning.keys.ablation import (
     FACTORIAL,
     INTERACTIONS,
     LEAVE_ONE_OUT,
+    NodesToDepth,
 )
 
 MAX_LABEL = 60
@@ -98,15 +100,6 @@ class Factorial:
             for term, sign in ((effect.factors, 1), *effect.aliases)
         ]
         return " = ".join(terms)
-
-
-@dataclass(frozen=True)
-class NodesToDepth:
-    """How the cost of a fixed depth is measured."""
-
-    depth: int
-    """Plies; 0 disables the measurement."""
-    positions: int
 
 
 @dataclass(frozen=True)
@@ -182,12 +175,8 @@ def ablation_from_mapping(data: Mapping[str, Any], where: str) -> AblationSpec:
     conditions = read_conditions(table, PurePath(where).stem)
     if conditions.external is not None:
         conditions.external.refuse_unfilled(conditions.base_values, where, "[set]")
-    rule = VerdictRule(
-        margin_elo=table.number("margin"),
-        error_rate=table.number("error_rate"),
-        rounds=table.whole("rounds"),
-    )
-    reader = _Reader(conditions, table.whole("pairs"), settings_of(conditions))
+    rule = VerdictRule(table["margin"], table["error_rate"], table["rounds"])
+    reader = _Reader(conditions, table["pairs"], settings_of(conditions))
     comparisons = [
         comparison
         for kind, read in (
@@ -217,10 +206,10 @@ def ablation_from_mapping(data: Mapping[str, Any], where: str) -> AblationSpec:
     spec = AblationSpec(
         conditions=conditions,
         comparisons=tuple(comparisons),
-        opening_part=table.choice("opening_part", part),
+        opening_part=table.get("opening_part", part),
         nodes_to_depth=_nodes_to_depth(table, conditions),
         rule=rule,
-        max_games=table.whole("games") if "games" in table else None,
+        max_games=table.get("games"),
         factorials=tuple(_with_labels_of_their_own(factorials)),
         text=json.dumps(data, default=str),
     )
@@ -255,12 +244,13 @@ def _nodes_to_depth(table: Table, conditions: Conditions) -> NodesToDepth:
                 "engine tells of nodes, depth and time in its games is in the report"
             )
         return NodesToDepth(0, 0)
-    cost = table.table("nodes_to_depth")
-    return NodesToDepth(cost.whole("depth"), cost.whole("positions"))
+    found: NodesToDepth = table["nodes_to_depth"]
+    return found
 
 
 def _entries(table: Table, kind: str) -> list[Any]:
-    return table.array(kind, f"one or more tables [[{kind}]]") if kind in table else []
+    entries: list[Any] = table.get(kind, [])
+    return entries
 
 
 @dataclass(frozen=True)
@@ -300,17 +290,17 @@ class _Reader:
         quarter."""
         table = Table(entry, where, FACTORIAL)
         base = self._base(table)
-        given = table.mapping("factors")
+        given = table["factors"]
         if not 2 <= len(given) <= MAX_FACTORS:
             raise table.error("factors", f"a table of 2 to {MAX_FACTORS} {self.settings.noun}s with two values each")
         levels = self.settings.levels(given, f"{where}: factors")
         factors = [(name, low, high) for name, (low, high) in levels.items()]
-        fraction = table.choice("fraction")
+        fraction = table["fraction"]
         if fraction > 1 and (len(factors), fraction) not in GENERATORS:
             raise table.error("fraction", f"1, for there is no such fraction of the combinations of {len(factors)}")
         default = " × ".join(name for name, _, _ in factors)
         yield self._factorial(
-            "factorial", table.text("label", default[:MAX_LABEL]), factors, fraction, base, table, comparisons
+            "factorial", table.get("label", default[:MAX_LABEL]), factors, fraction, base, table, comparisons
         )
 
     def interactions(self, entry: object, where: str, comparisons: list[Comparison]) -> Iterator[Factorial]:
@@ -363,11 +353,11 @@ class _Reader:
         """
         table = Table(entry, where, self.settings.values)
         base = self._base(table)
-        given = table.value("values", expected="a list of values")
+        given = table["values"]
         if not isinstance(given, list) or not given:
             raise table.error("values", "a list of values")
-        chosen = table.value("reference", self.settings.reference(table, base))
-        names = read_names(table.mapping("names"), [*given, DEFAULT_LEVEL if chosen is None else chosen], where)
+        chosen = table.get("reference", self.settings.reference(table, base))
+        names = read_names(table["names"], [*given, DEFAULT_LEVEL if chosen is None else chosen], where)
         curve = _label(table, "")
         other = self.settings.level(table, chosen, names, f"{where}: reference")
         for value in given:
@@ -388,7 +378,7 @@ class _Reader:
         base = self.conditions.base_values
         sides = []
         for side in ("variant", "reference"):
-            own = table.mapping(side)
+            own = table[side]
             sides.append(base | self.settings.read(own, f"{where}: {side}"))
         variant, reference = sides
         default = f"{describe(self.conditions.differences(variant)) or 'base'} against " + (
@@ -398,7 +388,7 @@ class _Reader:
         yield self._comparison(label, "comparisons", variant, reference, table)
 
     def _base(self, table: Table) -> dict[str, Value]:
-        return self.conditions.base_values | self.settings.read(table.mapping("set"), f"{table.where}: set")
+        return self.conditions.base_values | self.settings.read(table["set"], f"{table.where}: set")
 
     def _level_of_base(self, name: str, base: Mapping[str, Value], where: str) -> Value:
         if name not in base:
@@ -430,12 +420,13 @@ class _Reader:
         self, label: str, group: str, variant: Mapping[str, Value], reference: Mapping[str, Value], table: Table
     ) -> Comparison:
         limits = self._limits(table, self.conditions.limits)
-        pairs = table.whole("pairs", self.pairs)
+        pairs = table.get("pairs", self.pairs)
         comparison = Comparison(label, group, self._ordered(variant), self._ordered(reference), limits, pairs)
         where = f"{table.where}: {label}"
         if "reference_limit" in table:
             comparison = replace(comparison, reference_limits=self._limits(table, key="reference_limit"))
-        if "ponder" in table and table.switch("ponder"):
+        ponders = "ponder" in table.schema and table["ponder"]
+        if ponders:
             if not limits.is_timed:
                 raise table.error("ponder", f"false, for under {limits} there is no time of the other's to think on")
             comparison = replace(comparison, ponders=True)
@@ -451,7 +442,7 @@ class _Reader:
 
 
 def _label(table: Table, default: str) -> str:
-    label: str = table.text("label", default)
+    label: str = table.get("label", default)
     if len(label) > MAX_LABEL or not label.isprintable():
         raise table.error("label", f"at most {MAX_LABEL} printable characters")
     return label

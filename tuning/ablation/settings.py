@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from elolab.engine.settings.configuration import ConfigurationError, Table
-from elolab.engine.settings.keys import Section
+from elolab.engine.settings.configuration import ConfigurationError
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import (
     Parameter,
@@ -21,11 +20,12 @@ from elolab.engine.settings.parameters import (
     why_without_effect,
 )
 from elolab.engine.settings.presets import load_preset, preset_name
+from elolab.engine.settings.schema import TEXT, Schema, Table
 from elolab.engine.settings.toml_values import format_toml
 from elolab.tuning.ablation.levels import Level, level_of
 from elolab.tuning.conditions import Conditions, value_text
 from elolab.tuning.external_engine import BUILD, ExternalEngine, placeholders_of
-from elolab.tuning.keys.ablation import VALUES_OF_OPTION, VALUES_OF_PARAMETER
+from elolab.tuning.keys.ablation import BARE, VALUES_OF_OPTION, VALUES_OF_PARAMETER
 
 DEFAULT_LEVEL = "default"
 """An option's level if it is not set: the engine's own default."""
@@ -47,7 +47,7 @@ class Settings(Protocol):
 
     noun: str
     """The word for one setting in messages."""
-    values: Section
+    values: Schema
     """The keys of ``[[values]]``; the key called like ``noun`` names the setting."""
 
     def read(self, given: Mapping[str, Any], where: str) -> dict[str, Value]:
@@ -100,7 +100,7 @@ class BuiltinSettings:
         return base[self._row(table).name]
 
     def _row(self, table: Table) -> Parameter:
-        word = table.text(self.noun, expected="a parameter's name")
+        word = table[self.noun]
         return self._rows([word], f"{table.where}: {self.noun}")[word]
 
     def features(self, table: Table, base: Mapping[str, Value], least: int = 1) -> list[tuple[str, Value]]:
@@ -109,12 +109,12 @@ class BuiltinSettings:
         return [feature_left_out(rows[word].name, base, table.where, self._game) for word in words]
 
     def additions(self, table: Table, base: Mapping[str, Value]) -> Additions:
-        name = table.text("bare", expected="an engine preset's name or file")
+        name = table.get("bare", BARE, kinds=(TEXT,), expected="an engine preset's name or file")
         try:
             overrides = load_preset(name, self._game, self._beside)
         except ConfigurationError as error:
             raise ConfigurationError(f"{table.where}: bare: {error}") from None
-        own = self.read(table.mapping("set"), f"{table.where}: set")
+        own = self.read(table["set"], f"{table.where}: set")
         bare = resolve({**overrides, **own}, f"{table.where}: bare", self._game)
         variants = []
         for feature, _ in self.features(table, base):
@@ -170,7 +170,7 @@ class ExternalSettings:
 
     def level(self, table: Table, value: Any, names: Mapping[str, str], where: str) -> Level:
         name = self._name(table)
-        scale = table.choice("scale")
+        scale = table["scale"]
         if value is None:
             return Level(name, None, (), names.get(DEFAULT_LEVEL, DEFAULT_LEVEL), is_number=True, scale=scale)
         ((_, checked),) = self.read({name: value}, where).items()
@@ -184,10 +184,10 @@ class ExternalSettings:
         return base.get(self._name(table))
 
     def _name(self, table: Table) -> str:
-        return self._engine.own_name(table.text(self.noun, expected="an option's name"))
+        return self._engine.own_name(table[self.noun])
 
     def features(self, table: Table, base: Mapping[str, Value], least: int = 1) -> list[tuple[str, Value]]:
-        given = table.value("features", expected=_expected_features(least))
+        given = table.get("features")
         if isinstance(given, Mapping) and len(given) >= least:
             pairs = list(given.items())
         else:
@@ -204,7 +204,10 @@ class ExternalSettings:
 
     def additions(self, table: Table, base: Mapping[str, Value]) -> Additions:
         features = self.features(table, base)
-        bare = {**base, **(self.read(table.mapping("bare"), f"{table.where}: bare") or dict(features))}
+        given = table.data.get("bare", {})
+        if not isinstance(given, Mapping):
+            raise table.error("bare", "a table of name = value")
+        bare = {**base, **(self.read(given, f"{table.where}: bare") or dict(features))}
         variants = []
         for name, _ in features:
             variant = {other: value for other, value in bare.items() if other != name}
@@ -242,7 +245,7 @@ def _expected_features(least: int) -> str:
 
 def _feature_words(table: Table, least: int) -> list[str]:
     expected = _expected_features(least)
-    features = table.value("features", expected=expected)
+    features = table.get("features")
     if not isinstance(features, list) or len(features) < least:
         raise table.error("features", expected)
     return [str(feature) for feature in features]

@@ -20,15 +20,16 @@ from typing import Any
 from elolab.arena.records import digest_of
 from elolab.engine.errors import argument
 from elolab.engine.language import DEFAULT_LANGUAGE, LANGUAGES
-from elolab.engine.settings.configuration import ConfigurationError, Table, nearest, read_toml
+from elolab.engine.settings.configuration import ConfigurationError, nearest, read_toml
 from elolab.engine.settings.limits import LimitError, Limits
 from elolab.engine.settings.parameters import Value, by_own_names, resolve
 from elolab.engine.settings.presets import load_preset
+from elolab.engine.settings.schema import Table
 from elolab.tuning.ablation.ablation_spec import Comparison, Factorial, ablation_from_mapping
 from elolab.tuning.ablation.comparison_verdicts import ERROR_RATE, analyses_of
 from elolab.tuning.ablation.settings import settings_of
 from elolab.tuning.claims.measures import CONVERGED_MISSES, FURTHER_PLIES, MOVE_CHANGES
-from elolab.tuning.conditions import Conditions, read_conditions
+from elolab.tuning.conditions import CONDITIONS, Conditions, read_conditions
 from elolab.tuning.keys.ablation import MAX_MARGIN
 from elolab.tuning.keys.claims import (
     CLAIM,
@@ -47,7 +48,6 @@ from elolab.tuning.keys.claims import (
     THEN,
     TIME_LIMIT,
 )
-from elolab.tuning.keys.conditions import CONDITIONS
 
 STRENGTH = ("elo", "interaction")
 """Kinds of measure from games; the others are searches of fixed positions."""
@@ -260,24 +260,24 @@ def claims_from_text(text: str, where: str, budget: str, only: Sequence[str]) ->
 def claims_from_mapping(data: Mapping[str, Any], where: str, budget: str, only: Sequence[str] = ()) -> ClaimsSpec:
     """Check a table of claims given as plain data; ``where`` is its file."""
     table = Table(data, where, CLAIMS, kind="claims")
-    game = table.choice("game")
+    game = table["game"]
     spent = _budget(table.table("budgets"), budget)
     shared = {
         "game": game,
-        "seed": table.whole("seed"),
-        "openings": table.text("openings", game),
-        "adjudication": table.mapping("adjudication"),
+        "seed": table["seed"],
+        "openings": table.get("openings", game),
+        "adjudication": dict(table.table("adjudication").data),
         "limit": "nodes=1",  # each cell has its own limit
     }
     reader = _Reader(where, game, shared, spent)
     claims = [
         reader.claim(Table(entry, f"{where}: [[claims]] {number}", CLAIM))
-        for number, entry in enumerate(table.array("claims", "tables [[claims]]"), start=1)
+        for number, entry in enumerate(table["claims"], start=1)
     ]
     _refuse_equal_names([claim.id for claim in claims], f"{where}: two claims")
     _refuse_equal_names([part.id for claim in claims for part in claim.parts], f"{where}: two parts")
     return ClaimsSpec(
-        name=table.text("name", f"claims-{PurePath(where).stem}-{budget}"),
+        name=table.get("name", f"claims-{PurePath(where).stem}-{budget}"),
         game=game,
         conditions=read_conditions(Table(shared, where, CONDITIONS), "claims"),
         budget=spent,
@@ -317,10 +317,8 @@ def _picked(claims: Sequence[Claim], only: Sequence[str], where: str, budget: st
 
 def _budget(table: Table, name: str) -> Budget:
     own = table.table(name)
-    limits = {
-        key: _limit_by_engine(given, f"{own.where}: limits: {key}") for key, given in own.mapping("limits").items()
-    }
-    given = own.mapping("weights")
+    limits = {key: _limit_by_engine(given, f"{own.where}: limits: {key}") for key, given in own["limits"].items()}
+    given = own["weights"]
     weights = own.table("weights")
     for key in given:
         if key not in limits:
@@ -328,8 +326,8 @@ def _budget(table: Table, name: str) -> Budget:
                 f"{weights.where}: there is no limit {key!r}{nearest(key, limits)}; weights are of {', '.join(limits)}"
             )
     return Budget(
-        name, own.whole("pairs"), own.whole("rounds"), own.whole("positions"), own.whole("positions_per_game"), limits,
-        {key: weights.number(key) for key in given},
+        name, own["pairs"], own["rounds"], own["positions"], own["positions_per_game"], limits,
+        {key: weights[key] for key in given},
     )  # fmt: skip
 
 
@@ -337,7 +335,7 @@ def _limit_by_engine(given: object, where: str) -> dict[str, str]:
     """A limit's text for each engine, from one text or a table of two."""
     if isinstance(given, Mapping):
         table = Table(given, where, LIMIT_BY_ENGINE)
-        texts = {engine: table.text(engine, expected="a limit such as depth=4") for engine in ENGINES}
+        texts = {engine: table[engine] for engine in ENGINES}
     else:
         texts = dict.fromkeys(ENGINES, str(given))
     for text in texts.values():
@@ -354,7 +352,7 @@ def _parsed(text: str, where: str) -> Limits:
 
 def _translations(table: Table, key: str) -> dict[str, str]:
     """A key's text in every language."""
-    return {language: table.text(_key_in(key, language)) for language in LANGUAGES}
+    return {language: table[_key_in(key, language)] for language in LANGUAGES}
 
 
 def _key_in(key: str, language: str) -> str:
@@ -376,28 +374,28 @@ class _Reader:
     """The presets' own settings, by preset."""
 
     def claim(self, table: Table) -> Claim:
-        name = table.text("id", expected="an id such as C1")
+        name = table["id"]
         if not re.fullmatch(CLAIM_PATTERN, name):
             raise table.error("id", "an id such as C1")
-        preset = table.text("then", None)
+        preset = table.get("then")
         parts = []
-        for number, entry in enumerate(table.array("parts", "tables [[claims.parts]]"), start=1):
+        for number, entry in enumerate(table["parts"], start=1):
             given = Table(entry, f"{self.where}: {name}: part {number}", PART)
-            if given.choice("only", self.budget.name) == self.budget.name:
+            if given.get("only", self.budget.name) == self.budget.name:
                 parts.append(self.part(given, name, preset))
-        return Claim(name, _translations(table, "claim"), table.text("source"), table.choice("basis"), tuple(parts))
+        return Claim(name, _translations(table, "claim"), table["source"], table["basis"], tuple(parts))
 
     def part(self, table: Table, claim: str, preset: str | None) -> Part:
-        name = table.text("id", expected=f"an id such as {claim}a")
+        name = table["id"]
         if not re.fullmatch(claim + "[a-z]", name):
             raise table.error("id", f"{claim} and a letter, such as {claim}a")
         table.where = f"{self.where}: {name}"
-        kind = table.choice("kind")
+        kind = table["kind"]
         expect = _expected(table, kind)
-        margin = table.number("margin") if "margin" in table else MARGINS[kind]
+        margin = table.get("margin", MARGINS[kind])
         self._refuse_wrong(table, kind, expect, margin)
         not_asked = _not_asked(table)
-        preset = table.text("then", preset)
+        preset = table.get("then", preset)
         if preset is None and THEN not in not_asked:
             raise ConfigurationError(
                 f"{table.where}: then is missing, expected the preset of the text's own engine (of the claim or of "
@@ -415,29 +413,29 @@ class _Reader:
             "kind": kind,
             "expect": expect,
             "margin": margin,
-            "refuted_by": table.choice("refuted_by"),
-            "threshold": table.number("threshold"),
-            "of": table.choice("of") if kind in OF_COUNTS else "",
-            "bound": table.whole("bound"),
+            "refuted_by": table["refuted_by"],
+            "threshold": table["threshold"],
+            "of": table["of"] if kind in OF_COUNTS else "",
+            "bound": table["bound"],
             "error_rate": ERROR_RATE / len(cells),
-            "ponder": table.switch("ponder"),
+            "ponder": table["ponder"],
             "cells": {cell.name: self._content(table, cell, str(presets[cell.engine])) for cell in cells},
         }
-        where = table.choice("where") if "where" in table else ""
+        where = table.get("where", "")
         if where:
             content["where"] = where
         if "further_plies" in table:
             content["further_plies"] = _further_plies(table)
-        positions = 0 if kind in STRENGTH else max(2, round(self.budget.positions * table.number("weight")))
+        positions = 0 if kind in STRENGTH else max(2, round(self.budget.positions * table["weight"]))
         if positions:
             content |= {
-                "suite": table.choice("suite"),
+                "suite": table["suite"],
                 "positions": positions,
                 "positions_per_game": self.budget.positions_per_game,
             }
         return Part(
             name, _translations(table, "claim"), kind, expect, margin, content["refuted_by"], content["threshold"],
-            content["of"], content["bound"], table.choice("suite"), where, _further_plies(table), positions, cells,
+            content["of"], content["bound"], table["suite"], where, _further_plies(table), positions, cells,
             not_asked, content,
         )  # fmt: skip
 
@@ -448,13 +446,13 @@ class _Reader:
                 raise table.error(key, f"no such key with kind = {kind!r}, which does not use it")
         if "refuted_by" in table and expect not in DIRECTIONS:
             raise table.error("refuted_by", "none, for the part expects no direction")
-        if table.choice("refuted_by") == REFUTED_BY[-1] and not margin:
+        if table["refuted_by"] == REFUTED_BY[-1] and not margin:
             raise table.error("margin", "more than 0 where refuted_by = 'negligible'")
         if expect in ("equivalent", "equal") and not margin:
             raise table.error("margin", f"more than 0 where expect = {expect!r}")
-        if table.choice("suite") == "passes" and self.game not in GAMES_WITH_PASSES:
+        if table["suite"] == "passes" and self.game not in GAMES_WITH_PASSES:
             raise table.error("suite", f"another one, for nobody passes in {self.game}")
-        if table.switch("costs_time") and kind not in (*STRENGTH, "nodes"):
+        if table["costs_time"] and kind not in (*STRENGTH, "nodes"):
             raise table.error("costs_time", f"false, for kind = {kind!r} compares no speed")
         if "reference_limits" in table and kind != "elo":
             raise table.error("reference_limits", f"none, for kind = {kind!r} has one limit")
@@ -471,7 +469,7 @@ class _Reader:
             raise table.error("reference_limits", f"one for each of the {len(names)} limits")
         others = others or [None] * len(names)
         cells = [self._cell(table, kind, engine, preset, margin, *pair) for pair in zip(names, others, strict=True)]
-        if table.switch("costs_time"):
+        if table["costs_time"]:
             name = TIME_LIMIT if kind in STRENGTH else names[-1]
             cells.append(self._cell(table, kind, engine, preset, margin, name, None, is_time=True))
         names = [cell.limit for cell in cells]
@@ -514,7 +512,7 @@ class _Reader:
             )
         if (
             kind in OF_COUNTS
-            and table.choice("of") == MOVE_CHANGES
+            and table["of"] == MOVE_CHANGES
             and (limits.clock_ms is None or not limits.nanoseconds_per_node)
         ):
             raise ConfigurationError(
@@ -525,7 +523,7 @@ class _Reader:
             combined = self._combined(table, engine, conditions, limits, where)
             return Cell(engine, name, limits, conditions, combinations=combined)
         sides = [self._searched(table, side, engine, conditions, limits, kind) for side in ("variant", "reference")]
-        asked = sides if table.value("where", "") == CONVERGED_MISSES else sides[1:]
+        asked = sides if table.get("where", "") == CONVERGED_MISSES else sides[1:]
         if "where" in table and any(dict(side)["aspiration"] == "off" for side in asked):
             raise table.error("where", "none, for a search with no aspiration window has none to miss")
         if kind in COMPARED:
@@ -591,18 +589,18 @@ class _Reader:
 
     def _played(self, table: Table, kind: str, given: Mapping[str, Any], cell: Cell, against: str | None) -> Cell:
         """A cell of games; its comparisons are read and checked like an ablation's. ``given`` are their other keys."""
-        weight = table.number("weight") * self.budget.weights.get(cell.limit, 1.0)
+        weight = table["weight"] * self.budget.weights.get(cell.limit, 1.0)
         pairs = max(4, round(self.budget.pairs * weight))
-        looks = table.whole("looks") if "looks" in table else self.budget.rounds
-        own: dict[str, Any] = {"label": table.text("id")}
+        looks = table.get("looks", self.budget.rounds)
+        own: dict[str, Any] = {"label": table["id"]}
         if kind == "elo":
             own |= {side: _settings(table, side, cell.engine) for side in ("variant", "reference")}
             own |= {} if against is None else {"reference_limit": against}
-            own |= {"ponder": True} if table.switch("ponder") else {}
+            own |= {"ponder": True} if table["ponder"] else {}
         else:
             own |= {"factors": _two_factors(table), "set": _common(table, cell.engine)}
         spec = ablation_from_mapping(
-            {**given, "comparisons" if kind == "elo" else "factorial": [own], "name": table.text("id"), "pairs": pairs,
+            {**given, "comparisons" if kind == "elo" else "factorial": [own], "name": table["id"], "pairs": pairs,
              "rounds": looks, "nodes_to_depth": {"depth": 0}},
             f"{table.where} ({cell.engine})",
         )  # fmt: skip
@@ -615,8 +613,8 @@ class _Reader:
 
     def _content(self, table: Table, cell: Cell, preset: str) -> dict[str, Any]:
         """What determines a cell: the settings as given; the engine's identity stands for the defaults."""
-        if table.choice("kind") in OF_FACTORS:
-            settings: dict[str, Any] = {"set": _common(table, cell.engine), "factors": table.mapping("factors")}
+        if table["kind"] in OF_FACTORS:
+            settings: dict[str, Any] = {"set": _common(table, cell.engine), "factors": table["factors"]}
         else:
             settings = {side: _settings(table, side, cell.engine) for side in ("variant", "reference")}
         if preset not in self.presets:
@@ -636,14 +634,13 @@ class _Reader:
 
 def _expected(table: Table, kind: str) -> str | None:
     """The expectation for a measure of this kind; ``None`` if the part is only shown."""
-    if "expect" not in table:
-        return None
-    others = {word for words in EXPECTED.values() for word in words if word not in EXPECTED[kind]}
-    return str(table.choice("expect", but=others))
+    found: str | None = table.get("expect", choices=EXPECTED[kind])
+    return found
 
 
 def _further_plies(table: Table) -> int:
-    return table.whole("further_plies") if "further_plies" in table else FURTHER_PLIES
+    plies: int = table.get("further_plies", FURTHER_PLIES)
+    return plies
 
 
 def _not_asked(table: Table) -> dict[str, dict[str, str]]:
@@ -660,9 +657,9 @@ def _not_asked(table: Table) -> dict[str, dict[str, str]]:
 
 def _texts(table: Table, key: str) -> list[str]:
     """A list of at least one text."""
-    given = table.value(key)
-    if not isinstance(given, list) or not given or not all(isinstance(one, str) and one for one in given):
-        raise table.error(key, 'a list of limits, by their names or as texts: ["play", "nodes=20000"]')
+    given: list[str] = table[key]
+    if not given or "" in given:
+        raise table.error(key, table.schema[key].right_value)
     if len(set(given)) < len(given):
         raise table.error(key, "each limit once")
     return given
@@ -670,7 +667,7 @@ def _texts(table: Table, key: str) -> list[str]:
 
 def _two_factors(table: Table) -> dict[str, Any]:
     """The two factors and their levels as given."""
-    given = table.mapping("factors")
+    given = table["factors"]
     if len(given) != 2:
         raise table.error("factors", "a table of two parameters with two values each")
     return given
@@ -688,5 +685,5 @@ def _settings(table: Table, side: str, engine: str) -> dict[str, Any]:
 
 def _overlaid(table: Table, key: str, engine: str) -> dict[str, Any]:
     keys = (key, f"{key}_{engine}")
-    first, second = (by_own_names(table.mapping(one), f"{table.where}: {one}") for one in keys)
+    first, second = (by_own_names(table[one], f"{table.where}: {one}") for one in keys)
     return {**first, **second}

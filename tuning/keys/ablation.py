@@ -2,102 +2,115 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import functools
+from dataclasses import dataclass
+from typing import Any
 
-from elolab.arena.keys.tournament import MAX_PAIRS, OPENING_PARTS
-from elolab.engine.settings.keys import TABLE, TEXT, TEXTS, VALUE, VALUES, Default, Key, Section, Topic
+from elolab.arena.sequential import MAX_PAIRS
+from elolab.arena.tournament_spec import OPENING_PARTS
+from elolab.engine.settings import schema
+from elolab.engine.settings.limits import GRAMMAR
+from elolab.engine.settings.schema import COMPUTED, REQUIRED, Schema
 from elolab.tuning.ablation.comparison_verdicts import ERROR_RATE, MARGIN_ELO, VerdictRule
-from elolab.tuning.keys.conditions import CONDITION_KEYS, SET, SETTINGS
-from elolab.tuning.keys.study import SCALES
+from elolab.tuning.conditions import CONDITIONS, SETTINGS
+from elolab.tuning.external_engine import CATALOGUE
+from elolab.tuning.study.space import SCALES
 
 MAX_ROUNDS = 100
 MAX_MARGIN = 100
 BARE = "plain-alpha-beta"
 """The preset to which features are added one at a time, unless another is named."""
 
-_ablation = Topic("elolab.tuning.keys", "ablation")
-_question = Topic("elolab.tuning.keys", "question")
-_depth = Topic("elolab.tuning.keys", "nodes_to_depth")
+_question = functools.partial(schema.declare, CATALOGUE, "question")
 
-_LABEL = _question.text("label", "in the endgame", Default.COMPUTED)
-_LIMIT = _question.text("limit", "nodes=2000", Default.COMPUTED)
-_PAIRS = _question.whole("pairs", 1, MAX_PAIRS, 200, Default.COMPUTED, "pairs")
-_FEATURES = _question("features", TEXTS, TABLE, example='["null_move", "killers"]', section=SETTINGS)
-_COMMON = (SET, _LIMIT, _PAIRS)
+_LABEL = schema.text(default=COMPUTED, example="in the endgame")
+_LIMIT = schema.text(default=COMPUTED, example="nodes=2000", expected=GRAMMAR)
+_PAIRS = schema.whole(1, MAX_PAIRS, default=COMPUTED, example=200, unit="pairs")
+_FEATURES = schema.key(schema.TEXTS, schema.TABLE, schema=SETTINGS, example=["null_move", "killers"])
+_COMMON: dict[str, Any] = {"set": CONDITIONS["set"], "limit": _LIMIT, "pairs": _PAIRS}
 
-
-def _names(name: str, *, example: str) -> Key:
-    others = _question("value", TEXT, default=Default.COMPUTED, example='"none"')
-    return _question.table(_question.section(name, others=others), example=example)
-
-
-LEAVE_ONE_OUT = _question.section("leave_one_out", _FEATURES, *_COMMON)
-ADD_ONE_IN = _question.section(
+LEAVE_ONE_OUT = _question("leave_one_out", features=_FEATURES, **_COMMON)
+ADD_ONE_IN = _question(
     "add_one_in",
-    _FEATURES,
-    _question("bare", TEXT, TABLE, default=BARE, section=SETTINGS, example='"xqwlight-0.3"'),
-    *_COMMON,
+    features=_FEATURES,
+    bare=schema.key(schema.TEXT, schema.TABLE, default=BARE, schema=SETTINGS, example="xqwlight-0.3"),
+    **_COMMON,
 )
-VALUES_OF_PARAMETER = _question.section(
+_NAMES = _question("names", others=schema.text(default=COMPUTED, example="none", message="value"))
+_OF_BOTH = _question(
     "values",
-    _question.text("parameter", "null_depth", Default.COMPUTED),
-    _question("values", VALUES, example='["off", 2, 3]'),
-    _question("reference", VALUE, default=Default.COMPUTED, example="2"),
-    _names("names", example='{ off = "none" }'),
-    _LABEL,
-    *_COMMON,
+    values=schema.key(schema.VALUES, example=["off", 2, 3], expected="a list of values"),
+    reference=schema.key(schema.VALUE, default=COMPUTED, example=2),
+    names=schema.table(_NAMES, example={"off": "none"}),
+    label=_LABEL,
+    **_COMMON,
 )
-_OPTION_KEYS = (
-    _question.text("option", "Hash", Default.COMPUTED),
-    _question.choice("scale", SCALES, SCALES[1], SCALES[0]),
+_OF_PARAMETER = _question(
+    "parameter", parameter=schema.text(default=COMPUTED, example="null_depth", expected="a parameter's name")
 )
-_OF_BOTH = tuple(key for key in VALUES_OF_PARAMETER.keys if key.name != "parameter")
-VALUES_OF_OPTION = replace(VALUES_OF_PARAMETER, keys=(*_OPTION_KEYS, *_OF_BOTH))
-VALUES_OF_ANY = VALUES_OF_PARAMETER.with_keys(*_OPTION_KEYS)
-COMPARISON = _question.section(
+_OF_OPTION = _question(
+    "option",
+    option=schema.text(default=COMPUTED, example="Hash", expected="an option's name"),
+    scale=schema.choice(SCALES, default=SCALES[0], example=SCALES[1]),
+)
+VALUES_OF_PARAMETER = _question("values", _OF_PARAMETER, _OF_BOTH)
+VALUES_OF_OPTION = _question("values", _OF_OPTION, _OF_BOTH)
+VALUES_OF_ANY = _question("values", _OF_PARAMETER, _OF_BOTH, _OF_OPTION)
+COMPARISON = _question(
     "comparisons",
-    _question.table(SETTINGS, "variant", example="{ null_depth = 3 }"),
-    _question.table(SETTINGS, "reference", example="{ null_depth = 2 }"),
-    _LABEL,
-    _LIMIT,
-    _question.text("reference_limit", "nodes=4000", Default.COMPUTED),
-    _question.switch("ponder"),
-    _PAIRS,
+    variant=schema.table(SETTINGS, example={"null_depth": 3}),
+    reference=schema.table(SETTINGS, example={"null_depth": 2}),
+    label=_LABEL,
+    limit=_LIMIT,
+    reference_limit=schema.text(default=COMPUTED, example="nodes=4000", expected=GRAMMAR),
+    ponder=schema.switch(),
+    pairs=_PAIRS,
 )
-FACTORS = _question.section("factors", others=_question("factor", VALUES, example="[1, 2]"))
-FACTORIAL = _question.section(
+FACTORS = _question("factors", others=schema.key(schema.VALUES, example=[1, 2], message="factor"))
+FACTORIAL = _question(
     "factorial",
-    _question.table(FACTORS, default=Default.REQUIRED, example="{ null_move = [false, true], killers = [0, 2] }"),
-    _question.choice("fraction", (1, 2, 4), 2, 1),
-    _LABEL,
-    *_COMMON,
+    factors=schema.table(FACTORS, default=REQUIRED, example={"null_move": [False, True], "killers": [0, 2]}),
+    fraction=schema.choice((1, 2, 4), default=1, example=2),
+    label=_LABEL,
+    **_COMMON,
 )
-INTERACTIONS = _question.section("interactions", _FEATURES, *_COMMON)
+INTERACTIONS = _question("interactions", features=_FEATURES, **_COMMON)
 
-NODES_TO_DEPTH = _depth.section(
-    "nodes_to_depth",
-    _depth.whole("depth", 0, 64, 8, 6, "plies"),
-    _depth.whole("positions", 1, 10_000, 100, 40),
-)
 
-ABLATION = _ablation.section(
+@dataclass(frozen=True)
+class NodesToDepth:
+    """How the cost of a fixed depth is measured."""
+
+    depth: int = schema.whole(0, 64, default=6, example=8, unit="plies")
+    """0 disables the measurement."""
+    positions: int = schema.whole(1, 10_000, default=40, example=100)
+
+
+NODES_TO_DEPTH = schema.declare(CATALOGUE, "nodes_to_depth", "nodes_to_depth", NodesToDepth)
+
+QUESTIONS: dict[str, Schema] = {
+    "leave_one_out": LEAVE_ONE_OUT,
+    "add_one_in": ADD_ONE_IN,
+    "values": VALUES_OF_ANY,
+    "comparisons": COMPARISON,
+    "factorial": FACTORIAL,
+    "interactions": INTERACTIONS,
+}
+"""``tuning.ablation.settings`` knows which of the keys of [[values]] belong to which engine."""
+ABLATION = schema.declare(
+    CATALOGUE,
     "ablation",
-    *CONDITION_KEYS,
-    _ablation.whole("pairs", 1, MAX_PAIRS, 200, unit="pairs"),
-    _ablation.whole("games", 2, 2 * MAX_PAIRS, 4000, Default.COMPUTED, "games"),
-    _ablation.whole("rounds", 1, MAX_ROUNDS, 5, VerdictRule.rounds),
-    _ablation.number("margin", 0, MAX_MARGIN, 20, MARGIN_ELO, "Elo"),
-    _ablation.number("error_rate", 0.0001, 0.5, 0.01, ERROR_RATE),
-    _ablation.choice("opening_part", OPENING_PARTS, "all", Default.COMPUTED),
-    _ablation.tables(LEAVE_ONE_OUT),
-    _ablation.tables(ADD_ONE_IN),
-    _ablation.tables(VALUES_OF_ANY),
-    _ablation.tables(COMPARISON),
-    _ablation.tables(FACTORIAL),
-    _ablation.tables(INTERACTIONS),
-    _ablation.table(NODES_TO_DEPTH),
+    "ablation",
+    CONDITIONS,
+    pairs=schema.whole(1, MAX_PAIRS, example=200, unit="pairs"),
+    games=schema.whole(2, 2 * MAX_PAIRS, default=COMPUTED, example=4000, unit="games"),
+    rounds=schema.whole(1, MAX_ROUNDS, default=VerdictRule.rounds, example=5),
+    margin=schema.number(0, MAX_MARGIN, default=MARGIN_ELO, example=20, unit="Elo"),
+    error_rate=schema.number(0.0001, 0.5, default=ERROR_RATE, example=0.01),
+    opening_part=schema.choice(OPENING_PARTS, default=COMPUTED, example="all"),
+    **{name: schema.tables(one) for name, one in QUESTIONS.items()},
+    nodes_to_depth=schema.table(NODES_TO_DEPTH),
 )
-"""``tuning.ablation.settings`` knows which of the keys of [[values]] are of which engine."""
 
-BUILD_COMPARISON = Section("builds", (_LIMIT, _PAIRS))
-"""What may be said of the comparison of a build: nothing, so that all is as for the others."""
+BUILD_COMPARISON = _question("builds", limit=_LIMIT, pairs=_PAIRS)
+"""The keys of a build's comparison, which no file can give, so that every build is compared as usual."""

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from elolab.arena.keys.tournament import ADJUDICATION, MAX_PAIRS
+import functools
+from typing import Any
+
+from elolab.arena.sequential import MAX_PAIRS
+from elolab.arena.tournament_spec import ADJUDICATION
 from elolab.engine.games import GAMES
 from elolab.engine.language import LANGUAGES
-from elolab.engine.settings.keys import TABLE, TEXT, TEXTS, Default, Topic
+from elolab.engine.settings import schema
 from elolab.engine.settings.presets import DEFAULT_PRESET
+from elolab.engine.settings.schema import COMPUTED, REQUIRED, Default
 from elolab.tuning.claims.measures import CONDITIONS, SHARE_NAMES
+from elolab.tuning.conditions import SETTINGS
+from elolab.tuning.external_engine import CATALOGUE
 from elolab.tuning.keys.ablation import FACTORS
-from elolab.tuning.keys.conditions import SETTINGS
 
 BUDGETS = ("quick", "full")
 BASES = {"c": "claimed", "i": "implied", "o": "own"}
@@ -44,87 +50,94 @@ SUITES = ("games", "last", "passes")
 """Sources of positions from self-play: whole games, their last plies, or last plies followed by a pass."""
 GAMES_WITH_PASSES = ("othello",)
 
-_claims = Topic("elolab.tuning.keys", "claims")
-_budget = Topic("elolab.tuning.keys", "claims_budget")
-_claim = Topic("elolab.tuning.keys", "claim")
-_part = Topic("elolab.tuning.keys", "part")
+_claims, _budget, _claim, _part = (
+    functools.partial(schema.declare, CATALOGUE, topic) for topic in ("claims", "claims_budget", "claim", "part")
+)
 
-LIMIT_BY_ENGINE = _budget.section("limit-by-engine", *(_budget.text(engine, "depth=4") for engine in ENGINES))
-_LIMITS = _budget.section(
+LIMIT_BY_ENGINE = _budget(
+    "limit-by-engine", **{one: schema.text(example="depth=4", expected="a limit such as depth=4") for one in ENGINES}
+)
+_LIMITS = _budget(
     "limits",
-    others=_budget("limit", TEXT, TABLE, section=LIMIT_BY_ENGINE, default=Default.COMPUTED, example='"nodes=2000"'),
+    others=schema.key(
+        schema.TEXT, schema.TABLE, schema=LIMIT_BY_ENGINE, default=COMPUTED, example="nodes=2000", message="limit"
+    ),
 )
-_WEIGHTS = _budget.section("weights", others=_budget.number("limit-weight", 0.01, 100, 0.5, Default.COMPUTED))
-BUDGET = _budget.section(
+_WEIGHTS = _budget("weights", others=schema.number(0.01, 100, default=COMPUTED, example=0.5, message="limit-weight"))
+BUDGET = _budget(
     "budget",
-    _budget.whole("pairs", 4, MAX_PAIRS, 100, unit="pairs"),
-    _budget.whole("rounds", 1, 100, 20, 10),
-    _budget.whole("positions", 2, 100_000, 1000),
-    _budget.whole("positions_per_game", 1, 50, 2, 1),
-    _budget.table(_LIMITS, default=Default.REQUIRED, example='{ play = "nodes=2000", long = "nodes=20000" }'),
-    _budget.table(_WEIGHTS, example="{ long = 0.5 }"),
+    pairs=schema.whole(4, MAX_PAIRS, example=100, unit="pairs"),
+    rounds=schema.whole(1, 100, default=10, example=20),
+    positions=schema.whole(2, 100_000, example=1000),
+    positions_per_game=schema.whole(1, 50, default=1, example=2),
+    limits=schema.table(_LIMITS, default=REQUIRED, example={"play": "nodes=2000", "long": "nodes=20000"}),
+    weights=schema.table(_WEIGHTS, example={"long": 0.5}),
 )
-_BUDGETS = _claims.section("budgets", *(_budget.table(BUDGET, name) for name in BUDGETS))
+_BUDGETS = _claims("budgets", _budget("budgets", **{name: schema.table(BUDGET) for name in BUDGETS}))
 
 
-def _translated(topic: Topic, name: str, example: str, default: Default = Default.REQUIRED) -> list:
+def _translated(name: str, example: str, default: Default = REQUIRED) -> dict[str, Any]:
     """A text in English under a key, and in another language under ``<key>_zh``."""
-    return [
-        topic.text(name if language == LANGUAGES[0] else f"{name}_{language}", example, default)
-        for language in LANGUAGES
-    ]
+    keys = [name if language == LANGUAGES[0] else f"{name}_{language}" for language in LANGUAGES]
+    return {key: schema.text(default=default, example=example) for key in keys}
 
 
-PART = _part.section(
+def _settings(name: str, example: dict[str, Any]) -> dict[str, Any]:
+    """A table of settings for both engines, and one for each of them."""
+    own = {f"{name}_{engine}": schema.table(SETTINGS, example={"killers": 0}) for engine in ENGINES}
+    return {name: schema.table(SETTINGS, example=example), **own}
+
+
+_TEXT_LIST = 'a list of limits, by their names or as texts: ["play", "nodes=20000"]'
+PART = _part(
     "parts",
-    _part.text("id", "C9a"),
-    *_translated(_part, "claim", "..."),
-    _part.choice("kind", tuple(EXPECTED), "nodes", "elo"),
-    _part.choice("expect", tuple(dict.fromkeys(word for words in EXPECTED.values() for word in words)), "less",
-                 Default.COMPUTED),
-    _part.number("margin", 0, 1000, 10, Default.COMPUTED),
-    _part.choice("refuted_by", REFUTED_BY, "negligible", REFUTED_BY[0]),
-    _part.number("threshold", 0, 1000, 50, 0.0),
-    _part.table(SETTINGS, "set", example='{ algorithm = "pvs" }'),
-    *(_part.table(SETTINGS, f"set_{engine}", example="{ killers = 0 }") for engine in ENGINES),
-    _part.table(SETTINGS, "variant", example='{ aspiration = "full" }'),
-    *(_part.table(SETTINGS, f"variant_{engine}", example="{ killers = 0 }") for engine in ENGINES),
-    _part.table(SETTINGS, "reference", example='{ aspiration = "off" }'),
-    *(_part.table(SETTINGS, f"reference_{engine}", example="{ killers = 0 }") for engine in ENGINES),
-    _part.table(FACTORS, example='{ aspiration = ["off", "full"], algorithm = ["alphabeta", "pvs"] }'),
-    _part("limits", TEXTS, default=Default.COMPUTED, example='["play", "nodes=20000"]'),
-    _part("reference_limits", TEXTS, default=Default.COMPUTED, example='["nodes=1000", "nodes=10000"]'),
-    _part.switch("costs_time"),
-    _part.switch("ponder"),
-    _part.number("weight", 0.01, 100, 6, 1.0),
-    _part.whole("looks", 1, 100, 1, Default.COMPUTED),
-    _part.choice("only", BUDGETS, "full", Default.COMPUTED),
-    _part.choice("of", SHARE_NAMES, "first_move_cutoffs", Default.COMPUTED),
-    _part.whole("bound", 0, 100_000, 400, 0),
-    _part.whole("further_plies", 1, 20, 4, Default.COMPUTED, unit="plies"),
-    _part.choice("suite", SUITES, SUITES[1], SUITES[0]),
-    _part.choice("where", tuple(CONDITIONS), "windows_missed", Default.COMPUTED),
-    _part.text("then", "moreland", Default.COMPUTED),
-    *(key for engine in ENGINES for key in _translated(_part, f"not_{engine}", "...", Default.COMPUTED)),
-)  # fmt: skip
-
-CLAIM = _claim.section(
-    "claims",
-    _claim.text("id", "C9"),
-    *_translated(_claim, "claim", "..."),
-    _claim.text("source", "XQ"),
-    _claim.choice("basis", tuple(BASES), "c"),
-    _claim.text("then", "xqwlight-0.3", Default.COMPUTED),
-    _claim.tables(PART, default=Default.REQUIRED),
+    id=schema.text(example="C9a", expected="an id such as C9a"),
+    **_translated("claim", "..."),
+    kind=schema.choice(tuple(EXPECTED), default="elo", example="nodes"),
+    expect=schema.choice(
+        tuple(dict.fromkeys(word for words in EXPECTED.values() for word in words)), default=COMPUTED, example="less"
+    ),
+    margin=schema.number(0, 1000, default=COMPUTED, example=10),
+    refuted_by=schema.choice(REFUTED_BY, default=REFUTED_BY[0], example="negligible"),
+    threshold=schema.number(0, 1000, default=0.0, example=50),
+    **_settings("set", {"algorithm": "pvs"}),
+    **_settings("variant", {"aspiration": "full"}),
+    **_settings("reference", {"aspiration": "off"}),
+    factors=schema.table(FACTORS, example={"aspiration": ["off", "full"], "algorithm": ["alphabeta", "pvs"]}),
+    limits=schema.key(schema.TEXTS, default=COMPUTED, example=["play", "nodes=20000"], expected=_TEXT_LIST),
+    reference_limits=schema.key(
+        schema.TEXTS, default=COMPUTED, example=["nodes=1000", "nodes=10000"], expected=_TEXT_LIST
+    ),
+    costs_time=schema.switch(),
+    ponder=schema.switch(),
+    weight=schema.number(0.01, 100, default=1.0, example=6),
+    looks=schema.whole(1, 100, default=COMPUTED, example=1),
+    only=schema.choice(BUDGETS, default=COMPUTED, example="full"),
+    of=schema.choice(SHARE_NAMES, default=COMPUTED, example="first_move_cutoffs"),
+    bound=schema.whole(0, 100_000, default=0, example=400),
+    further_plies=schema.whole(1, 20, default=COMPUTED, example=4, unit="plies"),
+    suite=schema.choice(SUITES, default=SUITES[0], example=SUITES[1]),
+    where=schema.choice(tuple(CONDITIONS), default=COMPUTED, example="windows_missed"),
+    then=schema.text(default=COMPUTED, example="moreland"),
+    **_translated("not_then", "...", COMPUTED),
+    **_translated("not_now", "...", COMPUTED),
 )
-
-CLAIMS = _claims.section(
+CLAIM = _claim(
+    "claims",
+    id=schema.text(example="C9", expected="an id such as C1"),
+    **_translated("claim", "..."),
+    source=schema.text(example="XQ"),
+    basis=schema.choice(tuple(BASES), example="c"),
+    then=schema.text(default=COMPUTED, example="xqwlight-0.3"),
+    parts=schema.tables(PART, default=REQUIRED, expected="tables [[claims.parts]]"),
+)
+CLAIMS = _claims(
     "claims-file",
-    _claims.text("name", "my-claims", Default.COMPUTED),
-    _claims.choice("game", GAMES, "othello"),
-    _claims.whole("seed", 0, 2**31, 9, 1),
-    _claims.text("openings", "openings.epd", Default.COMPUTED),
-    _claims.table(ADJUDICATION),
-    _claims.table(_BUDGETS, default=Default.REQUIRED),
-    _claims.tables(CLAIM, default=Default.REQUIRED),
+    name=schema.text(default=COMPUTED, example="my-claims"),
+    game=schema.choice(GAMES, example="othello"),
+    seed=schema.whole(0, 2**31, default=1, example=9),
+    openings=schema.text(default=COMPUTED, example="openings.epd"),
+    adjudication=schema.table(ADJUDICATION),
+    budgets=schema.table(_BUDGETS, default=REQUIRED),
+    claims=schema.tables(CLAIM, default=REQUIRED, expected="tables [[claims]]"),
 )

@@ -6,19 +6,71 @@ make docs
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from elolab.arena import ARENA_FILES
 from elolab.engine.errors import UserError
 from elolab.engine.language import Catalogue, padded, wrapped
-from elolab.engine.settings.keys import CHOICE, NUMBER, TABLE, WHOLE, Default, Key, Section
-from elolab.tuning.keys.kinds import KINDS, NAME, Place, entries_of, places_of
-from elolab.tuning.keys.schema import schema_text
+from elolab.engine.settings.configuration import ENGINE_FILES, FileKind
+from elolab.engine.settings.schema import CHOICE, NUMBER, TABLE, TABLES, WHOLE, Default, Field, Schema
+from elolab.engine.settings.toml_values import toml_key, toml_value
+from elolab.tuning import TUNING_FILES
+from elolab.tuning.keys.json_schema import schema_text
 
+KINDS = tuple(kind for kind in (*ARENA_FILES, *TUNING_FILES, *ENGINE_FILES) if kind.name)
+"""Every kind of TOML file."""
+NAME = "NAME"
+"""Placeholder for a free name."""
 PAGES = {"keys.md": "en", "keys.zh-CN.md": "zh"}
 """The pages in ``docs``, and their languages."""
 SCHEMAS = Path("configs") / "schemas"
 INDENT, DEEPER = "  ", "      "
+
+
+@dataclass(frozen=True)
+class Place:
+    """A table of a kind of file, or the file itself."""
+
+    kind: FileKind
+    schema: Schema
+    paths: tuple[str, ...]
+    """Its names, such as ``validation`` or ``builds.NAME``; an empty name is the file itself."""
+    is_array: bool = False
+    """Whether it may occur several times."""
+
+    @property
+    def heading(self) -> str:
+        """Its heading in the file: ``[sprt]``, ``[[players]]``; the kind's name for the file itself."""
+        if not self.paths[0]:
+            return self.kind.name
+        return ", ".join(f"[[{path}]]" if self.is_array else f"[{path}]" for path in self.paths)
+
+
+def places_of(kind: FileKind) -> list[Place]:
+    """The tables of a kind that have keys of their own, the file itself first; equal tables are one place."""
+    found: dict[int, Place] = {}
+    for place in (Place(kind, kind.keys, ("",)), *_below(kind, kind.keys, "")):
+        same = found.get(id(place.schema))
+        found[id(place.schema)] = place if same is None else replace(same, paths=(*same.paths, *place.paths))
+    return list(found.values())
+
+
+def _below(kind: FileKind, schema: Schema, path: str) -> Iterator[Place]:
+    for key in entries_of(schema):
+        below = key.schema
+        if below is None or not (below.keys or (below.others and TABLE in below.others.kinds)):
+            continue
+        own = f"{path}.{key.name}" if path else key.name
+        if below.keys:
+            yield Place(kind, below, (own,), TABLES in key.kinds)
+        yield from _below(kind, below, own)
+
+
+def entries_of(schema: Schema) -> list[Field]:
+    """The keys of a table, and last the key for any other name."""
+    return [*schema.keys.values(), *([] if schema.others is None else [schema[NAME]])]
 
 
 class Wording:
@@ -28,21 +80,21 @@ class Wording:
         self.say = Catalogue("elolab.tuning.keys", language)
         self._language = language
 
-    def meaning(self, key: Key) -> str:
+    def meaning(self, key: Field) -> str:
         """The meaning of a key."""
         return Catalogue(key.catalogue, self._language)(f"{key.topic}.{key.message}")
 
-    def of_section(self, section: Section) -> str:
+    def of_table(self, schema: Schema) -> str:
         """The description of a table."""
-        return Catalogue(section.catalogue, self._language)(f"{section.topic}.{section.name}")
+        return Catalogue(schema.catalogue, self._language)(f"{schema.topic}.{schema.name}")
 
-    def default(self, key: Key) -> str:
+    def default(self, key: Field) -> str:
         """The default of a key as text; empty if leaving the key out has no meaning of its own."""
         if key.default is Default.COMPUTED:
             return Catalogue(key.catalogue, self._language)(f"{key.topic}_default.{key.message}")
-        return "" if key.default is None or key.default == () else toml_value(key.default)
+        return "" if key.default is None or key.default == () else written(key.default)
 
-    def default_sentence(self, key: Key) -> str:
+    def default_sentence(self, key: Field) -> str:
         """The default of a key as part of a sentence."""
         if key.default is Default.REQUIRED:
             return self.say("reference.required")
@@ -52,29 +104,29 @@ class Wording:
         message = "reference.left_out" if key.default is Default.COMPUTED else "reference.default_is"
         return self.say(message, default=text)
 
-    def type(self, key: Key) -> str:
+    def type(self, key: Field) -> str:
         """The type of a key's value, with its range and unit."""
         return self.say("reference.or").join(self._kind(key, kind) for kind in key.kinds)
 
-    def _kind(self, key: Key, kind: str) -> str:
+    def _kind(self, key: Field, kind: str) -> str:
         if kind == CHOICE:
-            choices = self.say("reference.comma").join(map(toml_value, key.choices))
+            choices = self.say("reference.comma").join(map(written, key.choices))
             return self.say("reference.choice", choices=choices)
         words = self.say(f"kind.{kind}")
         if kind in (WHOLE, NUMBER):
             words = self.say("reference.range", kind=words, low=_number(key.low), high=_number(key.high))
             if key.unit:
                 words += self.say("reference.unit", unit=self.say(f"unit.{key.unit}"))
-        if kind == TABLE and key.section is not None and key.section.others is not None:
-            words += f" {NAME} = {self.type(key.section.others)}"
+        if kind == TABLE and key.schema is not None and key.schema.others is not None:
+            words += f" {NAME} = {self.type(key.schema.others)}"
         return words
 
 
-def toml_value(value: object) -> str:
-    """A plain value in TOML syntax."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return f'"{value}"' if isinstance(value, str) else f"{value:g}" if isinstance(value, float) else str(value)
+def written(value: object) -> str:
+    """Plain data in TOML syntax."""
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{toml_key(name)} = {written(own)}' for name, own in value.items())} }}"
+    return f"{value:g}" if isinstance(value, float) else toml_value(value)
 
 
 def _number(value: float) -> str:
@@ -84,7 +136,7 @@ def _number(value: float) -> str:
 # On a terminal
 
 
-def find_places(word: str) -> Sequence[tuple[Place, Key | None]]:
+def find_places(word: str) -> Sequence[tuple[Place, Field | None]]:
     """Find a kind of file with all its tables, one table (``sprt``, ``tuning.validation``), or a key.
 
     Raises ``UserError`` with the nearest name.
@@ -95,10 +147,10 @@ def find_places(word: str) -> Sequence[tuple[Place, Key | None]]:
         return [(place, None) for place in places if place.kind.name == wanted]
     tables = [place for place in places if wanted in _names_of(place)]
     if tables:
-        return [(place, None) for place in {id(place.section): place for place in reversed(tables)}.values()]
-    found = [(place, place.section[wanted]) for place in places if wanted in tuple(place.section)]
+        return [(place, None) for place in {id(place.schema): place for place in reversed(tables)}.values()]
+    found = [(place, place.schema[wanted]) for place in places if wanted in tuple(place.schema)]
     if found:
-        return list({id(key): (place, key) for place, key in reversed(found)}.values())[::-1]
+        return [pair for number, pair in enumerate(found) if pair[1] not in [key for _, key in found[:number]]]
     near = difflib.get_close_matches(wanted, known_names(), 1, 0.5)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
     raise UserError(f"no kind of file, table or key {word!r}{hint}; elolab keys lists the kinds")
@@ -107,7 +159,7 @@ def find_places(word: str) -> Sequence[tuple[Place, Key | None]]:
 def known_names() -> tuple[str, ...]:
     """All names that ``find_places`` accepts: kinds of files, tables and keys."""
     places = [place for kind in KINDS for place in places_of(kind)]
-    names = [name for place in places for name in (*_names_of(place), *place.section)]
+    names = [name for place in places for name in (*_names_of(place), *place.schema)]
     return tuple(dict.fromkeys([*(kind.name for kind in KINDS), *names]))
 
 
@@ -123,8 +175,8 @@ def overview(language: str, columns: int) -> str:
     for kind in KINDS:
         tables = "  ".join(place.heading for place in places_of(kind)[1:])
         lines += [
-            f"{padded(kind.name, 12)}{wrapped(wording.of_section(kind.section), columns - 12)[0]}",
-            *(f"{' ' * 12}{line}" for line in wrapped(wording.of_section(kind.section), columns - 12)[1:]),
+            f"{padded(kind.name, 12)}{wrapped(wording.of_table(kind.keys), columns - 12)[0]}",
+            *(f"{' ' * 12}{line}" for line in wrapped(wording.of_table(kind.keys), columns - 12)[1:]),
             *(f"{' ' * 12}{line}" for line in wrapped(tables, columns - 12) if tables),
         ]
     return "\n".join(lines) + "\n"
@@ -135,26 +187,26 @@ def explained(word: str, language: str, columns: int) -> str:
     wording = Wording(language)
     blocks = []
     for place, key in find_places(word):
-        keys = entries_of(place.section) if key is None else [key]
+        keys = entries_of(place.schema) if key is None else [key]
         heading = f"{place.kind.name}: {place.heading}" if place.paths[0] else place.kind.name
-        blocks.append("\n".join([heading, *_indented(wording.of_section(place.section), INDENT, columns)]))
+        blocks.append("\n".join([heading, *_indented(wording.of_table(place.schema), INDENT, columns)]))
         blocks += ["\n".join(_entry(wording, one, columns)) for one in keys]
     return "\n\n".join(blocks) + "\n"
 
 
-def _entry(wording: Wording, key: Key, columns: int) -> Iterator[str]:
+def _entry(wording: Wording, key: Field, columns: int) -> Iterator[str]:
     yield f"{INDENT}{example_of(key)}"
     facts = [wording.type(key), wording.default_sentence(key)]
     yield from _indented(wording.say("reference.and").join(fact for fact in facts if fact), DEEPER, columns)
     yield from _indented(wording.meaning(key), DEEPER, columns)
 
 
-def example_of(key: Key) -> str:
+def example_of(key: Field) -> str:
     """A line with the key and an example value."""
-    name = key.name if key.name.replace("_", "").replace("-", "").isalnum() else f'"{key.name}"'
-    if key.example:
-        return f"{name} = {key.example}"
-    return f"[[{name}]]" if key.section is not None and TABLE not in key.kinds else f"[{name}]"
+    name = toml_key(key.name)
+    if key.example is not None:
+        return f"{name} = {written(key.example)}"
+    return f"[[{name}]]" if key.schema is not None and TABLE not in key.kinds else f"[{name}]"
 
 
 def _indented(text: str, indent: str, columns: int) -> list[str]:
@@ -180,8 +232,8 @@ def page(language: str) -> str:
 def _page_block(wording: Wording, place: Place) -> list[str]:
     heads = [wording.say(f"reference.{name}") for name in ("key", "type", "default", "meaning")]
     lines = [f"### `{place.heading}`" if place.paths[0] else f"## {place.kind.name}", ""]
-    lines += [wording.of_section(place.section), "", _row(heads), _row(["---"] * len(heads))]
-    for key in entries_of(place.section):
+    lines += [wording.of_table(place.schema), "", _row(heads), _row(["---"] * len(heads))]
+    for key in entries_of(place.schema):
         default = f"*{wording.say('reference.required')}*" if key.default is Default.REQUIRED else wording.default(key)
         if key.has_constant_default and default:
             default = f"`{default}`"

@@ -23,7 +23,6 @@ from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, wrapped
 from elolab.engine.settings.parameters import BY_NAME
 from elolab.engine.settings.reference import unit_in
 from elolab.tuning.conditions import value_text
-from elolab.tuning.keys.study import NON_REGRESSION
 from elolab.tuning.reports import study_charts as charts
 from elolab.tuning.reports.document import (
     MESSAGES,
@@ -42,6 +41,7 @@ from elolab.tuning.reports.study_charts import chart_words, unit_text
 from elolab.tuning.reports.wording import TEXT_WIDTH, in_columns, in_one, interval_text
 from elolab.tuning.study.model.importance import importances
 from elolab.tuning.study.plan import length_of
+from elolab.tuning.study.spec import NON_REGRESSION
 
 if TYPE_CHECKING:
     from pandas import DataFrame

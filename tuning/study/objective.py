@@ -18,12 +18,12 @@ from elolab.arena.files import replace_file
 from elolab.arena.play.store import LOCK_NAME, STORE_NAME, FolderLock
 from elolab.arena.run import differences, plain, told_setting
 from elolab.engine.errors import UserError
-from elolab.engine.settings.configuration import Table
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import Value, by_own_names, resolve
 from elolab.engine.settings.presets import load_preset
-from elolab.tuning.keys.study import OBJECTIVE
+from elolab.engine.settings.schema import Table
 from elolab.tuning.study.space import Space, read_space
+from elolab.tuning.study.spec import OBJECTIVE, SAMPLERS
 
 if TYPE_CHECKING:
     from optuna.study import Study
@@ -46,7 +46,7 @@ class ObjectiveSpec:
     fixed: tuple[tuple[str, Value], ...]
     """Differences of the base from the defaults; tuned parameters may be among them."""
     sampler: str
-    """One of ``tuning.keys.study.SAMPLERS``, but not ``PAIRS_SAMPLER``."""
+    """One of ``tuning.study.spec.SAMPLERS``, but not ``PAIRS_SAMPLER``."""
     startup_trials: int
     """Trials that TPE and GP draw at random before they start to model."""
     seed: int
@@ -92,18 +92,18 @@ def read_objective(data: Mapping[str, Any], where: str, game: str) -> ObjectiveS
 
     game = game_named(game).name
     table = Table(data, where, OBJECTIVE)
-    preset = load_preset(table.text("base", expected="an engine preset's name or file"), game)
-    fixed = {**preset, **by_own_names(table.mapping("set"), f"{where}: [set]")}
+    preset = load_preset(table["base"], game)
+    fixed = {**preset, **by_own_names(table["set"], f"{where}: [set]")}
     base = resolve(fixed, where, game)
-    sampler = table.choice("sampler", "tpe", but=(PAIRS_SAMPLER,))
+    sampler = table.get("sampler", "tpe", choices=[one for one in SAMPLERS if one != PAIRS_SAMPLER])
     check_sampler(sampler, where, other="tpe")
     return ObjectiveSpec(
         game=game,
         space=read_space(table, base, game, ANY_LIMITS),
         fixed=tuple((name, base[name]) for name in fixed),
         sampler=sampler,
-        startup_trials=table.whole("startup_trials"),
-        seed=table.whole("seed"),
+        startup_trials=table["startup_trials"],
+        seed=table["seed"],
     )
 
 

@@ -19,11 +19,10 @@ from elolab.arena.sequential import Reach, reach_of_test
 from elolab.engine.language import console
 from elolab.engine.settings.limits import Limits
 from elolab.tuning.engine_check import EngineCheck
-from elolab.tuning.keys.study import NON_REGRESSION
 from elolab.tuning.matches import read_openings
 from elolab.tuning.study.console_words import validation_name
 from elolab.tuning.study.rounds.budgets import estimated_games, periods_of
-from elolab.tuning.study.spec import LENGTHS, TuningSpec, min_games
+from elolab.tuning.study.spec import LENGTHS, NON_REGRESSION, TuningSpec, min_games
 from elolab.tuning.study.validation.validation_games import (
     VALIDATED_METADATA,
     VALIDATION,

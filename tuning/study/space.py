@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from elolab.engine.settings.configuration import ConfigurationError, Table
+from elolab.engine.settings import schema
+from elolab.engine.settings.configuration import ConfigurationError
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import (
     BY_NAME,
@@ -19,7 +20,31 @@ from elolab.engine.settings.parameters import (
     parameters_of,
     why_without_effect,
 )
-from elolab.tuning.keys.study import DIMENSION, PARAMETER_DIMENSION, RANGE_KEYS
+from elolab.engine.settings.schema import COMPUTED, Table
+
+SCALES = ("linear", "log")
+MAX_OPTION = 10**9
+MAX_VALUES = 1_000_000
+"""Maximum number of values in a range."""
+
+CATALOGUE = "elolab.tuning.keys"
+RANGE = schema.declare(
+    CATALOGUE, "dimension", "range",
+    low=schema.whole(-MAX_OPTION, MAX_OPTION, default=COMPUTED, example=1),
+    high=schema.whole(-MAX_OPTION, MAX_OPTION, default=COMPUTED, example=8),
+    step=schema.whole(1, 2 * MAX_OPTION, default=1, example=2),
+    scale=schema.choice(SCALES, default=COMPUTED, example="log"),
+)  # fmt: skip
+PARAMETER_DIMENSION = schema.declare(
+    CATALOGUE, "dimension", "dimension", RANGE,
+    choices=schema.key(schema.VALUES, default=COMPUTED, example=["off", "full"]),
+)  # fmt: skip
+"""The keys of a built-in parameter's dimension, whose default comes from the base."""
+DIMENSION = schema.declare(
+    CATALOGUE, "dimension", "dimension", PARAMETER_DIMENSION,
+    default=schema.key(schema.VALUE, default=COMPUTED, example=2, expected="the value that the tuned one must beat"),
+)  # fmt: skip
+DIMENSIONS = schema.declare(CATALOGUE, "dimension", "dimensions", others=schema.table(DIMENSION, message="dimension"))
 
 Values = tuple[Value, ...]
 """A set of values, one per dimension of a space, in order."""
@@ -127,10 +152,8 @@ def read_space(table: Table, base: Mapping[str, Value], game: str, limits: Limit
     Ranges and scales default to the table's tuning columns. Raises ``UserError`` for a parameter that does not exist
     (nearest name), does not apply to the game or has no effect, and for values outside the legal range.
     """
-    tables = table.mapping("dimensions")
-    listed = table.value("parameters", [])
-    if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
-        raise table.error("parameters", "a list of parameter names")
+    tables = table["dimensions"]
+    listed = table["parameters"]
     if len(set(listed)) < len(listed):
         raise table.error("parameters", "each name once")
     if not listed and not tables:
@@ -161,14 +184,14 @@ def read_options(table: Table) -> Space:
             f"{table.where}: parameters are of the built-in engine; an external engine's options are tables "
             "[dimensions.OPTION] with default, low and high, or choices"
         )
-    given = table.mapping("dimensions")
+    given = table["dimensions"]
     if not given:
         raise ConfigurationError(f"{table.where}: nothing to tune; expected tables [dimensions.OPTION]")
     dimensions, base = [], []
     for name, entry in given.items():
         own = Table(entry, f"{table.where}: [dimensions.{name}]", DIMENSION)
         dimension = _option_choice(name, own) if "choices" in own else _option_range(name, own)
-        default = own.value("default", expected="the value that the tuned one must beat")
+        default = own["default"]
         if not any(type(default) is type(value) and default == value for value in dimension.values):
             raise own.error("default", "one of the values searched")
         dimensions.append(dimension)
@@ -176,21 +199,19 @@ def read_options(table: Table) -> Space:
     return Space(tuple(dimensions), tuple(base), external=True)
 
 
-MAX_VALUES = 1_000_000
-"""Maximum number of values in a range."""
-
-
 def _option_range(name: str, table: Table) -> Dimension:
-    low = table.whole("low")
-    high = table.whole("high")
-    return _checked_range(name, low, high, "linear", table)
+    return _checked_range(name, table["low"], table["high"], "linear", table)
+
+
+def _refuse_range(table: Table) -> None:
+    for key in RANGE:
+        if key in table:
+            raise ConfigurationError(f"{table.where}: {key} is for a range of whole numbers; use choices alone")
 
 
 def _option_choice(name: str, table: Table) -> Dimension:
-    for key in RANGE_KEYS:
-        if key.name in table:
-            raise ConfigurationError(f"{table.where}: {key.name} is for a range of whole numbers; use choices alone")
-    choices = table.value("choices")
+    _refuse_range(table)
+    choices = table["choices"]
     if not isinstance(choices, list) or len(choices) < 2 or len({str(choice) for choice in choices}) < len(choices):
         raise table.error("choices", "a list of at least two different values")
     if not all(isinstance(choice, bool | int | str) for choice in choices):
@@ -204,8 +225,8 @@ def _dimension(row: Parameter, table: Table) -> Dimension:
     if not row.tuning and not ("low" in table and "high" in table):
         raise ConfigurationError(f"{table.where}: {row.name} has no range of its own for tuning; give low and high")
     low, high = row.tuning or (None, None)
-    low = row.check(table.value("low", low), f"{table.where}: low")
-    high = row.check(table.value("high", high), f"{table.where}: high")
+    low = row.check(table.data.get("low", low), f"{table.where}: low")
+    high = row.check(table.data.get("high", high), f"{table.where}: high")
     assert isinstance(low, int)
     assert isinstance(high, int)
     return _checked_range(row.name, low, high, row.scale, table)
@@ -214,8 +235,8 @@ def _dimension(row: Parameter, table: Table) -> Dimension:
 def _checked_range(name: str, low: int, high: int, default_scale: str, table: Table) -> Dimension:
     if low >= high:
         raise ConfigurationError(f"{table.where}: low = {low} and high = {high}, expected low below high")
-    scale = table.choice("scale", default_scale)
-    step = table.whole("step", high=high - low)
+    scale = table.get("scale", default_scale)
+    step = table.get("step", 1, high=high - low)
     if scale == "log" and (low < 1 or step != 1):
         raise ConfigurationError(f"{table.where}: scale = 'log' needs low of at least 1 and no step; use 'linear'")
     if (high - low) % step:
@@ -226,10 +247,8 @@ def _checked_range(name: str, low: int, high: int, default_scale: str, table: Ta
 
 
 def _choice(row: Parameter, table: Table) -> Dimension:
-    for key in RANGE_KEYS:
-        if key.name in table:
-            raise ConfigurationError(f"{table.where}: {key.name} is for a range of whole numbers; use choices alone")
-    choices = table.value("choices", list(row.tuning or row.legal))
+    _refuse_range(table)
+    choices = table.get("choices", list(row.tuning or row.legal))
     if not isinstance(choices, list) or len(choices) < 2:
         raise table.error("choices", "a list of at least two values")
     checked = tuple(row.check(choice, f"{table.where}: choices") for choice in choices)

@@ -7,23 +7,43 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, ClassVar
 
 from elolab.arena.records import PlayerSpec
-from elolab.arena.sequential import MIN_GAP, SequentialSettings, pairs_to_accept, target_of
+from elolab.arena.sequential import MAX_HYPOTHESIS, MIN_GAP, SequentialSettings, pairs_to_accept, target_of
+from elolab.arena.statistics.elo import SPRT_MODELS
 from elolab.engine.errors import UserError
-from elolab.engine.settings.configuration import ConfigurationError, Table, read_toml
-from elolab.engine.settings.limits import OWN_LEVEL, Limits
+from elolab.engine.settings import schema
+from elolab.engine.settings.configuration import ConfigurationError, read_toml
+from elolab.engine.settings.limits import GRAMMAR, OWN_LEVEL, Limits
 from elolab.engine.settings.parameters import Value
+from elolab.engine.settings.schema import COMPUTED, REQUIRED, Table
 from elolab.engine.settings.toml_values import format_toml
-from elolab.tuning.conditions import Conditions, read_conditions, read_limits
-from elolab.tuning.external_engine import BUILD, ExternalEngine
-from elolab.tuning.keys.study import MODELLING_SAMPLERS, NON_REGRESSION, SAMPLERS, SECONDS, STUDY
+from elolab.tuning.conditions import CONDITIONS, Conditions, read_conditions, read_limits
+from elolab.tuning.external_engine import BUILD, CATALOGUE, ExternalEngine
 from elolab.tuning.study.playoff import SHARE
 from elolab.tuning.study.rounds.limit_shares import LimitShares, equal_cost, normalised, target_alone
-from elolab.tuning.study.space import Space, read_options, read_space
+from elolab.tuning.study.space import DIMENSIONS, Space, read_options, read_space
 from elolab.tuning.study.validation.slower_limits import SLOW_FACTOR, on_processor_clock, slower
 
+SAMPLERS = ("duel", "tpe", "cmaes", "gp", "qmc", "random")
+MODELLING_SAMPLERS = ("tpe", "gp")
+"""Samplers that begin with ``startup_trials`` random trials."""
+NON_REGRESSION = "non_regression"
+SLOW_KINDS = (NON_REGRESSION, "fixed", "sprt", "off")
+
+MAX_GAMES = 100_000_000
+MAX_ROUND_PAIRS = 100_000
+MAX_OVERLAP = 64
+MAX_VALIDATION_PAIRS = 1_000_000
+MAX_ELO = 400
+SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600}
+MAX_SECONDS = 365 * 24 * 3600
+DEFAULT_TRIALS = 80
+MIN_TRIALS, MAX_TRIALS = 2, 10_000
+STARTUP_TRIALS = 10
+ERROR_PROBABILITIES = (0.0001, 0.49)
+"""Minimum and maximum error probability of the validation's test."""
 MOST_PAIRS = 10_000
 MOST_SLOW_PAIRS = 500
 """Maximum pairs of a validation, and of its slow match, if their length follows from the budget."""
@@ -52,33 +72,36 @@ class Budget:
         return {"games": self.games} if self.games is not None else {"seconds": self.seconds}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Validation:
     """The deciding matches on reserved openings."""
 
+    limit: ClassVar[str] = schema.text(default=COMPUTED, example="nodes=2000", expected=GRAMMAR)
     limits: Limits
     """Limits of the sequential test."""
-    elo_lower: float
-    elo_upper: float
+    elo_lower: float = schema.number(-MAX_HYPOTHESIS, MAX_HYPOTHESIS, default=0.0, example=1, unit="Elo")
+    elo_upper: float = schema.number(-MAX_HYPOTHESIS, MAX_HYPOTHESIS, default=5.0, example=10, unit="Elo")
     """Upper hypothesis; accepting it validates the gain."""
-    model: str
-    """``normalized`` or ``logistic``: the Elo scale of the hypotheses."""
-    alpha: float
-    beta: float
-    """Error probabilities of the test."""
-    maximum_pairs: int | None
+    model: str = schema.choice(SPRT_MODELS, default=SPRT_MODELS[0], example=SPRT_MODELS[1])
+    """The Elo scale of the hypotheses."""
+    alpha: float = schema.number(*ERROR_PROBABILITIES, default=0.05, example=0.01)
+    beta: float = schema.number(*ERROR_PROBABILITIES, default=0.05, example=0.01)
+    maximum_pairs: int | None = schema.whole(1, MAX_VALIDATION_PAIRS, default=COMPUTED, example=4000, unit="pairs")
     """Maximum pairs; ``None`` for as many as the tuning has: ``pairs``."""
-    slow: str
+    slow: str = schema.choice(SLOW_KINDS, default=COMPUTED, example="sprt")
     """The second match, at a larger limit: ``non_regression``, ``fixed`` (length), ``sprt`` or ``off``."""
+    slow_limit: ClassVar[str] = schema.text(default=COMPUTED, example="move_time=0.02,cpu", expected=GRAMMAR)
     slow_limits: Limits
-    slow_elo_lower: float
-    slow_elo_upper: float
+    slow_elo_lower: float = schema.number(-MAX_HYPOTHESIS, MAX_HYPOTHESIS, default=-5.0, example=-10, unit="Elo")
+    slow_elo_upper: float = schema.number(-MAX_HYPOTHESIS, MAX_HYPOTHESIS, default=0.0, example=1, unit="Elo")
     """Hypotheses of the non-regression test, which passes if the upper one is accepted."""
-    slow_maximum_pairs: int | None
+    slow_maximum_pairs: int | None = schema.whole(1, MAX_VALIDATION_PAIRS, default=COMPUTED, example=2000, unit="pairs")
     """Maximum pairs of the non-regression test; ``None`` for as many as the first match."""
-    slow_pairs: int | None
+    slow_pairs: int | None = schema.whole(1, MAX_VALIDATION_PAIRS, default=COMPUTED, example=200, unit="pairs")
     """Pairs of a second match of fixed length; ``None`` to make it take as long as the tuning."""
-    preset: str
+    preset: str = schema.text(
+        default=COMPUTED, example="tuned", expected="a name for the preset, without folder or suffix"
+    )
     """Name of the preset for a validated recommendation."""
 
     def pairs(self, games: int) -> int:
@@ -124,30 +147,53 @@ class Validation:
         return data | {name: getattr(self, name) for name in names}
 
 
-@dataclass(frozen=True)
+BUDGET = schema.declare(
+    CATALOGUE, "budget", "budget",
+    games=schema.whole(1, MAX_GAMES, default=COMPUTED, example=2000, unit="games"),
+    **{
+        unit: schema.number(1 / seconds, MAX_SECONDS / seconds, default=COMPUTED, example=30, unit=unit)
+        for unit, seconds in SECONDS.items()
+    },
+)  # fmt: skip
+VALIDATION = schema.declare(CATALOGUE, "validation", "validation", Validation)
+
+
+@dataclass(frozen=True, kw_only=True)
 class TuningSpec:
     """The specification of a study."""
 
     conditions: Conditions
     space: Space
-    sampler: str
-    """One of ``SAMPLERS``."""
-    budget: Budget
-    round_pairs: int | None
-    """Game pairs per round, with a budget in time also per trial; ``None`` for a suitable default."""
-    overlap: int
-    """Rounds or trials that may be in progress, with unknown results, when the next one is designed."""
-    trials: int
-    """Trials of samplers other than ``duel``: matches of equal length against the base."""
-    startup_trials: int
-    """Trials that TPE and GP draw at random before they start to model."""
-    stop_below: float
-    """Expected remaining gain in Elo below which the study ends early; 0 for never."""
-    storage: str | None
-    """URL of Optuna's storage; ``None`` for a file in the run's folder."""
-    validation: Validation
-    limit_shares: LimitShares
+    budget: Budget = schema.table(
+        BUDGET, default=REQUIRED, example={"games": 2000},
+        expected="one of { games = N }, { seconds = S }, { minutes = M }, { hours = H }",
+    )  # fmt: skip
+    parameters: ClassVar[Any] = schema.key(
+        schema.TEXTS, default=(), example=["null_depth", "lmr_base"], expected="a list of parameter names"
+    )
+    dimensions: ClassVar[Any] = schema.table(DIMENSIONS, example={"null_depth": {"low": 2, "high": 4}})
+    limits: ClassVar[Any] = schema.key(
+        schema.TEXTS, default=(), example=["nodes=1250", "nodes=5000", "nodes=20000"],
+        expected='a list of different limits, such as ["nodes=1250", "nodes=5000"]',
+    )  # fmt: skip
+    limit_shares: LimitShares = schema.key(schema.VALUES, default=COMPUTED, example=[16, 4, 1])
     """Limits of the games before the playoff; the target is the limit of all others."""
+    sampler: str = schema.choice(SAMPLERS, default=SAMPLERS[0], example="tpe")
+    round_pairs: int | None = schema.whole(1, MAX_ROUND_PAIRS, default=COMPUTED, example=100, unit="pairs")
+    """Game pairs per round, with a budget in time also per trial; ``None`` for a suitable default."""
+    overlap: int = schema.whole(0, MAX_OVERLAP, default=0, example=2, unit="rounds")
+    """Rounds or trials that may be in progress, with unknown results, when the next one is designed."""
+    trials: int = schema.whole(MIN_TRIALS, MAX_TRIALS, default=DEFAULT_TRIALS, example=40)
+    """Trials of samplers other than ``duel``: matches of equal length against the base."""
+    startup_trials: int = schema.whole(1, MAX_TRIALS, default=STARTUP_TRIALS, example=20)
+    """Trials that TPE and GP draw at random before they start to model."""
+    stop_below: float = schema.number(0, MAX_ELO, default=0.0, example=2, unit="Elo")
+    """Expected remaining gain in Elo below which the study ends early; 0 for never."""
+    storage: str | None = schema.text(
+        default=COMPUTED, example="postgresql+psycopg://user@server/database", expected="the URL of an Optuna storage"
+    )
+    """URL of Optuna's storage; ``None`` for a file in the run's folder."""
+    validation: Validation = schema.table(VALIDATION)
     text: str = field(default="", compare=False, repr=False)
     """The specification's plain data, as JSON."""
 
@@ -201,6 +247,11 @@ class TuningSpec:
         }
 
 
+STUDY = schema.declare(CATALOGUE, "study", "tuning", CONDITIONS, TuningSpec)
+"""The keys of a study's file, which ``elolab tune`` reads."""
+OBJECTIVE = STUDY.only(("base", "set", "parameters", "dimensions", "sampler", "startup_trials", "seed"))
+"""The keys that also apply to maximising a function."""
+
 LENGTHS = ("budget", "validation.maximum_pairs", "validation.slow_maximum_pairs", "validation.slow_pairs")
 """Paths of the content's keys that only bound its length."""
 
@@ -247,17 +298,11 @@ def _tuning_from(data: Mapping[str, Any], where: str) -> TuningSpec:
     else:
         space = read_options(table)
         conditions = _with_dimensions(conditions, space, table)
-    spec = TuningSpec(
+    spec = table.read(
+        TuningSpec,
         conditions=conditions,
         space=space,
-        sampler=table.choice("sampler"),
         budget=_budget(table),
-        round_pairs=table.whole("round_pairs") if "round_pairs" in table else None,
-        overlap=table.whole("overlap"),
-        trials=table.whole("trials"),
-        startup_trials=table.whole("startup_trials"),
-        stop_below=table.number("stop_below"),
-        storage=table.text("storage", None, "the URL of an Optuna storage"),
         validation=_validation(table, conditions),
         limit_shares=_limit_shares(table, conditions),
     )
@@ -288,15 +333,12 @@ def _with_dimensions(conditions: Conditions, space: Space, table: Table) -> Cond
 
 def _limit_shares(table: Table, conditions: Conditions) -> LimitShares:
     """The limits and shares of ``limits`` and ``limit_shares``; ``limit`` is the target."""
-    expected = 'a list of different limits, such as ["nodes=1250", "nodes=5000"]'
-    texts = table.value("limits", [], expected)
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise table.error("limits", expected)
+    texts = table["limits"]
     if not texts:
         if "limit_shares" in table:
             raise table.error("limit_shares", "limits beside it, to which the shares belong")
         return target_alone(conditions.limits)
-    if table.choice("sampler") != SAMPLERS[0]:
+    if table["sampler"] != SAMPLERS[0]:
         raise table.error("limits", f"sampler = {SAMPLERS[0]!r} with it, for only its model knows of several limits")
     if conditions.limits == Limits():
         raise table.error("limits", f"another limit than {OWN_LEVEL!r}, which cannot be compared with others")
@@ -305,12 +347,12 @@ def _limit_shares(table: Table, conditions: Conditions) -> LimitShares:
     except UserError as error:
         raise ConfigurationError(f"{table.where}: limits: {error}") from None
     if len(set(limits)) < len(limits):
-        raise table.error("limits", expected)
+        raise table.error("limits", table.schema["limits"].right_value)
     for one in limits:
         conditions.check_limits(one, table.where)
     if "limit_shares" not in table:
         return LimitShares(conditions.limits, limits, equal_cost(limits))
-    shares = table.value("limit_shares")
+    shares = table["limit_shares"]
     wanted = f"a list of {len(limits)} numbers above 0, one for each of limits"
     if not isinstance(shares, list) or len(shares) != len(limits):
         raise table.error("limit_shares", wanted)
@@ -320,16 +362,12 @@ def _limit_shares(table: Table, conditions: Conditions) -> LimitShares:
 
 
 def _budget(table: Table) -> Budget:
-    expected = "one of { games = N }, { seconds = S }, { minutes = M }, { hours = H }"
-    table.value("budget", expected=expected)
     own = table.table("budget")
-    given = [key for key in own.section if key in own]
+    given = [key for key in BUDGET if key in own]
     if len(given) != 1:
-        raise table.error("budget", expected)
-    if given == ["games"]:
-        return Budget(own.whole("games"), None)
-    unit = given[0]
-    return Budget(None, own.number(unit) * SECONDS[unit])
+        raise table.error("budget", table.schema["budget"].right_value)
+    (unit,) = given
+    return Budget(own["games"], None) if unit == "games" else Budget(None, own[unit] * SECONDS[unit])
 
 
 def min_games(spec: TuningSpec) -> int:
@@ -354,55 +392,38 @@ def _check_budget(spec: TuningSpec) -> None:
         )
 
 
+OWNERS = {
+    "slow_elo_lower": NON_REGRESSION, "slow_elo_upper": NON_REGRESSION, "slow_maximum_pairs": NON_REGRESSION,
+    "slow_pairs": "fixed",
+}  # fmt: skip
+"""The kind of second match that each key belongs to."""
+
+
 def _validation(table: Table, conditions: Conditions) -> Validation:
     own = table.table("validation")
     limits = read_limits(own, conditions.limits, own_level=conditions.own_level)
-    slow = own.choice("slow", _kind_of_slow_match(own, limits))
+    slow = own.get("slow", _kind_of_slow_match(own, limits))
     if slow != "off" and limits == Limits() and "slow_limit" not in own:
         raise own.error("slow", f"'off' or a slow_limit, for limit = {OWN_LEVEL!r} has none that is slower")
     on_processor = slow == NON_REGRESSION and conditions.external is None
     slow_limits = read_limits(own, (on_processor_clock if on_processor else slower)(limits), "slow_limit")
     for one in (limits, slow_limits):
         conditions.check_limits(one, own.where)
-    lower = own.number("elo_lower")
-    upper = own.number("elo_upper")
-    if upper - lower < MIN_GAP:
-        raise own.error("elo_upper", f"a number above elo_lower = {lower:g}, by {MIN_GAP:g} or more")
-    slow_lower, slow_upper = own.number("slow_elo_lower"), own.number("slow_elo_upper")
-    if slow_upper - slow_lower < MIN_GAP:
+    found = own.read(
+        Validation, limits=limits, slow=slow, slow_limits=slow_limits, preset=_preset_name(own, conditions.name)
+    )
+    if found.elo_upper - found.elo_lower < MIN_GAP:
+        raise own.error("elo_upper", f"a number above elo_lower = {found.elo_lower:g}, by {MIN_GAP:g} or more")
+    if found.slow_elo_upper - found.slow_elo_lower < MIN_GAP:
         key = "slow_elo_upper" if "slow_elo_upper" in own else "slow_elo_lower"
-        raise own.error(key, f"slow_elo_lower ({slow_lower:g}) below slow_elo_upper ({slow_upper:g}), by {MIN_GAP:g} "
-                             "or more")  # fmt: skip
-    for key in ("slow_elo_lower", "slow_elo_upper", "slow_maximum_pairs"):
-        if key in own and slow != NON_REGRESSION:
-            raise own.error(key, f"no such key with slow = {slow!r}; it is of slow = {NON_REGRESSION!r}")
-    if "slow_pairs" in own and slow == NON_REGRESSION:
-        raise own.error("slow_pairs", "no such key with slow = 'non_regression', whose longest is slow_maximum_pairs")
-    if "slow_pairs" in own and slow != "fixed":
-        raise own.error("slow_pairs", f"no such key with slow = {slow!r}; it is of slow = 'fixed'")
+        raise own.error(key, f"slow_elo_lower ({found.slow_elo_lower:g}) below slow_elo_upper "
+                             f"({found.slow_elo_upper:g}), by {MIN_GAP:g} or more")  # fmt: skip
+    for key, owner in OWNERS.items():
+        if key in own and slow != owner:
+            raise own.error(key, f"no such key with slow = {slow!r}; it is of slow = {owner!r}")
     if "slow_limit" in own and slow == "off":
         raise own.error("slow_limit", "no such key with slow = 'off'")
-    return Validation(
-        limits=limits,
-        elo_lower=lower,
-        elo_upper=upper,
-        model=own.choice("model"),
-        alpha=own.number("alpha"),
-        beta=own.number("beta"),
-        maximum_pairs=_length(own, "maximum_pairs"),
-        slow=slow,
-        slow_limits=slow_limits,
-        slow_elo_lower=slow_lower,
-        slow_elo_upper=slow_upper,
-        slow_maximum_pairs=_length(own, "slow_maximum_pairs"),
-        slow_pairs=_length(own, "slow_pairs"),
-        preset=_preset_name(own, conditions.name),
-    )
-
-
-def _length(table: Table, key: str) -> int | None:
-    """A match's pairs; ``None`` to derive them from the budget."""
-    return table.whole(key) if key in table else None
+    return found
 
 
 def _kind_of_slow_match(table: Table, limits: Limits) -> str:
@@ -413,7 +434,7 @@ def _kind_of_slow_match(table: Table, limits: Limits) -> str:
 
 
 def _preset_name(table: Table, default: str) -> str:
-    name: str = table.text("preset", default, "a name for the preset, without folder or suffix")
+    name: str = table.get("preset", default)
     if PurePath(name).name != name or name.startswith("."):
         raise table.error("preset", "a name without folder or suffix")
     return name.removesuffix(".toml")

@@ -6,13 +6,13 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from elolab.arena.keys.tournament import RULES, SPRT
+from elolab.arena.tournament_spec import RULES, SPRT
 from elolab.cli.shared.engine_options import read_player_words
 from elolab.cli.shared.key_values import SWITCHES, assignments, plain_value
 from elolab.cli.shared.options import whole_number
 from elolab.cli.shared.parser import UsageError
 from elolab.engine.rules import MAX_PLIES, Adjudication
-from elolab.engine.settings.keys import WHOLE, Key
+from elolab.engine.settings.schema import WHOLE, Field
 from elolab.engine.settings.whole_numbers import natural_number
 
 OPENINGS_KEYS = {
@@ -41,7 +41,7 @@ def add_condition_words(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--rules", nargs="+", metavar="WORD",
-        help=f"rules of the game, the keys of a table [rules]: {', '.join(_example(key) for key in RULES.keys)}; with "
+        help=f"rules of the game, the keys of a table [rules]: {', '.join(map(_example, RULES.keys.values()))}; with "
         "blanks or commas between",
     )  # fmt: skip
     parser.add_argument(
@@ -85,7 +85,7 @@ def word_mistakes(arguments: argparse.Namespace) -> list[str]:
     return mistakes
 
 
-def _example(key: Key) -> str:
+def _example(key: Field) -> str:
     """A key as it is written in words, with what it may be."""
     if key.choices:
         return f"{key.name}={'|'.join(map(str, key.choices))}"

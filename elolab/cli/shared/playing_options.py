@@ -17,7 +17,7 @@ from elolab.arena.statistics.elo import SPRT_MODELS
 from elolab.cli.shared import options
 from elolab.cli.shared.parser import UsageError
 from elolab.engine.language import console
-from elolab.engine.settings.configuration import KIND_NAMES, available_configs, find_config, shipped_folder
+from elolab.engine.settings.configuration import FILE_KINDS, available_configs, find_config, shipped_folder
 
 if TYPE_CHECKING:
     from elolab.arena.play.dialogue_log import DialogueLog
@@ -149,7 +149,7 @@ def add_anchor(parser: argparse.ArgumentParser) -> None:
 
 
 def _anchor(text: str) -> tuple[str, float]:
-    from elolab.arena.keys.tournament import MAX_RATING
+    from elolab.arena.tournament_spec import MAX_RATING
 
     name, _, elo = text.rpartition("=")
     try:
@@ -234,12 +234,12 @@ def hypotheses_of(arguments: argparse.Namespace) -> SequentialSettings | None:
 
 
 def add_specification(parser: argparse.ArgumentParser, kind: str) -> None:
-    """Add ``SPEC``, for ``specification_of``; ``kind`` is a key of ``SUFFIXES``.
+    """Add ``SPEC``, for ``specification_of``; ``kind`` is a key of ``FILE_KINDS``.
 
     ``argparse`` treats it as optional, so that ``specification_of`` can list the known names.
     """
     parser.add_argument(
-        "spec", metavar="SPEC", nargs="?", help=f"{KIND_NAMES[kind]}: a TOML file, or one of the names below"
+        "spec", metavar="SPEC", nargs="?", help=f"{FILE_KINDS[kind].title}: a TOML file, or one of the names below"
     )
 
 

@@ -16,9 +16,9 @@ from elolab.arena.spec import spec_from_mapping
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.errors import UserError
 from elolab.engine.games import GAMES
-from elolab.engine.settings.configuration import ConfigurationError, Table
-from elolab.engine.settings.keys import TEXTS, Section, Topic
+from elolab.engine.settings.configuration import ConfigurationError
 from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.schema import TEXTS, Table, declare, key
 from tests.support.othello_match import builtin
 
 
@@ -44,9 +44,7 @@ def semaphore(monkeypatch: pytest.MonkeyPatch) -> Protocol:
     """A protocol that is nothing but a module and a line in the registry."""
 
     def read(table: Table) -> dict[str, object]:
-        if not isinstance(table.value("flags"), list | tuple):
-            raise table.error("flags", "a list of flags")
-        return {"protocol_keys": (("flags", tuple(table.value("flags"))),)}
+        return {"protocol_keys": (("flags", tuple(table["flags"])),)}
 
     module = types.ModuleType("arena_players_semaphore")
     module.PROTOCOL = Protocol(  # type: ignore[attr-defined]
@@ -54,7 +52,9 @@ def semaphore(monkeypatch: pytest.MonkeyPatch) -> Protocol:
         title="Semaphore",
         player=lambda spec, game, _: make_player(replace(builtin(), name=f"{spec.name} waves {game}"), game),
         games=("othello",),
-        keys=Section("semaphore", (Topic("elolab.arena.keys", "player")("flags", TEXTS, default=()),)),
+        keys=declare(
+            "elolab.arena.keys", "player", "semaphore", flags=key(TEXTS, default=(), expected="a list of flags")
+        ),
         read=read,
         check=lambda spec: "flags: too many" if len(spec.protocol_key("flags", ())) > 2 else "",
         remedy="flags = [...]",

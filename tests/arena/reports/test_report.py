@@ -53,8 +53,9 @@ def specification() -> TournamentSpec:
         ),
     )
     return TournamentSpec(
-        "sample", "xiangqi", "round_robin", players, 2, 7, "xiangqi", 0, Rules(), Adjudication(), "sample.toml"
-    )
+        name="sample", game="xiangqi", format="round_robin", players=players, pairs=2, seed=7, openings="xiangqi",
+        rules=Rules(), adjudication=Adjudication(), source="sample.toml",
+    )  # fmt: skip
 
 
 def game(number: int, first: int, second: int, pair: int, result: str, reason: str, **rest: object) -> GameRecord:

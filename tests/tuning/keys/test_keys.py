@@ -15,17 +15,16 @@ import jsonschema
 import pytest
 
 from elolab import command_line
-from elolab.arena.keys.tournament import ADJUDICATION, RULES, SPRT, TOURNAMENT
-from elolab.arena.spec import spec_from_mapping
+from elolab.arena.spec import TOURNAMENT, spec_from_mapping
+from elolab.arena.tournament_spec import ADJUDICATION, RULES, SPRT
 from elolab.engine.errors import UserError
 from elolab.engine.games import GAMES
 from elolab.engine.language import LANGUAGES, columns_of, messages_of
-from elolab.engine.settings.configuration import KIND_NAMES, MARKS, USES, ConfigurationError, Table, refuse_other_kind
-from elolab.engine.settings.keys import NUMBER, WHOLE, Default, Key, Section, Topic
+from elolab.engine.settings.configuration import FILE_KINDS, ConfigurationError, FileKind, refuse_other_kind
+from elolab.engine.settings.schema import NUMBER, WHOLE, Default, Field, Schema, Table, declare, whole
 from elolab.tuning.keys.claims import ENGINES
-from elolab.tuning.keys.kinds import KINDS, Kind, entries_of, places_of
-from elolab.tuning.keys.reference import PAGES, SCHEMAS, example_of, find_places, page
-from elolab.tuning.keys.schema import schema_of, schema_text
+from elolab.tuning.keys.json_schema import schema_of, schema_text, value_schema
+from elolab.tuning.keys.reference import KINDS, PAGES, SCHEMAS, entries_of, example_of, find_places, page, places_of
 
 ROOT = Path(__file__).parents[3]
 PLACES = [place for kind in KINDS for place in places_of(kind)]
@@ -35,22 +34,22 @@ SHIPPED = [
 RANGES = [
     (section, key)
     for section in (TOURNAMENT, RULES, ADJUDICATION, SPRT)
-    for key in section.keys
+    for key in section.keys.values()
     if key.kinds[0] in (WHOLE, NUMBER) and key.name != "gauntlet_players"  # of which there are fewer than players
 ]
 FORMATS = {"tiebreak_pairs": "knockout", **dict.fromkeys(SPRT, "sprt")}
 """By key the format that has it, where not all have."""
 
 
-def declared_keys(section: Section) -> Iterator[Key]:
+def declared_keys(section: Schema) -> Iterator[Field]:
     """Every key below a section."""
     for key in entries_of(section):
         yield key
-        if key.section is not None:
-            yield from declared_keys(key.section)
+        if key.schema is not None:
+            yield from declared_keys(key.schema)
 
 
-KEYS = [key for kind in KINDS for key in declared_keys(kind.section)]
+KEYS = [key for kind in KINDS for key in declared_keys(kind.keys)]
 
 
 @functools.cache
@@ -59,7 +58,7 @@ def validator_of(name: str) -> jsonschema.Draft7Validator:
     return jsonschema.Draft7Validator(schema_of(kind))
 
 
-def is_valid(kind: Kind, data: Any) -> bool:
+def is_valid(kind: FileKind, data: Any) -> bool:
     return bool(validator_of(kind.name).is_valid(data))
 
 
@@ -67,7 +66,7 @@ def is_valid(kind: Kind, data: Any) -> bool:
 def test_every_key_has_a_meaning_and_every_meaning_a_key(language: str) -> None:
     needed = {(key.catalogue, f"{key.topic}.{key.message}") for key in KEYS}
     needed |= {(key.catalogue, f"{key.topic}_default.{key.message}") for key in KEYS if key.default is Default.COMPUTED}
-    needed |= {(place.section.catalogue, f"{place.section.topic}.{place.section.name}") for place in PLACES}
+    needed |= {(place.schema.catalogue, f"{place.schema.topic}.{place.schema.name}") for place in PLACES}
     topics = {(catalogue, message.split(".")[0]) for catalogue, message in needed}
     there = {
         (catalogue, message)
@@ -75,28 +74,26 @@ def test_every_key_has_a_meaning_and_every_meaning_a_key(language: str) -> None:
         for message in messages_of(catalogue, language)
         if (catalogue, message.split(".")[0]) in topics
     }
-    sections = {(kind.section.catalogue, f"{kind.section.topic}.{kind.section.name}") for kind in KINDS}
+    sections = {(kind.keys.catalogue, f"{kind.keys.topic}.{kind.keys.name}") for kind in KINDS}
     assert needed | sections == there
 
 
 def test_what_is_read_must_be_declared_and_as_what_it_is() -> None:
-    topic = Topic("elolab.arena.keys", "run")
-    table = Table({"seed": 3}, "cup.toml", topic.section("cup", topic.whole("seed", 0, 9, 2, 1)))
-    assert table.whole("seed") == 3
+    table = Table({"seed": 3}, "cup.toml", declare("elolab.arena.keys", "run", "cup", seed=whole(0, 9, example=2)))
+    assert table["seed"] == 3
     with pytest.raises(KeyError):
-        table.value("pairs", 1)
-    with pytest.raises(AssertionError):
-        table.text("seed")
+        table.get("pairs", 1)
 
 
 def test_what_is_declared_is_read() -> None:
-    """Every name stands in the code somewhere outside the declarations."""
+    """Every name is a field of a dataclass, or stands in the code somewhere outside the declarations."""
     words: set[str] = set()
     for room in ("arena", "tuning", "engine"):
         for path in (ROOT / room).rglob("*.py"):
             if "keys" not in path.relative_to(ROOT).parts[:-1] and path.name != "keys.py":
-                nodes = ast.walk(ast.parse(path.read_text("utf-8")))
+                nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
                 words |= {str(node.value) for node in nodes if isinstance(node, ast.Constant)}
+                words |= {ast.unparse(node.target) for node in nodes if isinstance(node, ast.AnnAssign)}
     names = {key.name for key in KEYS if key.name != "NAME"}
     # For readers: a description; budgets, games and units by a table.
     by_table = {"description", "quick", "full", "xiangqi", "othello", "minutes", "hours"}
@@ -107,11 +104,9 @@ def test_what_is_declared_is_read() -> None:
 
 
 @pytest.mark.parametrize("key", {id(key): key for key in KEYS}.values(), ids=lambda key: key.name)
-def test_examples_and_defaults_are_what_the_key_may_hold(key: Key) -> None:
-    from elolab.tuning.keys.schema import _value
-
-    validator = jsonschema.Draft7Validator(_value(key))
-    if key.example:
+def test_examples_and_defaults_are_what_the_key_may_hold(key: Field) -> None:
+    validator = jsonschema.Draft7Validator(value_schema(key))
+    if key.example is not None:
         ((name, value),) = tomllib.loads(example_of(key)).items()
         assert name == key.name
         validator.validate(value)
@@ -121,7 +116,7 @@ def test_examples_and_defaults_are_what_the_key_may_hold(key: Key) -> None:
 
 
 @pytest.mark.parametrize(("kind", "path"), SHIPPED, ids=lambda value: getattr(value, "stem", None))
-def test_shipped_files_name_their_schema_and_keep_to_it(kind: Kind, path: Path) -> None:
+def test_shipped_files_name_their_schema_and_keep_to_it(kind: FileKind, path: Path) -> None:
     text = path.read_text("utf-8")
     named = re.match("#:schema (.+)\n", text)
     assert named is not None
@@ -162,7 +157,7 @@ def misspelled(data: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
 
 
 @pytest.mark.parametrize(("section", "key"), RANGES, ids=lambda value: value.name)
-def test_readers_and_schemas_have_the_same_ranges(section: Section, key: Key) -> None:
+def test_readers_and_schemas_have_the_same_ranges(section: Schema, key: Field) -> None:
     kind = KINDS[0]
     for value, is_right in ((key.low, True), (key.high, True), (key.low - 1, False), (key.high + 1, False)):
         number = int(value) if key.kinds[0] == WHOLE else float(value)
@@ -234,23 +229,24 @@ def test_a_file_of_another_kind_is_told_as_that(folder: str, capsys: pytest.Capt
     for other in others.keys() - {folder}:
         path = others[other]
         assert command_line.main([*READING[folder], str(path)]) == 2
-        kind = "a player" if folder == "engines" else KIND_NAMES[folder]
-        told = rf"elolab: {path}: not .*{kind} but an? {KIND_NAMES[other]}, for it has the key '(\w+)'; such files are "
-        (key,) = re.findall(rf"^{told}for .*{USES[other]}\n$", capsys.readouterr().err)
-        assert [one.folder for one in KINDS if key in one.section and one.name != "engines"] == [other]
+        kind = "a player" if folder == "engines" else FILE_KINDS[folder].title
+        title, use = FILE_KINDS[other].title, FILE_KINDS[other].use
+        told = rf"elolab: {path}: not .*{kind} but an? {title}, for it has the key '(\w+)'; such files are for .*{use}"
+        (key,) = re.findall(f"^{told}\n$", capsys.readouterr().err)
+        assert [one.folder for one in KINDS if key in one.keys and one.name != "engines"] == [other]
 
 
 def test_every_shipped_file_is_known_by_a_key_of_its_kind_alone() -> None:
     for kind, path in SHIPPED:
         data = tomllib.loads(path.read_text("utf-8"))
-        for other in USES.keys() - {kind.folder}:
-            with pytest.raises(ConfigurationError, match=f"but an? {KIND_NAMES[kind.folder]}"):
+        for other in {one.folder for one in KINDS} - {kind.folder, ""}:
+            with pytest.raises(ConfigurationError, match=f"but an? {kind.title}"):
                 refuse_other_kind(data, "x", other)
         refuse_other_kind(data, "x", kind.folder)
-    assert MARKS["engines"] == tuple(GAMES)
-    for folder, names in MARKS.items():
-        for name in names:
-            assert [kind.folder for kind in KINDS if name in kind.section and kind.name != "engines"] == [folder]
+    assert FILE_KINDS["engines"].marks == tuple(GAMES)
+    for one in KINDS:
+        for name in one.marks:
+            assert [kind for kind in KINDS if name in kind.keys and kind.name != "engines"] == [one]
 
 
 def test_a_misspelt_key_beside_those_of_the_kind_is_told_by_the_nearest() -> None:

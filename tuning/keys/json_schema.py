@@ -9,7 +9,10 @@ import json
 from typing import Any
 
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
-from elolab.engine.settings.keys import (
+from elolab.engine.settings.configuration import FileKind
+from elolab.engine.settings.parameters import PARAMETERS, Parameter
+from elolab.engine.settings.presets import SETTINGS
+from elolab.engine.settings.schema import (
     CHOICE,
     NUMBER,
     ROWS,
@@ -22,42 +25,39 @@ from elolab.engine.settings.keys import (
     VALUES,
     WHOLE,
     Default,
-    Key,
-    Section,
+    Field,
+    Schema,
 )
-from elolab.engine.settings.parameters import PARAMETERS, Parameter
-from elolab.engine.settings.presets import SETTINGS
-from elolab.tuning.keys.kinds import Kind
 
 DIALECT = "http://json-schema.org/draft-07/schema#"
 SCALAR = {"type": ["string", "number", "boolean"]}
 
 
-def schema_of(kind: Kind) -> dict[str, Any]:
+def schema_of(kind: FileKind) -> dict[str, Any]:
     """The JSON schema of a kind of file."""
-    return {"$schema": DIALECT, "title": f"elolab: {kind.name}", **_object(kind.section)}
+    return {"$schema": DIALECT, "title": f"elolab: {kind.name}", **_object(kind.keys)}
 
 
-def schema_text(kind: Kind) -> str:
+def schema_text(kind: FileKind) -> str:
     """A kind's JSON schema as the text of a file."""
     return json.dumps(schema_of(kind), ensure_ascii=False, indent=1) + "\n"
 
 
-def _object(section: Section) -> dict[str, Any]:
+def _object(schema: Schema) -> dict[str, Any]:
     """The schema of a table."""
-    if section == SETTINGS:
+    if schema is SETTINGS:
         return _parameters()
     found: dict[str, Any] = {"type": "object", "additionalProperties": False}
-    if section.keys:
-        found["properties"] = {key.name: _value(key) for key in section.keys}
-    if required := [key.name for key in section.keys if key.default is Default.REQUIRED]:
+    if schema.keys:
+        found["properties"] = {key.name: value_schema(key) for key in schema.keys.values()}
+    if required := [key.name for key in schema.keys.values() if key.default is Default.REQUIRED]:
         found["required"] = required
-    if section.others is not None:
-        found["additionalProperties"] = _value(section.others)
+    if schema.others is not None:
+        found["additionalProperties"] = value_schema(schema.others)
     return found
 
 
-def _value(key: Key) -> dict[str, Any]:
+def value_schema(key: Field) -> dict[str, Any]:
     """The schema of a key's value, with its meaning and default."""
     say = Catalogue(key.catalogue, DEFAULT_LANGUAGE)
     own: dict[str, Any] = {"description": say(f"{key.topic}.{key.message}")}
@@ -67,12 +67,12 @@ def _value(key: Key) -> dict[str, Any]:
     return own | (schemas[0] if len(schemas) == 1 else {"anyOf": schemas})
 
 
-def _of_kind(key: Key, kind: str) -> dict[str, Any]:
+def _of_kind(key: Field, kind: str) -> dict[str, Any]:
     if kind in (WHOLE, NUMBER):
         return {"type": "integer" if kind == WHOLE else "number", "minimum": key.low, "maximum": key.high}
     if kind in (TABLE, TABLES):
-        assert key.section is not None
-        table = _object(key.section)
+        assert key.schema is not None
+        table = _object(key.schema)
         return table if kind == TABLE else {"type": "array", "minItems": 1, "items": table}
     schemas: dict[str, dict[str, Any]] = {
         TEXT: {"type": "string", "minLength": 1},

@@ -1,0 +1,365 @@
+"""Tables of TOML files, declared once: readers, ``elolab keys`` and JSON schemas take every key from its ``Field``.
+
+A dataclass that holds a table declares its keys as typed fields::
+
+    @dataclass(frozen=True)
+    class Rules:
+        move_limit: int = schema.whole(0, MAX_PLIES, default=120, example=100, unit="plies")
+
+    RULES = schema.declare("elolab.arena", "rules", "rules", Rules)
+
+A key of the file that the dataclass does not keep is a ``ClassVar``. The meaning of a key is the message
+``<topic>.<key>`` of the catalogue; ``<topic>_default.<key>`` describes a default that is no constant.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any, TypeVar
+
+from elolab.engine.settings.configuration import ConfigurationError, nearest, refuse_other_kind
+from elolab.engine.settings.toml_values import format_toml, toml_key
+
+TEXT, WHOLE, NUMBER, SWITCH, CHOICE = "text", "whole", "number", "switch", "choice"
+TEXTS, VALUE, VALUES, ROWS = "texts", "value", "values", "rows"
+"""Kinds: a list of texts; a text, number or truth value; a list of such values; a list of rows of whole numbers."""
+TABLE, TABLES = "table", "tables"
+
+DECLARATION = "key of a file"
+"""Key of a dataclass field's metadata that holds its ``Field``."""
+
+Read = TypeVar("Read")
+
+
+class Default(Enum):
+    """Meaning of a missing key that has no constant default."""
+
+    REQUIRED = "required"
+    COMPUTED = "computed"
+    """Derived from something else; the catalogue says from what."""
+
+
+REQUIRED, COMPUTED = Default.REQUIRED, Default.COMPUTED
+
+
+@dataclass(frozen=True)
+class Field:
+    """One key of a table."""
+
+    kinds: tuple[str, ...]
+    """Kinds of values that it accepts; the first is the usual one."""
+    default: Any = REQUIRED
+    example: Any = None
+    """A value other than the default; ``None`` for a table that has keys of its own."""
+    low: float = 0
+    high: float = 0
+    """The range of a number."""
+    unit: str = ""
+    """Unit of a number, a message of the catalogue's table ``unit``."""
+    choices: Sequence[Any] = ()
+    schema: Schema | None = None
+    """Declares the keys of a table."""
+    expected: str = ""
+    """Describes a right value, for errors; empty to derive it from the kind."""
+    message: str = ""
+    """Name of its message; empty if it is the key's name."""
+    name: str = ""
+    catalogue: str = ""
+    """Package whose message catalogue explains the key."""
+    topic: str = ""
+    """Table of the catalogue."""
+
+    @property
+    def has_constant_default(self) -> bool:
+        """Whether a missing key has a constant value as its default."""
+        return not isinstance(self.default, Default)
+
+    @property
+    def right_value(self) -> str:
+        """A description of a right value, for errors."""
+        match self.kinds[0]:
+            case _ if self.expected:
+                return self.expected
+            case "choice":
+                return " or ".join(map(repr, self.choices))
+            case "whole":
+                return f"a whole number from {self.low} to {self.high}"
+            case "number":
+                return f"a number from {self.low:g} to {self.high:g} {self.unit}".rstrip()
+            case "switch":
+                return "true or false"
+            case "text":
+                return "a text"
+            case "tables":
+                return f"one or more tables [[{self.name}]]"
+        return "a value"
+
+    def accepts(self, value: object) -> bool:
+        """Whether a value is right; values of free form and of several kinds are left to their readers."""
+        if len(self.kinds) > 1:
+            return True
+        match self.kinds[0]:
+            case "text":
+                return isinstance(value, str) and bool(value.strip())
+            case "whole":
+                return isinstance(value, int) and not isinstance(value, bool) and self.low <= value <= self.high
+            case "number":
+                return isinstance(value, int | float) and not isinstance(value, bool) and self.low <= value <= self.high
+            case "switch":
+                return isinstance(value, bool)
+            case "choice":
+                return not isinstance(value, bool) and value in self.choices
+            case "texts":
+                return isinstance(value, list) and all(isinstance(one, str) for one in value)
+            case "tables":
+                return isinstance(value, list) and bool(value)
+        return True
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The keys of a table, made by ``declare``."""
+
+    name: str
+    """Name in the reference, and of the message that explains the table."""
+    catalogue: str
+    topic: str
+    """Table of the catalogue with the message."""
+    keys: Mapping[str, Field]
+    others: Field | None = None
+    """Declaration of all names beside ``keys``; ``None`` if no others are allowed."""
+    holds: Callable[[str], bool] = lambda name: False
+    """Tests whether a name is one of the others, for the hint when it is misplaced."""
+    holder: type | None = None
+    """The dataclass that holds the whole table."""
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.keys or self.others is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys)
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __getitem__(self, name: str) -> Field:
+        """The declaration of a key; raises ``KeyError`` if there is none."""
+        if self.others is not None and name not in self.keys:
+            return replace(self.others, name=name)
+        return self.keys[name]
+
+    def only(self, names: Sequence[str]) -> Schema:
+        """A copy restricted to these names."""
+        return replace(self, keys={name: self[name] for name in names}, others=None)
+
+
+def declare(
+    catalogue: str,
+    topic: str,
+    name: str,
+    /,
+    *parts: Schema | type,
+    others: Any = None,
+    holds: Callable[[str], bool] = lambda name: False,
+    **keys: Any,
+) -> Schema:
+    """A table with the keys of ``parts`` (dataclasses and other tables) and of ``keys``, in this order.
+
+    ``catalogue`` and ``topic`` say where the keys are explained that no other table declares.
+    """
+
+    def labelled(key: str, declared: Any) -> Field:
+        own: Field = declared if isinstance(declared, Field) else declared.metadata[DECLARATION]
+        message = own.message or key
+        return replace(own, name=key, message=message, catalogue=own.catalogue or catalogue, topic=own.topic or topic)
+
+    found: dict[str, Field] = {}
+    for part in parts:
+        declared = part.keys if isinstance(part, Schema) else declared_fields(part)
+        found |= {key: labelled(key, one) for key, one in declared.items() if key not in found}
+    found |= {key: labelled(key, one) for key, one in keys.items()}
+    holder = parts[-1] if parts and isinstance(parts[-1], type) else None
+    return Schema(name, catalogue, topic, found, others and labelled("", others), holds, holder)
+
+
+def declared_fields(holder: type) -> dict[str, dataclasses.Field[Any]]:
+    """The fields of a dataclass, and its ``ClassVar`` ones, that declare keys."""
+    every: dict[str, dataclasses.Field[Any]] = holder.__dataclass_fields__  # type: ignore[attr-defined]
+    return {name: one for name, one in every.items() if DECLARATION in one.metadata}
+
+
+def key(*kinds: str, default: Any = REQUIRED, value: Any = COMPUTED, **more: Any) -> Any:
+    """A key that holds one of ``kinds``; ``more`` are fields of ``Field``.
+
+    ``value`` is the default of the dataclass's field if that of the file's key is computed.
+    """
+    constant = value if isinstance(default, Default) else default
+    own = dataclasses.MISSING if isinstance(constant, Default) else constant
+    return field(default=own, metadata={DECLARATION: Field(kinds, default, **more)})
+
+
+def text(*, example: str, default: Any = REQUIRED, **more: Any) -> Any:
+    """A text that is not empty."""
+    return key(TEXT, default=default, example=example, **more)
+
+
+def whole(low: int, high: int, *, example: int, default: Any = REQUIRED, unit: str = "", **more: Any) -> Any:
+    """A whole number from ``low`` to ``high``."""
+    return key(WHOLE, low=low, high=high, example=example, default=default, unit=unit, **more)
+
+
+def number(low: float, high: float, *, example: float, default: Any = REQUIRED, unit: str = "", **more: Any) -> Any:
+    """A number from ``low`` to ``high``."""
+    return key(NUMBER, low=low, high=high, example=example, default=default, unit=unit, **more)
+
+
+def switch(*, default: Any = False, **more: Any) -> Any:
+    """``true`` or ``false``; the example is the value that is not the default."""
+    return key(SWITCH, default=default, example=default is not True, **more)
+
+
+def choice(choices: Sequence[Any], *, example: Any, default: Any = REQUIRED, **more: Any) -> Any:
+    """One of a few values."""
+    return key(CHOICE, choices=choices, example=example, default=default, **more)
+
+
+def table(schema: Schema, *, default: Any = COMPUTED, example: Any = None, **more: Any) -> Any:
+    """A table."""
+    return key(TABLE, schema=schema, default=default, example=example, **more)
+
+
+def tables(schema: Schema, *, default: Any = COMPUTED, **more: Any) -> Any:
+    """A list of tables."""
+    return key(TABLES, schema=schema, default=default, **more)
+
+
+class Table:
+    """A table of a file while it is read: its values are checked against the declarations as they are asked for.
+
+    Unknown keys are refused at once; asking for an undeclared key is a mistake of the program and raises ``KeyError``.
+    """
+
+    def __init__(self, data: object, where: str, schema: Schema, *, knows_all: bool = True, kind: str = "") -> None:
+        """``where`` is the file, followed by the table's name unless it is the file itself.
+
+        ``knows_all`` is false if other code reads further keys; ``kind`` is the kind of a whole file.
+        """
+        if not isinstance(data, Mapping):
+            raise ConfigurationError(f"{where}: {format_toml(data)} is not a table of key = value")
+        self.where = where
+        self.schema = schema
+        self.data = data
+        if not knows_all:
+            return
+        for name in data:
+            if name not in schema:
+                if kind:
+                    refuse_other_kind(data, where, kind)
+                hint = home_of(str(name), schema) or nearest(str(name), schema)
+                hint = hint or f"; expected one of {', '.join(schema)}"
+                raise ConfigurationError(f"{where}: unknown key {name!r}{hint}")
+        self._refuse_strayed_keys()
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.data
+
+    def __getitem__(self, name: str) -> Any:
+        """The checked value or its constant default; raises ``ConfigurationError`` without either.
+
+        A table without a value is read as an empty one. A table that a dataclass holds is returned as one, a table of
+        free names as a dictionary.
+        """
+        declared = self.schema[name]
+        if declared.kinds == (TABLE,):
+            return self._below(declared)
+        if name in self.data or not declared.has_constant_default:
+            return self._checked(declared)
+        return declared.default
+
+    def get(self, name: str, default: Any = None, **narrower: Any) -> Any:
+        """The checked value, or ``default`` if the key is missing; ``narrower`` replaces fields of its ``Field``."""
+        declared = self.schema[name]
+        return self._checked(replace(declared, **narrower)) if name in self.data else default
+
+    def error(self, name: str, expected: str) -> ConfigurationError:
+        """The error to raise for the value of a key; ``expected`` describes a right one."""
+        if name not in self.data:
+            return ConfigurationError(f"{self.where}: {name} is missing, expected {expected}")
+        return ConfigurationError(f"{self.where}: {name} = {format_toml(self.data[name])}, expected {expected}")
+
+    def read(self, holder: type[Read], **given: Any) -> Read:
+        """The dataclass with the table's values; ``given`` are values that come from elsewhere.
+
+        Missing keys without a constant default are ``None``.
+        """
+        names = [one.name for one in dataclasses.fields(holder) if one.name in self.schema and one.name not in given]  # type: ignore[arg-type]
+        values = {name: self.get(name) if self._is_optional(name) else self[name] for name in names}
+        return holder(**values, **given)
+
+    def _is_optional(self, name: str) -> bool:
+        return self.schema[name].default is COMPUTED and self.schema[name].kinds != (TABLE,)
+
+    def table(self, name: str, names: Sequence[str] | None = None) -> Table:
+        """The table ``[name]``, empty if it is missing; ``names`` restricts the keys of a table with free names."""
+        schema = self.schema[name].schema
+        assert schema is not None
+        return Table(
+            self.data.get(name, {}), f"{self.where}: [{name}]", schema if names is None else schema.only(names)
+        )
+
+    def _checked(self, declared: Field) -> Any:
+        value: Any = self.data.get(declared.name)
+        if declared.name not in self.data or not declared.accepts(value):
+            hint = nearest(value, [str(one) for one in declared.choices]) if isinstance(value, str) else ""
+            raise self.error(declared.name, declared.right_value + hint)
+        if declared.kinds == (CHOICE,):
+            return declared.choices[list(declared.choices).index(value)]
+        return float(value) if declared.kinds == (NUMBER,) else value
+
+    def _below(self, declared: Field) -> Any:
+        schema, value = declared.schema, self.data.get(declared.name, {})
+        assert schema is not None
+        if schema.keys:
+            own = self.table(declared.name)
+            return own if schema.holder is None else own.read(schema.holder)
+        if not isinstance(value, Mapping):
+            raise self.error(declared.name, "a table of name = value")
+        return dict(value)
+
+    def _refuse_strayed_keys(self) -> None:
+        """Raise ``ConfigurationError`` for a key of this table that was written below the head of a subtable."""
+        for name, value in self.data.items():
+            below = self.schema[name].schema
+            for entry in value if isinstance(value, list) else [value]:
+                if below is None or not isinstance(entry, Mapping):
+                    continue
+                strayed = next((one for one in entry if one not in below and one in self.schema), None)
+                if strayed is not None:
+                    head = f"[[{name}]]" if isinstance(value, list) else f"[{name}]"
+                    raise ConfigurationError(
+                        f"{self.where}: {strayed} stands below {head}, so it is part of that table; write it above the "
+                        "first table"
+                    )
+
+
+def home_of(name: str, schema: Schema) -> str:
+    """``"; it is a key of [x]"`` for a key of a table below ``schema``, or an empty text.
+
+    If such a table accepts any name and knows this one: ``"; it belongs in set = { null_move = ... }"``.
+    """
+    below = {key: one for key, one in schema.keys.items() if one.schema is not None}
+    for key_name, one in below.items():
+        if one.schema is not None and name in one.schema.keys:
+            return f"; it is a key of {f'[[{key_name}]]' if TABLES in one.kinds else f'[{key_name}]'}"
+    owners = [
+        entry_of_table(owner, name) for owner, one in below.items() if one.schema is not None and one.schema.holds(name)
+    ]
+    return f"; it belongs in {' or '.join(owners)}" if owners else ""
+
+
+def entry_of_table(table: str, name: str) -> str:
+    """A table with an entry of that name in TOML: ``options = { "Skill Level" = ... }``."""
+    return f"{table} = {{ {toml_key(name)} = ... }}"
