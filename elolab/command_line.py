@@ -20,6 +20,7 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO
 
+import elolab.tuning  # noqa: F401 - registers its kinds of files
 from elolab.arena.players.interruption import EXIT_INTERRUPTED, give_back_signals, requests_to_end, take_over_signals
 from elolab.cli import COMMANDS, Command
 
