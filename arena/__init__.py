@@ -1,6 +1,6 @@
 """Plays matches: schedules, players, the store, and what is read from it. Knows nothing of how anyone searches."""
 
-from elolab.engine.settings.file_kinds import FileKind, register
+from elolab.engine.settings import FileKind, register
 
 ARENA_FILES = register(
     FileKind(

@@ -1,6 +1,6 @@
 """Positions with known best moves, and how many of them a setting of the engine solves.
 
-A suite is an EPD file (``engine.epd``): one position a line, the operation ``bm MOVE [MOVE ...];`` with the
+A suite is an EPD file (``engine.settings.epd``): one position a line, the operation ``bm MOVE [MOVE ...];`` with the
 best moves in the game's notation and, optionally, ``id "name";``. A position is *solved* if the search plays a best
 move when its limit is reached, from the first depth from which it preferred one at every deeper iteration that it
 completed.
@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from elolab.engine.engine import Engine
-from elolab.engine.epd import MOVES, position_and_operations
 from elolab.engine.errors import UserError
 from elolab.engine.games import game_named
 from elolab.engine.search.reports import Report, ReportBoard
 from elolab.engine.settings.configuration import ConfigurationError
+from elolab.engine.settings.epd import MOVES, position_and_operations
 from elolab.engine.settings.limits import Limits
 
 

@@ -1,6 +1,6 @@
 """Tuning and ablation: choose which matches to play, without knowledge of search algorithms."""
 
-from elolab.engine.settings.file_kinds import FileKind, register
+from elolab.engine.settings import FileKind, register
 
 TUNING_FILES = register(
     FileKind(

@@ -37,9 +37,9 @@ from elolab.arena.notation.archives.archive_files import sources
 from elolab.arena.notation.archives.formats import entries, format_of, is_foreign, is_games
 from elolab.arena.notation.pgn import decode_text
 from elolab.arena.records import Opening, digest_of
-from elolab.engine.epd import MOVES, position_and_operations
 from elolab.engine.errors import UserError
 from elolab.engine.settings.configuration import ConfigurationError, find_config, shipped_folder
+from elolab.engine.settings.epd import MOVES, position_and_operations
 
 if TYPE_CHECKING:
     from elolab.engine.games.contract import Game

@@ -10,7 +10,7 @@ from elolab.cli.shared.options import add_language
 from elolab.cli.shared.parser import UsageError
 
 if TYPE_CHECKING:
-    from elolab.engine.settings.file_kinds import FileKind
+    from elolab.engine.settings import FileKind
 
 MAX_COLUMNS = 100
 """Maximum width of the text, even on a wider terminal."""

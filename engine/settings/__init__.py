@@ -1,1 +1,55 @@
-"""Settings: the table of parameters, presets, limits, weights, and the reading of their files."""
+"""Settings of the engine, and the kinds of files that users write; each package registers its own kinds."""
+
+from __future__ import annotations
+
+import pkgutil
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class FileKind:
+    """A kind of file that users write."""
+
+    folder: str
+    """Its folder in ``configs``, by which functions name the kind; empty if none are shipped."""
+    title: str
+    """Name of such a file in messages: ``tournament specification``."""
+    use: str = ""
+    """The command or parameter that takes the files."""
+    marks: tuple[str, ...] = ()
+    """Keys that only this kind has; nearly every file has at least one."""
+    suffixes: tuple[str, ...] = (".toml",)
+    name: str = ""
+    """Its name for ``elolab keys``; empty if it has no keys."""
+    schema: str = ""
+    """Where its keys are declared: ``module:NAME``."""
+
+    @property
+    def keys(self) -> Any:
+        """The ``Schema`` of its keys; imports the module that declares them."""
+        return pkgutil.resolve_name(self.schema)
+
+
+FILE_KINDS: dict[str, FileKind] = {}
+"""Every registered kind of file, by folder."""
+
+
+def register(*kinds: FileKind) -> tuple[FileKind, ...]:
+    """Add kinds of files to ``FILE_KINDS``; returns them."""
+    FILE_KINDS.update((kind.folder, kind) for kind in kinds if kind.folder)
+    return kinds
+
+
+ENGINE_FILES = register(
+    FileKind(
+        "engines", "engine preset", "players", ("xiangqi", "othello"), name="preset",
+        schema="elolab.engine.settings.presets:PRESET",
+    ),
+    FileKind(
+        "weights", "file of evaluation weights", "the parameter evaluation_weights", ("features",), name="weights",
+        schema="elolab.engine.settings.weights:WEIGHTS",
+    ),
+    FileKind("suites", "suite of positions", suffixes=(".epd",)),
+)  # fmt: skip
+"""The kinds of files that the engine reads. Presets are recognized by the names of games."""

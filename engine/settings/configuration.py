@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from elolab.engine.errors import UserError
-from elolab.engine.settings.file_kinds import FILE_KINDS
+from elolab.engine.settings import FILE_KINDS
 
 _ASCII = dict(zip("“”‘’−–—、。【】", "\"\"''---,.[]", strict=True))
 """ASCII equivalents of typographic and Chinese characters; Unicode itself maps the wide forms."""

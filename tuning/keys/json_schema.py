@@ -9,7 +9,7 @@ import json
 from typing import Any
 
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
-from elolab.engine.settings.file_kinds import FileKind
+from elolab.engine.settings import FileKind
 from elolab.engine.settings.parameters import PARAMETERS, Parameter
 from elolab.engine.settings.presets import SETTINGS
 from elolab.engine.settings.schema import (

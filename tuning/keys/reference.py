@@ -13,7 +13,7 @@ from pathlib import Path
 from elolab.arena import ARENA_FILES
 from elolab.engine.errors import UserError
 from elolab.engine.language import Catalogue, padded, wrapped
-from elolab.engine.settings.file_kinds import ENGINE_FILES, FileKind
+from elolab.engine.settings import ENGINE_FILES, FileKind
 from elolab.engine.settings.schema import CHOICE, NUMBER, TABLE, TABLES, WHOLE, Default, Field, Schema
 from elolab.engine.settings.toml_values import toml_key, toml_value
 from elolab.tuning import TUNING_FILES

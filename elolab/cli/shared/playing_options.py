@@ -17,8 +17,8 @@ from elolab.arena.statistics.elo import SPRT_MODELS
 from elolab.cli.shared import options
 from elolab.cli.shared.parser import UsageError
 from elolab.engine.language import console
+from elolab.engine.settings import FILE_KINDS
 from elolab.engine.settings.configuration import available_configs, find_config, shipped_folder
-from elolab.engine.settings.file_kinds import FILE_KINDS
 
 if TYPE_CHECKING:
     from elolab.arena.play.dialogue_log import DialogueLog

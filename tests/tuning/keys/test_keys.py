@@ -20,8 +20,8 @@ from elolab.arena.tournament_spec import ADJUDICATION, RULES, SPRT
 from elolab.engine.errors import UserError
 from elolab.engine.games import GAMES
 from elolab.engine.language import LANGUAGES, columns_of, messages_of
+from elolab.engine.settings import FILE_KINDS, FileKind
 from elolab.engine.settings.configuration import ConfigurationError, refuse_other_kind
-from elolab.engine.settings.file_kinds import FILE_KINDS, FileKind
 from elolab.engine.settings.schema import NUMBER, WHOLE, Default, Field, Schema, Table, declare, whole
 from elolab.tuning.keys.claims import ENGINES
 from elolab.tuning.keys.json_schema import schema_of, schema_text, value_schema
