@@ -11,12 +11,11 @@ from typing import Any
 from elolab.arena.play.store import Store
 from elolab.arena.records import GameRecord
 from elolab.engine.engine import StopFlag
-from elolab.tuning.study.spec import MODELLING_SAMPLERS
 from elolab.tuning.reports.study import (
     write_tuning_report,
 )
 from elolab.tuning.study.result import StudyResult
-from elolab.tuning.study.spec import load_tuning
+from elolab.tuning.study.spec import MODELLING_SAMPLERS, load_tuning
 from elolab.tuning.study.tuning_run import tune
 
 ROOT = Path(__file__).parents[2]
