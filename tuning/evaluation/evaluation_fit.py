@@ -423,7 +423,7 @@ class _Iterations:
             return fit(sample, self._spec.phases), errors_before
         patterned = PatternSample(
             positions.games, sample.features, steps, self._fitting.patterns(positions.rows), results
-        )  # fmt: skip
+        )
         return fit_patterns(patterned, self._fitting.pattern_weights, self._spec.phases), errors_before
 
     def _errors_before(

@@ -89,6 +89,4 @@ def fit_with_held_out(
             continue
         curve.append((len(games), error(some, weights), error(kept, weights)))
     whole = np.clip(np.rint(best), -largest, largest).astype(np.int64)
-    return Fit(
-        whole, (strength,), error(training, whole), error(kept, whole), len(training), len(kept), tuple(curve)
-    )  # fmt: skip
+    return Fit(whole, (strength,), error(training, whole), error(kept, whole), len(training), len(kept), tuple(curve))

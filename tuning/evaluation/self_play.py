@@ -88,6 +88,7 @@ def games_of(plan: SelfPlay, store: Store) -> Iterator[GameRecord]:
     """The iteration's games in schedule order."""
     stored = stored_games(plan, store)
     return (
-        record for record in store.iterate() if record.pairing.series == plan.series
-        and record.pairing.number in stored and record.first == plan.player.name
-    )  # fmt: skip
+        record
+        for record in store.iterate()
+        if record.pairing.series == plan.series and record.pairing.number in stored and record.first == plan.player.name
+    )

@@ -41,9 +41,10 @@ def validation_words(verdict: Verdict, columns: int) -> str:
     if test is None:
         return message("progress.validation_match", elo=elo, error=error_text(verdict.estimate.elo_error))
     ratio = {
-        "ratio": signed(test.log_likelihood_ratio, 2), "lower": signed(test.lower_bound),
+        "ratio": signed(test.log_likelihood_ratio, 2),
+        "lower": signed(test.lower_bound),
         "upper": signed(test.upper_bound),
-    }  # fmt: skip
+    }
     return first_that_fits(
         columns, message("progress.validation_test", elo=elo, **ratio), message("progress.ratio", **ratio)
     )

@@ -141,8 +141,9 @@ class RoundTrials:
                     )
                 return
             trial = optuna.Trial(self._study, frozen._trial_id)
-            pairs = [[pair.number, list(pair.first), list(pair.second), list(one.counts)]
-                     for pair, one in result.results]  # fmt: skip
+            pairs = [
+                [pair.number, list(pair.first), list(pair.second), list(one.counts)] for pair, one in result.results
+            ]
             for name, entry in {COUNTS_ATTRIBUTE: counts, SETTINGS_PAIRS_ATTRIBUTE: pairs, **more}.items():
                 trial.set_user_attr(name, entry)
             self._study.tell(frozen.number, value)

@@ -146,9 +146,7 @@ def _best_so_far(state: StudyState) -> Decision | None:
     return decide(state.model, state.best, region=state.observations.trust_region())
 
 
-def _playoff(
-    state: StudyState, schedule: BudgetSchedule, games: SettingsPairGames, run: Run
-) -> tuple[Decision, bool]:  # fmt: skip
+def _playoff(state: StudyState, schedule: BudgetSchedule, games: SettingsPairGames, run: Run) -> tuple[Decision, bool]:
     """Let the model's maximum play the base; returns the decision, and whether all games were played."""
     model, best, base, progress = state.model, state.best, state.observations.space.default_values, run.progress
     assert model is not None

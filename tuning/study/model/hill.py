@@ -185,8 +185,9 @@ class Hill:
         """The terms with the two hills exchanged."""
         found = terms.copy()
         found[..., self.maxima], found[..., self.second_maxima] = (
-            terms[..., self.second_maxima], terms[..., self.maxima]
-        )  # fmt: skip
+            terms[..., self.second_maxima],
+            terms[..., self.maxima],
+        )
         found[..., self.contrasts], found[..., self.height] = -terms[..., self.contrasts], -terms[..., self.height]
         return found
 

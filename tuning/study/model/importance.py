@@ -47,14 +47,14 @@ def importances(model: ResponseModel, region: tuple[Array, Array]) -> dict[str, 
         shares = _forest_shares(space, sets, elo)
     except ImportError:
         shares = {
-            name: _main_effect(np.array([space.dimensions[place].coordinate(values[place]) for values in sets]), elo)
+            name: main_effect(np.array([space.dimensions[place].coordinate(values[place]) for values in sets]), elo)
             for place, name in enumerate(space.names)
         }
     total = sum(shares.values()) or 1.0
     return dict(sorted(((name, share / total) for name, share in shares.items()), key=lambda entry: -entry[1]))
 
 
-def _main_effect(coordinates: Array, elo: Array) -> float:
+def main_effect(coordinates: Array, elo: Array) -> float:
     """The variance over the means of ``elo`` in slices of one coordinate, less what chance would leave."""
     order = np.argsort(coordinates, kind="stable")
     distinct = np.unique(coordinates)

@@ -23,7 +23,7 @@ SYMBOL = "scipy_openblas_{}_num_threads64_"
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Let OpenBLAS use one thread; also a decorator. With another library nothing changes."""
-    library = _openblas()
+    library = openblas()
     before = 1 if library is None else getattr(library, SYMBOL.format("get"))()
     if library is None or before == 1:
         yield
@@ -37,7 +37,7 @@ def one_thread() -> Iterator[None]:
 
 
 @cache
-def _openblas() -> Any:
+def openblas() -> Any:
     """The library that numpy has loaded; ``None`` if it was built with another one."""
     package = Path(np.__file__).parent
     for folder in (package.parent / "numpy.libs", package / ".dylibs"):

@@ -56,13 +56,9 @@ class RecommendedGames:
             chosen = pairs_of_match(self._plan, self._run.store, planned.limits, self.recommendation)
         return self._games(number, planned, chosen)
 
-    def _games(
-        self, number: int, planned: PlannedValidation, chosen: tuple[int, ...] | None = None
-    ) -> ValidationGames:  # fmt: skip
+    def _games(self, number: int, planned: PlannedValidation, chosen: tuple[int, ...] | None = None) -> ValidationGames:
         series = validation_series(number, self.recommendation)
-        return ValidationGames(
-            self._plan.spec, self._table, self._plan.reserved, self._values, planned, series, chosen
-        )  # fmt: skip
+        return ValidationGames(self._plan.spec, self._table, self._plan.reserved, self._values, planned, series, chosen)
 
 
 def own_plans(plan: TuningPlan, store: Store) -> list[PlannedValidation]:

@@ -22,7 +22,7 @@ PARAMETERS, RESULTS = 12, 600
 @pytest.fixture
 def openblas() -> Iterator[object]:
     """numpy's linear algebra; the number of its threads is as before afterwards."""
-    library = linear_algebra._openblas()
+    library = linear_algebra.openblas()
     if library is None:
         pytest.skip("this numpy was built with another library")
     before = threads(library)

@@ -17,7 +17,7 @@ from elolab.engine.language import Catalogue
 from elolab.engine.settings.parameters import Value
 from elolab.tuning.reports.study import optimism_sentence
 from elolab.tuning.reports.study_charts import slices_chart
-from elolab.tuning.study.model.importance import _main_effect, importances
+from elolab.tuning.study.model.importance import importances, main_effect
 from elolab.tuning.study.model.maxima import expected_remaining_gain, maximum
 from elolab.tuning.study.model.observations import Observations
 from elolab.tuning.study.model.posterior import PAIRS_OF_TWO_HILLS, fit
@@ -343,9 +343,9 @@ def test_a_slice_shows_no_effect_of_what_the_recommendation_has_switched_off() -
 def test_a_main_effect_is_less_by_what_chance_leaves_between_slices() -> None:
     """By hand: means of 1 and 5 have the variance 4; of that of all four, 5, chance leaves a quarter between two."""
     coordinates = np.array([0.0, 0.0, 1.0, 1.0])
-    assert _main_effect(coordinates, np.array([0.0, 2.0, 4.0, 6.0])) == pytest.approx(4 - 5 / 4)
-    assert _main_effect(coordinates, np.array([0.0, 6.0, 2.0, 4.0])) == 0
+    assert main_effect(coordinates, np.array([0.0, 2.0, 4.0, 6.0])) == pytest.approx(4 - 5 / 4)
+    assert main_effect(coordinates, np.array([0.0, 6.0, 2.0, 4.0])) == 0
     # Twenty values in four slices of five: groups (0..4), (5..9), (10..14), (15..19).
     values = np.arange(20.0)
     between, total = np.var([2, 7, 12, 17]), np.var(values)
-    assert _main_effect(np.repeat(np.arange(4.0), 5), values) == pytest.approx(between - total * 3 / 20)
+    assert main_effect(np.repeat(np.arange(4.0), 5), values) == pytest.approx(between - total * 3 / 20)
