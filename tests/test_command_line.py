@@ -558,7 +558,7 @@ def test_an_illegal_move_in_other_ranks_says_how_it_was_read(
     assert command_line.main(["judge", *words.split()]) == 2
     told = capsys.readouterr().err
     ranks = words.rpartition(" ")[2]
-    assert (f"read with --ranks {ranks} and told in ranks 0-9\n" in told) == (said is not None)
+    assert (f"read with --ranks {ranks}, shown in ranks 0-9\n" in told) == (said is not None)
     assert said is None or f"illegal move '{said}' after" in told
 
 

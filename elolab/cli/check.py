@@ -38,8 +38,8 @@ What follows the command belongs to the engine, so the arguments of elolab come 
   elolab check --protocol ucci --only stop,clock_game -- ./engine --book none
 
 Every line begins with pass, FAIL, advice (a recommendation that is not followed) or n/a (the protocol, the game or the
-engine has nothing of the kind). What failed is told with the dialogue, each line with the seconds since the engine
-started and who spoke, > for us and < for the engine. The exit code is 0 if nothing but recommendations failed, and 1
+engine has nothing of the kind). A failed check shows the dialogue, each line with the seconds since the engine
+started and the speaker: > for elolab, < for the engine. The exit code is 0 if nothing but recommendations failed, and 1
 otherwise."""
 
 
@@ -63,7 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_log(parser)
     group = parser.add_argument_group("patience", "whole numbers of milliseconds")
     for name, meaning in (
-        ("margin", "how much later than told a move may come"),
+        ("margin", "how much later than its time a move may come"),
         ("start", "longest wait for the engine's start"),
         ("timeout", "longest wait for an answer without a clock"),
         ("stop", "longest wait for the answer to a stop"),

@@ -32,19 +32,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--minutes",
         metavar="N",
         type=options.whole_number(1),
-        help="end this sitting after so many minutes; it can be resumed",
+        help="stop after N minutes; the same command resumes",
     )
     parser.add_argument(
         "--amend",
         metavar="WHY",
-        help="keep what is another than when it was registered (a rule, openings, weights, defaults, the parts asked) "
-        "as an amendment",
+        help="register changes of rules, openings, weights, defaults or parts as an amendment, with this reason",
     )
     parser.add_argument(
         "--merge", metavar="DIR", nargs="+", type=Path, default=[],
-        help="take over the cells that have ended in these folders, of whatever machine, instead of asking them again",
+        help="reuse the finished cells of these folders, from any machine",
     )  # fmt: skip
-    parser.add_argument("--digests", action="store_true", help="only print the digests of the parts and of all of them")
+    parser.add_argument(
+        "--digests", action="store_true", help="only print the digest of each part and of the whole table"
+    )
     options.add_output(parser, "results/claims-<table>-<budget>")
     tuning_runs.add_playing(parser)
     parser.add_argument("--dry-run", action="store_true", help="only say how many games and how much time")

@@ -77,10 +77,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_language(parser)
     options.add_json(parser)
     parser.epilog = (
-        "Exit code 3: a gain was asked for and none was found. "
-        "Given again, the command goes on where it was stopped; with more games or iterations it extends the run, with "
-        "fewer it is as if there had never been more. The "
-        "same command writes the same weights at any concurrency."
+        "Exit code 3: --until-no-gain found no gain. Given again, the command goes on where it was stopped. More games "
+        "or iterations extend the run; fewer give the result of the shorter run. The same command writes the same "
+        "weights at any concurrency."
     )
 
 

@@ -231,7 +231,7 @@ def _judging_player(arguments: argparse.Namespace, game: str) -> PlayerSpec:
 
 def _check_reproducible(said: str, is_reproducible: bool) -> None:
     if not is_reproducible:
-        raise UserError(f"{said}: a suite must not depend on the machine; use nodes= or depth=")
+        raise UserError(f"{said}: the suite would depend on the machine's speed; use nodes= or depth=")
 
 
 def _band(arguments: argparse.Namespace, game: Game) -> Accepts:

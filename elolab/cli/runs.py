@@ -143,7 +143,9 @@ def _remove(folders: Sequence[Path], arguments: argparse.Namespace) -> int:
     say = console(MESSAGES)
     if not arguments.yes:
         if not sys.stdin.isatty():
-            raise UsageError("runs: remove asks first, and there is nobody to ask here; add --yes to remove all of it")
+            raise UsageError(
+                "runs: remove asks first, but standard input is no terminal; add --yes to remove without asking"
+            )
         key = "remove.ask_one" if len(folders) == 1 else "remove.ask"
         question = say(key, folder=folders[0], runs=len(folders), games=_games_words(list(games.values())))
         if not _is_agreed(question):

@@ -35,8 +35,8 @@ def configure(parser: CommandParser) -> None:
     add_tournament_words(parser, "results/sprt-A-B-LIMIT-seed-N")
     parser.epilog = (
         f"{PLAYER_HELP}\n\n"
-        "An interim analysis follows every so many pairs, once all games up to there have ended: the verdict is the "
-        "same however many games are played at a time. Games beyond the end are kept and marked, but do not count. "
+        "An interim analysis follows each batch of pairs, once all games before it have ended, so that the verdict "
+        "does not depend on --concurrency. Games beyond the end are kept and marked, but do not count. "
         "Given again, the command resumes.\n\n"
         "Exit code: 0 if H1 was accepted (A is stronger, or with a negative --elo0 not weaker by as much), 3 if H0 was "
         "accepted or the test is undecided after the last pair (the text says which), 1 if games were left unplayed or "

@@ -132,7 +132,9 @@ def _run_file(arguments: argparse.Namespace, given: dict[str, Any]) -> int:
 
     path = specification_of(arguments, "tournaments", "tournament", ", or players (A B C, --engine A --engine B)")
     if arguments.each:
-        raise UsageError(f"tournament: --each and {arguments.spec!r}: the players stand in that file; say it there")
+        raise UsageError(
+            f"tournament: --each and {arguments.spec!r}: that file describes the players; change them there"
+        )
     given |= _sprt(arguments) | conditions_of(arguments)
     for key, value in (
         ("game", arguments.game), ("seed", arguments.seed), ("name", arguments.event),

@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--pairs", type=options.whole_number(1), metavar="N",
-        help="play so many pairs of games instead of a sequential test, from openings that none has had at the limit",
+        help="play N pairs instead of a sequential test, from openings that no test at this limit has used",
     )  # fmt: skip
     parser.add_argument(
         "--maximum-pairs", type=options.whole_number(1), metavar="N",

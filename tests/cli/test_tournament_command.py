@@ -77,7 +77,7 @@ def test_players_of_a_file_are_described_there(
     understood: list[TournamentSpec], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert command_line.main(["tournament", "mine.toml", "--each", "nodes=5"]) == 2
-    assert "the players stand in that file" in capsys.readouterr().err
+    assert "that file describes the players" in capsys.readouterr().err
 
 
 def test_a_key_of_another_format_is_refused_from_the_command_line_too(

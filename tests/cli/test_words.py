@@ -172,7 +172,7 @@ def test_every_setting_of_a_shipped_tournament_has_an_effect(
 def test_a_protocol_of_all_gives_way_to_that_of_a_player(specify: Any) -> None:
     spec = specify("match --engine cmd=./mine proto=ucci --engine cmd=./mine name=other --each proto=ucicyclone")
     assert [player.protocol for player in spec.players] == ["ucci", "ucicyclone"]
-    with pytest.raises(UserError, match=r"--each proto=\.\.\.: there is no player whom it is for"):
+    with pytest.raises(UserError, match=r"--each proto=\.\.\.: no player takes it"):
         specify("match --engine default --engine material --each proto=uci")
 
 
@@ -241,7 +241,7 @@ def test_names_that_are_nothing_but_signs_make_a_plain_folder(specify: Any) -> N
         ("sh", "--engine cmd=sh"),
         ("cmd=./mute start_timeout=0.3", "said nothing within 0.3 s"),
         ("cmd=./mine nmae=x", "did you mean 'name'"),
-        ("cmd=./mine preset=default", "cmd= and preset= both say which engine it is"),
+        ("cmd=./mine preset=default", "cmd= and preset= both name an engine"),
         ("cmd=./mine proto=usi", "expected builtin, uci"),
         ("cmd=./mine tc=soon", "expected moves/time"),
         ("cmd=./mine tc=5 st=1", "exclude each other"),
@@ -251,7 +251,7 @@ def test_names_that_are_nothing_but_signs_make_a_plain_folder(specify: Any) -> N
         ("name=x", "which engine"),
         ("default arg=--fast", "--engine arg=--fast: the built-in engine takes no arguments"),
         ("default --each args='-a -b'", "--each arg=-a: no player is a program"),
-        ("default --each name=x", "--each name=x: every player needs a name of its own"),
+        ("default --each name=x", "--each name=x: every player needs its own name"),
     ],
 )
 def test_a_player_that_cannot_be_is_refused_in_one_line(words: str, said: str, specify: Any) -> None:

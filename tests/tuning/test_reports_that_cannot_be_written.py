@@ -18,7 +18,7 @@ def test_the_outcome_is_printed_and_then_what_is_wrong(tmp_path: Path, capsys: p
     assert "games digest: " in out
     assert "report.html" not in out
     assert f"{tmp_path}/report.html" in errors.splitlines()[-1]
-    assert "the games are stored: give the same command again" in errors.splitlines()[-1]
+    assert "give the same command again; the games are stored" in errors.splitlines()[-1]
     (tmp_path / "report.html").rmdir()
     assert main(["fit-evaluation", *arguments, "--out", str(tmp_path)]) == 0
     assert (tmp_path / "report.html").is_file()

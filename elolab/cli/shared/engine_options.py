@@ -99,7 +99,7 @@ def read_player_words(words: Sequence[str], option: str = "--engine") -> PlayerW
     sources = [word for word, key in SOURCES.items() if key in table]
     if len(sources) + (player is not None) > 1:
         one, other = [*([repr(player)] if player else []), *(f"{source}=" for source in sources)][:2]
-        raise UsageError(f"{option}: {one} and {other} both say which engine it is; give one of them")
+        raise UsageError(f"{option}: {one} and {other} both name an engine; give one of them")
     return PlayerWords(option, player, table, names, limits, named["option."], named["set."], tuple(arguments))
 
 
@@ -273,12 +273,12 @@ def _joined_limits(each: Mapping[str, str], own: Mapping[str, str]) -> str:
 def refuse_unused(each: PlayerWords, players: Sequence[Mapping[str, Any]]) -> None:
     """Raise ``UsageError`` if ``--each`` says something that no player takes."""
     if "name" in each.table:
-        raise UsageError(f"--each name={each.table['name']}: every player needs a name of its own; say it of each")
+        raise UsageError(f"--each name={each.table['name']}: every player needs its own name; give it to each --engine")
     if each.arguments and not any("command" in player for player in players):
         raise UsageError(f"--each arg={each.arguments[0]}: no player is a program; leave it out")
     for key in each.table:
         if key not in SOURCES.values() and not any(key in player for player in players):
-            raise UsageError(f"--each {each.names[key]}=...: there is no player whom it is for; leave it out")
+            raise UsageError(f"--each {each.names[key]}=...: no player takes it; leave it out")
     for option in each.options:
         if not any(option in player.get("options", {}) for player in players):
             raise UsageError(

@@ -30,7 +30,7 @@ def add_condition_words(parser: argparse.ArgumentParser) -> None:
     """Openings, adjudication, rounds and files; read them with ``conditions_of``."""
     parser.add_argument(
         "--rounds", type=whole_number(1), metavar="N",
-        help="play all encounters so often, each time from new openings; of a Swiss tournament, its rounds",
+        help="rounds: play all encounters N times, each time from new openings; in a Swiss tournament its rounds",
     )  # fmt: skip
     parser.add_argument("--games", type=_games, metavar="N", help="games of an encounter in a round: 2 for every pair")
     parser.add_argument("--repeat", nargs="?", type=_repeat, const=GAMES_OF_A_PAIR, help=argparse.SUPPRESS)
@@ -46,8 +46,8 @@ def add_condition_words(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--draw", nargs="+", metavar="WORD",
-        help="movenumber=N movecount=N score=S: a draw from move N on once both sides' scores were within S hundredths "
-        "for so many moves (default: none by agreement of scores)",
+        help="movenumber=N movecount=N score=S: a draw from move movenumber on once both sides' scores were within S "
+        "hundredths for movecount moves (default: no such draws)",
     )  # fmt: skip
     parser.add_argument(
         "--resign", nargs="+", metavar="WORD",

@@ -73,7 +73,7 @@ def search_limits_of(arguments: argparse.Namespace, default: str) -> Limits:
     if arguments.limit is None:
         return Limits.parse(",".join(given) or default)
     if given:
-        raise UsageError("--limit already says everything; give it alone, or --depth, --nodes and --time without it")
+        raise UsageError("--limit excludes --depth, --nodes and --time; leave one or the other out")
     limits: Limits = arguments.limit
     return limits
 
@@ -158,7 +158,7 @@ def position_of(arguments: argparse.Namespace, *, with_moves: bool = True) -> Po
         named = str(error).partition("illegal move '")[2].partition("'")[0]
         if arguments.ranks == "0" or not named or named in map(str.lower, moves):
             raise
-        raise MoveError(f"{error}, read with --ranks {arguments.ranks} and told in ranks 0-9") from None
+        raise MoveError(f"{error}, read with --ranks {arguments.ranks}, shown in ranks 0-9") from None
 
 
 def _game_with_option(option: str) -> str | None:

@@ -123,7 +123,7 @@ def dialogue_log(arguments: argparse.Namespace) -> DialogueLog | None:
 
 def _log_folder(text: str) -> str:
     if text.startswith("file="):  # the syntax of cutechess-cli and fastchess
-        raise argparse.ArgumentTypeError(f"{text!r}: every player has a file of its own; give a folder: --log DIR")
+        raise argparse.ArgumentTypeError(f"{text!r}: every player gets its own file; give a folder: --log DIR")
     return text
 
 
@@ -183,7 +183,7 @@ def output_file(option: str, name: str) -> Path:
     """
     path = Path(name)
     if path.is_dir():
-        raise UsageError(f"{option} {name}: that is a folder; name a file")
+        raise UsageError(f"{option} {name}: a folder; name a file")
     if not path.parent.is_dir():
         raise UsageError(f"{option} {name}: there is no folder {path.parent}")
     if not path.exists() and not os.access(path.parent, os.W_OK):

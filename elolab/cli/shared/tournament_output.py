@@ -84,7 +84,7 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
 
 def after_outcome(failure: FileError) -> FileError:
     """The error for a file that could not be written after the outcome was printed."""
-    return FileError(f"{failure}; the games are stored: give the same command again once that is mended")
+    return FileError(f"{failure}", "fix this, then give the same command again; the games are stored")
 
 
 def _copy_of_games(directory: Path, arguments: argparse.Namespace) -> Path | None:

@@ -377,7 +377,7 @@ def test_standings_are_printed_though_a_file_cannot_be_written(
     blocked = copy if name == "copy.pgn" else out / name
     last = printed.err.splitlines()[-1]
     assert last.startswith(f"elolab: {blocked}: cannot be written: ")
-    assert last.endswith("the games are stored: give the same command again once that is mended")
+    assert last.endswith("fix this, then give the same command again; the games are stored")
     if name != "copy.pgn":
         assert command_line.main(["report", str(out), "--json"]) == 1
         printed = capsys.readouterr()

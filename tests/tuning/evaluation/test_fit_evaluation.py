@@ -587,7 +587,7 @@ def test_ctrl_c_keeps_the_games_and_the_same_command_goes_on(fitted: tuple[Path,
         (["--games", "3"], "'3' is not a whole number of at least 20"),
         (["--from", "nobody"], "no file of evaluation weights 'nobody'"),
         (["--output", "nowhere/mine.toml"], "there is no folder nowhere"),
-        (["--output", "."], "--output .: that is a folder; name a file"),
+        (["--output", "."], "--output .: a folder; name a file"),
         (["--match-pairs", "100000", "--games", "20", "--limit", "depth=1"], "--match-pairs = 100000 needs as many"),
     ],
 )
