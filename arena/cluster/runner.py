@@ -22,7 +22,7 @@ from elolab.arena.cluster.site import ClusterError, Site, Worker, clock_problem
 from elolab.arena.cluster.worker import Chunk, Order, PlayedChunk, difference_in_files
 from elolab.arena.play.executor import TICK_SECONDS, Runner
 from elolab.arena.players.processors import PlayerLoad, overload, overload_text
-from elolab.arena.provenance.player_files import GameFile
+from elolab.arena.provenance.record import GameFile
 from elolab.arena.provenance.sources import sources_digest
 from elolab.arena.records import GameJob, GameRecord, RunningGame
 from elolab.engine.language import console

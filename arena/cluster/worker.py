@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from elolab.arena.play.executor import GameRunner
 from elolab.arena.players.processors import processor_count
-from elolab.arena.provenance.player_files import GameFile, files_of
+from elolab.arena.provenance.record import GameFile, files_of
 from elolab.arena.provenance.sources import SHOWN_DIGITS, source_digests, sources_digest
 from elolab.arena.records import GameJob, GameRecord, MovesSoFar, PlayerSpec
 from elolab.engine.engine import StopFlag

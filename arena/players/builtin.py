@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from elolab.arena.players.event_loop import in_thread
+from elolab.arena.players.event_loop import in_thread, start_thread
 from elolab.arena.players.player import MAX_VARIATION, Fault, PlayerClock, PlayerFault, Pondered, Reply
 from elolab.arena.players.processors import Processors, pin_thread
 from elolab.arena.players.registry import Protocol
@@ -83,8 +83,10 @@ class BuiltinPlayer:
     async def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
         """Begin a ponder search, or remember its position for later."""
         if self.spec.limits.clock_kind == "wall":
-            search = functools.partial(PonderSearch, await self._running(), position, self.spec, self._clock(clock))
-            self._search = await in_thread(self._pinned, search)
+            search = (await self._running()).search
+            self._search = PonderSearch(
+                functools.partial(search, position, self.spec.limits, self._clock(clock)), self._pinned
+            )
         else:
             self._expected = (position, clock)
 
@@ -186,43 +188,31 @@ class BuiltinPlayer:
 class PonderSearch:
     """A search in a thread of its own, until the opponent has moved and perhaps beyond."""
 
-    def __init__(self, engine: Engine, position: Position, spec: PlayerSpec, clock: Clock | None) -> None:
+    def __init__(
+        self, search: Callable[..., SearchResult], pinned: Callable[[Callable[[], SearchResult]], SearchResult]
+    ) -> None:
+        """``search`` takes a stop flag and ``ponder``; ``pinned`` runs it on the player's processors."""
         from elolab.engine.engine import StopFlag
 
         self._stop, self._ponder = StopFlag(), StopFlag()
         self._ponder.set()
-        self._outcome: SearchResult | BaseException | None = None
-        self._thread = threading.Thread(
-            target=self._run, args=(engine, position, spec, clock), name=f"{spec.name} ponders"
-        )
-        self._thread.start()
-
-    def _run(self, engine: Engine, position: Position, spec: PlayerSpec, clock: Clock | None) -> None:
-        try:
-            self._outcome = engine.search(position, spec.limits, clock, self._stop, ponder=self._ponder)
-        except BaseException as error:
-            self._outcome = error
+        self._search = start_thread(pinned, functools.partial(search, self._stop, ponder=self._ponder))
 
     def hit(self, stop: StopFlag) -> tuple[SearchResult, int]:
         """Continue after a hit; returns the result and the nanoseconds from this call on."""
         hit_ns = time.monotonic_ns()
         self._ponder.clear()
-        while self._thread.is_alive():
-            self._thread.join(WAKE_SECONDS)
+        while not wait([self._search], WAKE_SECONDS).done:
             if stop.is_set():
                 self._stop.set()
-        if isinstance(self._outcome, BaseException):
-            raise self._outcome
-        assert self._outcome is not None
-        ended_ns = self._outcome.start_ns + _nanoseconds(self._outcome)
-        return self._outcome, max(0, ended_ns - hit_ns)
+        result = self._search.result()
+        return result, max(0, result.start_ns + _nanoseconds(result) - hit_ns)
 
     def abandon(self) -> SearchResult | None:
         """Stop the search and return its result so far; ``None`` if it failed."""
         self._stop.set()
         self._ponder.clear()
-        self._thread.join()
-        return None if isinstance(self._outcome, BaseException) else self._outcome
+        return None if self._search.exception() is not None else self._search.result()
 
 
 def _nanoseconds(result: SearchResult) -> int:

@@ -21,6 +21,11 @@ def _workers() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(WORKERS, "player")
 
 
+def start_thread(function: Callable[..., Result], *arguments: Any) -> Future[Result]:
+    """Run a function in another thread; the future holds its result or exception."""
+    return _workers().submit(function, *arguments)
+
+
 async def in_thread(function: Callable[..., Result], *arguments: Any) -> Result:
     """Run a blocking or long function in another thread, and wait for its result."""
     return await asyncio.get_running_loop().run_in_executor(_workers(), function, *arguments)

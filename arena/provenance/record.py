@@ -2,15 +2,24 @@
 
 A resumed run must play with the recorded files and driver; see ``arena.provenance.sources``. Folders of earlier
 versions record less, and a run compares only what its folder records.
+
+The files of an external player are its program, and files among its arguments and options. A digest tells their builds
+apart. Files that a program finds by itself, such as modules of a script or an opening book of a fixed name, do not
+count.
 """
 
 from __future__ import annotations
 
+import functools
+import hashlib
+import os
+import stat
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from elolab.arena.play.store import Store
-from elolab.arena.provenance.player_files import GameFile, files_of
+from elolab.arena.players.player import PlayerFault
+from elolab.arena.players.process import find_program
 from elolab.arena.provenance.sources import SHOWN_DIGITS, driver_identity
 from elolab.arena.records import GameJob, PlayerSpec
 
@@ -24,6 +33,73 @@ ACCEPTED = "accepted changes"
 """Metadata key: digests of changed files and drivers that ``--accept-engine-change`` has accepted."""
 REFUSED_WORKERS = "refused workers"
 """Metadata key: refused workers, each with the reason."""
+
+
+class GameFile(NamedTuple):
+    """A file that decides an external player's games."""
+
+    word: str
+    """The path, as the command, an argument or an option names it."""
+    directory: str | None
+    """The program's working directory; ``None`` is elolab's own."""
+    is_program: bool = True
+
+    def digest(self) -> str | None:
+        """SHA-256 of its content as it is now, hexadecimal; ``None`` if no such file can be read here."""
+        try:
+            if self.is_program:
+                path = find_program([self.word], self.directory)
+            else:
+                path = os.path.join(os.path.abspath(self.directory or ""), self.word)
+            status = os.stat(path)
+            if not stat.S_ISREG(status.st_mode):
+                return None
+            return _digest(path, status.st_mtime_ns, status.st_size, status.st_ino)
+        except (PlayerFault, OSError, ValueError):  # a word with a null character is no path
+            return None
+
+    def is_of(self, player: PlayerSpec) -> bool:
+        """Whether the player's command or options name it."""
+        return self in _named_by(player)
+
+    @property
+    def kind(self) -> str:
+        """``program`` or ``file``, for messages."""
+        return "program" if self.is_program else "file"
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.word!r}" + ("" if self.directory is None else f" in {self.directory}")
+
+
+@functools.lru_cache(256)
+def _digest(path: str, changed_ns: int, size: int, number: int) -> str:
+    """Hash a file once per state (time, size, inode): workers ask before every chunk of games."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def files_of(player: PlayerSpec) -> dict[GameFile, str]:
+    """Digests of the files that an external player's command and options name and that exist here."""
+    return {file: digest for file in _named_by(player) if (digest := file.digest()) is not None}
+
+
+def _named_by(player: PlayerSpec) -> list[GameFile]:
+    """Candidate files of a player: its program, and words with a dot or a folder, without logs."""
+    if player.is_builtin or not player.command:
+        return []
+    program, *arguments = player.command
+    named = [value for name, value in player.options if not _is_of_log(name)]
+    for before, word in zip(["", *arguments], arguments, strict=False):
+        name, _, value = word.partition("=")  # an argument such as --book=lines.bin names its file behind the sign
+        if not (before.startswith("-") and _is_of_log(before)):
+            named += [word] if _is_of_log(name) else [word, value]
+    words = [word for word in dict.fromkeys(named) if (os.sep in word or "." in word) and not word.endswith(".log")]
+    return [GameFile(program, player.directory), *(GameFile(word, player.directory, False) for word in words)]
+
+
+def _is_of_log(name: str) -> bool:
+    """Whether an option or flag of that name names a log, which the engine writes."""
+    return "log" in name.lower()
 
 
 class Provenance:
@@ -127,8 +203,8 @@ def _changed(store: Store) -> dict[str, str]:
     drivers = store.metadata(DRIVERS)
     if drivers and drivers[-1] != driver_identity():
         found[driver_identity()] = (
-            f"elolab speaks to programs otherwise since it played games there (sources {drivers[-1]} then, "
-            f"{driver_identity()} now)"
+            f"elolab's code for talking to programs has changed since it played games there (sources {drivers[-1]} "
+            f"then, {driver_identity()} now)"
         )
     accepted = store.metadata(ACCEPTED) or ()
     return {digest: what for digest, what in found.items() if digest not in accepted}

@@ -25,7 +25,7 @@ from elolab.arena.cluster.site import ClusterError, ExecutorSite, RefusedWorker,
 from elolab.arena.cluster.worker import Chunk, Order, PlayedChunk, heed, play_chunk
 from elolab.arena.play.executor import GameRunner
 from elolab.arena.players.processors import PlayerLoad
-from elolab.arena.provenance.player_files import GameFile, files_of
+from elolab.arena.provenance.record import GameFile, files_of
 from elolab.arena.provenance.sources import sources_digest
 from elolab.arena.records import GameJob, GameRecord, games_digest
 from elolab.engine.compiled.identity import engine_identity

@@ -329,8 +329,7 @@ def test_a_search_that_ended_before_the_hit_costs_nothing() -> None:
     event_loop.run(player.new_game(Opening(GAME.start), StopFlag()))
     position = GAME.position(None, ("h2e2", "h9g7"))
     event_loop.run(player.ponder(position, ("h2e2", "h9g7"), None))
-    assert player._search is not None
-    player._search._thread.join()
+    time.sleep(1.0)  # a search of one ply has ended by then
     reply = event_loop.run(player.move_after_pondering(position, ("h2e2", "h9g7"), None, StopFlag(), Pondered(True, 1)))
     assert (reply.elapsed_ns, reply.depth) == (0, 1)
     assert reply.move in position.legal_moves()

@@ -14,8 +14,7 @@ import pytest
 from elolab.arena.play import tournament_run
 from elolab.arena.play.store import Store
 from elolab.arena.provenance import record, sources
-from elolab.arena.provenance.player_files import GameFile, files_of
-from elolab.arena.provenance.record import DRIVERS, OTHER_FILES, PROGRAMS
+from elolab.arena.provenance.record import DRIVERS, OTHER_FILES, PROGRAMS, GameFile, files_of
 from elolab.arena.records import PlayerSpec
 from elolab.arena.run import RunError
 from elolab.arena.spec import spec_from_mapping
@@ -109,7 +108,9 @@ def test_games_of_programs_are_bound_to_what_drives_them(
     assert play(match(script), tmp_path / "out").stored == 2
     assert play(own, tmp_path / "own").stored == 2
     monkeypatch.setattr(record, "driver_identity", lambda: "0123456789ab")
-    with pytest.raises(RunError, match=r"elolab speaks to programs otherwise .*0123456789ab now.*--accept-engine"):
+    with pytest.raises(
+        RunError, match=r"elolab.s code for talking to programs has changed .*0123456789ab now.*--accept-engine"
+    ):
         play(match(script, 2), tmp_path / "out")
     assert play(own, tmp_path / "own").stored == 2, "no program played there"
     assert play(match(script, 2), tmp_path / "out", accept_engine_change=True).stored == 4
