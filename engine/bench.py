@@ -177,7 +177,7 @@ def _trial_values(row: Parameter) -> list[Value]:
     return sorted({low + (high - low) * quarters // 4 for quarters in (1, 3)} - {row.off})
 
 
-def _add_derived_variants() -> None:
+def add_derived_variants() -> None:
     for name, overrides in derived_variants().items():
         if BY_NAME[name.partition("=")[0]].acts_on_clock_only:
             CLOCKED[name] = (DERIVED_LIMITS, False, overrides)
@@ -185,7 +185,7 @@ def _add_derived_variants() -> None:
             VARIANTS[name] = overrides
 
 
-_add_derived_variants()
+add_derived_variants()
 
 SHALLOWER = 3
 """Plies by which the variants are searched less deeply."""

@@ -183,16 +183,16 @@ class SearchMemory:
         self.evaluation_cache = np.zeros(WORDS, np.uint64)
         self.search.evaluation_cache = self.evaluation_cache.ctypes.data
         self._is_touched = False
-        self._game_number = 0
+        self.game_number = 0
         self._checker: SearchMemory | None = None
         self._counters_before = dict.fromkeys(COUNTERS, 0)
-        self._search_statistics: Any = None
+        self.statistics_record: Any = None
         if search_statistics is not None:
             memory = np.zeros(1, SEARCH_STATISTICS_DTYPE)
             self.search.search_statistics_address = memory.ctypes.data
-            self._search_statistics = memory.view(np.recarray)[0]  # a view, which keeps the memory alive
-            self._search_statistics.sample_interval = search_statistics.null_cutoff_interval
-            self._search_statistics.sample_nodes = search_statistics.null_cutoff_nodes
+            self.statistics_record = memory.view(np.recarray)[0]  # a view, which keeps the memory alive
+            self.statistics_record.sample_interval = search_statistics.null_cutoff_interval
+            self.statistics_record.sample_nodes = search_statistics.null_cutoff_nodes
             table = {"hash_mb": min(megabytes, CHECKER_MEGABYTES)}
             self._checker = SearchMemory({**parameters, "null_move": False, **table}, None)
 
@@ -204,8 +204,8 @@ class SearchMemory:
     def begin_counting(self) -> None:
         """Counters and search statistics, read with ``counters`` and ``search_statistics``, count from here."""
         self._counters_before = {name: int(self.search[name]) for name in COUNTERS}
-        if self._search_statistics is not None:
-            clear_search_statistics(self._search_statistics)
+        if self.statistics_record is not None:
+            clear_search_statistics(self.statistics_record)
 
     def counters(self) -> dict[str, int]:
         """Counters since ``begin_counting``, by the names of ``engine.search.records.COUNTERS``."""
@@ -213,19 +213,19 @@ class SearchMemory:
 
     def search_statistics(self) -> dict[str, Any] | None:
         """Search statistics since ``begin_counting``; ``None`` if they are off."""
-        if self._search_statistics is None:
+        if self.statistics_record is None:
             return None
-        return {**search_statistics_data(self._search_statistics), "counters": self.counters()}
+        return {**search_statistics_data(self.statistics_record), "counters": self.counters()}
 
     def new_game(self) -> None:
         """Clear what earlier games left in the memory."""
-        if self._search_statistics is not None:
-            self._search_statistics.sample_wait = 0
-        self._game_number += 1
-        if self._game_number == GAME_NUMBERS:
+        if self.statistics_record is not None:
+            self.statistics_record.sample_wait = 0
+        self.game_number += 1
+        if self.game_number == GAME_NUMBERS:
             self.table[:] = 0
-            self._game_number = 1
-        _new_game(self.arrays[0], self._game_number)
+            self.game_number = 1
+        _new_game(self.arrays[0], self.game_number)
 
     def touch_table(self) -> None:
         """Touch every page of the table, so that the system allocates its memory now and not during a search.
@@ -279,27 +279,28 @@ class Engine:
         self.game: Game = game_named(game)
         self.parameters = resolve(parameters or {}, game=game)
         self._lists = new_record(MOVE_LISTS_DTYPE)
-        self._memory: SearchMemory | None = None
+        self.memory: SearchMemory | None = None
+        """Records and table; ``None`` before the first search."""
         self._node_limit: int | None = None
         self._search_statistics = search_statistics
 
     def new_game(self) -> None:
         """Forget everything learned in earlier searches."""
-        if self._memory is not None:
-            self._memory.new_game()
+        if self.memory is not None:
+            self.memory.new_game()
 
     def prepare(self) -> None:
         """Allocate the memory of the next search ahead of time, assuming the limits of the last one."""
-        memory = self._memory or self._memory_for(Limits())
+        memory = self.memory or self._memory_for(Limits())
         memory.touch_table()
 
     def _memory_for(self, limits: Limits) -> SearchMemory:
         """The searcher's memory; replaced if another node limit requires another table."""
-        if self._memory is None or self._node_limit != limits.nodes:
-            self._memory = SearchMemory(self.parameters, limits.nodes, self._search_statistics)
+        if self.memory is None or self._node_limit != limits.nodes:
+            self.memory = SearchMemory(self.parameters, limits.nodes, self._search_statistics)
             self._node_limit = limits.nodes
-            self._memory.new_game()
-        return self._memory
+            self.memory.new_game()
+        return self.memory
 
     def search(
         self,
@@ -313,13 +314,13 @@ class Engine:
         ponder: StopFlag | PonderGrant | None = None,
         board: ReportBoard | None = None,
     ) -> SearchResult:
-        """Think about a position, which is left as it is.
+        """Search a position; does not change it.
 
-        ``clock`` tells the state of the clocks when ``limits`` has one (its start values if omitted). ``search_moves``
-        restricts the moves at the root; ``lines`` asks for so many best moves. While ``ponder`` is set no clock ends
-        the search; clear it when the opponent has made the expected move. A ``PonderGrant`` says beforehand when that
-        is. ``board`` is told of each iteration. Raises
-        ``MoveError`` for a move to restrict to that is not legal.
+        ``clock`` is the state of the clocks when ``limits`` has one (its start values if omitted). ``search_moves``
+        restricts the moves at the root; ``lines`` is the number of best moves to find. While ``ponder`` is set no clock
+        ends the search; clear it when the opponent has made the expected move. A ``PonderGrant`` says beforehand when
+        that is. ``board`` receives a report of each iteration. Raises ``MoveError`` for an illegal move in
+        ``search_moves``.
         """
         memory = self._memory_for(limits)
         search, parameters = memory.search, memory.parameters
@@ -384,12 +385,12 @@ class Engine:
         Neither the table nor anything else that later searches depend on changes.
         """
         unit, moves = self.game.score_unit, line.principal_variation
-        if not unit or line.score % unit or self._memory is None:
+        if not unit or line.score % unit or self.memory is None:
             return moves
         end = position.copy()
         for move in moves:
             end.push(move)
-        parameters = self._memory.parameters
+        parameters = self.memory.parameters
         # Without nodes to spend, the solver knows only what it finds in the table, and stores nothing there.
         reader = self._reader("table_address", "table_mask", "game_number")
         score = line.score if len(moves) % 2 == 0 else -line.score
@@ -399,10 +400,10 @@ class Engine:
 
     def _reader(self, *names: str) -> Any:
         """A record for reading the table, which shares these fields with the search's."""
-        assert self._memory is not None
+        assert self.memory is not None
         reader = new_record(SEARCH_DTYPE)
         for name in names:
-            reader[name] = self._memory.search[name]
+            reader[name] = self.memory.search[name]
         return reader
 
     def static_score(self, position: Position) -> int:
@@ -416,7 +417,7 @@ class Engine:
 
     def table_entry(self, position: Position) -> TableEntry | None:
         """A position's entry in the transposition table; may be called while a search runs."""
-        if self._memory is None:
+        if self.memory is None:
             return None
         # A record of its own, so that the running search's counters stay its own.
         reader = self._reader("table_address", "table_mask", "game_number", "history_key")

@@ -106,9 +106,9 @@ class Adjudication:
     draw_moves: int = _by_game(0, MAX_PLIES, 0, example=6, unit="moves")
     """Consecutive moves of each side for which that must hold; 0 is off."""
     draw_after_ply: int = _by_game(0, MAX_PLIES, 80, example=60, unit="plies")
-    """Plies (the opening not counted) from which on the moves that agree on a draw are counted."""
+    """Plies after the opening from which on the moves that agree on a draw are counted."""
     maximum_plies: int = _by_game(0, MAX_PLIES, 400, example=300, unit="plies")
-    """Plies (the opening not counted) after which the game is drawn; 0 is off (the store's limit still holds)."""
+    """Plies after the opening at which the game is drawn; 0 is off, but the store's limit still holds."""
     solved_empties: int = _by_game(0, MAX_SOLVED_EMPTIES, 0, example=16, unit="squares")
     """Empty squares from which on a position is solved, which ends the game with the exact result; 0 is off."""
 

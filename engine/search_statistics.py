@@ -12,8 +12,9 @@ The data of one search, one player's game or many games have the same shape, a d
   iteration included) to the end of the search;
 - ``ends``: by what ended the searches, rows of ``END_COLUMNS``;
 - ``iterations``: by depth in plies, rows of ``ITERATION_COLUMNS``;
-- ``null_by_material`` (own material, lower bound in centipawns, steps of ``MATERIAL_STEP``), ``null_by_pieces`` (pieces
-  of both sides on the board) and ``null_by_depth`` (remaining depth in plies): rows of ``NULL_COLUMNS``.
+- ``null_by_material``: by own material, the lower bound in centipawns of steps of ``MATERIAL_STEP``;
+  ``null_by_pieces``: by pieces of both sides on the board; ``null_by_depth``: by remaining depth in plies. All three
+  have rows of ``NULL_COLUMNS``.
 
 Only rows with a count are there.
 """

@@ -47,7 +47,7 @@ OPENING = re.compile(r"(?:Of|Those|The same|What|Who|Whose)\b")
 
 AT_MOST = {
     "docs": (0, 0, 0),
-    "engine": (3, 51, 13),
+    "engine": (0, 0, 4),
     "arena": (19, 9, 8),
     "tuning": (18, 41, 10),
     "elolab": (0, 0, 0),
@@ -97,6 +97,10 @@ def phrases_in(text: str) -> list[str]:
     ]
 
 
+KERNEL = "bool or number"
+"""What a compiled function may return: its types are not written."""
+
+
 def docstrings(body: list[ast.stmt], annotation: str) -> Iterator[tuple[int, str, str]]:
     """Line, text and type of each docstring in a body, those under names included."""
     for statement in body:
@@ -104,7 +108,7 @@ def docstrings(body: list[ast.stmt], annotation: str) -> Iterator[tuple[int, str
             if isinstance(statement.value.value, str):
                 yield statement.lineno, inspect.cleandoc(statement.value.value), annotation
         elif isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield from docstrings(statement.body, ast.unparse(statement.returns) if statement.returns else "")
+            yield from docstrings(statement.body, ast.unparse(statement.returns) if statement.returns else KERNEL)
         elif isinstance(statement, ast.ClassDef):
             yield from docstrings(statement.body, "")
         annotation = ast.unparse(statement.annotation) if isinstance(statement, ast.AnnAssign) else ""

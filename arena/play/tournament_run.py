@@ -133,7 +133,7 @@ def prepare(spec: TournamentSpec) -> PreparedTournament:
 
 def _check_reachable(plan: PreparedTournament) -> None:
     """Raise ``RunError`` if a player needs openings as moves, and no moves lead to one of them."""
-    from elolab.engine.games import game_named
+    from elolab.engine.games.proof_game import proof_game
 
     for player in plan.spec.players:
         explain = protocol_named(player.protocol).unreachable
@@ -141,7 +141,7 @@ def _check_reachable(plan: PreparedTournament) -> None:
             continue
         for index in plan.order:
             position = plan.suite.openings[index].position
-            if game_named(plan.spec.game).moves_to(position) is None:
+            if proof_game(plan.spec.game, position) is None:
                 raise RunError(f"{plan.spec.source}: player {player.name!r}: {explain(position)}")
 
 

@@ -21,8 +21,8 @@ from elolab.arena.protocols.ucci import UcciPlayer
 from elolab.arena.records import Opening, PlayerSpec
 from elolab.engine.engine import Clock, SearchResult, StopFlag
 from elolab.engine.games.contract import MoveError, Position
-from elolab.engine.protocols.qianhong import QianhongSession
-from elolab.engine.protocols.session import CommandError
+from elolab.engine.protocols.engine_server import CommandError
+from elolab.engine.protocols.qianhong import QianhongServer
 from elolab.engine.rules import Rules
 from elolab.engine.search.reports import ReportBoard
 from elolab.engine.settings.limits import Limits
@@ -101,7 +101,7 @@ class AdaptedPlayer(UcciPlayer):
 
 
 class AdaptedEngine:
-    """A program as the engine of a session; see ``engine.protocols.session.Searcher``."""
+    """A program as the engine of a session; see ``engine.protocols.engine_server.Searcher``."""
 
     def __init__(self, spec: PlayerSpec) -> None:
         self._player = AdaptedPlayer(spec, "xiangqi")
@@ -205,7 +205,7 @@ def _result(position: Position, reply: Reply | None) -> SearchResult:
     )
 
 
-class AdaptedSession(QianhongSession):
+class AdaptedSession(QianhongServer):
     """A conversation with Qianhong in which a UCCI engine finds the moves."""
 
     def __init__(self, spec: PlayerSpec, output: TextIO, *, rules: Rules | None = None) -> None:

@@ -259,9 +259,9 @@ class GtpPlayer(ExternalPlayer[GtpClient]):
 
     async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
         """Set the board and the clock up, and play the opening."""
-        from elolab.engine.games import game_named
+        from elolab.engine.games.proof_game import proof_game
 
-        path = game_named(self._game).moves_to(opening.position)
+        path = proof_game(self._game, opening.position)
         if path is None:
             raise PlayerFault("startup_failure", f"{self.name}: {unreachable(opening.position)}")
         self._path = path

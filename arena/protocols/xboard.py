@@ -527,6 +527,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
     async def _setting_up(self, position: str) -> list[str]:
         """The lines that set up an opening's position; moves that lead there are put into ``_path`` instead."""
         from elolab.engine.games import game_named
+        from elolab.engine.games.proof_game import proof_game
 
         game = game_named(self._game)
         self._path = ()
@@ -534,7 +535,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
             return []
         if self._has_setboard:
             return [setboard_command(game.position(position).text, self._client.engine_name)]
-        path = await in_thread(game.moves_to, position)
+        path = await in_thread(proof_game, self._game, position)
         if path is not None:
             self._path = path
             return []

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elolab.cli.shared import options
 from elolab.cli.shared.parser import UsageError
 
 if TYPE_CHECKING:
-    from elolab.engine.protocols.session import Session
+    from elolab.engine.protocols.engine_server import EngineServer
     from elolab.engine.settings.parameters import Value
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``elolab engine``."""
-    from elolab.engine.protocols import SESSIONS, choices_in_words
+    from elolab.engine.protocols import SERVED_PROTOCOLS, choices_in_words
 
     parser.description = (
         "Run the engine as a program that other programs talk to, over standard input and output. It ends with the "
@@ -25,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_game(parser)
     parser.add_argument(
         "--protocol",
-        choices=tuple(SESSIONS),
+        choices=tuple(SERVED_PROTOCOLS),
         metavar="NAME",
         help=choices_in_words(),
     )
@@ -44,31 +44,34 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Lead one conversation, until ``quit`` or the end of the input."""
-    session = _session(arguments, options.overrides_of(arguments))
+    server = _server(arguments, options.overrides_of(arguments))
     if arguments.info:
         from elolab.engine.protocols.qianhong import description
 
-        print(*description(session.title), sep="\n")
+        print(*description(server.title), sep="\n")
         return 0
-    session.run(sys.stdin.fileno() if sys.stdin is not None else None)
+    server.run(sys.stdin.fileno() if sys.stdin is not None else None)
     return 0
 
 
-def _session(arguments: argparse.Namespace, overrides: dict[str, Value]) -> Session:
-    """The session of ``--protocol``; raises ``UsageError`` for a game that it cannot play."""
-    from elolab.engine.protocols import SESSIONS, sessions_for
+def _server(arguments: argparse.Namespace, overrides: dict[str, Value]) -> EngineServer:
+    """The server of ``--protocol``; raises ``UsageError`` for a game that it cannot play."""
+    from elolab.engine.protocols import SERVED_PROTOCOLS, protocols_for
     from elolab.engine.settings.presets import preset_name
 
     game = options.game_of(arguments).name
-    suitable = sessions_for(game)
+    suitable = protocols_for(game)
     if not suitable:
-        raise UsageError(f"no protocol can play {game}; those there are play other games: {', '.join(SESSIONS)}")
-    entry = SESSIONS[arguments.protocol] if arguments.protocol else suitable[0]
+        raise UsageError(
+            f"no protocol can play {game}; those there are play other games: {', '.join(SERVED_PROTOCOLS)}"
+        )
+    entry = SERVED_PROTOCOLS[arguments.protocol] if arguments.protocol else suitable[0]
     if entry not in suitable:
         raise UsageError(
             f"--protocol {entry.name} cannot play {game}, only {', '.join(entry.games)} (--game {entry.games[0]}); "
             f"{game} is played over {' or '.join(other.name for other in suitable)}"
         )
-    more: dict[str, Any] = {"first_rank": int(arguments.ranks)} if entry.takes_first_rank else {}
+    if entry.name == "uci" and arguments.ranks == "0":
+        entry = SERVED_PROTOCOLS["ucicyclone"]
     title = preset_name(arguments.preset) if arguments.preset else ""
-    return entry.load()(game, overrides, sys.stdout, rules=options.rules_of(arguments), title=title, **more)
+    return entry.load()(game, overrides, sys.stdout, rules=options.rules_of(arguments), title=title)

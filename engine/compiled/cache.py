@@ -62,7 +62,7 @@ def _prepare_mangling() -> None:
         raise RuntimeError("numba's record mangling could not be replaced; cached code would be unsafe")
 
 
-def _default_cache_base() -> Path:
+def default_cache_base() -> Path:
     if configured := os.environ.get("NUMBA_CACHE_DIR"):
         return Path(configured)
     if sys.platform == "darwin":
@@ -71,7 +71,7 @@ def _default_cache_base() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "elolab"
 
 
-def _own_temporary_directory() -> Path:
+def own_temporary_directory() -> Path:
     """A temporary directory that only this user can write to, since cached code is run; raises ``UserError``."""
     directory = Path(tempfile.gettempdir()) / f"elolab-{os.getuid()}"
     with contextlib.suppress(FileExistsError):
@@ -85,11 +85,11 @@ def _own_temporary_directory() -> Path:
     return directory
 
 
-def _prepare_cache() -> Path:
+def prepare_cache() -> Path:
     """Create and return the cache directory of this source state, set it in numba, and delete old caches."""
     name = f"kernels-{cache_key()}"
     try:
-        base = _default_cache_base()
+        base = default_cache_base()
         directory = base / name
         directory.mkdir(parents=True, exist_ok=True)
         os.utime(directory)
@@ -101,7 +101,7 @@ def _prepare_cache() -> Path:
                     shutil.rmtree(stale, ignore_errors=True)
     except (OSError, RuntimeError):
         # No writable home: use a temporary directory of this user.
-        directory = _own_temporary_directory() / name
+        directory = own_temporary_directory() / name
         directory.mkdir(exist_ok=True)
     setattr(numba.config, "CACHE_DIR", str(directory))  # noqa: B010 - numba makes its settings at run time
     return directory
@@ -112,7 +112,7 @@ REASONS_NOT_KEPT: list[str] = []
 
 
 @functools.cache
-def _say_not_kept(reason: str) -> None:
+def report_not_kept(reason: str) -> None:
     REASONS_NOT_KEPT.append(reason)
     print(
         f"elolab: {CACHE_DIRECTORY}: compiled code cannot be kept there ({reason}), so it is compiled again next time",
@@ -122,7 +122,7 @@ def _say_not_kept(reason: str) -> None:
 
 
 @functools.cache
-def _say_damaged() -> None:
+def report_damaged() -> None:
     print(
         f"elolab: {CACHE_DIRECTORY}: has damaged files; their functions are compiled again (up to a minute)",
         file=sys.stderr,
@@ -158,7 +158,7 @@ def read_kept(path: Path) -> memoryview | None:
     checksum, content = whole[:CHECKSUM_BYTES], whole[CHECKSUM_BYTES:]
     if hashlib.sha256(content).digest() == checksum:
         return content
-    _say_damaged()
+    report_damaged()
     with contextlib.suppress(OSError):
         path.unlink()
     return None
@@ -186,7 +186,7 @@ class CodeFiles:
         try:
             write_kept(self._path(key), dumps((self._stamp, data)))
         except OSError as error:  # the code stays usable in memory
-            _say_not_kept(error.strerror)
+            report_not_kept(error.strerror)
 
     def flush(self) -> None:
         """Delete all files of the function."""
@@ -231,4 +231,4 @@ def _prepare_places() -> None:
 
 _prepare_mangling()
 _prepare_places()
-CACHE_DIRECTORY = _prepare_cache()
+CACHE_DIRECTORY = prepare_cache()

@@ -39,11 +39,11 @@ def compile_games(games: Sequence[str]) -> list[str]:
 
 def main(words: Sequence[str]) -> int:
     """Run a helper process: compile the named game and print as JSON the reasons why code could not be saved."""
-    print(json.dumps(_compile_quietly(words[0])))
+    print(json.dumps(compile_quietly(words[0])))
     return 0
 
 
-def _compile_quietly(name: str) -> list[str]:
+def compile_quietly(name: str) -> list[str]:
     """Compile a game without output; the parent process announces it and reports problems."""
     with contextlib.redirect_stderr(io.StringIO()):
         compile_game(name)

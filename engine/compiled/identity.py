@@ -19,12 +19,13 @@ from elolab.engine.compiled.sources import ENGINE_DIRECTORY, engine_files
 
 # Sources that cannot change a move: code around the kernels, and texts for people.
 _NOT_KERNEL = {
-    "assertions.py", "bench.py", "calls.py", "child_processes.py", "errors.py", "fitting.py", "language.py",
-    "solving.py", "suite.py", "cache.py", "compilation.py", "identity.py", "linking.py", "shortcuts.py", "sources.py",
+    "assertions.py", "bench.py", "child_processes.py", "distances.py", "errors.py", "fitting.py",
+    "language.py", "proof_game.py", "solving.py", "suite.py",
+    "cache.py", "compilation.py", "identity.py", "linking.py", "numba_patches.py", "sources.py",
 }  # fmt: skip
 _NOT_KERNEL_FOLDERS = {"protocols", "settings"}
 
-SAME_PLAY: dict[str, frozenset[str]] = {"9487ff889532": frozenset({"18f1cb281de0", "224ceebc49c0"})}
+SAME_PLAY: dict[str, frozenset[str]] = {"f043710e0628": frozenset({"18f1cb281de0", "224ceebc49c0"})}
 """Identities of earlier source states that play the same games, move for move and node for node, by identity.
 
 Add one only if the benchmark's signature and the digests of the same tournament agree.

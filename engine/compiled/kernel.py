@@ -22,10 +22,10 @@ from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic, overload
 
 from elolab.engine.compiled.cache import CACHE_DIRECTORY
-from elolab.engine.compiled.calls import prepare_calls
 from elolab.engine.compiled.linking import IS_DEFERRED, KernelDispatcher
+from elolab.engine.compiled.numba_patches import apply_patches
 
-prepare_calls()
+apply_patches()
 
 JIT_DISABLED = bool(getattr(numba.config, "DISABLE_JIT"))  # noqa: B009
 
@@ -88,7 +88,7 @@ def compiled_as(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], 
     def decorate(choose: Callable[..., Any]) -> Callable[..., Any]:
         chosen: dict[Any, Any] = {}
 
-        class Choice(AbstractTemplate):  # type: ignore[misc]
+        class ChosenFunction(AbstractTemplate):  # type: ignore[misc]
             key = function
 
             def generic(self, arguments: Any, keywords: Any) -> Any:
@@ -103,7 +103,7 @@ def compiled_as(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], 
             def get_impl_key(self, signature: Any) -> Any:
                 return chosen[signature.args]
 
-        infer_global(function, types.Function(Choice))
+        infer_global(function, types.Function(ChosenFunction))
         return choose
 
     return decorate
@@ -136,11 +136,6 @@ def implement(marker: str, **functions: Any) -> None:
     """Register a game's compiled functions under the marker field of its state record."""
     for name, function in functions.items():
         _IMPLEMENTATIONS[marker, name] = function
-
-
-def is_registered(marker: str) -> bool:
-    """Whether a game with that marker has registered its functions."""
-    return any(known == marker for known, _ in _IMPLEMENTATIONS)
 
 
 # --- Calls by address -----------------------------------------------------------------------------------------------
@@ -192,47 +187,32 @@ compiled_as(call_at)(lambda address, arguments: _call_at)
 # --- Bits -----------------------------------------------------------------------------------------------------------
 
 
-@intrinsic
-def _ctpop(typingctx, value):  # type: ignore[no-untyped-def]
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        count = builder.ctpop(arguments[0])
-        return builder.zext(count, ir.IntType(64)) if value.bitwidth < 64 else count
+def _declare_count(count: Callable[[Any, Any], Any]) -> Any:
+    """An intrinsic that counts bits of a word, as int64; ``count`` is the instruction."""
 
-    return types.int64(value), generate
+    @intrinsic
+    def counted(typingctx, value):  # type: ignore[no-untyped-def]
+        return types.int64(value), lambda context, builder, signature, arguments: count(builder, arguments[0])
 
-
-@intrinsic
-def _cttz(typingctx, value):  # type: ignore[no-untyped-def]
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        count = builder.cttz(arguments[0], cgutils.false_bit)
-        return builder.zext(count, ir.IntType(64)) if value.bitwidth < 64 else count
-
-    return types.int64(value), generate
+    return counted
 
 
-@intrinsic
-def _ctlz(typingctx, value):  # type: ignore[no-untyped-def]
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        count = builder.ctlz(arguments[0], cgutils.false_bit)
-        return builder.zext(count, ir.IntType(64)) if value.bitwidth < 64 else count
+def _declare_sum(instruction: Callable[..., Any]) -> Any:
+    """An intrinsic of two words that numba's own operators would check or convert."""
 
-    return types.int64(value), generate
+    @intrinsic
+    def combined(typingctx, one, other):  # type: ignore[no-untyped-def]
+        signature = types.uint64(types.uint64, types.uint64)
+        return signature, lambda context, builder, signature, arguments: instruction(builder, *arguments)
 
-
-@intrinsic
-def _add(typingctx, one, other):  # type: ignore[no-untyped-def]
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        return builder.add(*arguments)
-
-    return types.uint64(types.uint64, types.uint64), generate
+    return combined
 
 
-@intrinsic
-def _multiply(typingctx, one, other):  # type: ignore[no-untyped-def]
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        return builder.mul(*arguments)
-
-    return types.uint64(types.uint64, types.uint64), generate
+_ctpop = _declare_count(lambda builder, word: builder.ctpop(word))
+_cttz = _declare_count(lambda builder, word: builder.cttz(word, cgutils.false_bit))
+_ctlz = _declare_count(lambda builder, word: builder.ctlz(word, cgutils.false_bit))
+_add = _declare_sum(ir.IRBuilder.add)
+_multiply = _declare_sum(ir.IRBuilder.mul)
 
 
 @intrinsic

@@ -177,7 +177,7 @@ class KernelDispatcher(CPUDispatcher):
             arguments = tuple(normalize_signature(signature)[0])
             if self._calls_in_typing:
                 return self._compile_for_linking(arguments)
-            with _rare_garbage_collection():
+            with rare_garbage_collection():
                 super().compile(signature)
                 return self._with_machine_code(arguments)
 
@@ -221,7 +221,7 @@ class KernelDispatcher(CPUDispatcher):
 
 
 @contextlib.contextmanager
-def _rare_garbage_collection() -> Iterator[None]:
+def rare_garbage_collection() -> Iterator[None]:
     """Context with rare garbage collections, which otherwise take a tenth of the compilation time."""
     before = gc.get_threshold()
     if before[0]:  # else somebody switched it off
@@ -250,7 +250,7 @@ def _set_environment_if_linked(self: Any, name: str, environment: Any) -> None:
         _set_environment(self, name, environment)
 
 
-def _prepare() -> bool:
+def patch_numba() -> bool:
     """Patch numba with the functions of this module if its private parts are known; returns whether it did."""
     parts = {
         JITCPUCodegen: ("_library_class", "set_env"),
@@ -269,5 +269,5 @@ def _prepare() -> bool:
     return True
 
 
-IS_DEFERRED = _prepare()
-"""Whether numba was patched; if not, ``KernelDispatcher`` must not be used."""
+IS_DEFERRED = patch_numba()
+"""True if numba was patched; if not, ``KernelDispatcher`` must not be used."""

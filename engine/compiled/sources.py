@@ -14,13 +14,13 @@ from pathlib import Path
 ENGINE_DIRECTORY = Path(__file__).parent.parent
 
 DEBUG = os.environ.get("ELOLAB_DEBUG", "") not in ("", "0")
-"""Whether the search checks its preconditions (``engine.games.assertions``): for tests, many times slower.
+"""True if the search checks its preconditions (``engine.games.assertions``): for tests, many times slower.
 
 Read once from ``ELOLAB_DEBUG``. The caches of code with and without assertions are separate.
 """
 
 NUMBA_LINKING = os.environ.get("ELOLAB_LINKING", "") == "numba"
-"""Whether ``engine.compiled.linking`` is off (``ELOLAB_LINKING=numba``), to compare it with numba's own compilation."""
+"""True if ``engine.compiled.linking`` is off (``ELOLAB_LINKING=numba``), to compare it with numba's own compilation."""
 
 
 def engine_files() -> list[Path]:

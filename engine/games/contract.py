@@ -10,12 +10,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from elolab.engine.compiled.kernel import announce_compilation, game_stub, new_record
+from elolab.engine.compiled.kernel import announce_compilation, game_stub, implement, new_record
 from elolab.engine.errors import UserError
 from elolab.engine.rules import REASONS, RESULTS, Adjudication, Ending, Rules
 from elolab.engine.settings.parameters import Value
@@ -218,7 +218,20 @@ COMPILED_CONTRACT = (
     "path_verdict", "repetition_key", "judge", "null_move_allowed", "material", "position_key",
     "piece_count", "past_move", "perft",
 )  # fmt: skip
-"""The stubs a game must register."""
+"""The stubs a game must implement."""
+
+
+def register_game(marker: str, *modules: Any) -> SimpleNamespace:
+    """Register a game's compiled functions, which have the names of the stubs, and return them by name.
+
+    ``marker`` is the first field of the game's state record, ``modules`` define the functions. Raises ``TypeError``
+    for missing ones.
+    """
+    found = {name: getattr(module, name) for module in modules for name in COMPILED_CONTRACT if hasattr(module, name)}
+    if missing := [name for name in COMPILED_CONTRACT if name not in found]:
+        raise TypeError(f"game {marker} lacks {', '.join(missing)}")
+    implement(marker, **found)
+    return SimpleNamespace(**found)
 
 
 class PositionError(UserError):
@@ -436,6 +449,8 @@ class Game:
     """Command line option for a position: ``fen`` or ``board``."""
     move_notations: tuple[str, ...] = ()
     """Notations for people, besides the protocol's own; see ``arena.notation.pgn``."""
+    notation: ModuleType
+    """Its functions ``parse_position``, ``format_position``, ``format_move``, ``read_moves`` and ``draw``."""
     state_dtype: np.dtype[Any]
     kernels: SimpleNamespace
     """Its compiled functions by the names of the compiled contract."""
@@ -460,16 +475,19 @@ class Game:
         return position
 
     def read_moves(self, position: Position, moves: Sequence[str], ranks: str) -> list[str]:
-        """The moves in the game's own notation; raises ``MoveError``."""
-        return list(moves)
+        """The moves in the game's own notation; ``ranks`` as for ``position``. Raises ``MoveError``."""
+        found: list[str] = self.notation.read_moves(position, moves, ranks)
+        return found
 
     def parse_state(self, text: str) -> Any:
-        """A state record from a position text; raises ``PositionError``."""
-        raise PositionError(f"{self.name} cannot read {text!r}")
+        """A state record from a position text, under the default rules; raises ``PositionError``."""
+        state = self.notation.parse_position(text)
+        self.apply_rules(state, Rules())
+        return state
 
     def format_state(self, state: Any) -> str:
         """The canonical text of a state."""
-        raise PositionError(f"{self.name} has no text for positions")
+        return str(self.notation.format_position(state))
 
     def side_to_move(self, text: str) -> int:
         """0 if the first mover's side is to move in a legal position's text (empty: the start), 1 if the other."""
@@ -485,7 +503,7 @@ class Game:
 
     def format_move(self, code: int) -> str:
         """Protocol notation of a kernel's move."""
-        raise MoveError(f"{self.name} has no text for move {code}")
+        return str(self.notation.format_move(code))
 
     def apply_rules(self, state: Any, rules: Rules) -> None:
         """Write the rules into a state, in place."""
@@ -498,12 +516,12 @@ class Game:
         """Whether a common variant of the rules would call the position drawn; ``rules`` do not."""
         return False
 
-    def moves_to(self, text: str) -> tuple[str, ...] | None:
-        """Moves from the start of the game to a position, for programs that accept no position.
+    def moves_missing(self, state: Any, target: Any) -> int | None:
+        """Lower bound of the plies from a state to a target, passes not counted: 0 only if the pieces stand alike.
 
-        ``None`` if none were found. Raises ``PositionError``.
+        ``None`` if the target cannot be reached.
         """
-        return () if text == self.start else None
+        return 0 if state.key == target.key else 1
 
     def perft(self, position: Position, depth: int, passes: str = "ply") -> int:
         """Number of leaves ``depth`` plies deep; with ``passes`` "free", a forced pass is not a ply."""
@@ -511,11 +529,4 @@ class Game:
 
     def describe(self, position: Position) -> str:
         """The position as text for a terminal."""
-        return position.text
-
-
-def check_contract(kernels: Mapping[str, Any], name: str) -> None:
-    """Raise an error if a game lacks a function of the compiled contract."""
-    missing = [function for function in COMPILED_CONTRACT if function not in kernels]
-    if missing:
-        raise TypeError(f"game {name} lacks {', '.join(missing)}")
+        return str(self.notation.draw(position.state))

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 
 from elolab.engine.engine import Clock, SearchResult
 from elolab.engine.errors import UserError
-from elolab.engine.games.contract import MoveError, Position
+from elolab.engine.games.contract import MoveError
+from elolab.engine.protocols.engine_server import CommandError, EngineServer, SearchTask, one_line
 from elolab.engine.protocols.options import nearest_option
-from elolab.engine.protocols.session import CommandError, Session, Task, one_line
 from elolab.engine.protocols.turns import PASS, must_pass, play_in_turn
 from elolab.engine.settings.limits import Limits
 
@@ -36,7 +36,7 @@ Action = Callable[[Sequence[str]], str | None]
 """Function of a command: takes its arguments, returns the answer, or ``None`` if that comes later."""
 
 
-class GtpSession(Session):
+class GtpServer(EngineServer):
     """One conversation in GTP."""
 
     def open(self) -> None:
@@ -44,7 +44,7 @@ class GtpSession(Session):
         self.defers_input = True
         self._number = ""
         self._limits = Limits()
-        self._timers = (Timer(), Timer())
+        self.timers = (Timer(), Timer())
         self._mover = 0
         """Side that the running search moves for."""
         self._is_generating = False
@@ -109,9 +109,9 @@ class GtpSession(Session):
     def answer(self, result: SearchResult) -> None:
         """Play the move found, and answer ``genmove`` with it."""
         move = str(result.move)
-        self._timers[self._mover].spend(round(result.time_ms))
+        self.timers[self._mover].spend(round(result.time_ms))
         self._is_generating = False
-        self._board().push(move)
+        self.board.push(move)
         self._succeed(move.upper())
 
     def answer_nothing(self) -> None:
@@ -129,10 +129,6 @@ class GtpSession(Session):
 
     # The game.
 
-    def _board(self) -> Position:
-        assert self.position is not None, "there is always a position"
-        return self.position
-
     def _set_size(self, words: Sequence[str]) -> str:
         if list(words[:1]) != [str(BOARD_SIZE)]:
             raise CommandError("unacceptable size")
@@ -143,7 +139,7 @@ class GtpSession(Session):
         self.prepare_memory()
         self.position = self.game.position()
         self._steps = []
-        for timer in self._timers:
+        for timer in self.timers:
             timer.reset()
         return ""
 
@@ -156,15 +152,15 @@ class GtpSession(Session):
         if len(words) < 2:
             raise CommandError("syntax error: expected play COLOR SQUARE")
         side = _read_side(words[0])
-        before = self._board().ply
-        play_in_turn(self._board(), side, self.game.read_moves(self._board(), words[1:2], "0")[0])
+        before = self.board.ply
+        play_in_turn(self.board, side, self.game.read_moves(self.board, words[1:2], "0")[0])
         self._steps.append(before)
         return ""
 
     def _generate(self, words: Sequence[str]) -> str | None:
         if not words:
             raise CommandError("syntax error: expected genmove COLOR")
-        side, position = _read_side(words[0]), self._board()
+        side, position = _read_side(words[0]), self.board
         out_of_turn = side != position.side_to_move
         moves = position.legal_moves()
         if moves and out_of_turn and not must_pass(position):
@@ -178,8 +174,8 @@ class GtpSession(Session):
             position.push(PASS)
             return PASS
         self._mover, self._is_generating, self._trouble = side, True, ""
-        limits, clock = self._timers[side].bound(self._limits)
-        self.start(Task(position, limits if _is_bounded(limits) else DEFAULT_LIMITS, clock))
+        limits, clock = self.timers[side].bound(self._limits)
+        self.start(SearchTask(position, limits if _is_bounded(limits) else DEFAULT_LIMITS, clock))
         return None
 
     def _undo(self, words: Sequence[str]) -> str:
@@ -189,16 +185,16 @@ class GtpSession(Session):
         return ""
 
     def _take_back(self) -> None:
-        self.position = self.game.position(None, self._board().moves[: self._steps.pop()])
+        self.position = self.game.position(None, self.board.moves[: self._steps.pop()])
 
     def _show_board(self, words: Sequence[str]) -> str:
-        position = self._board()
+        position = self.board
         over = not position.legal_moves()
         state = "the game is over" if over else f"{self.game.side_names[position.side_to_move]} to move"
         return f"\n{self.game.describe(position)}\n{state}"
 
     def _score(self, words: Sequence[str]) -> str:
-        position = self._board()
+        position = self.board
         if position.legal_moves():
             raise CommandError("cannot score: the game goes on")
         lead = int(self.game.kernels.final_score(position.state)) // self.game.score_unit
@@ -214,13 +210,13 @@ class GtpSession(Session):
             raise CommandError("syntax error: expected time_settings MAIN_TIME PERIOD STONES")
         main_ms, period_ms = _read_seconds(words[0]), _read_seconds(words[1])
         stones = _read_stones(words[2])
-        self._timers = (Timer(main_ms, period_ms, stones), Timer(main_ms, period_ms, stones))
+        self.timers = (Timer(main_ms, period_ms, stones), Timer(main_ms, period_ms, stones))
         return ""
 
     def _tell_time(self, words: Sequence[str]) -> str:
         if len(words) < 3:
             raise CommandError("syntax error: expected time_left COLOR TIME STONES")
-        self._timers[_read_side(words[0])].tell(_read_seconds(words[1]), _read_stones(words[2]))
+        self.timers[_read_side(words[0])].tell(_read_seconds(words[1]), _read_stones(words[2]))
         return ""
 
     def _set_limit(self, words: Sequence[str]) -> str:

@@ -1,27 +1,25 @@
-"""Event queue of a session: lines of its input, the end of the input, and results of its searches, in order.
+"""Event queue of an engine server: lines of its input, the end of the input, and results of its searches, in order.
 
-The input is read in a thread of its own, from the descriptor itself: Python's buffered reader would be locked by a
-thread that waits in it when the program ends.
+A daemon thread reads the input through a buffer of its own. It may still wait there when the program ends, and Python
+would then wait for the lock of ``sys.stdin``.
 """
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO
 
 MAX_LINE = 1 << 16
 """Bytes of a line; a longer one is dropped whole. The longest game needs a tenth of it."""
 MAX_LINES = 1024
 """Most lines in the queue; the reader waits while it is full."""
 
-_READ_SIZE = 1 << 16
-
 
 @dataclass(frozen=True)
-class Line:
+class InputLine:
     """A line of the input, without its end and without NUL; what is not UTF-8 is replaced."""
 
     text: str
@@ -42,12 +40,12 @@ class SearchEnded:
     """A search is over."""
 
     number: int
-    """Number of the search within the session."""
+    """Number of the search within the conversation."""
     outcome: Any
     """A ``SearchResult``, or the exception that ended it."""
 
 
-Event = Line | LineTooLong | EndOfInput | SearchEnded
+InboxEvent = InputLine | LineTooLong | EndOfInput | SearchEnded
 
 
 class Inbox:
@@ -55,11 +53,11 @@ class Inbox:
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._lines: deque[Event] = deque()
+        self._lines: deque[InboxEvent] = deque()
         self._results: deque[SearchEnded] = deque()
         self._closed = False
 
-    def take(self, timeout_s: float | None, *, lines: bool = True) -> Event | None:
+    def take(self, timeout_s: float | None, *, lines: bool = True) -> InboxEvent | None:
         """The next event; ``None`` if none has come in time. ``lines=False`` leaves the input waiting."""
         with self._changed:
             self._changed.wait_for(lambda: self._results or (lines and self._lines), timeout_s)
@@ -77,7 +75,7 @@ class Inbox:
             self._results.append(result)
             self._changed.notify_all()
 
-    def put_line(self, event: Event) -> bool:
+    def put_line(self, event: InboxEvent) -> bool:
         """Add a line or the end of the input; called by the reader, waits while the queue is full. False if closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._closed or len(self._lines) < MAX_LINES)
@@ -96,49 +94,31 @@ class Inbox:
         if descriptor is None:
             self.put_line(EndOfInput())
             return
-        threading.Thread(target=self._read, args=(descriptor,), name="input", daemon=True).start()
+        stream = open(descriptor, "rb", closefd=False)  # noqa: SIM115 - the thread may outlive this call
+        threading.Thread(target=self._read, args=(stream,), name="input", daemon=True).start()
 
-    def _read(self, descriptor: int) -> None:
-        splitter = LineSplitter()
-        while True:
-            try:
-                piece = os.read(descriptor, _READ_SIZE)
-            except OSError:  # a terminal that is gone
-                piece = b""
-            for event in splitter.split(piece) if piece else splitter.rest():
-                if not self.put_line(event):
-                    return
-            if not piece:
-                self.put_line(EndOfInput())
+    def _read(self, stream: BinaryIO) -> None:
+        for event in read_lines(stream):
+            if not self.put_line(event):
                 return
 
 
-class LineSplitter:
-    """Turns pieces of bytes into lines, never keeping more than one longest line."""
-
-    def __init__(self) -> None:
-        self._begun = b""
-        self._dropping = False
-
-    def split(self, piece: bytes) -> list[Event]:
-        """The lines that a further piece of the input completes."""
-        events: list[Event] = []
-        *complete, begun = piece.split(b"\n")
-        for line in complete:
-            events += self._end_line(self._begun + line)
-            self._begun = b""
-        self._begun += begun
-        if len(self._begun) > MAX_LINE:
-            self._dropping = True
-            self._begun = b""
-        return events
-
-    def rest(self) -> list[Event]:
-        """The last line, if the input ended without ending it."""
-        return self._end_line(self._begun) if self._begun or self._dropping else []
-
-    def _end_line(self, line: bytes) -> list[Event]:
-        if self._dropping or len(line) > MAX_LINE:
-            self._dropping = False
-            return [LineTooLong()]
-        return [Line(line.replace(b"\0", b" ").decode("utf-8", "replace").strip())]
+def read_lines(stream: BinaryIO) -> Iterator[InboxEvent]:
+    """The lines of a stream and its end; never keeps more than one longest line."""
+    is_end_of_long_line = False
+    while True:
+        try:
+            line = stream.readline(MAX_LINE + 1)
+        except OSError:  # a terminal that is gone
+            line = b""
+        is_part = len(line) > MAX_LINE and not line.endswith(b"\n")
+        if not is_part and (is_end_of_long_line or line):
+            yield (
+                LineTooLong()
+                if is_end_of_long_line
+                else InputLine(line.replace(b"\0", b" ").decode("utf-8", "replace").strip())
+            )
+        if not line:
+            yield EndOfInput()
+            return
+        is_end_of_long_line = is_part

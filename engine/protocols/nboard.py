@@ -14,8 +14,15 @@ from collections.abc import Callable, Sequence
 from elolab.engine.engine import SearchResult
 from elolab.engine.errors import UserError
 from elolab.engine.games.contract import Position
+from elolab.engine.protocols.engine_server import (
+    CommandError,
+    EngineServer,
+    SearchProgress,
+    SearchTask,
+    one_line,
+    read_count,
+)
 from elolab.engine.protocols.game_format import read_game, read_move, write_move
-from elolab.engine.protocols.session import CommandError, Progress, Session, Task, one_line, read_count
 from elolab.engine.protocols.turns import PASS, must_pass, play_in_turn
 from elolab.engine.search.records import MAX_LINES
 from elolab.engine.settings.limits import Limits
@@ -26,7 +33,7 @@ MAX_DEPTH = 120
 PASS_ANSWER = "=== PA"
 
 
-class NBoardSession(Session):
+class NBoardServer(EngineServer):
     """One conversation in the NBoard protocol."""
 
     def open(self) -> None:
@@ -58,13 +65,13 @@ class NBoardSession(Session):
         """A message for the user."""
         self.say(f"status {one_line(message)}")
 
-    def show(self, progress: Progress) -> None:
+    def show(self, progress: SearchProgress) -> None:
         """One line of an analysis: its moves without spaces, discs, the number of games of a book (none), depth."""
         if progress.moves:
             moves = "".join(write_move(move) for move in progress.moves)
             self.say(f"search {moves} {self._discs(progress.score)} 0 {progress.depth}")
 
-    def show_final(self, progress: Progress, *, is_new: bool) -> None:
+    def show_final(self, progress: SearchProgress, *, is_new: bool) -> None:
         """Show a line again only if it has changed since its last iteration."""
         if is_new:
             self.show(progress)
@@ -125,7 +132,7 @@ class NBoardSession(Session):
             return
         self._is_hint = is_hint
         self.say("status analysing" if is_hint else "status thinking")
-        self.start(Task(position, Limits(depth=self._depth), lines=min(lines, len(moves))))
+        self.start(SearchTask(position, Limits(depth=self._depth), lines=min(lines, len(moves))))
 
     def answer_nothing(self) -> None:
         """The search failed, and the status line says why; whoever waits for a move gets none."""

@@ -14,7 +14,7 @@ class OptionError(UserError):
 
 
 @dataclass(frozen=True)
-class Option:
+class EngineOption:
     """An option as the engine announces it."""
 
     name: str
@@ -50,19 +50,19 @@ class Option:
         raise OptionError(f"option {self.name} = {value!r}, expected a whole number from {self.low} to {self.high}")
 
 
-def parameter_option(row: Parameter, value: Value, name: str = "") -> Option:
+def parameter_option(row: Parameter, value: Value, name: str = "") -> EngineOption:
     """The option for a row of the table; ``value`` is its default here, ``name`` what the protocol calls it."""
     name = name or row.protocol_name
     if row.kind == "switch":
-        return Option(name, "check", "true" if value else "false")
+        return EngineOption(name, "check", "true" if value else "false")
     if row.kind == "choice":
-        return Option(name, "combo", format_value(value), choices=row.legal)
+        return EngineOption(name, "combo", format_value(value), choices=row.legal)
     if row.kind == "weights":
-        return Option(name, "string", format_value(value))
-    return Option(name, "spin", format_value(value), *row.legal)
+        return EngineOption(name, "string", format_value(value))
+    return EngineOption(name, "spin", format_value(value), *row.legal)
 
 
-def parameter_options(game: str, values: Mapping[str, Value], other_names: Mapping[str, str]) -> list[Option]:
+def parameter_options(game: str, values: Mapping[str, Value], other_names: Mapping[str, str]) -> list[EngineOption]:
     """One option for each parameter of a game; ``other_names`` are those by which the protocol knows some of them."""
     return [parameter_option(row, values[row.name], other_names.get(row.name, "")) for row in parameters_of(game)]
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from elolab.engine.engine import Clock, SearchResult
 from elolab.engine.errors import UserError
 from elolab.engine.games.contract import Position
-from elolab.engine.protocols.session import CommandError, Session, Task, read_count
+from elolab.engine.protocols.engine_server import CommandError, EngineServer, SearchTask, read_count
 from elolab.engine.settings.limits import Limits
 
 LEVEL_SECONDS = (0.1, 0.3, 1, 2, 5, 10, 20, 30, 60, 120)
@@ -31,7 +31,7 @@ MAX_BANNED = 128
 _NOTHING, _ANSWER, _HINT, _PONDER, _PONDER_HIT = "nothing", "answer", "hint", "ponder", "ponder hit"
 
 
-class QianhongSession(Session):
+class QianhongServer(EngineServer):
     """One conversation in Qianhong's protocol."""
 
     def open(self) -> None:
@@ -90,7 +90,7 @@ class QianhongSession(Session):
     # Commands.
 
     def _draw(self, words: Sequence[str]) -> None:
-        for row in self._board().text.split()[0].split("/"):
+        for row in self.board.text.split()[0].split("/"):
             self.say("".join("." * int(letter) if letter.isdigit() else letter for letter in row))
 
     def _set_level(self, words: Sequence[str]) -> None:
@@ -103,7 +103,7 @@ class QianhongSession(Session):
     def _set_board(self, words: Sequence[str]) -> None:
         self._begin_change()
         self.new_game()
-        before = self._board()
+        before = self.board
         try:
             self.set_position(" ".join(words), ())
         except UserError:
@@ -114,7 +114,7 @@ class QianhongSession(Session):
     def _play(self, words: Sequence[str]) -> None:
         self._refuse_while_thinking()
         move = self._read_move(" ".join(words))
-        position = self._board()
+        position = self.board
         is_hit = self._purpose == _PONDER and move == self._expected and not self._banned
         if not is_hit:
             position.code_of(move)  # refused before anything is given up
@@ -131,7 +131,7 @@ class QianhongSession(Session):
 
     def _take_loaded(self) -> None:
         self._begin_change()
-        trial = self._board().copy()
+        trial = self.board.copy()
         for move in self._collected:
             trial.push(self._read_move(move))
         self.keep_position(trial)
@@ -154,7 +154,7 @@ class QianhongSession(Session):
             self._purpose = _ANSWER
         else:
             self._drop_pondering()
-            self._start(_ANSWER, self._board())
+            self._start(_ANSWER, self.board)
 
     def _hint(self, words: Sequence[str]) -> None:
         self._refuse_while_thinking()
@@ -163,7 +163,7 @@ class QianhongSession(Session):
             self.say("ENDHINTS")
             return
         self._drop_pondering()
-        self._start(_HINT, self._board())
+        self._start(_HINT, self.board)
 
     def _undo(self, words: Sequence[str]) -> None:
         self._begin_change()
@@ -194,13 +194,9 @@ class QianhongSession(Session):
 
     # Positions and searches.
 
-    def _board(self) -> Position:
-        assert self.position is not None, "Qianhong's protocol always has a position"
-        return self.position
-
     def _read_move(self, text: str) -> str:
         """A move such as ``H2-E2`` in our notation; raises ``MoveError``."""
-        return self.game.read_moves(self._board(), [text], "0")[0]
+        return self.game.read_moves(self.board, [text], "0")[0]
 
     def _refuse_while_thinking(self) -> None:
         if self._purpose in (_ANSWER, _HINT):
@@ -232,13 +228,13 @@ class QianhongSession(Session):
         limits = Limits(clock_ms=total_ms, moves_per_control=LEVEL_MOVES)
         clock = Clock(total_ms, moves_to_go=LEVEL_MOVES, ponders=self._ponders)
         self._purpose = purpose
-        self.start(Task(position, limits, clock, allowed, ponders=purpose == _PONDER))
+        self.start(SearchTask(position, limits, clock, allowed, ponders=purpose == _PONDER))
 
     def _move(self, result: SearchResult) -> None:
         """Say the engine's move, play it, and ponder on the expected reply."""
         move = str(result.move)
         self.say(write_move(move))
-        position = self._board()
+        position = self.board
         position.push(move)
         self._banned = []
         if not self._ponders or self.is_ending or len(result.principal_variation) < 2:

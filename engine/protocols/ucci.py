@@ -23,32 +23,32 @@ from typing import ClassVar
 from elolab.engine.engine import Clock, SearchResult
 from elolab.engine.errors import UserError
 from elolab.engine.games.contract import MoveError
-from elolab.engine.protocols.options import Option, nearest_option
-from elolab.engine.protocols.session import (
+from elolab.engine.protocols.engine_server import (
+    MAX_TIME_MS,
     CommandError,
-    Progress,
-    Session,
-    Task,
+    EngineServer,
+    SearchProgress,
+    SearchTask,
     counters_text,
     one_line,
     read_count,
     split_position,
 )
+from elolab.engine.protocols.options import EngineOption, nearest_option
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import BY_NAME
 from elolab.engine.values import mate_distance
 
 RESIGN_PLIES = 10
-MAX_TIME_MS = 10**9
 
 SWITCHES = (
-    Option("usemillisec", "check", "false"),
-    Option("batch", "check", "false"),
-    Option("debug", "check", "false"),
-    Option("ponder", "check", "false"),
+    EngineOption("usemillisec", "check", "false"),
+    EngineOption("batch", "check", "false"),
+    EngineOption("debug", "check", "false"),
+    EngineOption("ponder", "check", "false"),
 )
-THREADS = Option("threads", "spin", "1", 1, 1)
-NEW_GAME = Option("newgame", "button")
+THREADS = EngineOption("threads", "spin", "1", 1, 1)
+NEW_GAME = EngineOption("newgame", "button")
 
 STANDARD_OPTIONS = {
     "usebook", "useegtb", "bookfiles", "egtbpaths", "evalapi", "idle", "promotion", "pruning", "knowledge",
@@ -63,7 +63,7 @@ MOVE_TIME = "movetime"
 """No word of the protocol's, but of many programs that speak UCI too; milliseconds, whatever ``usemillisec`` says."""
 
 
-class UcciSession(Session):
+class UcciServer(EngineServer):
     """One conversation in UCCI."""
 
     other_names: ClassVar = {"hash_mb": "hashsize"}
@@ -119,12 +119,12 @@ class UcciSession(Session):
         if self._booted:
             self.say(f"info message {one_line(message)}")
 
-    def show(self, progress: Progress) -> None:
+    def show(self, progress: SearchProgress) -> None:
         """Time and nodes, then depth, score and variation."""
         self._show_effort(progress)
         self._show_line(progress)
 
-    def show_final(self, progress: Progress, *, is_new: bool) -> None:
+    def show_final(self, progress: SearchProgress, *, is_new: bool) -> None:
         """All nodes, and the line if it is not the one shown last."""
         self._show_effort(progress)
         if is_new:
@@ -161,10 +161,10 @@ class UcciSession(Session):
         if self._switches["debug"]:
             self.warn(message)
 
-    def _show_effort(self, progress: Progress) -> None:
+    def _show_effort(self, progress: SearchProgress) -> None:
         self.say(f"info time {round(progress.time_ms)} nodes {progress.nodes}")
 
-    def _show_line(self, progress: Progress) -> None:
+    def _show_line(self, progress: SearchProgress) -> None:
         self.say(f"info depth {progress.depth} score {progress.score} pv {' '.join(progress.moves)}")
 
     def _introduce(self) -> None:
@@ -249,7 +249,7 @@ class UcciSession(Session):
             self.answer_nothing()
             return
         limits, clock = self._limits(found)
-        self.start(Task(position, limits, clock, tuple(allowed), ponders="ponder" in words))
+        self.start(SearchTask(position, limits, clock, tuple(allowed), ponders="ponder" in words))
 
     def _read_go(self, words: Sequence[str]) -> dict[str, int]:
         """The numbers after ``go`` by their names, times in milliseconds; raises ``CommandError``."""

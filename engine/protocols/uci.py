@@ -7,70 +7,56 @@ dialect count them from 0 to 9 and announce none. Which of the two the program s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar, TextIO
+from typing import ClassVar
 
 from elolab.engine.engine import Clock, SearchResult
 from elolab.engine.errors import UserError
-from elolab.engine.protocols.options import Option, OptionError, nearest_option
-from elolab.engine.protocols.session import (
+from elolab.engine.protocols.engine_server import (
+    MAX_TIME_MS,
     CommandError,
-    Progress,
-    Session,
-    Task,
+    EngineServer,
+    SearchProgress,
+    SearchTask,
     counters_text,
     one_line,
     read_count,
     split_position,
 )
-from elolab.engine.rules import Rules
+from elolab.engine.protocols.options import EngineOption, OptionError, nearest_option
 from elolab.engine.search.records import MAX_LINES
 from elolab.engine.settings.limits import Limits
-from elolab.engine.settings.parameters import Value
 from elolab.engine.values import mate_distance
 
-MAX_TIME_MS = 10**9
-
-THREADS = Option("Threads", "spin", "1", 1, 1)
-PONDER = Option("Ponder", "check", "false")
-LINES = Option("MultiPV", "spin", "1", 1, MAX_LINES)
-CLEAR = Option("Clear Hash", "button")
-VARIANT = Option("UCI_Variant", "combo", "xiangqi", choices=("xiangqi",))
+THREADS = EngineOption("Threads", "spin", "1", 1, 1)
+PONDER = EngineOption("Ponder", "check", "false")
+LINES = EngineOption("MultiPV", "spin", "1", 1, MAX_LINES)
+CLEAR = EngineOption("Clear Hash", "button")
+VARIANT = EngineOption("UCI_Variant", "combo", "xiangqi", choices=("xiangqi",))
 
 _NUMBERS = ("depth", "nodes", "movestogo")
 _TIMES = ("wtime", "btime", "winc", "binc", "movetime")
 _KEYWORDS = (*_NUMBERS, *_TIMES, "mate", "infinite", "ponder", "searchmoves")
 
 
-class UciSession(Session):
+class UciServer(EngineServer):
     """One conversation in UCI."""
 
     other_names: ClassVar = {"hash_mb": "Hash"}
+    first_rank: ClassVar[int] = 1
+    """Number of the lowest rank."""
 
-    def __init__(
-        self,
-        game: str,
-        overrides: Mapping[str, Value],
-        output: TextIO,
-        *,
-        rules: Rules | None = None,
-        title: str = "",
-        first_rank: int = 1,
-    ) -> None:
-        super().__init__(game, overrides, output, rules=rules, title=title)
-        self._first_rank = first_rank
+    def open(self) -> None:
+        """Write nothing before ``uci``."""
         self._lines = 1
         self._ponder_option = False
         self._debug = False
         self._is_warm = False
-
-    def open(self) -> None:
-        """Write nothing before ``uci``."""
         self.set_position(None, ())
 
     def handle(self, line: str) -> None:
         """One command; unknown words before it are skipped, as the specification asks."""
         words = line.split()
-        if self._first_rank == 0 and words[:1] in (["fen"], ["startpos"]):
+        if self.first_rank == 0 and words[:1] in (["fen"], ["startpos"]):
             words.insert(0, "position")  # the cyclone dialect may leave it out
         actions: dict[str, Callable[[Sequence[str]], None]] = {
             "uci": self._introduce, "debug": self._set_debug, "isready": self._get_ready, "setoption": self._set_option,
@@ -88,7 +74,7 @@ class UciSession(Session):
         """A message for the user."""
         self.say(f"info string {one_line(message)}")
 
-    def show(self, progress: Progress) -> None:
+    def show(self, progress: SearchProgress) -> None:
         """One ``info`` line with everything."""
         words = ["info", "depth", progress.depth, "seldepth", progress.deepest_ply]
         if self._lines > 1:
@@ -114,7 +100,7 @@ class UciSession(Session):
 
     def _write(self, move: str) -> str:
         """A move in the dialect's ranks."""
-        return f"{move[0]}{int(move[1]) + self._first_rank}{move[2]}{int(move[3]) + self._first_rank}"
+        return f"{move[0]}{int(move[1]) + self.first_rank}{move[2]}{int(move[3]) + self.first_rank}"
 
     def _attempt(self, action: Callable[[Sequence[str]], None], command: str, words: Sequence[str]) -> None:
         if self.is_searching and command in ("uci", "setoption", "ucinewgame", "position", "go"):
@@ -130,7 +116,7 @@ class UciSession(Session):
     def _introduce(self, words: Sequence[str]) -> None:
         self.say(f"id name {self.title}")
         self.say("id author elolab contributors")
-        standard = [THREADS, PONDER, LINES, CLEAR, *([VARIANT] if self._first_rank == 1 else [])]
+        standard = [THREADS, PONDER, LINES, CLEAR, *([VARIANT] if self.first_rank == 1 else [])]
         for option in (*standard, *self.parameter_options()):
             self.say(option.announcement(keyword=True))
         self.say("uciok")
@@ -159,7 +145,7 @@ class UciSession(Session):
             THREADS.read_number(value)
         elif wanted == CLEAR.name.lower():
             self.new_game()
-        elif wanted == VARIANT.name.lower() and self._first_rank == 1:
+        elif wanted == VARIANT.name.lower() and self.first_rank == 1:
             if value.lower() not in VARIANT.choices:
                 raise OptionError(f"option UCI_Variant = {value!r}, expected xiangqi")
         elif not self.set_parameter(name, value):
@@ -173,7 +159,7 @@ class UciSession(Session):
         previous, self.position = self.position, None
         text, moves = split_position(words)
         self.position = previous
-        self.set_position(text, moves, str(self._first_rank))
+        self.set_position(text, moves, str(self.first_rank))
 
     def _stop_search(self, words: Sequence[str]) -> None:
         if self.is_searching:
@@ -196,21 +182,19 @@ class UciSession(Session):
             return
         self.start(task)
 
-    def _read_go(self, words: Sequence[str]) -> Task:
+    def _read_go(self, words: Sequence[str]) -> SearchTask:
         """The search that ``go`` asks for; raises ``CommandError``."""
-        position = self.position
-        if position is None:
-            raise CommandError("there is no position to search")
+        position = self.board
         found, moves = self._read_limits(words)
         legal = set(position.legal_moves())
-        wanted = dict.fromkeys(self.game.read_moves(position, moves, str(self._first_rank)))
+        wanted = dict.fromkeys(self.game.read_moves(position, moves, str(self.first_rank)))
         allowed = [move for move in wanted if move in legal]
         if moves and not allowed:
             raise CommandError(f"searchmoves: none is legal here: {' '.join(moves)}")
         limits, clock = self._limits(found, position.side_to_move)
         ponders = "ponder" in words
         is_endless = not (limits.is_timed or limits.depth or limits.nodes)
-        return Task(
+        return SearchTask(
             position, limits, clock, tuple(allowed), min(self._lines, len(allowed or legal) or 1), ponders,
             until_stopped="infinite" in words or (is_endless and not ponders),
         )  # fmt: skip
@@ -245,19 +229,10 @@ class UciSession(Session):
         return Limits(depth, nodes, move_time, found[own], increment), clock
 
 
-class UciCycloneSession(UciSession):
+class UciCycloneServer(UciServer):
     """One conversation in the cyclone dialect of UCI: ranks from 0, and Xiangqi is the only game there is."""
 
-    def __init__(
-        self,
-        game: str,
-        overrides: Mapping[str, Value],
-        output: TextIO,
-        *,
-        rules: Rules | None = None,
-        title: str = "",
-    ) -> None:
-        super().__init__(game, overrides, output, rules=rules, title=title, first_rank=0)
+    first_rank = 0
 
 
 def format_score(score: int) -> str:

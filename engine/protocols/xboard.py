@@ -5,8 +5,8 @@ count from 0, as on all boards of ten ranks. It supports ``nps``, which counts t
 is a search of a thousand nodes. ``nps 0`` counts processor time. The thinking output shows processor time with either.
 ``new`` and ``nps -1`` end this.
 
-What the text leaves to the engine: a draw that is offered is accepted where the search's score is not above 0; the
-engine offers none itself, never resigns, and claims the result of a game that its rules hold to be over.
+What the text leaves to the engine: it accepts a draw where the search's score is not above 0. It offers none itself and
+never resigns. It claims the result of a game that is over by its rules.
 """
 
 from __future__ import annotations
@@ -19,8 +19,16 @@ from typing import ClassVar
 from elolab.engine.engine import Clock, SearchResult
 from elolab.engine.errors import UserError
 from elolab.engine.games.contract import MoveError, Position
-from elolab.engine.protocols.options import Option, OptionError, find_parameter, nearest_option
-from elolab.engine.protocols.session import CommandError, Progress, Session, Task, one_line, read_count
+from elolab.engine.protocols.engine_server import (
+    MAX_TIME_MS,
+    CommandError,
+    EngineServer,
+    SearchProgress,
+    SearchTask,
+    one_line,
+    read_count,
+)
+from elolab.engine.protocols.options import EngineOption, OptionError, find_parameter, nearest_option
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import BY_NAME
 from elolab.engine.values import mate_distance
@@ -33,7 +41,6 @@ MATE_SCORE = 100_000
 """A mate in n moves is written as this much plus n."""
 FIRST_CONTROL = (40, 5 * 60_000, 0)
 """Default time control: moves, milliseconds, increment."""
-MAX_TIME_MS = 10**9
 MAX_NODES_PER_SECOND = 10**9
 
 _IGNORED = {
@@ -44,7 +51,7 @@ _IGNORED = {
 _NOTHING, _ANSWER, _PONDER = "nothing", "answer", "ponder"
 
 
-class XboardSession(Session):
+class XboardServer(EngineServer):
     """One conversation in the xboard protocol."""
 
     other_names: ClassVar = {"hash_mb": "memory"}
@@ -55,7 +62,7 @@ class XboardSession(Session):
         self._plays: int | None = None
         """The side that the engine plays; ``None`` while it only watches."""
         self._shows = self._ponders = self._draw_offered = False
-        self._expected = ""
+        self.expected = ""
         """The expected move, while pondering."""
         self._depth: int | None = None
         self._control: tuple[int, int, int] | None = None
@@ -103,7 +110,7 @@ class XboardSession(Session):
         """A message for the user."""
         self.say(f"telluser {one_line(message)}")
 
-    def show(self, progress: Progress) -> None:
+    def show(self, progress: SearchProgress) -> None:
         """Depth, score, time in centiseconds, nodes and variation, if they are asked for."""
         if self._shows:
             time_ms = progress.time_ms
@@ -121,7 +128,7 @@ class XboardSession(Session):
             self.say("offer draw")
         self._draw_offered = False
         self.say(f"move {result.move}")
-        position = self._board()
+        position = self.board
         position.push(str(result.move))
         self._answer_pings()
         if not self._claim() and self._ponders and not self.is_ending and len(result.principal_variation) > 1:
@@ -148,7 +155,7 @@ class XboardSession(Session):
         self._drop()
         self._plays = None
         self.keep_position(self.game.position())
-        self.game.apply_rules(self._board().state, self._rules)
+        self.game.apply_rules(self.board.state, self._rules)
 
     def _new(self, words: Sequence[str]) -> None:
         """A new game, in which the engine plays the side that moves second."""
@@ -186,21 +193,21 @@ class XboardSession(Session):
         if self._purpose == _ANSWER:
             raise CommandError("the engine thinks already")
         self._drop()
-        self._plays = self._board().side_to_move
+        self._plays = self.board.side_to_move
         self._think_if_due()
 
     def _play_other(self, words: Sequence[str]) -> None:
         self._drop()
-        self._plays = 1 - self._board().side_to_move
+        self._plays = 1 - self.board.side_to_move
 
     def _take_move(self, words: Sequence[str]) -> None:
         """The opponent's move, or one of a game that is only watched."""
         if self._purpose == _ANSWER:
             raise MoveError("it is the engine's turn")
-        position = self._board()
+        position = self.board
         (move,) = self.game.read_moves(position, [" ".join(words).replace("-", "")], "0")
         position.code_of(move)  # refused before anything is given up
-        is_hit = self._purpose == _PONDER and move == self._expected
+        is_hit = self._purpose == _PONDER and move == self.expected
         if not is_hit:
             self._drop()
         position.push(move)
@@ -229,7 +236,7 @@ class XboardSession(Session):
 
     def _hint(self, words: Sequence[str]) -> None:
         if self._purpose == _PONDER:
-            self.say(f"Hint: {self._expected}")
+            self.say(f"Hint: {self.expected}")
 
     def _move_now(self, words: Sequence[str]) -> None:
         if self._purpose == _ANSWER:
@@ -314,10 +321,6 @@ class XboardSession(Session):
 
     # Searches.
 
-    def _board(self) -> Position:
-        assert self.position is not None, "there is always a position"
-        return self.position
-
     def _drop(self) -> None:
         """Abandon any search."""
         self.abandon()
@@ -326,23 +329,23 @@ class XboardSession(Session):
 
     def _claim(self) -> bool:
         """Send the result if the game is over; returns whether it is."""
-        ending = self._board().judge(self._rules)
+        ending = self.board.judge(self._rules)
         if ending is not None:
             self.say(f"{ending.result} {{{ending.reason.replace('_', ' ')}}}")
         return ending is not None
 
     def _think_if_due(self) -> None:
         """Search for a move if it is the engine's turn and the game goes on; claims the result of a finished game."""
-        position = self._board()
+        position = self.board
         if self._plays is not None and not self._claim() and self._plays == position.side_to_move:
             self._purpose = _ANSWER
             self._search_for(position, ponders=False)
 
     def _ponder_on(self, expected: str) -> None:
-        position = self._board().copy()
+        position = self.board.copy()
         position.push(expected)
         if position.judge(self._rules) is None:
-            self._expected, self._purpose = expected, _PONDER
+            self.expected, self._purpose = expected, _PONDER
             self._search_for(position, ponders=True)
 
     def _answer_hit(self, position: Position) -> None:
@@ -360,7 +363,7 @@ class XboardSession(Session):
     def _search_for(self, position: Position, *, ponders: bool) -> None:
         self._searched_under = limits, clock = self._limits()
         self._began_ns = time.process_time_ns()
-        self.start(Task(position, limits, clock, ponders=ponders))
+        self.start(SearchTask(position, limits, clock, ponders=ponders))
 
     def _limits(self) -> tuple[Limits, Clock | None]:
         """Limits and clocks of a search; a depth alone is the only limit if no time was ever set."""
@@ -375,7 +378,7 @@ class XboardSession(Session):
         moves, base_ms, increment_ms = self._control or FIRST_CONTROL
         own_ms, other_ms = self._clocks_ms
         remaining_ms = base_ms if own_ms is None else own_ms
-        position = self._board()
+        position = self.board
         began = (position.side_to_move + position.ply) % 2 == self._plays
         made = (position.ply + began) // 2
         limits = Limits(
@@ -394,7 +397,7 @@ def format_score(score: int) -> int:
     return MATE_SCORE + (plies + 1) // 2 if plies > 0 else -MATE_SCORE - (-plies // 2)
 
 
-def format_option(option: Option) -> str:
+def format_option(option: EngineOption) -> str:
     """An option as the feature ``option`` announces it."""
     if option.kind == "check":
         return f"{option.name} -check {int(option.default == 'true')}"

@@ -234,7 +234,7 @@ def granted_nodes(search):
 def is_pondering(search, parameters):
     """Whether the opponent has not moved yet, so that no clock limit applies.
 
-    Processes a ponder hit (sets ``uncounted_ns`` or checks the soft limit) and a miss (sets ``stopped``).
+    A ponder hit sets ``uncounted_ns`` or checks the soft limit; a miss sets ``stopped``.
     """
     if not awaits_ponder_hit(search):
         return False

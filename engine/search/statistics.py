@@ -167,7 +167,7 @@ def sample_nodes(search):
 
 @jit
 def sample_word(search, number, word):
-    """One word of a sample: remaining depth (word 0), beta (1), number of moves from the root (2), moves (from 3)."""
+    """Word 0 of a sample is the remaining depth, 1 beta, 2 the number of moves from the root; the moves follow."""
     return _read(search, _SAMPLES + number * _SAMPLE_WORDS + word)
 
 

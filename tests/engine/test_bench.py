@@ -122,7 +122,7 @@ def test_what_acts_on_a_clock_is_exercised_on_one(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(bench, "CLOCKED", dict(others))
     monkeypatch.setattr(bench, "VARIANTS", dict(bench.VARIANTS))
     known = set(bench.VARIANTS)
-    bench._add_derived_variants()
+    bench.add_derived_variants()
     limits = bench.DERIVED_LIMITS
     derived = {name: entry for name, entry in bench.CLOCKED.items() if name not in others}
     assert set(bench.VARIANTS) == known

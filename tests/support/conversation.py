@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TextIO
 
-from elolab.engine.protocols.session import Session
+from elolab.engine.protocols.engine_server import EngineServer
 
 TRANSCRIPTS = Path(__file__).parents[1] / "data" / "transcripts"
 PATIENCE_S = 120
@@ -46,7 +46,7 @@ class Listener:
 class Conversation:
     """A session that runs in a thread; leave it with ``close``."""
 
-    def __init__(self, make: Callable[[TextIO], Session]) -> None:
+    def __init__(self, make: Callable[[TextIO], EngineServer]) -> None:
         self.listener = Listener()
         self.session = make(self.listener)  # type: ignore[arg-type]
         self.error: BaseException | None = None
@@ -102,7 +102,7 @@ class Conversation:
         return rest
 
 
-def play_transcript(path: Path, make: Callable[[TextIO], Session]) -> None:
+def play_transcript(path: Path, make: Callable[[TextIO], EngineServer]) -> None:
     """Hold the dialogue of a file; raises ``AssertionError`` with the file's line where it goes otherwise."""
     conversation = Conversation(make)
     known: dict[str, str] = {}

@@ -7,20 +7,22 @@ the piles modulo 4 do not xor to zero.
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from elolab.engine.compiled.kernel import implement, jit, new_record
+from elolab.engine.compiled.kernel import jit, new_record
 from elolab.engine.games.contract import (
     PATH_OPEN,
     BenchPosition,
     Game,
     MoveError,
+    Position,
     PositionError,
-    check_contract,
     encode_verdict,
+    register_game,
 )
 from elolab.engine.rules import Rules
 from elolab.engine.search.driver import think
@@ -281,20 +283,6 @@ def think_both(one, one_search, one_parameters, other, other_search, other_param
     return first * 100_000 + second
 
 
-KERNELS: dict[str, Any] = {
-    function.__name__: function
-    for function in (
-        generate, generate_noisy, make, key_after, key_is_quick, unmake, make_null, unmake_null, in_check, gives_check,
-        final_score, evaluate, prepare, is_quiet, capture_order, capture_gain, loses_material, history_piece,
-        path_verdict, repetition_key, judge, null_move_allowed, is_pass, plies_left, solvable, solve, best_line,
-        material, piece_count, past_move, position_key, perft,
-    )
-}  # fmt: skip
-
-check_contract(KERNELS, "takeaway")
-implement("takeaway", **KERNELS)
-
-
 class TakeAway(Game):
     """The game as tests see it; positions are ``3-4-5 w``, moves ``b2`` (two stones from the second pile)."""
 
@@ -305,7 +293,7 @@ class TakeAway(Game):
     default_suite = "takeaway"
     max_game_plies = 64
     state_dtype = STATE_DTYPE
-    kernels = SimpleNamespace(**KERNELS)
+    kernels = register_game("takeaway", sys.modules[__name__])
     bench_positions = (BenchPosition("3-4-5 w", 8),)
 
     def parse_state(self, text: str) -> Any:
@@ -332,6 +320,14 @@ class TakeAway(Game):
         if not code & 3 > 0:
             raise MoveError(f"no move {code}")
         return "abc"[(code & 3) - 1] + str(code >> 2)
+
+    def read_moves(self, position: Position, moves: Sequence[str], ranks: str) -> list[str]:
+        """The moves as they are."""
+        return list(moves)
+
+    def describe(self, position: Position) -> str:
+        """The position's text."""
+        return position.text
 
     def apply_rules(self, state: Any, rules: Rules) -> None:
         """No rule of the arbiter applies."""

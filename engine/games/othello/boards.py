@@ -55,10 +55,10 @@ RAYS = np.array(
 
 
 @jit_inlined
-def _runs(start, between, shift, double):
-    """Contiguous squares of ``between`` (up to six) beside ``start`` on one line: (upward, downward)."""
-    up = between & (start << shift)
-    down = between & (start >> shift)
+def _reached(own, between, shift, double):
+    """Squares just beyond runs of ``between`` (up to six) that begin beside ``own`` discs, both ways along a line."""
+    up = between & (own << shift)
+    down = between & (own >> shift)
     up |= between & (up << shift)
     down |= between & (down >> shift)
     pairs_up = between & (between << shift)
@@ -67,13 +67,6 @@ def _runs(start, between, shift, double):
     down |= pairs_down & (down >> double)
     up |= pairs_up & (up << double)
     down |= pairs_down & (down >> double)
-    return up, down
-
-
-@jit_inlined
-def _reached(own, between, shift, double):
-    """Squares just beyond runs of ``between`` that begin beside ``own`` discs, in both directions of one line."""
-    up, down = _runs(own, between, shift, double)
     return (up << shift) | (down >> shift)
 
 
@@ -113,28 +106,6 @@ def flips(own, other, square):
     turned |= _flips_downward(own, other, RAYS[row, np.uint64(6)])
     turned |= _flips_downward(own, other, RAYS[row, np.uint64(7)])
     return turned
-
-
-@jit_inlined
-def _flips_along_line(own, between, placed, shift, double):
-    """Runs of ``between`` that connect ``placed`` to an own disc, in both directions of one line."""
-    up, down = _runs(placed, between, shift, double)
-    closed_up = up if own & (up << shift) != NONE else NONE
-    closed_down = down if own & (down >> shift) != NONE else NONE
-    return closed_up | closed_down
-
-
-@jit_inlined
-def flips_of_bit(own, other, placed):
-    """Like ``flips``, but ``placed`` is a bit and no table is read, so that loops over many boards are vectorized.
-
-    For a single board ``flips`` is faster.
-    """
-    inner = other & _INNER_FILES
-    turned = _flips_along_line(own, inner, placed, _ACROSS, _ACROSS_2)
-    turned |= _flips_along_line(own, other, placed, _ALONG, _ALONG_2)
-    turned |= _flips_along_line(own, inner, placed, _RISING, _RISING_2)
-    return turned | _flips_along_line(own, inner, placed, _FALLING, _FALLING_2)
 
 
 @jit

@@ -39,9 +39,9 @@ def read_move(word: str) -> str:
     return move
 
 
-def read_moves(words: Sequence[str]) -> list[str]:
-    """Moves in standard spelling; raises ``MoveError``."""
-    return [read_move(word) for word in words]
+def read_moves(position: Any, moves: Sequence[str], ranks: str) -> list[str]:
+    """Moves in standard spelling, from any usual one; raises ``MoveError``."""
+    return [read_move(word) for word in moves]
 
 
 def parse_position(text: str) -> Any:

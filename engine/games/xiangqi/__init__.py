@@ -2,56 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from types import SimpleNamespace
 from typing import Any
 
-from elolab.engine.compiled.kernel import implement
-from elolab.engine.games.contract import BenchPosition, EvaluationFitting, Game, Position, check_contract
-from elolab.engine.games.xiangqi import evaluation, moves, notation, position, retracing, rules
+from elolab.engine.games.contract import BenchPosition, EvaluationFitting, Game, Position, register_game
+from elolab.engine.games.xiangqi import distances, evaluation, moves, notation, position, rules
 from elolab.engine.rules import REPETITION_RULES, Rules
 from elolab.engine.values import MAX_GAME_PLIES, MAX_PLY
 
 USUAL_MOVE_LIMIT = 100
 """Plies without a capture, checks included, after which many programs (such as ElephantEye) call a game drawn."""
-
-KERNELS: dict[str, Any] = {
-    "generate": moves.generate,
-    "generate_noisy": moves.generate_noisy,
-    "make": position.make,
-    "key_after": position.key_after,
-    "key_is_quick": position.key_is_quick,
-    "unmake": position.unmake,
-    "make_null": position.make_null,
-    "unmake_null": position.unmake_null,
-    "in_check": moves.in_check,
-    "gives_check": moves.gives_check,
-    "perft": moves.perft,
-    "final_score": rules.final_score,
-    "path_verdict": rules.path_verdict,
-    "repetition_key": rules.repetition_key,
-    "judge": rules.judge,
-    "null_move_allowed": rules.null_move_allowed,
-    "is_pass": rules.is_pass,
-    "plies_left": rules.plies_left,
-    "solvable": rules.solvable,
-    "solve": rules.solve,
-    "best_line": rules.best_line,
-    "evaluate": evaluation.evaluate,
-    "prepare": evaluation.prepare,
-    "is_quiet": evaluation.is_quiet,
-    "capture_order": evaluation.capture_order,
-    "capture_gain": evaluation.capture_gain,
-    "loses_material": evaluation.loses_material,
-    "history_piece": evaluation.history_piece,
-    "material": evaluation.material,
-    "piece_count": evaluation.piece_count,
-    "past_move": position.past_move,
-    "position_key": position.position_key,
-}
-
-check_contract(KERNELS, "xiangqi")
-implement("xiangqi", **KERNELS)
 
 
 class Xiangqi(Game):
@@ -65,8 +24,9 @@ class Xiangqi(Game):
     odds_scale = 450.0
     max_game_plies = MAX_GAME_PLIES - MAX_PLY - 2
     move_notations = ("iccs", "wxf", "chinese", "traditional")
+    notation = notation
     state_dtype = position.STATE_DTYPE
-    kernels = SimpleNamespace(**KERNELS)
+    kernels = register_game("xiangqi", evaluation, moves, position, rules)
     bench_positions = (
         BenchPosition(notation.START, 9),
         BenchPosition("r1bakab1r/9/1cn2cn2/p1p1p1p1p/9/2P6/P3P1P1P/1C2C1N2/9/RNBAKABR1 w - - 0 5", 9),
@@ -87,24 +47,6 @@ class Xiangqi(Game):
         from elolab.engine.games.xiangqi.fitting import XiangqiFitting
 
         return XiangqiFitting()
-
-    def parse_state(self, text: str) -> Any:
-        """A state from a FEN, with the default rules; raises ``PositionError``."""
-        state = notation.parse_position(text)
-        self.apply_rules(state, Rules())
-        return state
-
-    def format_state(self, state: Any) -> str:
-        """The canonical FEN of a state."""
-        return notation.format_position(state)
-
-    def format_move(self, code: int) -> str:
-        """ICCS coordinates of a move."""
-        return notation.format_move(code)
-
-    def read_moves(self, position: Position, moves: Sequence[str], ranks: str) -> list[str]:
-        """Coordinates with ranks 0-9; raises ``MoveError``."""
-        return notation.read_moves(position, moves, ranks)
 
     def apply_rules(self, state: Any, rules: Rules) -> None:
         """Write the rules into a state, in place."""
@@ -131,13 +73,9 @@ class Xiangqi(Game):
         ending = position.copy().judge(Rules(repetition="draw"))
         return ending is not None and ending.result == "1/2-1/2"
 
-    def moves_to(self, text: str) -> tuple[str, ...] | None:
-        """Moves from the start to a position; see ``retracing.moves_to``."""
-        return retracing.moves_to(text)
-
-    def describe(self, position: Position) -> str:
-        """The board as text, Red below."""
-        return notation.draw(position.state)
+    def moves_missing(self, state: Any, target: Any) -> int | None:
+        """Fewest plies from a state to a target; see ``distances.moves_missing``."""
+        return distances.moves_missing(state, target)
 
 
 GAME = Xiangqi()

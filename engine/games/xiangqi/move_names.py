@@ -16,10 +16,15 @@ four, five pawns        ``13=4`` ... ``53=4``      一兵平四 ... 五兵平四
 pawns on two files      ``13=4 23=4``, ``17=6``    前三平四 后三平四, 前七平六       [WXF18], [CXA]
 ======================  =========================  ================================  ====================
 
-Also read, if it names exactly one legal move: ``+R=4`` for ``R+=4``; ``.`` for ``=``; N, B, G, S for H, E, K, P; the
-older forms of tandem pawns [WXF82] ``P+=4 P3=4 P-=4`` (three), ``++=4 P+=4 P3=4 P-=4 --=4`` (four, five) and
-``3+=4 33=4 3-=4`` (two files); ``Pa=4`` to ``Pe=4`` and 一兵 to 五兵, which count the pawns of all such files from the
-right, front to rear [XQB]; 前兵三平四; the file of one of two tandem pieces (``R3=4``) where only one can so move.
+Other forms are read if they name exactly one legal move:
+
+- ``+R=4`` for ``R+=4``; ``.`` for ``=``; N, B, G, S for H, E, K, P;
+- the older forms of tandem pawns [WXF82]: ``P+=4 P3=4 P-=4`` for three, ``++=4 P+=4 P3=4 P-=4 --=4`` for four or five,
+  ``3+=4 33=4 3-=4`` on two files;
+- ``Pa=4`` to ``Pe=4`` and 一兵 to 五兵, which count the pawns of all such files from the right, front to rear [XQB];
+- 前兵三平四;
+- the file of one of two tandem pieces (``R3=4``) where only one of them can move like that.
+
 Where an older form reads as one that is written here (``33=4``: the third pawn from the front, formerly the middle
 one), the newer meaning is tried first.
 

@@ -7,12 +7,12 @@ the ``fold``-th occurrence of a position over the moves since its first counted 
 2. else a side that on every one of its moves chased the same piece loses, if the other did not; if both did, a draw;
 3. else a draw.
 
-A move *chases* a piece if after it a rook, horse or cannon could legally capture that piece, the attack is new (it was
-made by the piece that moved, and for a rook or cannon not merely along the line of attack; or by a piece that did not
-attack it before, where an attack that only waited for its general to leave a check is no new one), and the piece is
-unprotected: no legal recapture. A horse or cannon attacking a rook counts even if the rook is protected. Generals, and
-pawns that have not crossed the river, cannot be chased; an attack on a piece of the same type that could itself legally
-capture the attacker is an offer to exchange, not a chase.
+A move *chases* a piece if after it a rook, horse or cannon could legally capture that piece, the attack is new, and the
+piece is unprotected, with no legal recapture. An attack is new in two cases. Either the piece that moved makes it, and
+a rook or cannon did not merely move along the line of attack; or a piece makes it that did not attack before. An attack
+that only waited for its general to leave a check is not new. A horse or cannon attacking a rook counts even if the rook
+is protected. Generals, and pawns that have not crossed the river, cannot be chased. An attack on a piece of the same
+type that could itself legally capture the attacker is an offer to exchange, not a chase.
 """
 
 from __future__ import annotations

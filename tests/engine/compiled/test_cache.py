@@ -26,7 +26,7 @@ TIMEOUT_SECONDS = 300
 @pytest.fixture
 def files(tmp_path: Path) -> CodeFiles:
     """Those of a function, with code under ``KEY``."""
-    cache._say_damaged.cache_clear()
+    cache.report_damaged.cache_clear()
     kept = CodeFiles(str(tmp_path), "module.function-7.py311", STAMP)
     kept.save(KEY, DATA)
     return kept

@@ -75,9 +75,9 @@ def test_code_that_could_not_be_kept_is_no_success(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(compilation, "compile_game", lambda name: None)
-    assert compilation._compile_quietly("xiangqi") == []
+    assert compilation.compile_quietly("xiangqi") == []
     monkeypatch.setattr(compilation, "REASONS_NOT_KEPT", ["File too large"])
-    assert compilation._compile_quietly("xiangqi") == ["File too large"]
+    assert compilation.compile_quietly("xiangqi") == ["File too large"]
     for reasons, code in (([], 0), (["File too large"], 1)):
         monkeypatch.setattr(compilation, "compile_games", lambda games, found=reasons: found)
         assert command_line.main(["compile"]) == code

@@ -10,6 +10,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numba
 import numpy as np
@@ -21,7 +22,7 @@ from numba.core.types.npytypes import Record
 from elolab.engine.compiled import cache, identity, kernel, sources
 from elolab.engine.compiled.kernel import jit, lowest_bit, new_record, popcount, sum_of_products
 from elolab.engine.errors import UserError
-from elolab.engine.games.contract import COMPILED_CONTRACT, MOVE_LISTS_DTYPE, check_contract
+from elolab.engine.games.contract import COMPILED_CONTRACT, MOVE_LISTS_DTYPE, register_game
 from elolab.engine.games.xiangqi.position import STATE_DTYPE
 from elolab.engine.play import CLOCKS_DTYPE, GAME_DTYPE, TRACKER_DTYPE
 from elolab.engine.rules import ADJUDICATION_DTYPE
@@ -129,8 +130,9 @@ def test_rule_1_no_record_begins_like_another() -> None:
 
 
 def test_a_game_that_lacks_a_function_is_refused() -> None:
+    lacking = SimpleNamespace(**{name: None for name in COMPILED_CONTRACT if name != "make_null"})
     with pytest.raises(TypeError, match="lacks make_null"):
-        check_contract({name: None for name in COMPILED_CONTRACT if name != "make_null"}, "half a game")
+        register_game("half a game", lacking)
 
 
 # Rule 2: the cache directory follows the sources.
@@ -172,7 +174,7 @@ def test_the_cache_lies_in_the_user_s_folder(
         monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     else:
         monkeypatch.setenv("XDG_CACHE_HOME", variable and str(tmp_path / variable))
-    assert cache._default_cache_base() == tmp_path / base / "elolab"
+    assert cache.default_cache_base() == tmp_path / base / "elolab"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have other folders")
@@ -187,7 +189,7 @@ def test_without_a_home_the_cache_lies_in_a_folder_for_passing_things(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(numba.config, "CACHE_DIR", "")
     monkeypatch.setattr(Path, "home", no_home)
-    directory = cache._prepare_cache()
+    directory = cache.prepare_cache()
     own = tmp_path / f"elolab-{os.getuid()}"
     assert directory == own / f"kernels-{sources.cache_key()}"
     assert str(directory) == numba.config.CACHE_DIR
@@ -201,19 +203,19 @@ def test_what_others_may_have_put_there_is_not_run(tmp_path: Path, monkeypatch: 
     theirs.mkdir(mode=0o700)
     own.symlink_to(theirs)
     with pytest.raises(UserError, match=r"others can write there.*set XDG_CACHE_HOME"):
-        cache._own_temporary_directory()
+        cache.own_temporary_directory()
     own.unlink()
     own.mkdir()
     own.chmod(0o777)
     with pytest.raises(UserError, match="others can write there"):
-        cache._own_temporary_directory()
+        cache.own_temporary_directory()
     own.chmod(0o700)
-    assert cache._own_temporary_directory() == own
+    assert cache.own_temporary_directory() == own
     another = os.getuid() + 1
     monkeypatch.setattr(os, "getuid", lambda: another)
     own.rename(tmp_path / f"elolab-{another}")
     with pytest.raises(UserError, match="others can write there"):
-        cache._own_temporary_directory()
+        cache.own_temporary_directory()
 
 
 def test_rule_2_numba_writes_where_the_key_says() -> None:
@@ -427,7 +429,7 @@ def test_rule_10_no_kernel_source_has_a_float() -> None:
 def test_a_disk_too_full_for_compiled_code_is_said_once_and_holds_nothing_up(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    cache._say_not_kept.cache_clear()
+    cache.report_not_kept.cache_clear()
     monkeypatch.setattr(cache, "REASONS_NOT_KEPT", [])
 
     def full(descriptor: int) -> None:

@@ -91,10 +91,10 @@ def test_another_numba_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None
     replaced = linking.JITCPUCodegen._library_class
     for version, reason in (("0.69.0", "version"), ("0.68.1", "already replaced")):
         monkeypatch.setattr(linking.numba, "__version__", version)
-        assert not linking._prepare(), reason
+        assert not linking.patch_numba(), reason
     monkeypatch.setattr(linking.JITCPUCodegen, "_library_class", linking.JITCodeLibrary)
     monkeypatch.delattr(linking.JITCPUCodegen, "set_env")
-    assert not linking._prepare()
+    assert not linking.patch_numba()
     assert linking.JITCPUCodegen._library_class is linking.JITCodeLibrary is not replaced
 
 
@@ -109,6 +109,6 @@ def test_flags_have_the_values_that_numba_gives_them() -> None:
 
 def test_compiling_leaves_garbage_collection_as_it_was() -> None:
     before = gc.get_threshold()
-    with linking._rare_garbage_collection():
+    with linking.rare_garbage_collection():
         assert gc.get_threshold()[0] > before[0]
     assert gc.get_threshold() == before

@@ -24,7 +24,6 @@ from elolab.engine.games.contract import MoveError, Position, PositionError
 from elolab.engine.games.othello.boards import (
     edge_stable_discs,
     flips,
-    flips_of_bit,
     legal_squares,
     neighbours,
     stable_discs,
@@ -219,7 +218,6 @@ def test_flips_and_moves_on_any_board_whatever() -> None:
         for square in set(range(64)) - set(squares):
             turned = int(bits(slow_flips(own, other, square)))
             assert int(flips(bits(own), bits(other), square)) == turned
-            assert int(flips_of_bit(bits(own), bits(other), bits({square}))) == turned
         beside = {
             8 * rank + file
             for square in own
@@ -652,7 +650,7 @@ def test_windows_of_the_solver_are_bounds() -> None:
     """Any window whatever: within it the value, beyond it a bound on the right side of it."""
     engine = Engine("othello", {"endgame_empties": 60, "hash_mb": 0})
     engine.search(GAME.position(text_of(ENDGAMES[0])), Limits(depth=1))
-    memory = engine._memory
+    memory = engine.memory
     assert memory is not None
     memory.search.node_limit = NO_LIMIT
     for case in ENDGAMES[:6]:

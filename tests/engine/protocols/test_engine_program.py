@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
@@ -22,10 +23,10 @@ from elolab.arena.records import GameJob, Opening, Pairing, PlayerSpec
 from elolab.command_line import main
 from elolab.engine.engine import Clock, Engine, StopFlag
 from elolab.engine.games import GAMES, game_named
-from elolab.engine.protocols import SESSIONS, sessions_for
-from elolab.engine.protocols.inbox import MAX_LINE, Line, LineSplitter, LineTooLong
-from elolab.engine.protocols.session import Session
-from elolab.engine.protocols.ucci import UcciSession
+from elolab.engine.protocols import SERVED_PROTOCOLS, protocols_for
+from elolab.engine.protocols.engine_server import EngineServer
+from elolab.engine.protocols.inbox import MAX_LINE, EndOfInput, InputLine, LineTooLong, read_lines
+from elolab.engine.protocols.ucci import UcciServer
 from elolab.engine.rules import Adjudication, Rules
 from elolab.engine.search.reports import ReportBoard
 from elolab.engine.settings.limits import Limits
@@ -77,28 +78,30 @@ MANNERS = {
 # Lines from bytes
 
 
-@given(st.lists(st.binary(max_size=40), max_size=8))
-def test_lines_do_not_depend_on_how_the_bytes_arrive(pieces: list[bytes]) -> None:
-    splitter = LineSplitter()
-    events = [event for piece in pieces for event in splitter.split(piece)] + splitter.rest()
-    whole = LineSplitter()
-    assert events == whole.split(b"".join(pieces)) + whole.rest()
-    assert all(isinstance(event, Line) and "\0" not in event.text and "\n" not in event.text for event in events)
-
-
 def test_a_huge_line_costs_no_memory_and_only_itself() -> None:
-    splitter = LineSplitter()
-    events = []
-    for _ in range(100):
-        events += splitter.split(b"x" * MAX_LINE)
-        assert len(splitter._begun) <= MAX_LINE
-    assert events == []
-    assert splitter.split(b"\nisready\r\nhalf") == [LineTooLong(), Line("isready")]
-    assert splitter.rest() == [Line("half")]
+    class Counted(io.BytesIO):
+        most = 0
+
+        def readline(self, size: int | None = -1, /) -> bytes:
+            line = super().readline(size)
+            self.most = max(self.most, len(line))
+            return line
+
+    stream = Counted(b"x" * 100 * MAX_LINE + b"\nisready\r\nhalf")
+    assert list(read_lines(stream)) == [LineTooLong(), InputLine("isready"), InputLine("half"), EndOfInput()]
+    assert stream.most == MAX_LINE + 1
+
+
+@pytest.mark.parametrize(("surplus", "event"), [(0, InputLine), (1, LineTooLong)])
+@pytest.mark.parametrize("end", [b"\n", b""])
+def test_the_longest_line(surplus: int, event: type, end: bytes) -> None:
+    first, last = read_lines(io.BytesIO(b"x" * (MAX_LINE + surplus) + end))
+    assert isinstance(first, event)
+    assert last == EndOfInput()
 
 
 def test_what_is_not_utf8_and_nul_become_harmless() -> None:
-    assert LineSplitter().split(b"go\0depth \xff\xfe\n") == [Line("go depth \ufffd\ufffd")]
+    assert next(read_lines(io.BytesIO(b"go\0depth \xff\xfe\n"))) == InputLine("go depth \ufffd\ufffd")
 
 
 # Garbage
@@ -124,19 +127,19 @@ LINES = st.one_of(
 
 
 def test_every_protocol_has_its_manners_and_a_game() -> None:
-    assert set(MANNERS) == set(SESSIONS)
-    for entry in SESSIONS.values():
-        assert issubclass(entry.load(), Session)
+    assert set(MANNERS) == set(SERVED_PROTOCOLS)
+    for entry in SERVED_PROTOCOLS.values():
+        assert issubclass(entry.load(), EngineServer)
         assert set(entry.games) <= set(GAMES)
-    assert [entry.name for entry in sessions_for("xiangqi")] == ["ucci", "uci", "ucicyclone", "xboard", "qianhong"]
-    assert sessions_for("draughts") == []
+    assert [entry.name for entry in protocols_for("xiangqi")] == ["ucci", "uci", "ucicyclone", "xboard", "qianhong"]
+    assert protocols_for("draughts") == []
 
 
 @pytest.mark.parametrize("protocol", MANNERS)
 @given(lines=st.lists(LINES, max_size=25), half=st.binary(max_size=10))
 @settings(max_examples=20)
 def test_no_input_ends_it_early_or_keeps_it_from_ending(protocol: str, lines: list[bytes], half: bytes) -> None:
-    manner, entry = MANNERS[protocol], SESSIONS[protocol]
+    manner, entry = MANNERS[protocol], SERVED_PROTOCOLS[protocol]
     conversation = Conversation(lambda output: entry.load()(entry.games[0], {"hash_mb": 1}, output))
     conversation.say(manner.beginning)
     conversation.say_bytes(b"".join(lines))
@@ -162,14 +165,14 @@ def test_no_input_ends_it_early_or_keeps_it_from_ending(protocol: str, lines: li
     ],
 )
 def test_the_memory_of_the_next_search_is_there_once_it_is_ready(protocol: str, lines: str, answer: str) -> None:
-    entry = SESSIONS[protocol]
+    entry = SERVED_PROTOCOLS[protocol]
     takes_size = "64" in lines
     conversation = Conversation(
         lambda output: entry.load()(entry.games[0], {"hash_mb": 1 if takes_size else 64}, output)
     )
     conversation.say(lines)
     conversation.hear_until(answer)
-    table = conversation.session.engine._memory.table  # type: ignore[union-attr]
+    table = conversation.session.engine.memory.table  # type: ignore[union-attr]
     assert table.nbytes == 64 << 20
     assert resident_share(table) == 1
     conversation.close()
@@ -177,7 +180,7 @@ def test_the_memory_of_the_next_search_is_there_once_it_is_ready(protocol: str, 
 
 @pytest.mark.parametrize("protocol", MANNERS)
 def test_it_stops_searching_when_nobody_listens(protocol: str) -> None:
-    manner, entry = MANNERS[protocol], SESSIONS[protocol]
+    manner, entry = MANNERS[protocol], SERVED_PROTOCOLS[protocol]
     conversation = Conversation(lambda output: entry.load()(entry.games[0], {}, output))
     conversation.say(manner.patient)
     conversation.hear_until(manner.answer)
@@ -192,7 +195,7 @@ def test_an_error_of_the_search_is_told_and_answered(monkeypatch: pytest.MonkeyP
     def fail(*_: object, **__: object) -> None:
         raise MemoryError
 
-    conversation = Conversation(lambda output: UcciSession("xiangqi", {}, output))
+    conversation = Conversation(lambda output: UcciServer("xiangqi", {}, output))
     conversation.say("ucci")
     conversation.hear_until("ucciok")
     monkeypatch.setattr(Engine, "search", fail)
@@ -245,8 +248,8 @@ def ponder(elapsed: str, nodes_before_hit: int) -> tuple[int, int]:
         assert search.is_alive(), "a clock ended the search before the ponder hit"
     flag.clear()
     search.join()
-    assert engine._memory is not None
-    return int(engine._memory.search.uncounted_ns) // 1000, found[0].nodes
+    assert engine.memory is not None
+    return int(engine.memory.search.uncounted_ns) // 1000, found[0].nodes
 
 
 def test_no_clock_runs_before_the_ponder_hit_and_all_of_it_after() -> None:
@@ -273,8 +276,8 @@ def test_who_ponders_may_spend_more(ponders: bool, factor: int) -> None:
     engine = Engine("xiangqi", {"ponder_time_factor": 1250, "time_soft_factor": 500, "hash_mb": 1})
     clock = Clock(20_000, ponders=ponders)
     engine.search(game_named("xiangqi").position(), Limits(depth=1, clock_ms=20_000), clock)
-    assert engine._memory is not None
-    assert int(engine._memory.search.soft_ns) == 1_000_000_000 * factor // 1000 // 2
+    assert engine.memory is not None
+    assert int(engine.memory.search.soft_ns) == 1_000_000_000 * factor // 1000 // 2
 
 
 # The program
@@ -329,7 +332,7 @@ def test_a_file_of_commands_is_worked_off() -> None:
 
 @pytest.mark.parametrize("protocol", MANNERS)
 def test_it_ends_with_its_input(protocol: str, run_here: Run) -> None:
-    words = ["--protocol", protocol, "--game", SESSIONS[protocol].games[0]]
+    words = ["--protocol", protocol, "--game", SERVED_PROTOCOLS[protocol].games[0]]
     code, lines, complaints = run_here(words, b"\xff\0garbage")
     assert (code, complaints) == (0, [])
     refusals = {

@@ -9,14 +9,14 @@ from typing import TextIO
 import pytest
 
 from elolab.engine.engine import Clock, Engine
-from elolab.engine.protocols.gtp import DEFAULT_LIMITS, GtpSession, Timer
-from elolab.engine.protocols.session import Task
+from elolab.engine.protocols.engine_server import SearchTask
+from elolab.engine.protocols.gtp import DEFAULT_LIMITS, GtpServer, Timer
 from elolab.engine.settings.limits import Limits
 from tests.support.conversation import TRANSCRIPTS, Conversation, Listener, play_transcript
 
 
-def make(output: TextIO) -> GtpSession:
-    return GtpSession("othello", {}, output)
+def make(output: TextIO) -> GtpServer:
+    return GtpServer("othello", {}, output)
 
 
 @pytest.mark.parametrize("path", sorted(TRANSCRIPTS.glob("gtp-*.txt")), ids=lambda path: path.stem)
@@ -24,17 +24,17 @@ def test_dialogue(path: Path) -> None:
     play_transcript(path, make)
 
 
-class Recorder(GtpSession):
+class Recorder(GtpServer):
     """Notes the searches that are asked for instead of making them."""
 
-    def start(self, task: Task) -> None:
+    def start(self, task: SearchTask) -> None:
         self.task = task
 
     def warm_up(self) -> None:
         """Nothing will be searched."""
 
 
-def asked(*lines: str) -> Task:
+def asked(*lines: str) -> SearchTask:
     """The search of a session that has heard some lines and then ``genmove b``."""
     session = Recorder("othello", {}, Listener())  # type: ignore[arg-type]
     session.open()
@@ -87,12 +87,12 @@ def test_a_timer_that_is_told_nothing_keeps_count() -> None:
 def test_the_clock_of_each_side_goes_down_with_its_moves() -> None:
     conversation = Conversation(make)
     session = conversation.session
-    assert isinstance(session, GtpSession)
+    assert isinstance(session, GtpServer)
     for line in ("time_settings 5 0 0", "elolab-limit depth=9", "genmove b"):
         conversation.say(line)
         conversation.hear_until("=")
     conversation.close()
-    black, white = session._timers
+    black, white = session.timers
     assert black.remaining_ms < 5000 == white.remaining_ms
 
 

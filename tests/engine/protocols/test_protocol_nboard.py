@@ -16,12 +16,12 @@ from elolab.engine.engine import Engine
 from elolab.engine.errors import UserError
 from elolab.engine.games import game_named
 from elolab.engine.protocols.game_format import read_game, read_move, write_game
-from elolab.engine.protocols.nboard import NBoardSession
+from elolab.engine.protocols.nboard import NBoardServer
 from tests.support.conversation import TRANSCRIPTS, Conversation, play_transcript
 
 
-def make(output: TextIO) -> NBoardSession:
-    return NBoardSession("othello", {}, output)
+def make(output: TextIO) -> NBoardServer:
+    return NBoardServer("othello", {}, output)
 
 
 @pytest.mark.parametrize("path", sorted(TRANSCRIPTS.glob("nboard-*.txt")), ids=lambda path: path.stem)

@@ -8,15 +8,15 @@ from typing import TextIO
 import pytest
 
 from elolab.engine.engine import Clock
-from elolab.engine.protocols.qianhong import LEVEL_SECONDS, QianhongSession, description
-from elolab.engine.protocols.session import Task
+from elolab.engine.protocols.engine_server import SearchTask
+from elolab.engine.protocols.qianhong import LEVEL_SECONDS, QianhongServer, description
 from elolab.engine.rules import RULES_DTYPE, Rules
 from elolab.engine.settings.limits import Limits
 from tests.support.conversation import TRANSCRIPTS, Listener, play_transcript
 
 
-def make(output: TextIO) -> QianhongSession:
-    return QianhongSession("xiangqi", {}, output)
+def make(output: TextIO) -> QianhongServer:
+    return QianhongServer("xiangqi", {}, output)
 
 
 @pytest.mark.parametrize("path", sorted(TRANSCRIPTS.glob("qianhong-*.txt")), ids=lambda path: path.stem)
@@ -24,10 +24,10 @@ def test_dialogue(path: Path) -> None:
     play_transcript(path, make)
 
 
-class Recorder(QianhongSession):
+class Recorder(QianhongServer):
     """Notes the searches that are asked for instead of making them."""
 
-    def start(self, task: Task) -> None:
+    def start(self, task: SearchTask) -> None:
         self.task = task
 
 
@@ -44,7 +44,7 @@ def test_a_level_is_a_clock_for_the_next_moves(level: int) -> None:
 
 def test_a_move_taken_back_leaves_the_rules() -> None:
     listener = Listener()
-    session = QianhongSession("xiangqi", {}, listener, rules=Rules("draw", 4, 50, False))  # type: ignore[arg-type]
+    session = QianhongServer("xiangqi", {}, listener, rules=Rules("draw", 4, 50, False))  # type: ignore[arg-type]
     session.open()
     for line in ("PLAY H2-E2", "UNDO"):
         session.handle(line)

@@ -8,15 +8,15 @@ from typing import TextIO
 import pytest
 
 from elolab.engine.engine import Clock
-from elolab.engine.protocols.session import Task
-from elolab.engine.protocols.ucci import UcciSession
+from elolab.engine.protocols.engine_server import SearchTask
+from elolab.engine.protocols.ucci import UcciServer
 from elolab.engine.search.records import COUNTERS
 from elolab.engine.settings.limits import Limits
 from tests.support.conversation import TRANSCRIPTS, Conversation, Listener, play_transcript
 
 
-def make(output: TextIO) -> UcciSession:
-    return UcciSession("xiangqi", {}, output)
+def make(output: TextIO) -> UcciServer:
+    return UcciServer("xiangqi", {}, output)
 
 
 DIALOGUES = [*sorted(TRANSCRIPTS.glob("ucci-*.txt")), TRANSCRIPTS / "end-of-input.txt"]
@@ -27,10 +27,10 @@ def test_dialogue(path: Path) -> None:
     play_transcript(path, make)
 
 
-class Recorder(UcciSession):
+class Recorder(UcciServer):
     """Notes the searches that are asked for instead of making them."""
 
-    def start(self, task: Task) -> None:
+    def start(self, task: SearchTask) -> None:
         self.task = task
 
     def warm_up(self) -> None:

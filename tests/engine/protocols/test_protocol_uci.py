@@ -11,8 +11,8 @@ import pytest
 from elolab.arena.protocols.uci_family import parse_information, parse_option
 from elolab.engine.engine import Clock, Engine
 from elolab.engine.games import game_named
-from elolab.engine.protocols.session import Task
-from elolab.engine.protocols.uci import UciCycloneSession, UciSession, format_score
+from elolab.engine.protocols.engine_server import SearchTask
+from elolab.engine.protocols.uci import UciCycloneServer, UciServer, format_score
 from elolab.engine.search.records import COUNTERS
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import parameters_of
@@ -20,12 +20,12 @@ from elolab.engine.values import MATE
 from tests.support.conversation import TRANSCRIPTS, Conversation, Listener, play_transcript
 
 
-def make(output: TextIO) -> UciSession:
-    return UciSession("xiangqi", {}, output)
+def make(output: TextIO) -> UciServer:
+    return UciServer("xiangqi", {}, output)
 
 
-def make_cyclone(output: TextIO) -> UciSession:
-    return UciSession("xiangqi", {}, output, first_rank=0)
+def make_cyclone(output: TextIO) -> UciServer:
+    return UciCycloneServer("xiangqi", {}, output)
 
 
 @pytest.mark.parametrize("path", sorted(TRANSCRIPTS.glob("uci-*.txt")), ids=lambda path: path.stem)
@@ -34,13 +34,13 @@ def test_dialogue(path: Path) -> None:
 
 
 def test_the_cyclone_dialect_by_its_own_name() -> None:
-    play_transcript(TRANSCRIPTS / "ucicyclone.txt", lambda output: UciCycloneSession("xiangqi", {}, output))
+    play_transcript(TRANSCRIPTS / "ucicyclone.txt", lambda output: UciCycloneServer("xiangqi", {}, output))
 
 
-class Recorder(UciSession):
+class Recorder(UciServer):
     """Notes the searches that are asked for instead of making them."""
 
-    def start(self, task: Task) -> None:
+    def start(self, task: SearchTask) -> None:
         self.task = task
 
 
@@ -87,9 +87,9 @@ def test_moves_to_search_are_those_that_are_legal_up_to_the_next_keyword() -> No
     assert task.limits == Limits(depth=2)
 
 
-def lines_of(session: UciSession) -> list[str]:
+def lines_of(session: UciServer) -> list[str]:
     """What a session has said so far."""
-    listener = session._output
+    listener = session.output
     assert isinstance(listener, Listener)
     return [listener.lines.get() or "" for _ in range(listener.lines.qsize())]
 
@@ -100,9 +100,9 @@ def test_moves_to_search_of_which_none_is_legal_are_named_and_nothing_is_searche
     assert lines_of(session) == ["info string searchmoves: none is legal here: a1a9 e5e6", "bestmove 0000"]
 
 
-@pytest.mark.parametrize(("first_rank", "move"), [(0, "h2e3"), (1, "h3e4")])
-def test_an_illegal_move_is_named_as_it_was_sent(first_rank: int, move: str) -> None:
-    session = UciSession("xiangqi", {}, Listener(), first_rank=first_rank)  # type: ignore[arg-type]
+@pytest.mark.parametrize(("server", "move"), [(UciCycloneServer, "h2e3"), (UciServer, "h3e4")])
+def test_an_illegal_move_is_named_as_it_was_sent(server: type[UciServer], move: str) -> None:
+    session = server("xiangqi", {}, Listener())  # type: ignore[arg-type]
     session.open()
     session.handle(f"position startpos moves {move}")
     (said,) = lines_of(session)
@@ -111,7 +111,7 @@ def test_an_illegal_move_is_named_as_it_was_sent(first_rank: int, move: str) -> 
 
 @pytest.mark.parametrize("word", ["", "position "])
 def test_in_the_cyclone_dialect_a_position_may_come_without_its_word(word: str) -> None:
-    session = UciCycloneSession("xiangqi", {}, Listener())  # type: ignore[arg-type]
+    session = UciCycloneServer("xiangqi", {}, Listener())  # type: ignore[arg-type]
     session.open()
     session.handle(f"{word}startpos moves h2e2")
     assert session.position is not None
@@ -125,7 +125,8 @@ def test_in_the_cyclone_dialect_a_position_may_come_without_its_word(word: str) 
 
 def test_who_does_not_wait_after_stop_is_answered_all_the_same() -> None:
     listener = Listener()
-    session = UciSession("xiangqi", {"hash_mb": 1}, listener)  # type: ignore[arg-type]
+    session = UciServer("xiangqi", {"hash_mb": 1}, listener)  # type: ignore[arg-type]
+    session.open()
     for line in ("position startpos", "go infinite", "stop", "position startpos moves h2e2", "go depth 1"):
         session.handle(line)
     session.settle()
@@ -138,7 +139,8 @@ def test_who_does_not_wait_after_stop_is_answered_all_the_same() -> None:
 
 
 def test_with_debug_every_counter_is_told() -> None:
-    session = UciSession("xiangqi", {"hash_mb": 1}, Listener())  # type: ignore[arg-type]
+    session = UciServer("xiangqi", {"hash_mb": 1}, Listener())  # type: ignore[arg-type]
+    session.open()
     for line in ("debug on", "position startpos", "go depth 1"):
         session.handle(line)
     session.settle()
@@ -149,7 +151,7 @@ def test_with_debug_every_counter_is_told() -> None:
 def test_the_last_line_is_of_the_iteration_that_found_it() -> None:
     """Of the one that was broken off, if it found something, or else of the last completed one."""
     engine = Engine("xiangqi", {"hash_mb": 1})
-    conversation = Conversation(lambda output: UciSession("xiangqi", {"hash_mb": 1}, output, first_rank=0))
+    conversation = Conversation(lambda output: UciCycloneServer("xiangqi", {"hash_mb": 1}, output))
     depths = []
     for nodes in (1000, 2000, 3000, 5000, 7000):
         engine.new_game()
@@ -169,7 +171,7 @@ def test_the_last_line_is_of_the_iteration_that_found_it() -> None:
 
 @pytest.mark.parametrize("go", ["depth 8", "nodes 40000", "depth 5 searchmoves h3e3 b1c3 h3e3 h1g3"])
 def test_the_lines_of_an_iteration_come_together_the_best_first(go: str) -> None:
-    conversation = Conversation(lambda output: UciSession("xiangqi", {}, output))
+    conversation = Conversation(lambda output: UciServer("xiangqi", {}, output))
     for line in ("setoption name MultiPV value 5", "position startpos", f"go {go}"):
         conversation.say(line)
     *lines, _ = conversation.hear_until("bestmove")
@@ -202,7 +204,7 @@ def test_scores_are_read_back_as_they_were(score: int) -> None:
 
 def test_every_parameter_is_an_option_that_a_reader_understands() -> None:
     listener = Listener()
-    session = UciSession("xiangqi", {"tempo": 33}, listener)  # type: ignore[arg-type]
+    session = UciServer("xiangqi", {"tempo": 33}, listener)  # type: ignore[arg-type]
     session.handle("uci")
     options = {}
     while (line := listener.lines.get(timeout=1)) != "uciok":

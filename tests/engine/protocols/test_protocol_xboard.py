@@ -8,16 +8,16 @@ from typing import TextIO
 import pytest
 
 from elolab.engine.engine import Clock
-from elolab.engine.protocols.options import Option
-from elolab.engine.protocols.session import Progress, Task
-from elolab.engine.protocols.xboard import XboardSession, format_option, format_score
+from elolab.engine.protocols.engine_server import SearchProgress, SearchTask
+from elolab.engine.protocols.options import EngineOption
+from elolab.engine.protocols.xboard import XboardServer, format_option, format_score
 from elolab.engine.settings.limits import Limits
 from elolab.engine.values import MATE
 from tests.support.conversation import TRANSCRIPTS, Listener, play_transcript
 
 
-def make(output: TextIO) -> XboardSession:
-    return XboardSession("xiangqi", {}, output)
+def make(output: TextIO) -> XboardServer:
+    return XboardServer("xiangqi", {}, output)
 
 
 @pytest.mark.parametrize("path", sorted(TRANSCRIPTS.glob("xboard-*.txt")), ids=lambda path: path.stem)
@@ -28,10 +28,10 @@ def test_dialogue(path: Path) -> None:
 NODE_CLOCK = Limits(clock_ms=60_000, clock_kind="node", nodes_per_second=9)
 
 
-class Recorder(XboardSession):
+class Recorder(XboardServer):
     """Notes the searches that are asked for instead of making them."""
 
-    def start(self, task: Task) -> None:
+    def start(self, task: SearchTask) -> None:
         self.task = task
 
 
@@ -74,7 +74,7 @@ def test_with_nps_thinking_output_tells_processor_time(
     for line in ["post", *command.splitlines(), "go"]:
         session.handle(line)
     monkeypatch.setattr("time.process_time_ns", lambda: 5_250_000_000)
-    session.show(Progress(1, 3, 17, 1234, 700.0, 5, ("h2e2", "h9g7")))
+    session.show(SearchProgress(1, 3, 17, 1234, 700.0, 5, ("h2e2", "h9g7")))
     assert listener.lines.get() == f"3 17 {centiseconds} 1234 h2e2 h9g7"
 
 
@@ -87,19 +87,19 @@ def test_moves_to_the_next_control_are_the_engine_s_own(moves: str, to_go: int) 
     assert session.task.clock == Clock(60_000, None, to_go)
 
 
-class Ponderer(XboardSession):
+class Ponderer(XboardServer):
     """Notes the searches that are asked for and the hits, and ponders from the start."""
 
     def open(self) -> None:
-        self.tasks: list[Task] = []
+        self.tasks: list[SearchTask] = []
         self.hits = 0
         super().open()
         for line in ("level 0 1 0", "hard", "force", "h2e2", "h9g7", "h0g2", "a9a8"):
             self.handle(line)
         self._plays = 0
-        self._ponder_on(self._board().legal_moves()[0])
+        self._ponder_on(self.board.legal_moves()[0])
 
-    def start(self, task: Task) -> None:
+    def start(self, task: SearchTask) -> None:
         self.tasks.append(task)
 
     def ponder_hit(self) -> None:
@@ -121,12 +121,12 @@ class Ponderer(XboardSession):
 def test_a_ponder_hit_goes_on_under_the_limits_told_last(commands: list[str], limits: Limits | None) -> None:
     session = Ponderer("xiangqi", {}, Listener())  # type: ignore[arg-type]
     session.open()
-    for line in [*commands, session._expected]:
+    for line in [*commands, session.expected]:
         session.handle(line)
     assert session.hits == (limits is None)
     assert [task.limits for task in session.tasks[1:]] == ([] if limits is None else [limits])
     assert [task.ponders for task in session.tasks] == [True, False][: len(session.tasks)]
-    assert session.tasks[-1].position.moves == session._board().moves
+    assert session.tasks[-1].position.moves == session.board.moves
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_scores(score: int, text: int) -> None:
 
 
 def test_options() -> None:
-    assert format_option(Option("Tempo", "spin", "10", 0, 200)) == "Tempo -spin 10 0 200"
-    assert format_option(Option("NullMove", "check", "true")) == "NullMove -check 1"
-    assert format_option(Option("Driver", "combo", "b", choices=("a", "b"))) == "Driver -combo a /// *b"
-    assert format_option(Option("Weights", "string", "")) == "Weights -string"
+    assert format_option(EngineOption("Tempo", "spin", "10", 0, 200)) == "Tempo -spin 10 0 200"
+    assert format_option(EngineOption("NullMove", "check", "true")) == "NullMove -check 1"
+    assert format_option(EngineOption("Driver", "combo", "b", choices=("a", "b"))) == "Driver -combo a /// *b"
+    assert format_option(EngineOption("Weights", "string", "")) == "Weights -string"

@@ -284,12 +284,12 @@ def test_memory_that_is_prepared_is_that_of_the_next_search_and_keeps_what_it_ha
     engine = Engine("xiangqi", {"hash_mb": 64})
     position = GAME.position()
     engine.search(position, Limits(depth=3))
-    table = engine._memory.table  # type: ignore[union-attr]
+    table = engine.memory.table  # type: ignore[union-attr]
     known = table.copy()
     engine.prepare()
-    assert engine._memory.table is table  # type: ignore[union-attr]
+    assert engine.memory.table is table  # type: ignore[union-attr]
     assert resident_share(table) == 1
     assert known.any()
     assert (table == known).all()
     engine.search(position, Limits(move_time_ms=1))
-    assert engine._memory.table is table  # type: ignore[union-attr]
+    assert engine.memory.table is table  # type: ignore[union-attr]

@@ -12,21 +12,19 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-import numpy as np
 import pytest
 
-from elolab.engine.engine import Clock, Engine, SearchMemory, SearchResult, StopFlag
+from elolab.engine.engine import Clock, Engine, SearchResult, StopFlag
 from elolab.engine.errors import UserError
 from elolab.engine.games import game_named
 from elolab.engine.games.contract import MoveError, Position
 from elolab.engine.games.xiangqi import evaluation
 from elolab.engine.rules import Rules
-from elolab.engine.search import table
 from elolab.engine.search.records import COUNTERS
 from elolab.engine.search.reports import ReportBoard
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import BY_NAME, needed_for, parameters_of, resolve, to_record
-from elolab.engine.values import BAN, INFINITY, MATE, MATE_BOUND, mate_distance
+from elolab.engine.values import INFINITY, MATE, MATE_BOUND, mate_distance
 from tests.engine.games.test_xiangqi_moves import random_ending, random_game
 from tests.support.effort import EFFORT
 
@@ -280,80 +278,6 @@ def test_mate_scores_stay_right_from_the_table() -> None:
         assert not position.legal_moves()
 
 
-def table_memory(megabytes: int = 1) -> SearchMemory:
-    """A searcher's memory with an empty table."""
-    memory = SearchMemory(resolve({"hash_mb": megabytes}), None)
-    memory.new_game()
-    return memory
-
-
-def test_the_table_keeps_mates_relative_to_the_node() -> None:
-    """Stored at ply 7 and read at ply 2, a mate five plies below the node is five plies below it still."""
-    memory = table_memory()  # which the table is part of
-    search_record = memory.search
-    key = np.uint64(0x1234_5678_9ABC_DEF0)
-    for here, there in ((7, 2), (2, 7), (0, 90), (90, 0), (4, 4)):
-        for score, expected in (
-            (MATE - here - 5, MATE - there - 5), (here + 5 - MATE, there + 5 - MATE), (123, 123), (-28_000, -28_000),
-        ):  # fmt: skip
-            table.store(search_record, key, 77, score, 6, table.EXACT, here, 0)
-            entry = table.probe(search_record, key)
-            assert table.entry_score(entry, there) == expected
-            assert (table.entry_move(entry), table.entry_depth(entry), table.entry_bound(entry)) == (77, 6, table.EXACT)
-
-
-def test_the_table_does_not_keep_what_the_path_decided() -> None:
-    memory = table_memory()  # which the table is part of
-    search_record = memory.search
-    for score in (BAN - 3, 3 - BAN):
-        table.store(search_record, np.uint64(99), 5, score, 6, table.EXACT, 3, 0)
-        assert table.probe(search_record, np.uint64(99)) == 0
-
-
-def test_the_table_answers_only_for_its_key_and_its_game() -> None:
-    memory = table_memory()
-    key = np.uint64(1 << 63 | 12345)
-    table.store(memory.search, key, 5, 10, 6, table.LOWER_BOUND, 0, 0)
-    assert table.probe(memory.search, key) != 0
-    # The same bucket, another key.
-    assert table.probe(memory.search, key ^ np.uint64(1 << 62)) == 0
-    memory.new_game()
-    assert table.probe(memory.search, key) == 0
-
-
-def test_the_table_keeps_deep_entries_and_known_moves() -> None:
-    memory = table_memory()  # which the table is part of
-    search_record = memory.search
-    bucket = [np.uint64(number << 40 | 5) for number in range(1, 6)]
-    table.store(search_record, bucket[0], 11, 0, 9, table.EXACT, 0, 0)
-    for key in bucket[1:]:
-        table.store(search_record, key, 22, 0, 2, table.EXACT, 0, 0)
-    assert table.entry_depth(table.probe(search_record, bucket[0])) == 9
-    assert table.entry_depth(table.probe(search_record, bucket[-1])) == 2
-    assert table.probe(search_record, bucket[1]) == 0
-    # A bound without a move keeps the move that is known.
-    table.store(search_record, bucket[0], 0, -5, 9, table.UPPER_BOUND, 0, 0)
-    entry = table.probe(search_record, bucket[0])
-    assert (table.entry_move(entry), table.entry_bound(entry)) == (11, table.UPPER_BOUND)
-    # So does one for which the bucket's other slot is kept; the first slot's is left alone.
-    table.store(search_record, bucket[-1], 0, -7, 3, table.UPPER_BOUND, 0, 0)
-    entry = table.probe(search_record, bucket[-1])
-    assert (table.entry_move(entry), table.entry_bound(entry), table.entry_depth(entry)) == (22, table.UPPER_BOUND, 3)
-    assert table.entry_depth(table.probe(search_record, bucket[0])) == 9
-    # In a later search of the game an old deep entry gives way.
-    search_record.search_number += 1
-    table.store(search_record, bucket[3], 33, 0, 1, table.EXACT, 0, 0)
-    assert table.entry_move(table.probe(search_record, bucket[3])) == 33
-
-
-def test_the_table_is_no_larger_than_a_node_limit_needs() -> None:
-    for megabytes, nodes in itertools.product((1, 16, 64), (1, 1000, 10**6, None)):
-        words = len(table.allocate(megabytes, nodes))
-        assert words * 8 <= megabytes << 20
-        assert (words // table.WORDS_PER_BUCKET) & (words // table.WORDS_PER_BUCKET - 1) == 0
-    assert len(table.allocate(64, 100)) < len(table.allocate(64, None))
-
-
 def test_a_mate_found_stays_at_every_deeper_depth() -> None:
     for fen, plies in mating_positions(6, 3):
         engine = Engine("xiangqi", {**SOUND, "stop_on_mate": False})
@@ -504,9 +428,9 @@ def test_rule_9_game_numbers_can_run_out() -> None:
     fen = sample(1, 10)[0]
     engine = Engine("xiangqi", {"hash_mb": 1})
     expected = engine.search(GAME.position(fen), Limits(nodes=2000))
-    memory = engine._memory
+    memory = engine.memory
     assert memory is not None
-    memory._game_number = GAME_NUMBERS - 1
+    memory.game_number = GAME_NUMBERS - 1
     engine.new_game()
     assert 1 <= int(memory.search.game_number) < GAME_NUMBERS
     found = engine.search(GAME.position(fen), Limits(nodes=2000))

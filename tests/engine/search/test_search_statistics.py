@@ -201,9 +201,9 @@ ZUGZWANGS = (
 
 def samples_of(engine: Engine) -> list[tuple[int, int, list[int]]]:
     """Depth, beta and path (kernels' moves, 0 for a skipped turn) of the null cutoffs kept of the last search."""
-    memory = engine._memory
+    memory = engine.memory
     assert memory is not None
-    record = memory._search_statistics
+    record = memory.statistics_record
     rows = record.samples[: int(record.sample_count)]
     return [(int(row[0]), int(row[1]), row[3 : 3 + int(row[2])].tolist()) for row in rows]
 

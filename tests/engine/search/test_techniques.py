@@ -13,7 +13,7 @@ from elolab.engine.engine import Clock, Engine, PonderGrant, SearchMemory, Searc
 from elolab.engine.games import game_named
 from elolab.engine.games.contract import ENDLESS, MoveError
 from elolab.engine.rules import Rules
-from elolab.engine.search import clock, node, ordering, table
+from elolab.engine.search import clock, node, table
 from elolab.engine.search.null_move import NORMAL, null_evaluation_reduction, null_reduction
 from elolab.engine.search.records import CLOCK_NODE, NO_LIMIT
 from elolab.engine.settings.limits import Limits
@@ -486,8 +486,8 @@ def test_the_root_records_its_best_move_too(record: str, recorded: int) -> None:
     plain = {"algorithm": "alphabeta", "aspiration": "off", "quiescence": False, "hash_mb": 0}
     engine = Engine("xiangqi", {**plain, "history_captures": True, "history_record": record})
     engine.search(game_named("xiangqi").position(), Limits(depth=1))
-    assert engine._memory is not None
-    assert np.count_nonzero(engine._memory.search.history) == recorded
+    assert engine.memory is not None
+    assert np.count_nonzero(engine.memory.search.history) == recorded
 
 
 @pytest.mark.parametrize("name", ["time_divisor", "ponder_time_factor"])
@@ -660,56 +660,8 @@ def _searched(overrides: dict[str, object], depth: int = 7) -> SearchMemory:
     """The memory of a search of the start position."""
     engine = Engine("xiangqi", overrides)
     engine.search(game_named("xiangqi").position(), Limits(depth=depth))
-    assert engine._memory is not None
-    return engine._memory
-
-
-def test_gravity_bounds_histories() -> None:
-    value = reached = 0
-    for _ in range(200):
-        value = int(ordering.with_gravity(value, 2048))
-        reached = max(reached, value)
-    assert 15_000 < reached <= 1 << 14
-    # What has failed lately counts more than the successes before it.
-    assert int(ordering.with_gravity(value, -2048)) < value - 3000
-    parameters = _memory(GRAVITY).parameters
-    assert [int(ordering.gravity_bonus(parameters, depth)) for depth in (1, 2, 3, 30)] == [128, 512, 1152, 2048]
-
-
-def test_only_the_malus_makes_histories_negative() -> None:
-    assert _searched({**GRAVITY, "history_malus": False}).search.history.min() == 0
-    history = _searched(MALUS).search.history
-    assert history.min() < 0 < history.max()
-    assert max(-history.min(), history.max()) <= 1 << 14
-
-
-@pytest.mark.parametrize("plies", [0, 1, 2])
-def test_the_continuation_history_knows_so_many_earlier_moves_and_a_new_game_none(plies: int) -> None:
-    memory = _searched({**MALUS, "continuation_history": plies})
-    assert [bool(table.any()) for table in memory.search.continuation] == [plies > 0, plies > 1]
-    memory.new_game()
-    assert not memory.search.continuation.any()
-
-
-def test_a_reply_is_ordered_by_what_it_replies_to() -> None:
-    """Two positions that differ in the opponent's last move: a reply that cut after one is earlier there alone."""
-    game = game_named("xiangqi")
-    memory = _memory({**GRAVITY, "continuation_history": 1, "history": True})
-    orders = []
-    for last in ("h2e2", "b2c2"):
-        position = game.position(game.start, [last])
-        reply = position.code_of("b9c7")
-        if not orders:
-            ordering.reward_cutoff(
-                position.state, memory.search, position.lists, memory.parameters, reply, 5, 3, 0
-            )  # fmt: skip
-            memory.search.history[:] = 0
-            memory.search.killers[:] = 0
-        count = int(game.kernels.generate(position.state, position.lists, 0))
-        ordering.score_moves(position.state, memory.search, position.lists, memory.parameters, 0, count, 0)
-        found = position.lists.moves[0, :count].tolist().index(reply)
-        orders.append(int(position.lists.order[0, found]))
-    assert orders[0] > 0 == orders[1]
+    assert engine.memory is not None
+    return engine.memory
 
 
 @pytest.mark.parametrize(

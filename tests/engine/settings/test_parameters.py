@@ -17,7 +17,7 @@ from elolab.arena.keys.player import keys_of
 from elolab.arena.players.registry import protocols
 from elolab.engine.games import GAMES
 from elolab.engine.protocols import ucci, uci
-from elolab.engine.protocols.session import Session
+from elolab.engine.protocols.engine_server import EngineServer
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import (
     BY_NAME,
@@ -118,8 +118,8 @@ def test_no_parameter_answers_to_a_word_that_means_something_else() -> None:
     }
 
 
-@pytest.mark.parametrize("session", [uci.UciSession, ucci.UcciSession])
-def test_what_a_protocol_calls_a_parameter_is_an_alias(session: type[Session]) -> None:
+@pytest.mark.parametrize("session", [uci.UciServer, ucci.UcciServer])
+def test_what_a_protocol_calls_a_parameter_is_an_alias(session: type[EngineServer]) -> None:
     for name, other in session.other_names.items():
         assert other in BY_NAME[name].aliases
 
@@ -414,7 +414,7 @@ def test_the_reference_holds_every_row_in_every_form() -> None:
         assert f"| `{row.name}` | {format_value(row.default)} |" in markdown
         if row.aliases:
             called = " ".join(text.split())
-            assert f"Also called {', '.join(row.aliases)}. Option {row.protocol_name}." in called
+            assert f"Also called {', '.join(row.aliases)}. EngineOption {row.protocol_name}." in called
             assert f"| {row.protocol_name} | {', '.join(row.aliases)} |" in markdown
     assert [row["aliases"] for row in data] == [list(row.aliases) for row in PARAMETERS]
     assert json.loads(json.dumps(data)) == data

@@ -9,15 +9,14 @@ import pytest
 from elolab.arena.notation.openings import load_suite
 from elolab.engine.games import game_named
 from elolab.engine.games.contract import PositionError
-from elolab.engine.games.othello import retracing
-from elolab.engine.games.xiangqi import retracing as xiangqi_retracing
+from elolab.engine.games.proof_game import proof_game
 
 
 def test_moves_to_the_openings_of_the_suite_lead_there() -> None:
     game = game_named("othello")
     openings = random.Random(1).sample(load_suite("othello", "othello").openings, 50)
     for opening in openings:
-        moves = game.moves_to(opening.position)
+        moves = proof_game(game.name, opening.position)
         assert moves is not None
         assert len(moves) == 10
         assert game.position(game.start, moves).text == opening.position
@@ -32,7 +31,7 @@ def test_positions_of_games_are_reached_passes_and_all(plies: int) -> None:
         while position.ply < plies:
             position.push(chance.choice(position.legal_moves()))
         assert ("pass" in position.moves) is (plies >= 9)
-        moves = game.moves_to(position.text)
+        moves = proof_game(game.name, position.text)
         assert moves is not None
         assert game.position(game.start, moves).text == position.text
 
@@ -45,16 +44,17 @@ def test_positions_that_no_game_has() -> None:
         game.start.replace(" X", " O"),
         "--------------------O------XO------XO--------------------------- X",
     ):
-        assert game.moves_to(board) is None
+        assert proof_game(game.name, board) is None
     with pytest.raises(PositionError):
-        game.moves_to("nonsense")
+        proof_game(game.name, "nonsense")
 
 
 def test_the_search_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retracing, "MAX_POSITIONS", 5)
-    retracing.moves_to.cache_clear()
-    assert retracing.moves_to("----OX------OX-----XO------XO-----XXOX---X--O------------------- X") is None
-    retracing.moves_to.cache_clear()
+    monkeypatch.setattr("elolab.engine.games.proof_game.MAX_POSITIONS", 5)
+    proof_game.cache_clear()
+    board = "----OX------OX-----XO------XO-----XXOX---X--O------------------- X"
+    assert proof_game("othello", board) is None
+    proof_game.cache_clear()
 
 
 def placement_and_side(text: str) -> list[str]:
@@ -66,7 +66,7 @@ def test_moves_to_xiangqi_openings_of_the_suite_lead_there() -> None:
     game = game_named("xiangqi")
     openings = random.Random(3).sample(load_suite("xiangqi", "xiangqi").openings, 12)
     for opening in openings:
-        moves = game.moves_to(opening.position)
+        moves = proof_game(game.name, opening.position)
         assert moves is not None
         assert placement_and_side(game.position(None, moves).text) == placement_and_side(opening.position)
 
@@ -79,7 +79,7 @@ def test_xiangqi_positions_of_games_are_reached(plies: int) -> None:
         position = game.position()
         while position.ply < plies:
             position.push(chance.choice(position.legal_moves()))
-        moves = game.moves_to(position.text)
+        moves = proof_game(game.name, position.text)
         assert moves is not None
         assert placement_and_side(game.position(None, moves).text) == placement_and_side(position.text)
 
@@ -97,7 +97,7 @@ def test_positions_that_follow_checks_are_reached() -> None:
             checks += bool(game.kernels.in_check(position.state))
         if checks:
             looked_at += 1
-            moves = game.moves_to(position.text)
+            moves = proof_game(game.name, position.text)
             assert moves is not None, position.text
             assert placement_and_side(game.position(None, moves).text) == placement_and_side(position.text)
     assert looked_at == 3
@@ -106,11 +106,11 @@ def test_positions_that_follow_checks_are_reached() -> None:
 def test_xiangqi_positions_that_are_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
     game = game_named("xiangqi")
     # Pieces that have to go, more than there are moves for; then a search that may look at little.
-    assert game.moves_to("3k5/9/9/9/9/9/9/9/1r7/r3K4 w - - 0 1") is None
+    assert proof_game(game.name, "3k5/9/9/9/9/9/9/9/1r7/r3K4 w - - 0 1") is None
     far = game.position(None, ["h2e2", "h9g7", "h0g2", "i9h9"]).text
-    xiangqi_retracing.moves_to.cache_clear()
-    monkeypatch.setattr(xiangqi_retracing, "MAX_POSITIONS", 3)
-    assert game.moves_to(far) is None
-    xiangqi_retracing.moves_to.cache_clear()
+    proof_game.cache_clear()
+    monkeypatch.setattr("elolab.engine.games.proof_game.MAX_POSITIONS", 3)
+    assert proof_game(game.name, far) is None
+    proof_game.cache_clear()
     with pytest.raises(PositionError):
-        game.moves_to("nonsense")
+        proof_game(game.name, "nonsense")

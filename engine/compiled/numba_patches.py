@@ -1,23 +1,26 @@
-"""Calls between compiled functions without clearing the memory for their results.
+"""Changes of numba that make calls cheaper.
 
-A numba function writes its result, and a pointer to an error description, into slots on its caller's stack. At its
-start, a caller clears the slots of every call in its source: 75 words for each node of the search. This module omits
-that, because a slot is read only after the callee has written to it.
+* A numba function writes its result, and a pointer to an error description, into slots on its caller's stack. At its
+  start, a caller clears the slots of every call in its source: 75 words for each node of the search. The clearing is
+  left out, because a slot is read only after the callee has written to it.
+* numba builds the type of every record argument in each call from Python, which took longer than the search of a
+  small game. The types are kept, by dtype.
 
-It relies on private parts of numba. With an unknown version of numba it does nothing.
+Both rely on private parts of numba. With an unknown version of numba they do nothing.
 """
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numba
+import numba.np.numpy_support
 from llvmlite import ir
 from numba.core import types
 from numba.core.callconv import CPUCallConv, excinfo_t
 
 from elolab.engine.compiled.linking import KNOWN_VERSION
-from elolab.engine.compiled.shortcuts import take_shortcuts
 from elolab.engine.compiled.sources import NUMBA_LINKING
 
 _call_function: Any = CPUCallConv.call_function
@@ -43,9 +46,12 @@ def _call_uncleared(
     return status, self.context.get_returned_value(builder, result_type, builder.load(result))
 
 
-def prepare_calls() -> None:
-    """Patch numba with uncleared calls and with ``shortcuts``, if its version is known."""
-    take_shortcuts()  # here and not in the kernel's own module, whose text is part of the engine's identity
-    known = hasattr(CPUCallConv, "_get_arg_packer") and hasattr(CPUCallConv, "_get_return_status")
-    if known and not NUMBA_LINKING and numba.__version__.startswith(KNOWN_VERSION):
+def apply_patches() -> None:
+    """Patch numba, if its version is known."""
+    if not numba.__version__.startswith(KNOWN_VERSION):
+        return
+    support = numba.np.numpy_support
+    if hasattr(support, "from_struct_dtype"):
+        setattr(support, "from_struct_dtype", functools.cache(support.from_struct_dtype))  # noqa: B010
+    if not NUMBA_LINKING and hasattr(CPUCallConv, "_get_arg_packer") and hasattr(CPUCallConv, "_get_return_status"):
         setattr(CPUCallConv, "call_function", _call_uncleared)  # noqa: B010 - a part of another package is replaced

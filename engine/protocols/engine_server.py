@@ -1,6 +1,6 @@
-"""Base of all protocols: a session runs one search at a time, in a separate thread.
+"""Base of all protocols: a server runs one search at a time, in a separate thread.
 
-The session's own thread deals with events one by one: lines of the input, results of searches, and between them the
+The server's own thread deals with events one by one: lines of the input, results of searches, and between them the
 reports of the running search. It alone writes, so that what it writes is in order and a search's iterations come before
 its answer. A protocol is a subclass that reads lines and writes answers.
 """
@@ -20,8 +20,8 @@ from elolab.engine.engine import Line as SearchLine
 from elolab.engine.errors import UserError
 from elolab.engine.games import game_named
 from elolab.engine.games.contract import MoveError, Position
-from elolab.engine.protocols.inbox import EndOfInput, Event, Inbox, Line, LineTooLong, SearchEnded
-from elolab.engine.protocols.options import Option, OptionError, find_parameter, parameter_options
+from elolab.engine.protocols.inbox import EndOfInput, Inbox, InboxEvent, InputLine, LineTooLong, SearchEnded
+from elolab.engine.protocols.options import EngineOption, OptionError, find_parameter, parameter_options
 from elolab.engine.rules import Rules
 from elolab.engine.search.reports import Report, ReportBoard
 from elolab.engine.settings.limits import Limits
@@ -30,6 +30,8 @@ from elolab.engine.settings.whole_numbers import natural_number
 
 REPORT_INTERVAL_S = 0.01
 """Seconds between polls of a running search for new iterations."""
+MAX_TIME_MS = 10**9
+"""Longest time of a clock or a move; commands with longer ones get this one."""
 MAX_MESSAGE = 300
 """Most characters of a message that quotes the other side."""
 
@@ -39,7 +41,7 @@ class CommandError(UserError):
 
 
 @dataclass(frozen=True)
-class Task:
+class SearchTask:
     """A requested search."""
 
     position: Position
@@ -62,7 +64,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Progress:
+class SearchProgress:
     """Intermediate or final result of a search for one variation."""
 
     line: int
@@ -97,7 +99,7 @@ class Searcher(Protocol):
         """See ``engine.engine.Engine``."""
 
 
-class Session(ABC):
+class EngineServer(ABC):
     """One conversation with another program; ``run`` conducts it."""
 
     other_names: ClassVar[Mapping[str, str]] = {}
@@ -118,13 +120,13 @@ class Session(ABC):
         self.parameters = resolve(overrides, game=game)
         self.position: Position | None = None
         self.defers_input = False
-        """Whether input waits until a search that ends by itself is over (batch mode)."""
+        """True in batch mode: input waits until a search that ends by itself is over."""
         self._rules = rules or Rules()
-        self._output = output
+        self.output = output
         self._inbox = Inbox()
         self._engine: Engine | None = None
         self._given: tuple[str | None, str, list[str]] = (None, "", [])
-        self._task: Task | None = None
+        self._task: SearchTask | None = None
         self._thread: threading.Thread | None = None
         self._searches = 0
         self._stop = StopFlag()
@@ -132,10 +134,10 @@ class Session(ABC):
         self._reports = ReportBoard()
         self._iteration: list[Report] = []
         """Reports of an iteration that is still incomplete."""
-        self._shown: dict[int, Progress] = {}
+        self._shown: dict[int, SearchProgress] = {}
         self._held: SearchResult | UserError | None = None
         self.is_ending = False
-        """Whether no command will follow."""
+        """True when no command will follow."""
         self._ended = False
 
     # What a protocol says and understands.
@@ -150,10 +152,10 @@ class Session(ABC):
     def warn(self, message: str) -> None:  # noqa: B027 - a protocol may have nothing to say
         """Tell the other side what could not be done."""
 
-    def show(self, progress: Progress) -> None:  # noqa: B027 - a protocol may have nothing to say
+    def show(self, progress: SearchProgress) -> None:  # noqa: B027 - a protocol may have nothing to say
         """Show one variation of a complete iteration."""
 
-    def show_final(self, progress: Progress, *, is_new: bool) -> None:
+    def show_final(self, progress: SearchProgress, *, is_new: bool) -> None:
         """Show one variation of the final result; ``is_new`` if it differs from the one shown last."""
         self.show(progress)
 
@@ -187,10 +189,10 @@ class Session(ABC):
         event = self._inbox.take(REPORT_INTERVAL_S if waits else None, lines=not deferred)
         self._deal_with(event)
 
-    def _deal_with(self, event: Event | None) -> None:
+    def _deal_with(self, event: InboxEvent | None) -> None:
         if event is None:
             self._show_reports()
-        elif isinstance(event, Line):
+        elif isinstance(event, InputLine):
             if event.text:
                 self.handle(event.text)
         elif isinstance(event, SearchEnded):
@@ -203,8 +205,8 @@ class Session(ABC):
 
     def say(self, line: str) -> None:
         """Write one line at once."""
-        self._output.write(line + "\n")
-        self._output.flush()
+        self.output.write(line + "\n")
+        self.output.flush()
 
     def end(self) -> None:
         """Make ``run`` return."""
@@ -252,7 +254,7 @@ class Session(ABC):
             with contextlib.suppress(MemoryError):  # the search says so
                 self.engine.prepare()
 
-    def start(self, task: Task) -> None:
+    def start(self, task: SearchTask) -> None:
         """Begin a search; ``answer`` or ``answer_nothing`` is called when it is over."""
         assert self._task is None, "one search at a time"
         # The search moves on a copy, because this thread may need the position meanwhile.
@@ -270,7 +272,7 @@ class Session(ABC):
         self._thread = threading.Thread(target=self._search, args=(self.searcher, task, self._searches), name="search")
         self._thread.start()
 
-    def _search(self, searcher: Searcher, task: Task, number: int) -> None:
+    def _search(self, searcher: Searcher, task: SearchTask, number: int) -> None:
         """The search's thread."""
         outcome: SearchResult | BaseException
         try:
@@ -359,7 +361,7 @@ class Session(ABC):
         last = reports[-1]
         for number, report in enumerate(sorted(reports, key=lambda report: -report.score), 1):
             moves = tuple(self.game.format_move(code) for code in report.variation)
-            progress = Progress(
+            progress = SearchProgress(
                 number, report.depth, report.score, last.nodes, last.time_ns / 1e6, last.deepest_ply, moves
             )
             self._shown[number] = progress
@@ -378,7 +380,7 @@ class Session(ABC):
                 continue
             shown = self._shown.get(number)
             # By convention the depth of the iteration, even of an aborted one.
-            progress = Progress(
+            progress = SearchProgress(
                 number, line.iteration, line.score, result.nodes, result.time_ms, result.deepest_ply, moves
             )
             is_new = shown is None or (shown.depth, shown.score, shown.moves) != (line.iteration, line.score, moves)
@@ -386,10 +388,17 @@ class Session(ABC):
 
     # Positions and options.
 
+    @property
+    def board(self) -> Position:
+        """The position; raises ``CommandError`` if there is none."""
+        if self.position is None:
+            raise CommandError("there is no position to search")
+        return self.position
+
     def set_position(self, text: str | None, moves: Sequence[str], ranks: str = "0") -> None:
         """Take a position (``None``: the start of the game) and the moves played from it.
 
-        Only moves beyond the previous call's are played. Raises ``UserError``; the session then has no position.
+        Only moves beyond the previous call's are played. Raises ``UserError``; the server then has no position.
         """
         previous, self.position = self.position, None
         known_text, known_ranks, known_moves = self._given
@@ -406,7 +415,7 @@ class Session(ABC):
         self._given = (text, ranks, list(moves))
 
     def keep_position(self, position: Position) -> None:
-        """Set a position that the session itself keeps up to date."""
+        """Set a position that the server itself keeps up to date."""
         self.position = position
         self._given = (None, "none", [])
 
@@ -425,14 +434,14 @@ class Session(ABC):
         if self._engine is not None:
             self._engine.new_game()
 
-    def parameter_options(self) -> list[Option]:
+    def parameter_options(self) -> list[EngineOption]:
         """The options for the parameters, at the values in force."""
         return parameter_options(self.game.name, self.parameters, self.other_names)
 
     def set_parameter(self, name: str, value: str) -> bool:
         """Set the parameter of an option's name; False if there is none.
 
-        Raises ``UserError`` for a wrong value, which names the option as it was said.
+        Raises ``UserError`` for a wrong value, which names the option as the other side wrote it.
         """
         row = find_parameter(name, self.game.name)
         if row is None:
