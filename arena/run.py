@@ -8,7 +8,7 @@ read from the store.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypedDict
 
 from elolab.arena.files import OTHER_FOLDER, replace_file
 from elolab.arena.play.executor import GameRunner
-from elolab.arena.play.live import LIVE_NAME, RunProgress
+from elolab.arena.play.live import LIVE_NAME, RunProgress, read_live
 from elolab.arena.play.store import STORE_NAME, Store, check_place
 from elolab.arena.players.interruption import Pauses, stopping_on_signals
 from elolab.arena.players.processors import (
@@ -46,10 +46,8 @@ OTHER_OR_REMOVE = f"{OTHER_FOLDER}, or remove that one"
 ENGINE_IDENTITY = "engine_identity"
 SEVERAL = " + "
 """Separates the identities of several engines whose games a folder holds."""
-OTHER_KINDS = {
-    "tuning": "a tuning", "ablation": "an ablation", "claims": "claims", "evaluation fit": "a fit of an evaluation",
-}  # fmt: skip
-"""How error lines call runs that are no tournaments, by the kind of their purpose."""
+KIND = "run kind"
+"""Metadata with the kind of the run that a folder holds."""
 
 
 class RunError(UserError):
@@ -286,7 +284,7 @@ class Run:
         self.recorded = recorded = store.metadata(key)
         """The recorded specification; ``None`` in a new folder."""
         self._provenance = Provenance(store, accepts_changes=self._accept_engine_change)
-        content = {key: dict(purpose.content), **purpose.more, ENGINE_IDENTITY: engine_identity()}
+        content = {key: dict(purpose.content), KIND: purpose.kind, **purpose.more, ENGINE_IDENTITY: engine_identity()}
         changed = recorded is not None and plain(recorded) != plain(purpose.content)
         store.record_metadata(content, purpose.places(store) if changed else ())
 
@@ -357,9 +355,8 @@ def check_store(store: Store, purpose: Purpose, *, accepts_changes: bool) -> Non
             _check_engine(store)
             check_provenance(store)
     elif len(store) or store.metadata_names():
-        held = OTHER_KINDS.get(kind_in(store.metadata_names()), "another run")
-        asked = OTHER_KINDS.get(purpose.kind, f"this {purpose.kind}")
-        raise RunError(f"{store.directory}: holds {held}, not {asked}", OTHER_FOLDER)
+        kind = kind_in(store) or "unknown"
+        raise RunError(f"{store.directory}: holds a run of kind {kind}, not {purpose.kind}", OTHER_FOLDER)
 
 
 def _check_same(store: Store, purpose: Purpose, recorded: Any) -> None:
@@ -401,9 +398,9 @@ def was_begun(directory: Path, purpose: Purpose) -> bool:
     return recorded is not None and without(recorded, lengths) == without(plain(purpose.content), lengths)
 
 
-def kind_in(names: Container[str]) -> str:
-    """The kind of a run that is no tournament, by the names of its store's metadata; empty for any other."""
-    return next((kind for kind in OTHER_KINDS if kind in names), "")
+def kind_in(store: Store) -> str:
+    """The kind of a folder's run, in folders of older versions from ``live.json``; empty if unknown."""
+    return str(store.metadata(KIND) or read_live(store.directory).get("kind", ""))
 
 
 def engines_of(store: Store) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 UNIMPORTANT = ("command", "name", "source")
 """Settings that say how a run was requested, without changing it."""
-SETTINGS_BESIDE = {"tuning": ("tuning method",), "ablation": ("verdict plans",), "claims": ("claims registered",)}
-"""Further store entries with settings, by kind of run."""
 
 
 @dataclass(frozen=True)
@@ -73,15 +71,18 @@ class ComparedRun:
         return self.view, self.anchors, {player: settings.get(player) for player in group}
 
 
-def compared(folder: Path) -> ComparedRun:
-    """Read a run. Raises ``StoreError``."""
+def compared(folder: Path, settings_beside: Mapping[str, Sequence[str]]) -> ComparedRun:
+    """Read a run. Raises ``StoreError``.
+
+    ``settings_beside`` names further metadata with settings, by kind of run.
+    """
     with Store(folder, read_only=True) as store:
         spec = tournament_in(store)
         identity = {"engine": store.metadata(ENGINE_IDENTITY), **builds_in(store)}
         if spec is None:
             # The rest is what a run has come to, or its book-keeping: seconds, rounds, the text of its file.
-            kind = kind_in(store.metadata_names())
-            names = (kind, *SETTINGS_BESIDE.get(kind, ()))
+            kind = kind_in(store)
+            names = (kind, *settings_beside.get(kind, ()))
             kept = {name: _without_dates(store.metadata(name)) for name in names if name}
             return ComparedRun(folder, identity | {name: told for name, told in kept.items() if told is not None}, {})
         settings = identity | _settings_of(spec)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elolab.arena.play.live import LIVE_NAME, Scoreboard
+from elolab.arena.play.live import LIVE_NAME, Scoreboard, read_live
 from elolab.arena.play.running_elo import RunningElo
 from elolab.arena.play.store import STORE_NAME, Store, StoreFailure, is_in_use
 from elolab.engine.errors import UserError
@@ -80,7 +79,7 @@ def is_run(folder: Path) -> bool:
 
 def entry_of(folder: Path, say: Catalogue) -> RunEntry:
     """Summarise a run; ``say`` is the message catalogue of this package."""
-    live = live_of(folder)
+    live = read_live(folder)
     kind, planned = str(live.get("kind") or TOURNAMENT), _number(live.get("all_planned") or live.get("planned"))
     updated = changed_at(folder)
     date = datetime.fromtimestamp(updated, UTC).isoformat(timespec="seconds").replace("+00:00", "Z") if updated else ""
@@ -195,15 +194,6 @@ def state_of(folder: Path, live: dict[str, Any], played: int, planned: int) -> s
     if told is None and planned and played >= planned:
         return FINISHED
     return STOPPED  # also of what was killed, and says in live.json that it runs
-
-
-def live_of(folder: Path) -> dict[str, Any]:
-    """The run's last report of itself; empty if unreadable."""
-    try:
-        data = json.loads((folder / LIVE_NAME).read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return data if isinstance(data, dict) else {}
 
 
 def _number(value: object) -> int:

@@ -432,3 +432,12 @@ class RunProgress:
             self._stream.flush()
         except OSError:  # the terminal was closed, or the reader of a pipe has ended: the games go on
             self._is_gone = True
+
+
+def read_live(directory: Path) -> dict[str, Any]:
+    """The last contents of a run's ``live.json``; empty if unreadable."""
+    try:
+        data = json.loads((directory / LIVE_NAME).read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return data if isinstance(data, dict) else {}

@@ -20,7 +20,6 @@ from elolab.arena.players.processors import PlayerLoad
 from elolab.arena.players.registry import protocol_named
 from elolab.arena.records import GameJob, Outcome, Pairing, PlayerSpec
 from elolab.arena.run import (
-    OTHER_KINDS,
     OTHER_OR_REMOVE,
     Purpose,
     Run,
@@ -422,8 +421,8 @@ def stored_tournament(store: Store) -> TournamentSpec:
     """The specification of a folder's games. Raises ``StoreError``."""
     content = store.metadata("specification")
     if content is None:
-        kind = kind_in(store.metadata_names())
-        raise StoreError(f"{store.directory}: no tournament in it{f', but {OTHER_KINDS[kind]}' if kind else ''}")
+        kind = kind_in(store)
+        raise StoreError(f"{store.directory}: no tournament in it{f', but a run of kind {kind}' if kind else ''}")
     return TournamentSpec.from_content(content)
 
 

@@ -45,14 +45,14 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from elolab.arena.collection.listing import DAMAGED, RUNNING, TOURNAMENT, UNREADABLE, live_of, state_of
-from elolab.arena.play.live import LIVE_NAME
+from elolab.arena.collection.listing import DAMAGED, RUNNING, TOURNAMENT, UNREADABLE, state_of
+from elolab.arena.play.live import LIVE_NAME, read_live
 from elolab.arena.play.running_elo import RunningElo
 from elolab.arena.play.store import STORE_NAME, Store, StoreFailure
 from elolab.arena.play.tournament_run import withdrawals_of
 from elolab.arena.players.player import Fault
 from elolab.arena.records import GameRecord, Opening, Outcome, Pairing, points_of
-from elolab.arena.run import kind_in
+from elolab.arena.run import KIND
 from elolab.arena.schedule import Withdrawal, format_of, planned_games
 from elolab.arena.sequential import SequentialRun
 from elolab.arena.statistics.elo import Pentanomial
@@ -214,7 +214,7 @@ class RunFollower:
             return
         self._content = content
         if content is None:
-            state["kind"] = str(self._live.get("kind") or kind_in(facts))  # which has never told its progress
+            state["kind"] = str(self._live.get("kind") or facts.get(KIND, ""))  # which has never told its progress
             state["game"] = _game_in(facts.get(state["kind"]))
             self._figures = _Figures(None)
         else:
@@ -230,7 +230,7 @@ class RunFollower:
     def _read_live(self) -> None:
         stamp = _stamp_of(self.folder / LIVE_NAME)
         if stamp != self._live_stamp:
-            self._live_stamp, self._live = stamp, live_of(self.folder)
+            self._live_stamp, self._live = stamp, read_live(self.folder)
 
     def _tell_live(self, state: State) -> None:
         live, spec = self._live, self._figures.spec if self._figures is not None else None

@@ -56,13 +56,13 @@ def _stored_game(directory: Path, game: str) -> tuple[GameRecord, GameJob]:
     """A stored game and its job. Raises ``UserError`` if there is no such game, or more than one."""
     from elolab.arena.play.store import Store
     from elolab.arena.play.tournament_run import stored_player, stored_tournament
-    from elolab.arena.run import OTHER_KINDS, kind_in
+    from elolab.arena.run import kind_in
 
     with Store(directory, read_only=True) as store:
-        kind = kind_in(store.metadata_names())
-        if kind:
+        kind = kind_in(store)
+        if kind not in ("", "tournament"):
             raise UserError(
-                f"{directory}: holds {OTHER_KINDS[kind]}, and only games of tournaments, matches and tests are played "
+                f"{directory}: holds a run of kind {kind}, and only games of tournaments, matches and tests are played "
                 f"again one by one; elolab watch {directory} shows its games move by move, and the command that made "
                 "it plays them anew with another folder as --out"
             )

@@ -31,6 +31,8 @@ ROOM_ENOUGH = 40
 LEAST_FOLDER = 8
 """Least width that still distinguishes folder names."""
 GAP = "  "
+SETTINGS_BESIDE = {"tuning": ("tuning method",), "ablation": ("verdict plans",), "claims": ("claims registered",)}
+"""Names of a store's metadata with settings beside the specification, by kind of run."""
 
 
 def configure(parser: CommandParser) -> None:
@@ -126,7 +128,7 @@ def _fitted(cells: dict[str, list[str]], columns: int) -> dict[str, list[str]]:
 def _compare(folders: Sequence[Path], arguments: argparse.Namespace) -> int:
     from elolab.arena.collection.comparison import compared, comparison_data, comparison_lines
 
-    one, other = map(compared, folders)
+    one, other = (compared(folder, SETTINGS_BESIDE) for folder in folders)
     if arguments.json:
         options.print_json(comparison_data(one, other))
     else:

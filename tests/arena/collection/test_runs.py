@@ -449,6 +449,6 @@ def test_of_a_test_that_has_ended_the_games_that_count_are_compared(tmp_path: Pa
                     Opening("", (), ""), (), "1/2-1/2" if second else "1-0", "checkmate", "one",
                 )
             )  # fmt: skip
-    rated = compared(tmp_path).players["a"]
+    rated = compared(tmp_path, {}).players["a"]
     counted = figures_of(Pentanomial((0, 0, 0, ended, 0)))
     assert (rated.games, rated.rating, rated.error) == (2 * ended, counted["elo"], counted["elo_error"])

@@ -27,7 +27,7 @@ from elolab.arena.play.live import LIVE_NAME
 from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.provenance.record import PROGRAMS
 from elolab.arena.records import Opening
-from elolab.arena.run import ENGINE_IDENTITY, OTHER_KINDS
+from elolab.arena.run import ENGINE_IDENTITY, KIND
 from elolab.arena.statistics.elo import Pentanomial
 from elolab.engine.compiled.identity import engine_identity
 from elolab.engine.engine import Engine, StopFlag
@@ -562,16 +562,18 @@ def test_its_games_are_not_replayed_one_by_one(
     out = str(played[1])
     assert command_line.main(["replay", out, "0"]) == 2
     said = capsys.readouterr().err
-    assert said.startswith(f"elolab: {out}: holds an ablation, and only games of tournaments, matches and tests")
+    assert said.startswith(
+        f"elolab: {out}: holds a run of kind ablation, and only games of tournaments, matches and tests"
+    )
     assert f"elolab watch {out} shows" in said
     assert said.count("\n") == 1
-    for kind, words in OTHER_KINDS.items():
+    for kind in ("tuning", "ablation", "claims", "evaluation fit"):
         with Store(tmp_path / kind) as store:
-            store.record_metadata({kind: {}})
+            store.record_metadata({KIND: kind, kind: {}})
         assert command_line.main(["replay", str(tmp_path / kind), "0"]) == 2
-        assert f"holds {words}, and" in capsys.readouterr().err
+        assert f"holds a run of kind {kind}, and" in capsys.readouterr().err
         assert command_line.main(["report", str(tmp_path / kind), out, "--out", str(tmp_path / "both")]) == 2
-        assert f"no tournament in it, but {words}" in capsys.readouterr().err
+        assert f"no tournament in it, but a run of kind {kind}" in capsys.readouterr().err
 
 
 def test_a_dry_run_plays_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,7 +22,7 @@ from elolab import command_line
 from elolab.arena.notation.openings import is_reserved_for_validation
 from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.records import GameRecord, Opening, Pairing, PlayerSpec
-from elolab.arena.run import RunError
+from elolab.arena.run import KIND, RunError
 from elolab.engine.engine import Engine, StopFlag
 from elolab.engine.errors import UserError
 from elolab.engine.games import game_named
@@ -616,8 +616,8 @@ def test_the_text_of_weights_is_read_back(tmp_path: Path) -> None:
 
 def test_another_run_s_folder_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with Store(tmp_path) as store:
-        store.record_metadata({"tuning": {}})
-    with pytest.raises(UserError, match="holds a tuning, not a fit of an evaluation;"):
+        store.record_metadata({KIND: "tuning", "tuning": {}})
+    with pytest.raises(UserError, match="holds a run of kind tuning, not evaluation fit;"):
         run(tmp_path)
     assert command_line.main(["fit-evaluation", "--out", str(tmp_path), "--dry-run"]) == 2
-    assert "holds a tuning, not a fit of an evaluation;" in capsys.readouterr().err
+    assert "holds a run of kind tuning, not evaluation fit;" in capsys.readouterr().err

@@ -241,7 +241,7 @@ def test_a_run_of_another_version_of_the_method_is_refused(copied: tuple[Path, P
 def test_a_folder_of_a_tournament_is_refused(tmp_path: Path) -> None:
     with Store(tmp_path / "out") as store:
         store.record_metadata({"specification": {}})
-    with pytest.raises(RunError, match="holds another run, not a tuning;"):
+    with pytest.raises(RunError, match="holds a run of kind unknown, not tuning;"):
         run(write_study(tmp_path), tmp_path / "out")
 
 
