@@ -43,7 +43,7 @@ def replacing(path: Path, *, binary: bool = False, durable: bool = True) -> Iter
 
     Text is written in UTF-8 with plain line ends. ``durable`` waits until the content is on the disk. Raises
     ``FileError``; the old file is then untouched. Pipes and terminals are written to directly. A symbolic link stays;
-    its target is replaced.
+    its target is replaced. Also removes the temporary files that killed processes left behind.
     """
     temporary = None
     try:
@@ -53,7 +53,8 @@ def replacing(path: Path, *, binary: bool = False, durable: bool = True) -> Iter
                 stream.flush()
             return
         target = Path(os.path.realpath(path))
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        _remove_unfinished(target)
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.{os.getpid()}.", dir=target.parent)
         with _opened(handle, binary) as stream:
             yield stream
             stream.flush()
@@ -68,6 +69,29 @@ def replacing(path: Path, *, binary: bool = False, durable: bool = True) -> Iter
     except BaseException:
         _remove(temporary)
         raise
+
+
+def _remove_unfinished(target: Path) -> None:
+    """Remove temporary files for ``target`` left by processes that were killed."""
+    prefix = f".{target.name}."
+    try:
+        names = os.listdir(target.parent)
+    except OSError:  # no such folder, or one without read permission: the later write reports it
+        return
+    for name in names:
+        process = name.removeprefix(prefix).partition(".")[0]
+        if name.startswith(prefix) and process.isascii() and process.isdigit() and not _is_running(int(process)):
+            _remove(str(target.parent / name))
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):  # another user's, or already gone
+        pass
+    return True
 
 
 def _opened(handle: int, binary: bool) -> IO[Any]:

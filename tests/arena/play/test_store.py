@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -338,3 +339,32 @@ def test_what_is_no_file_is_written_to_and_a_link_stays(tmp_path: Path) -> None:
     assert pipe.is_fifo()
     with pytest.raises(FileError, match=r"missing/x: cannot be written: No such file"):
         replace_file(tmp_path / "missing" / "x", "")
+
+
+KILLED_WHILE_WRITING = """
+import os, signal, sys
+from pathlib import Path
+from elolab.arena.files import replace_file
+
+def write(stream):
+    stream.write("half")
+    stream.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+replace_file(Path(sys.argv[1]), write)
+"""
+
+
+def test_what_a_killed_process_left_of_a_file_goes_with_the_next_one(tmp_path: Path) -> None:
+    target = tmp_path / "report.md"
+    target.write_text("old")
+    words = [sys.executable, "-c", KILLED_WHILE_WRITING, str(target)]
+    assert subprocess.run(words, cwd=Path(__file__).parents[3], check=False).returncode == -signal.SIGKILL
+    (unfinished,) = set(tmp_path.iterdir()) - {target}
+    assert (target.read_text(), unfinished.read_text()) == ("old", "half")
+    kept = [tmp_path / f".report.md.{os.getpid()}.other", tmp_path / ".report.md.backup", tmp_path / ".report"]
+    for path in kept:  # of a process that runs, and files of the user's
+        path.touch()
+    replace_file(target, "new")
+    assert set(tmp_path.iterdir()) == {target, *kept}
+    assert target.read_text() == "new"
