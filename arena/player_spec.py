@@ -75,8 +75,7 @@ class PlayerReader:
             raise ConfigurationError(
                 f"{where}: no limit, neither here nor for all players; expected limit = {GRAMMAR!r}"
             )
-        limits = read_limits(table, protocol) if "limit" in table else self.limits
-        assert limits is not None
+        limits = read_limits(table, self.limits, own_level=protocol.has_own_level)
         ponder = table.get("ponder", self.ponder)
         if not protocol.is_external:
             return replace(_builtin_player(table, self.game, limits, self.folder), ponder=ponder)
@@ -204,14 +203,19 @@ def _refuse_keys_of_another_kind(entry: Mapping[str, Any], where: str, protocol:
         )
 
 
-def read_limits(table: Table, protocol: Protocol | None = None) -> Limits:
-    """Read the key ``limit``: for all players, or for one that speaks ``protocol``."""
-    text = table["limit"]
+def read_limits(table: Table, default: Limits | None = None, key: str = "limit", *, own_level: bool = False) -> Limits:
+    """The value of ``key``, which is required without a default; ``own_level`` permits a player's own level.
+
+    Raises ``ConfigurationError``.
+    """
+    if default is not None and key not in table:
+        return default
+    text = table[key]
+    if text == OWN_LEVEL and own_level:
+        return Limits()
     if text == OWN_LEVEL:
-        if protocol is not None and protocol.has_own_level:
-            return Limits()
         able = " or ".join(other.title for other in protocols() if other.has_own_level)
-        raise table.error("limit", f"{GRAMMAR}; only players over {able} can have their own level")
+        raise table.error(key, f"{GRAMMAR}; only players over {able} can have their own level")
     try:
         return Limits.parse(text)
     except UserError as error:

@@ -7,16 +7,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from elolab.arena.engines_file import beside_or_here
 from elolab.arena.play.estimates import depends_on_speed
-from elolab.arena.player_spec import MAX_NAME_LENGTH
+from elolab.arena.player_spec import MAX_NAME_LENGTH, read_limits
 from elolab.arena.players.registry import check_player
 from elolab.arena.records import BUILTIN, GameConditions, PlayerSpec, digest_of
 from elolab.arena.spec import folder_name, read_adjudication
 from elolab.arena.tournament_spec import RUN, RunSpec
-from elolab.engine.errors import UserError
 from elolab.engine.settings import schema
 from elolab.engine.settings.configuration import ConfigurationError
-from elolab.engine.settings.limits import GRAMMAR, OWN_LEVEL, Limits
+from elolab.engine.settings.limits import GRAMMAR, Limits
 from elolab.engine.settings.parameters import Value, by_own_names, format_value, resolve
 from elolab.engine.settings.presets import DEFAULT_PRESET, is_parameter, load_preset, preset_name
 from elolab.engine.settings.schema import Table
@@ -153,15 +153,13 @@ def read_conditions(table: Table, default_name: str) -> Conditions:
     else:
         limits, external = read_limits(table), None
         base_name, values = _builtin_base(table, game)
-    openings = table.get("openings", game)
-    beside = Path(table.where).parent / openings
     return table.read(
         Conditions,
         name=folder_name(table, default_name),
         base_name=base_name,
         base=tuple(values.items()),
         limits=limits,
-        openings=str(beside) if not Path(openings).is_file() and beside.is_file() else openings,
+        openings=beside_or_here(table.get("openings", game), table.where),
         adjudication=read_adjudication(table, game),
         source=table.where,
         external=external,
@@ -192,19 +190,3 @@ def _external_base(table: Table, game: str, limits: Limits) -> tuple[ExternalEng
     values = read_settings(table, engine)
     name = f"{BUILD} {values[BUILD]}" if engine.has_builds else f"{engine.name} as it is"
     return engine, short_name(name), values
-
-
-def read_limits(table: Table, default: Limits | None = None, key: str = "limit", *, own_level: bool = False) -> Limits:
-    """The value of ``key``, which is required without a default; ``own_level`` permits a player's own level.
-
-    Raises ``ConfigurationError``.
-    """
-    if default is not None and key not in table:
-        return default
-    text = table[key]
-    if own_level and text == OWN_LEVEL:
-        return Limits()
-    try:
-        return Limits.parse(text)
-    except UserError as error:
-        raise ConfigurationError(f"{table.where}: {error}") from None

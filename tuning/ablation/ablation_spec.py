@@ -10,6 +10,7 @@ from itertools import combinations
 from pathlib import Path, PurePath
 from typing import Any
 
+from elolab.arena.player_spec import read_limits
 from elolab.arena.players.registry import check_player
 from elolab.arena.records import digest_of
 from elolab.arena.spec import default_part
@@ -21,7 +22,7 @@ from elolab.tuning.ablation.comparison_verdicts import VerdictRule, analyses_of,
 from elolab.tuning.ablation.factorial import GENERATORS, MAX_FACTORS, Design, Effect, design_of
 from elolab.tuning.ablation.levels import CurvePoint, read_names, switched_on
 from elolab.tuning.ablation.settings import DEFAULT_LEVEL, Settings, settings_of
-from elolab.tuning.conditions import Conditions, describe, read_conditions, read_limits, shortened, value_text
+from elolab.tuning.conditions import Conditions, describe, read_conditions, shortened, value_text
 from elolab.tuning.external_engine import BUILD
 from elolab.tuning.keys.ablation import (
     ABLATION,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import Any, ClassVar
 
+from elolab.arena.player_spec import read_limits
 from elolab.arena.records import PlayerSpec
 from elolab.arena.sequential import MAX_HYPOTHESIS, MIN_GAP, SequentialSettings, pairs_to_accept, target_of
 from elolab.arena.statistics.elo import SPRT_MODELS
@@ -19,7 +20,7 @@ from elolab.engine.settings.limits import GRAMMAR, OWN_LEVEL, Limits
 from elolab.engine.settings.parameters import Value
 from elolab.engine.settings.schema import COMPUTED, REQUIRED, Table
 from elolab.engine.settings.toml_values import format_toml
-from elolab.tuning.conditions import CONDITIONS, Conditions, read_conditions, read_limits
+from elolab.tuning.conditions import CONDITIONS, Conditions, read_conditions
 from elolab.tuning.external_engine import BUILD, CATALOGUE, ExternalEngine
 from elolab.tuning.study.playoff import SHARE
 from elolab.tuning.study.rounds.limit_shares import LimitShares, equal_cost, normalised, target_alone
