@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, Unpack
 
@@ -94,17 +95,14 @@ class AblationResult:
         """0; 1 if players forfeited games by faults; 130 after an interruption."""
         return 130 if self.interrupted else int(any(fault.lost for fault in self.faults))
 
-    def frame(self) -> DataFrame:
-        """The table of comparisons; its columns are the fields of ``AblationRow``."""
-        return frame_of(self.rows, AblationRow)
-
     def tables(self) -> dict[str, DataFrame]:
         """Every table by name: ``ablation``, and those with rows among ``effects``, ``depths`` and ``speeds``.
 
         The columns are the fields of ``AblationRow``, ``EffectRow``, ``DepthRow`` and ``SpeedRow``.
         """
         others = {"effects": self.effects, "depths": self.depths, "speeds": self.speeds}
-        return {"ablation": self.frame(), **{name: frame_of(rows) for name, rows in others.items() if rows}}
+        shown = {name: frame_of(rows) for name, rows in others.items() if rows}
+        return {"ablation": frame_of(self.rows, AblationRow), **shown}
 
 
 def prepare_ablation(spec: AblationSpec) -> AblationPlan:
@@ -229,25 +227,17 @@ def plan_of_run(plan: AblationPlan, directory: Path, concurrency: int, store: St
     if store is None and (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as stored:
             return plan_of_run(plan, directory, concurrency, stored)
-    known = 0 if store is None else len(store)
-    spec = plan.spec
-    stage = stage_of(console("elolab.tuning")("stage.comparisons"), spec.comparisons, known, plan.games)
+    known, spec = 0 if store is None else len(store), plan.spec
+    limits = [(one.limits, one.reference_limits or one.limits) for one in spec.comparisons]
+    games = [2 * one.pairs for one in spec.comparisons]
+    seconds = sum(count * estimated_game_seconds(both) for count, both in zip(games, limits, strict=True))
     asked = [one.pairs for one in spec.comparisons if one.is_question] or [one.pairs for one in spec.comparisons]
-    reach = reach_of_comparison(min(asked), spec.questions, spec.rule, spec.conditions.source)
-    stage = replace(stage, reach=reach)
-    if not known:
-        limits = {limits for one in spec.comparisons for limits in (one.limits, one.reference_limits or one.limits)}
-        stage = replace(stage, unknown_speed=spec.conditions.unknown_speed(limits))
+    stage = GameStage(
+        console("elolab.tuning")("stage.comparisons"), plan.games, seconds / max(1, sum(games)),
+        min(known, plan.games), unknown_speed=() if known else spec.conditions.unknown_speed(chain(*limits)),
+        reach=reach_of_comparison(min(asked), spec.questions, spec.rule, spec.conditions.source),
+    )  # fmt: skip
     return StagePlan(spec.name, directory, (stage,), concurrency)
-
-
-def stage_of(name: str, comparisons: Sequence[Comparison], stored: int, planned: int) -> GameStage:
-    """The games of some comparisons, ``planned`` in total, as a stage of a run."""
-    games = 2 * sum(one.pairs for one in comparisons)
-    seconds = sum(
-        2 * one.pairs * estimated_game_seconds((one.limits, one.reference_limits or one.limits)) for one in comparisons
-    )
-    return GameStage(name, planned, seconds / max(1, games), min(stored, planned))
 
 
 def play_allocated(

@@ -177,7 +177,7 @@ def ablation_from_mapping(data: Mapping[str, Any], where: str) -> AblationSpec:
     if conditions.external is not None:
         conditions.external.refuse_unfilled(conditions.base_values, where, "[set]")
     rule = VerdictRule(table["margin"], table["error_rate"], table["rounds"])
-    reader = _Reader(conditions, table["pairs"], settings_of(conditions))
+    reader = _ComparisonReader(conditions, table["pairs"], settings_of(conditions))
     comparisons = [
         comparison
         for kind, read in (
@@ -255,7 +255,7 @@ def _entries(table: Table, kind: str) -> list[Any]:
 
 
 @dataclass(frozen=True)
-class _Reader:
+class _ComparisonReader:
     """Expands the compact forms into comparisons."""
 
     conditions: Conditions

@@ -77,7 +77,7 @@ CLAIM_PATTERN = r"C\d+"
 
 
 @dataclass(frozen=True)
-class Budget:
+class ClaimsBudget:
     """The limits of a run's cost."""
 
     name: str
@@ -223,7 +223,7 @@ class ClaimsSpec:
     game: str
     conditions: Conditions
     """Game, openings, rules and seed common to all games."""
-    budget: Budget
+    budget: ClaimsBudget
     claims: tuple[Claim, ...]
     source: str
     """The file it was read from."""
@@ -269,7 +269,7 @@ def claims_from_mapping(data: Mapping[str, Any], where: str, budget: str, only: 
         "adjudication": dict(table.table("adjudication").data),
         "limit": "nodes=1",  # each cell has its own limit
     }
-    reader = _Reader(where, game, shared, spent)
+    reader = _ClaimsReader(where, game, shared, spent)
     claims = [
         reader.claim(Table(entry, f"{where}: [[claims]] {number}", CLAIM))
         for number, entry in enumerate(table["claims"], start=1)
@@ -315,7 +315,7 @@ def _picked(claims: Sequence[Claim], only: Sequence[str], where: str, budget: st
     return tuple(found)
 
 
-def _budget(table: Table, name: str) -> Budget:
+def _budget(table: Table, name: str) -> ClaimsBudget:
     own = table.table(name)
     limits = {key: _limit_by_engine(given, f"{own.where}: limits: {key}") for key, given in own["limits"].items()}
     given = own["weights"]
@@ -325,7 +325,7 @@ def _budget(table: Table, name: str) -> Budget:
             raise ConfigurationError(
                 f"{weights.where}: there is no limit {key!r}{nearest(key, limits)}; weights are of {', '.join(limits)}"
             )
-    return Budget(
+    return ClaimsBudget(
         name, own["pairs"], own["rounds"], own["positions"], own["positions_per_game"], limits,
         {key: weights[key] for key in given},
     )  # fmt: skip
@@ -360,14 +360,14 @@ def _key_in(key: str, language: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Reader:
+class _ClaimsReader:
     """Reads claims, parts and cells."""
 
     where: str
     game: str
     shared: Mapping[str, Any]
     """Conditions common to all cells."""
-    budget: Budget
+    budget: ClaimsBudget
     read: dict[str, Conditions] = field(default_factory=dict)
     """Conditions already read, by preset."""
     presets: dict[str, dict[str, Any]] = field(default_factory=dict)
