@@ -5,7 +5,7 @@ from elolab.engine.settings import FileKind, register
 ARENA_FILES = register(
     FileKind(
         "tournaments", "tournament specification", "elolab tournament", ("players",), name="tournament",
-        schema="elolab.arena.spec:TOURNAMENT",
+        schema="elolab.arena.tournament_reader:TOURNAMENT",
     ),
     FileKind("", "file of engines", name="engines", schema="elolab.arena.keys.player:ENGINES"),
     FileKind("openings", "opening suite", suffixes=(".epd", ".epd.gz")),

@@ -147,7 +147,7 @@ class Version:
 
 def _work(game: str, pairs: int) -> None:
     """Do what standard input says, line by line, and tell what it took as JSON."""
-    from elolab.arena.spec import load_tournament
+    from elolab.arena.tournament_reader import load_tournament
 
     searcher: Any = None
     records: list[Any] = []

@@ -47,8 +47,8 @@ import numpy as np
 
 from elolab.tuning.study.playoff import SHARE
 from elolab.tuning.study.rounds.pairs_of_settings import game_pairs_per_settings_pair
-from elolab.tuning.study.spec import DEFAULT_ROUND_PAIRS, MIN_ROUNDS
 from elolab.tuning.study.state import REFIT_GROWTH
+from elolab.tuning.study.study_spec import DEFAULT_ROUND_PAIRS, MIN_ROUNDS
 from elolab.tuning.study.validation.validation_games import INTERIM_PAIRS
 
 WORKERS = (1, 2, 10, 100, 1000)
@@ -436,7 +436,7 @@ def measured(nodes: int, bytes_per_second: float) -> Costs:
     from elolab.tuning.study.plan import prepare_tuning, purpose_of
     from elolab.tuning.study.rounds.pairs_of_settings import design_pair, first_design
     from elolab.tuning.study.rounds.settings_pair_games import ScheduledSettingsPair, SettingsPairGames
-    from elolab.tuning.study.spec import tuning_from_mapping
+    from elolab.tuning.study.study_spec import tuning_from_mapping
 
     content = {"budget": {"games": TUNING_GAMES}, "limit": f"nodes={nodes}", "parameters": list(PARAMETERS)}
     plan = prepare_tuning(tuning_from_mapping(content, "measured"))

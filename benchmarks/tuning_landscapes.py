@@ -54,7 +54,7 @@ from elolab.tuning.study.rounds.pairs_of_settings import (
     game_pairs_per_settings_pair,
 )
 from elolab.tuning.study.space import Dimension, Space
-from elolab.tuning.study.spec import DEFAULT_ROUND_PAIRS, MIN_ROUNDS, SAMPLERS
+from elolab.tuning.study.study_spec import DEFAULT_ROUND_PAIRS, MIN_ROUNDS, SAMPLERS
 
 SEEDS = tuple(range(26_000, 26_040))
 """Of the published figures; never used in development."""

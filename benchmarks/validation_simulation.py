@@ -30,7 +30,7 @@ from elolab.arena.statistics.elo import (
     score_of_elo,
 )
 from elolab.arena.statistics.intervals import INTERVAL_DEVIATIONS
-from elolab.tuning.study.spec import Validation, tuning_from_mapping
+from elolab.tuning.study.study_spec import Validation, tuning_from_mapping
 from elolab.tuning.study.validation.validation_games import INTERIM_PAIRS, PlannedValidation, planned_validations
 
 OUTCOMES = (0.10, 0.17, 0.46, 0.17, 0.10)

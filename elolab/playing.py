@@ -19,10 +19,10 @@ from elolab.arena.players.detect import ProtocolFinder
 from elolab.arena.players.registry import protocols
 from elolab.arena.records import BUILTIN
 from elolab.arena.run import RunOptions
-from elolab.arena.spec import spec_from_mapping
 from elolab.arena.statistics.match_statistics import figures_of_match
 from elolab.arena.statistics.placing import placing_of
 from elolab.arena.statistics.standings import Tables, tables_of
+from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.arguments import naming_arguments, path_text, specified
 from elolab.documented import documented

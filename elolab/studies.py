@@ -208,7 +208,7 @@ def _by_games(specification: Specification, run_folder: RunFolder, options: Any)
     from elolab.arena.statistics.intervals import INTERVAL_DEVIATIONS
     from elolab.tuning.reports.study import rounds_frame
     from elolab.tuning.study import tuning_run
-    from elolab.tuning.study.spec import tuning_from_mapping
+    from elolab.tuning.study.study_spec import tuning_from_mapping
 
     spec = read_specification(specification, "tuning", "tuning", tuning_from_mapping)
     folder = run_folder.path

@@ -12,7 +12,7 @@ import pytest
 from elolab import command_line
 from elolab.arena.play.store import Store
 from elolab.arena.play.tournament_run import run
-from elolab.arena.spec import spec_from_mapping
+from elolab.arena.tournament_reader import spec_from_mapping
 
 ROOT = Path(__file__).parent.parent
 Golden = Callable[[str, str], None]

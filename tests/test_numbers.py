@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from elolab.arena.spec import spec_from_mapping
+from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.engine.errors import UserError
 from elolab.tuning.ablation.ablation_spec import ablation_from_mapping
-from elolab.tuning.study.spec import tuning_from_mapping
+from elolab.tuning.study.study_spec import tuning_from_mapping
 
 ABSURD = (-1e30, 1e30, 10**30, -(10**30), 10**400, math.nan, math.inf, -math.inf)
 VALUES_EACH = 4

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from elolab.engine.language import columns_of
-from elolab.tuning.study.spec import load_tuning
+from elolab.tuning.study.study_spec import load_tuning
 from tests.support.documents import (
     blocks_in,
     broken_links_in,

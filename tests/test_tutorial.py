@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from elolab.arena.spec import spec_from_mapping
+from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.cli import COMMANDS
 from elolab.engine.settings.configuration import read_toml
 from elolab.tuning.ablation.ablation_spec import load_ablation
-from elolab.tuning.study.spec import load_tuning, tuning_from_mapping
+from elolab.tuning.study.study_spec import load_tuning, tuning_from_mapping
 from tests.support.documents import (
     ROOT,
     blocks_in,

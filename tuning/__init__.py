@@ -5,7 +5,7 @@ from elolab.engine.settings import FileKind, register
 TUNING_FILES = register(
     FileKind(
         "tuning", "tuning specification", "elolab tune", ("budget",), name="tuning",
-        schema="elolab.tuning.study.spec:STUDY",
+        schema="elolab.tuning.study.study_spec:STUDY",
     ),
     FileKind(
         "ablations", "ablation specification", "elolab ablate",

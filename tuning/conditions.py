@@ -12,7 +12,7 @@ from elolab.arena.play.estimates import depends_on_speed
 from elolab.arena.player_spec import MAX_NAME_LENGTH, read_limits
 from elolab.arena.players.registry import check_player
 from elolab.arena.records import BUILTIN, GameConditions, PlayerSpec, digest_of
-from elolab.arena.spec import folder_name, read_adjudication
+from elolab.arena.tournament_reader import folder_name, read_adjudication
 from elolab.arena.tournament_spec import RUN, RunSpec
 from elolab.engine.settings import schema
 from elolab.engine.settings.configuration import ConfigurationError

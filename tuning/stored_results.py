@@ -78,7 +78,7 @@ def _copied(store: Store) -> Iterator[Path]:
 
 
 def _study(recorded: Any, copy: Path, directory: Path) -> Any:
-    from elolab.tuning.study.spec import tuning_from_text
+    from elolab.tuning.study.study_spec import tuning_from_text
     from elolab.tuning.study.tuning_run import play_study
     from elolab.tuning.study.validation.preset import written_preset
 

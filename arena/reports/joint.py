@@ -20,7 +20,7 @@ from elolab.arena.records import GameRecord, PlayerSpec
 from elolab.arena.reports.contents import REPORTS
 from elolab.arena.reports.write import Exports, export_joint, folder_beside_runs
 from elolab.arena.run import differences
-from elolab.arena.spec import with_anchors
+from elolab.arena.tournament_reader import with_anchors
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.errors import UserError, argument
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue

@@ -127,7 +127,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _run_file(arguments: argparse.Namespace, given: dict[str, Any]) -> int:
     """Play a file's tournament, with the given options replacing its keys."""
-    from elolab.arena.spec import spec_from_mapping
+    from elolab.arena.tournament_reader import spec_from_mapping
     from elolab.engine.settings.configuration import read_toml
 
     path = specification_of(arguments, "tournaments", "tournament", ", or players (A B C, --engine A --engine B)")

@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     from elolab.tuning.reports.study import tuning_sentence
     from elolab.tuning.study.plan import check_engine, plan_of_run, prepare_tuning, purpose_of
     from elolab.tuning.study.rounds.budgets import rounds_of
-    from elolab.tuning.study.spec import load_tuning
+    from elolab.tuning.study.study_spec import load_tuning
     from elolab.tuning.study.tuning_run import check_folder, tune
 
     spec = load_tuning(specification_of(arguments, "tuning", "tune"))

@@ -11,7 +11,7 @@ import pytest
 
 from elolab import command_line, play_match
 from elolab.arena.engines_file import engines_file
-from elolab.arena.spec import load_tournament
+from elolab.arena.tournament_reader import load_tournament
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.errors import UserError
 

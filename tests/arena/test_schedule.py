@@ -9,7 +9,7 @@ import pytest
 from elolab.arena.notation.openings import Suite
 from elolab.arena.records import Opening, Outcome, digest_of
 from elolab.arena.schedule import format_of, job_of, opening_order, planned_games
-from elolab.arena.spec import spec_from_mapping
+from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.errors import UserError
 

@@ -16,7 +16,7 @@ import pytest
 from elolab import command_line
 from elolab.arena.play.tournament_run import run
 from elolab.arena.players.detect import DetectionError, ProtocolFinder
-from elolab.arena.spec import spec_from_mapping
+from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.cli.shared import match_options as words_of_tournament
 from elolab.cli.shared.parser import NOT_NEEDED

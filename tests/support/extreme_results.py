@@ -14,8 +14,8 @@ from typing import Any
 
 from elolab.arena.records import GameRecord, MoveRecord, Opening, Pairing, PlayerSpec
 from elolab.arena.sequential import SequentialSettings
-from elolab.arena.spec import spec_from_mapping
 from elolab.arena.statistics.elo import Pentanomial
+from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.rules import Adjudication, Rules
 from elolab.engine.settings.limits import Limits
@@ -32,7 +32,7 @@ from elolab.tuning.study.model.observations import Observations
 from elolab.tuning.study.model.posterior import fit
 from elolab.tuning.study.playoff import Decision
 from elolab.tuning.study.result import RoundEnd, StudyResult
-from elolab.tuning.study.spec import tuning_from_mapping
+from elolab.tuning.study.study_spec import tuning_from_mapping
 from elolab.tuning.study.validation.validation_games import PlannedValidation, judge
 from tests.support.fake_tournament import by_chance, played
 

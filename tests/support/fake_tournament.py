@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from elolab.arena.notation.openings import Suite
 from elolab.arena.records import Opening, Outcome, Pairing
 from elolab.arena.schedule import ScheduleState, Withdrawal, format_of, job_of, opening_order
-from elolab.arena.spec import spec_from_mapping
+from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.arena.tournament_spec import TournamentSpec
 
 SUITE = Suite("made up", tuple(Opening(f"k{number}/9 w - - 0 1", (), str(number)) for number in range(200)))

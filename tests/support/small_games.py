@@ -8,7 +8,7 @@ from typing import Any
 from elolab.arena.play.tournament_run import prepare
 from elolab.arena.records import GameJob
 from elolab.arena.schedule import format_of, job_of
-from elolab.arena.spec import spec_from_mapping
+from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.arena.tournament_spec import TournamentSpec
 
 

@@ -15,7 +15,7 @@ from elolab.tuning.reports.study import (
     write_tuning_report,
 )
 from elolab.tuning.study.result import StudyResult
-from elolab.tuning.study.spec import MODELLING_SAMPLERS, load_tuning
+from elolab.tuning.study.study_spec import MODELLING_SAMPLERS, load_tuning
 from elolab.tuning.study.tuning_run import tune
 
 ROOT = Path(__file__).parents[2]

@@ -9,7 +9,7 @@ from typing import Any
 from elolab.arena.play.store import Store
 from elolab.arena.play.tournament_run import TournamentResult, run
 from elolab.arena.records import GameRecord
-from elolab.arena.spec import load_tournament
+from elolab.arena.tournament_reader import load_tournament
 
 OPENINGS = """\
 rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR b - - 0 1

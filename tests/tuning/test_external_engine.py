@@ -18,7 +18,7 @@ from elolab.tuning.ablation.ablation_run import check_engine
 from elolab.tuning.ablation.ablation_spec import AblationSpec, ablation_from_mapping, load_ablation
 from elolab.tuning.external_engine import placeholders_of
 from elolab.tuning.study.plan import check_engine as check_engine_of_study
-from elolab.tuning.study.spec import load_tuning, tuning_from_mapping
+from elolab.tuning.study.study_spec import load_tuning, tuning_from_mapping
 
 MOCK_ENGINES = str(Path(__file__).parents[1] / "support" / "mock_engines.py")
 MOCK = [sys.executable, "-I", "-S", MOCK_ENGINES, "plain"]

@@ -13,7 +13,7 @@ from typing import Any
 from elolab.arena.player_spec import read_limits
 from elolab.arena.players.registry import check_player
 from elolab.arena.records import digest_of
-from elolab.arena.spec import default_part
+from elolab.arena.tournament_reader import default_part
 from elolab.engine.settings.configuration import ConfigurationError, read_toml
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import Value

@@ -22,8 +22,8 @@ from elolab.arena.play.stages import GameStage, StagePlan
 from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.provenance.caveats import caveats_of
 from elolab.arena.run import SEVERAL, Purpose, Run, RunError, RunOptions, engines_of
-from elolab.arena.spec import default_part
 from elolab.arena.statistics.faults import FORFEITS, faults_of
+from elolab.arena.tournament_reader import default_part
 from elolab.engine.errors import argument
 from elolab.engine.language import console
 from elolab.tuning.ablation.ablation_run import sides_of

@@ -41,7 +41,7 @@ from elolab.tuning.reports.study_charts import chart_words, unit_text
 from elolab.tuning.reports.wording import TEXT_WIDTH, in_columns, in_one, interval_text
 from elolab.tuning.study.model.importance import importances
 from elolab.tuning.study.plan import length_of
-from elolab.tuning.study.spec import NON_REGRESSION
+from elolab.tuning.study.study_spec import NON_REGRESSION
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from elolab.tuning.study.playoff import Decision
     from elolab.tuning.study.result import RoundEnd, StudyResult
     from elolab.tuning.study.space import Dimension
-    from elolab.tuning.study.spec import TuningSpec
+    from elolab.tuning.study.study_spec import TuningSpec
     from elolab.tuning.study.validation.validation_games import Verdict
 
 MIN_OPTIMISM = 0.05

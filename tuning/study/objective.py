@@ -23,7 +23,7 @@ from elolab.engine.settings.parameters import Value, by_own_names, resolve
 from elolab.engine.settings.presets import load_preset
 from elolab.engine.settings.schema import Table
 from elolab.tuning.study.space import Space, read_space
-from elolab.tuning.study.spec import OBJECTIVE, SAMPLERS
+from elolab.tuning.study.study_spec import OBJECTIVE, SAMPLERS
 
 if TYPE_CHECKING:
     from optuna.study import Study
@@ -46,7 +46,7 @@ class ObjectiveSpec:
     fixed: tuple[tuple[str, Value], ...]
     """Differences of the base from the defaults; tuned parameters may be among them."""
     sampler: str
-    """One of ``tuning.study.spec.SAMPLERS``, but not ``PAIRS_SAMPLER``."""
+    """One of ``tuning.study.study_spec.SAMPLERS``, but not ``PAIRS_SAMPLER``."""
     startup_trials: int
     """Trials that TPE and GP draw at random before they start to model."""
     seed: int

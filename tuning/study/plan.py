@@ -22,7 +22,7 @@ from elolab.tuning.engine_check import EngineCheck
 from elolab.tuning.matches import read_openings
 from elolab.tuning.study.console_words import validation_name
 from elolab.tuning.study.rounds.budgets import estimated_games, periods_of
-from elolab.tuning.study.spec import LENGTHS, NON_REGRESSION, TuningSpec, min_games
+from elolab.tuning.study.study_spec import LENGTHS, NON_REGRESSION, TuningSpec, min_games
 from elolab.tuning.study.validation.validation_games import (
     VALIDATED_METADATA,
     VALIDATION,

@@ -14,7 +14,7 @@ from elolab.tuning.study.model.response import ResponseModel
 from elolab.tuning.study.playoff import Decision
 from elolab.tuning.study.rounds.pairs_of_settings import SettingsPair
 from elolab.tuning.study.space import Values
-from elolab.tuning.study.spec import TuningSpec
+from elolab.tuning.study.study_spec import TuningSpec
 from elolab.tuning.study.validation.validation_games import Verdict
 
 DEVIATION_ATTRIBUTE = "deviation"

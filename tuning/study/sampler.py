@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from optuna.study import Study
     from optuna.trial import FrozenTrial
 
-    from elolab.tuning.study.spec import TuningSpec
+    from elolab.tuning.study.study_spec import TuningSpec
 
 PACKAGES = {"cmaes": ("cmaes",), "qmc": ("scipy",), "gp": ("torch", "scipy")}
 """Samplers that need extra packages."""

@@ -26,7 +26,7 @@ from elolab.tuning.study.result import DEVIATION_ATTRIBUTE, RoundResult
 from elolab.tuning.study.rounds.pairs_of_settings import SettingsPair
 from elolab.tuning.study.sampler import CentreSampler, sampler_of, suggest
 from elolab.tuning.study.space import Values
-from elolab.tuning.study.spec import LENGTHS, TuningSpec
+from elolab.tuning.study.study_spec import LENGTHS, TuningSpec
 
 STUDY_NAME = "study.sqlite"
 COUNTS_ATTRIBUTE = "pentanomial"

@@ -25,8 +25,8 @@ from elolab.tuning.study.result import StudyResult
 from elolab.tuning.study.rounds.budgets import BudgetSchedule
 from elolab.tuning.study.rounds.pairs_of_settings import ScheduledSettingsPair, SettingsPair
 from elolab.tuning.study.rounds.settings_pair_games import SettingsPairGames
-from elolab.tuning.study.spec import TuningSpec
 from elolab.tuning.study.state import StudyState
+from elolab.tuning.study.study_spec import TuningSpec
 from elolab.tuning.study.validation.preset import write_preset
 from elolab.tuning.study.validation.recommended_games import further_verdicts, play_own_validations
 from elolab.tuning.study.validation.validation_games import Verdict

@@ -20,7 +20,7 @@ from elolab.arena.player_spec import (
 )
 from elolab.arena.players.detect import ProtocolFinder
 from elolab.arena.records import PlayerSpec, digest_of
-from elolab.arena.spec import spec_from_mapping
+from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.cli.shared import options
 from elolab.cli.shared.engine_options import (

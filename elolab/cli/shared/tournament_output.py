@@ -39,7 +39,7 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
     """Play, resume or extend a tournament under the arguments of ``add_playing``; returns the exit code."""
     from elolab.arena.play.tournament_run import describe, description_text, prepare, purpose_of, run
     from elolab.arena.run import check_clocks, check_directory, check_options, overload_warning
-    from elolab.arena.spec import with_anchors
+    from elolab.arena.tournament_reader import with_anchors
 
     spec = with_anchors(spec, arguments.anchors)
     if arguments.search_statistics and spec.search_statistics is None:

@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write a tournament's PGN, tables and report again from its games, or a joint report of several."""
     from elolab.arena.play.store import Store
     from elolab.arena.play.tournament_run import result_of, stored_tournament
-    from elolab.arena.spec import with_anchors
+    from elolab.arena.tournament_reader import with_anchors
 
     if len(arguments.directories) > 1:
         return _run_joint_report(arguments)

@@ -29,7 +29,7 @@ from elolab.arena.play import tournament_run
 from elolab.arena.play.executor import GameRunner
 from elolab.arena.play.store import Store, StoreError
 from elolab.arena.records import GameJob, GameRecord, games_digest
-from elolab.arena.spec import spec_from_mapping
+from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.engine import StopFlag
 from tests.support.local_cluster import ROOT, LocalCluster, free_port

@@ -26,9 +26,9 @@ from elolab.arena.provenance.record import PROGRAMS
 from elolab.arena.records import GameRecord, Opening, Pairing
 from elolab.arena.run import RunError
 from elolab.arena.sequential import SequentialSettings
-from elolab.arena.spec import spec_from_mapping
 from elolab.arena.statistics.elo import Pentanomial
 from elolab.arena.statistics.match_statistics import figures_of
+from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.arena.watching.snapshot import RunFollower
 from elolab.cli.shared import match_options as words_of_tournament
 from elolab.command_line import main

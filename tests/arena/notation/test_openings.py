@@ -21,7 +21,7 @@ from elolab.arena.notation.openings import (
 )
 from elolab.arena.play.tournament_run import prepare
 from elolab.arena.records import Opening
-from elolab.arena.spec import spec_from_mapping
+from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.engine.errors import UserError
 from elolab.engine.games import game_named
 from elolab.engine.settings.configuration import available_configs

@@ -9,7 +9,7 @@ import pytest
 from elolab.arena.play.store import Store
 from elolab.arena.play.tournament_run import TournamentResult
 from elolab.arena.reports.write import export
-from elolab.arena.spec import load_tournament
+from elolab.arena.tournament_reader import load_tournament
 from tests.support.small_tournaments import play, write_spec
 
 

@@ -23,7 +23,7 @@ from elolab.arena.players.interruption import TOGETHER_SECONDS, Pauses, stopping
 from elolab.arena.players.registry import protocols
 from elolab.arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
 from elolab.arena.schedule import format_of, job_of
-from elolab.arena.spec import load_tournament, spec_from_mapping
+from elolab.arena.tournament_reader import load_tournament, spec_from_mapping
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.engine import StopFlag
 from elolab.engine.errors import UserError

@@ -17,7 +17,7 @@ from elolab.arena.play.store import Store
 from elolab.arena.play.tournament_run import run
 from elolab.arena.players.supervisor import SUPERVISOR
 from elolab.arena.records import GameRecord, PlayerSpec
-from elolab.arena.spec import spec_from_mapping
+from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.engine.games import game_named
 from elolab.engine.rules import Adjudication
 from tests.support.faulty_players import CASES, ENDINGS, SPEAKERS, Case, Fault, player, reason_of

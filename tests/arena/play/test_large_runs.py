@@ -16,7 +16,7 @@ from elolab.arena.play.store import Store
 from elolab.arena.play.tournament_run import prepare, run
 from elolab.arena.records import GameJob, GameRecord, MoveRecord, digest_of
 from elolab.arena.schedule import format_of, job_of
-from elolab.arena.spec import load_tournament
+from elolab.arena.tournament_reader import load_tournament
 from elolab.engine.engine import StopFlag
 
 pytestmark = pytest.mark.usefixtures("without_charts")

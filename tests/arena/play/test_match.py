@@ -29,9 +29,9 @@ from elolab.arena.play.tournament_run import result_of
 from elolab.arena.records import GameRecord, Opening, Outcome, Pairing
 from elolab.arena.schedule import format_of, games_that_count, sequential_run
 from elolab.arena.sequential import SequentialRun, SequentialSettings
-from elolab.arena.spec import spec_from_mapping
 from elolab.arena.statistics.elo import Pentanomial
 from elolab.arena.statistics.match_statistics import figure_lines, figures_of, verdict_sentence
+from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.arena.watching.snapshot import RunFollower
 from elolab.engine.errors import UserError

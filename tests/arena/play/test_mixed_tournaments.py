@@ -11,8 +11,8 @@ import pytest
 from elolab.arena.play.store import Store
 from elolab.arena.play.tournament_run import run
 from elolab.arena.players.process import GAMES_DIRECTORIES
-from elolab.arena.spec import spec_from_mapping
 from elolab.arena.statistics.faults import FORFEITS
+from elolab.arena.tournament_reader import spec_from_mapping
 
 ROOT = Path(__file__).parents[3]
 FAULTS = {*FORFEITS, "startup_failure"}

@@ -24,7 +24,7 @@ from elolab.arena.players.builtin import BuiltinPlayer
 from elolab.arena.players.player import Player, PlayerClock, Pondered, Reply
 from elolab.arena.players.registry import make_player
 from elolab.arena.records import GameJob, GameRecord, MoveRecord, Opening, Pairing, PlayerSpec
-from elolab.arena.spec import load_tournament, spec_from_mapping
+from elolab.arena.tournament_reader import load_tournament, spec_from_mapping
 from elolab.engine.engine import Engine, PonderGrant, StopFlag
 from elolab.engine.errors import UserError
 from elolab.engine.games import game_named

@@ -13,7 +13,7 @@ from elolab.arena.play.store import Store
 from elolab.arena.play.tournament_run import run
 from elolab.arena.records import GameJob, GameRecord, Opening, Pairing
 from elolab.arena.reports.write import write_report
-from elolab.arena.spec import spec_from_mapping
+from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.engine.engine import StopFlag
 from elolab.engine.errors import UserError
 from elolab.engine.games import game_named

@@ -25,7 +25,7 @@ from elolab.arena.play.executor import GameRunner
 from elolab.arena.play.store import LOCK_NAME, STORE_NAME, Store, StoreFailure
 from elolab.arena.play.tournament_run import TournamentResult, describe, plan_of_run, prepare
 from elolab.arena.run import ENGINE_IDENTITY
-from elolab.arena.spec import load_tournament
+from elolab.arena.tournament_reader import load_tournament
 from elolab.engine.engine import StopFlag
 from elolab.engine.settings.limits import Limits
 from tests.support.faulty_players import player as faulty_player

@@ -18,7 +18,7 @@ from elolab.arena.play.store import Store
 from elolab.arena.play.tournament_run import TournamentResult, describe, players_in, prepare
 from elolab.arena.records import GameRecord
 from elolab.arena.run import RunError
-from elolab.arena.spec import load_tournament
+from elolab.arena.tournament_reader import load_tournament
 from elolab.engine.errors import UserError
 from tests.support.small_tournaments import OPENINGS, digest_in, play, records_in, write_spec
 

@@ -12,7 +12,7 @@ from elolab.arena.keys.player import keys_of
 from elolab.arena.player_spec import merged
 from elolab.arena.players import registry
 from elolab.arena.players.registry import PROTOCOLS, Protocol, check_player, make_player, protocol_named, protocols
-from elolab.arena.spec import spec_from_mapping
+from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.errors import UserError
 from elolab.engine.games import GAMES

@@ -26,7 +26,7 @@ from elolab.arena.protocols.gtp import (
     time_settings_command,
 )
 from elolab.arena.records import Opening, PlayerSpec
-from elolab.arena.spec import spec_from_mapping
+from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.engine.engine import StopFlag
 from elolab.engine.errors import UserError
 from elolab.engine.games import game_named

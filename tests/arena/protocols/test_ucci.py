@@ -23,7 +23,7 @@ from elolab.arena.protocols.ucci import (
     parse_option,
 )
 from elolab.arena.records import Opening, PlayerSpec
-from elolab.arena.spec import spec_from_mapping
+from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.engine.engine import StopFlag
 from elolab.engine.games import game_named
 from elolab.engine.rules import Adjudication, Rules

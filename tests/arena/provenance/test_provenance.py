@@ -17,7 +17,7 @@ from elolab.arena.provenance import record, sources
 from elolab.arena.provenance.record import DRIVERS, OTHER_FILES, PROGRAMS, GameFile, files_of
 from elolab.arena.records import PlayerSpec
 from elolab.arena.run import RunError
-from elolab.arena.spec import spec_from_mapping
+from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.command_line import main
 from elolab.engine.settings.limits import Limits
 

@@ -13,8 +13,8 @@ from elolab import command_line
 from elolab.arena.play.store import Store
 from elolab.arena.records import GameRecord, MoveRecord, Opening, Pairing
 from elolab.arena.reports.joint import Joint, JointError, export, join
-from elolab.arena.spec import spec_from_mapping
 from elolab.arena.statistics.standings import Tables, tables_of
+from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.cli.shared.tournament_report import report_folder
 from elolab.engine.errors import UserError

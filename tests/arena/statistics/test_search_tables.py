@@ -17,8 +17,8 @@ from elolab.arena.play.tournament_run import run
 from elolab.arena.players.registry import make_player
 from elolab.arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
 from elolab.arena.reports.write import Exports, export
-from elolab.arena.spec import spec_from_mapping
 from elolab.arena.statistics.search_tables import SearchStatisticsCounter, null_rows, player_row
+from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.engine import StopFlag
 from elolab.engine.games import game_named

@@ -17,9 +17,9 @@ from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.play.tournament_run import WITHDRAWALS
 from elolab.arena.players.player import Fault
 from elolab.arena.records import GameRecord, MoveRecord, Opening, Pairing
-from elolab.arena.spec import spec_from_mapping
 from elolab.arena.statistics.faults import FORFEITS
 from elolab.arena.statistics.standings import tables_of
+from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.arena.watching import snapshot
 from elolab.arena.watching.snapshot import GameReader, RunFollower, changes

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from elolab.arena.play.tournament_run import run
-from elolab.arena.spec import spec_from_mapping
+from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.arena.watching.board import Retraced, board_lines
 from elolab.arena.watching.snapshot import RunFollower, State, waiting_state
 from elolab.arena.watching.terminal import watch_in_terminal

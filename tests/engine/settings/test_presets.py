@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from elolab.arena.spec import load_tournament
+from elolab.arena.tournament_reader import load_tournament
 from elolab.engine.engine import Engine
 from elolab.engine.games import GAMES, game_named
 from elolab.engine.settings.configuration import ConfigurationError, available_configs, find_config, read_toml

@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 
 from elolab import command_line
-from elolab.arena.spec import TOURNAMENT, spec_from_mapping
+from elolab.arena.tournament_reader import TOURNAMENT, spec_from_mapping
 from elolab.arena.tournament_spec import ADJUDICATION, RULES, SPRT
 from elolab.engine.errors import UserError
 from elolab.engine.games import GAMES

@@ -27,8 +27,8 @@ from elolab.tuning.reports.study import (
 )
 from elolab.tuning.study.console_words import validation_words
 from elolab.tuning.study.result import StudyResult
-from elolab.tuning.study.spec import load_tuning
 from elolab.tuning.study.storage import STUDY_NAME
+from elolab.tuning.study.study_spec import load_tuning
 from elolab.tuning.study.validation.validation_games import judge, planned_validations
 from tests.support.small_studies import (
     count_games,

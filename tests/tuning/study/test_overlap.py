@@ -20,9 +20,9 @@ from elolab.tuning.study.model.observations import Observations
 from elolab.tuning.study.plan import prepare_tuning
 from elolab.tuning.study.result import StudyResult
 from elolab.tuning.study.rounds.budgets import rounds_of
-from elolab.tuning.study.spec import load_tuning
 from elolab.tuning.study.state import StudyState
 from elolab.tuning.study.storage import STUDY_NAME, RoundTrials
+from elolab.tuning.study.study_spec import load_tuning
 from tests.support.small_studies import CountingStop, openings, outline, records_in, run, write_study
 
 OVERLAP = 2

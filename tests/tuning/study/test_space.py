@@ -15,8 +15,8 @@ from elolab.engine.settings.schema import Table
 from elolab.tuning.conditions import describe, short_name
 from elolab.tuning.study.sampler import ReproducibleSampler, SamplerError, check_sampler, distribution_of, suggest
 from elolab.tuning.study.space import Dimension, Space, read_options, read_space
-from elolab.tuning.study.spec import SAMPLERS, load_tuning, tuning_from_mapping
-from elolab.tuning.study.spec import STUDY as STUDY_KEYS
+from elolab.tuning.study.study_spec import SAMPLERS, load_tuning, tuning_from_mapping
+from elolab.tuning.study.study_spec import STUDY as STUDY_KEYS
 
 NODES = Limits(nodes=1000)
 ROOT = Path(__file__).parents[3]

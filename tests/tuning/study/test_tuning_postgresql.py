@@ -19,8 +19,8 @@ import pytest
 from elolab.engine.engine import StopFlag
 from elolab.engine.errors import UserError
 from elolab.tuning.study.result import StudyResult
-from elolab.tuning.study.spec import load_tuning
 from elolab.tuning.study.storage import RoundTrials
+from elolab.tuning.study.study_spec import load_tuning
 from elolab.tuning.study.tuning_run import tune
 
 sys.path.insert(0, str(Path(__file__).parent))

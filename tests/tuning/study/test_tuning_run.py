@@ -30,8 +30,8 @@ from elolab.tuning.study.plan import FILE_METADATA, prepare_tuning
 from elolab.tuning.study.result import StudyResult
 from elolab.tuning.study.rounds.budgets import PLAYOFF_SERIES, pairs_before_playoff, rounds_of
 from elolab.tuning.study.rounds.round_stream import MAX_VALUE
-from elolab.tuning.study.spec import load_tuning
 from elolab.tuning.study.storage import STUDY_NAME
+from elolab.tuning.study.study_spec import load_tuning
 from tests.support.small_studies import (
     CountingStop,
     count_games,

@@ -13,7 +13,7 @@ from elolab.arena.run import Run, plain
 from elolab.tuning.study.playoff import SHARE
 from elolab.tuning.study.rounds.pairs_of_settings import Round, game_pairs_per_settings_pair
 from elolab.tuning.study.rounds.settings_pair_games import SettingsPairGames
-from elolab.tuning.study.spec import DEFAULT_ROUND_PAIRS, MIN_ROUNDS, TuningSpec, min_games
+from elolab.tuning.study.study_spec import DEFAULT_ROUND_PAIRS, MIN_ROUNDS, TuningSpec, min_games
 
 PLAYOFF_SERIES = "playoff"
 """The series of the playoff's games."""

@@ -17,7 +17,7 @@ from elolab.engine.settings.limits import Limits
 from elolab.tuning.matches import Match, MatchTable
 from elolab.tuning.study.rounds.pairs_of_settings import Round, ScheduledSettingsPair
 from elolab.tuning.study.space import Values
-from elolab.tuning.study.spec import TuningSpec
+from elolab.tuning.study.study_spec import TuningSpec
 
 LIMIT_DETAIL = "limit"
 """The detail with the limit of a game, in a study with several limits."""

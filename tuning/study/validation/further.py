@@ -25,7 +25,7 @@ from elolab.tuning.study.plan import (
     purpose_of,
     reach_of_validation,
 )
-from elolab.tuning.study.spec import TuningSpec, tuning_from_text
+from elolab.tuning.study.study_spec import TuningSpec, tuning_from_text
 from elolab.tuning.study.tuning_run import RECOMMENDATION_METADATA
 from elolab.tuning.study.validation.preset import write_preset
 from elolab.tuning.study.validation.recommended_games import (

@@ -13,7 +13,7 @@ from elolab.engine.settings.configuration import specification_word
 from elolab.engine.settings.limits import OWN_LEVEL, Limits
 from elolab.engine.settings.parameters import Value, resolve
 from elolab.engine.settings.toml_values import toml_lines
-from elolab.tuning.study.spec import TuningSpec
+from elolab.tuning.study.study_spec import TuningSpec
 from elolab.tuning.study.validation.validation_games import Verdict
 
 PRESET_METADATA = "tuning preset"

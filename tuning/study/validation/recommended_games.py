@@ -16,7 +16,7 @@ from elolab.tuning.matches import Match, MatchTable
 from elolab.tuning.study.console_words import validation_name, validation_words
 from elolab.tuning.study.plan import TuningPlan
 from elolab.tuning.study.rounds.budgets import periods_of
-from elolab.tuning.study.spec import TuningSpec, min_games
+from elolab.tuning.study.study_spec import TuningSpec, min_games
 from elolab.tuning.study.validation.validation_games import (
     MAX_OWN_VALIDATIONS,
     VALIDATED_METADATA,

@@ -16,7 +16,7 @@ from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import Value
 from elolab.tuning.ablation.speed import SpeedRow
 from elolab.tuning.matches import Match, MatchTable
-from elolab.tuning.study.spec import INTERIM_PAIRS, TuningSpec, Validation
+from elolab.tuning.study.study_spec import INTERIM_PAIRS, TuningSpec, Validation
 
 MAX_OWN_VALIDATIONS = 2
 """Maximum number of a study's own validations; further ones come after them."""

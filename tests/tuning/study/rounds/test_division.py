@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from elolab.tuning.study.rounds.budgets import pairs_before_playoff, rounds_of
-from elolab.tuning.study.spec import tuning_from_mapping
+from elolab.tuning.study.study_spec import tuning_from_mapping
 
 STUDY = {"game": "xiangqi", "limit": "nodes=1000", "parameters": ["null_depth"]}
 

@@ -26,7 +26,7 @@ from elolab.tuning.study.model.posterior import fit
 from elolab.tuning.study.rounds.budgets import pairs_before_playoff, rounds_of
 from elolab.tuning.study.rounds.limit_shares import LimitShares, equal_cost, target_alone
 from elolab.tuning.study.space import Dimension, Space
-from elolab.tuning.study.spec import TuningSpec, load_tuning, tuning_from_mapping, tuning_from_text
+from elolab.tuning.study.study_spec import TuningSpec, load_tuning, tuning_from_mapping, tuning_from_text
 from elolab.tuning.study.tuning_run import tune
 
 SHORT, MIDDLE, LONG = (Limits(nodes=nodes) for nodes in (1250, 5000, 20_000))

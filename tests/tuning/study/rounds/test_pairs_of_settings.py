@@ -37,7 +37,7 @@ from elolab.tuning.study.rounds.pairs_of_settings import (
     places_of,
 )
 from elolab.tuning.study.space import Dimension, Space
-from elolab.tuning.study.spec import tuning_from_mapping
+from elolab.tuning.study.study_spec import tuning_from_mapping
 
 Values = tuple[Value, ...]
 

@@ -20,7 +20,7 @@ from elolab.tuning.reports.study import tuning_data, verdict_sentence, write_tun
 from elolab.tuning.stored_results import result_in
 from elolab.tuning.study.plan import prepare_tuning
 from elolab.tuning.study.result import StudyResult
-from elolab.tuning.study.spec import INTERIM_PAIRS, TuningSpec, load_tuning, tuning_from_mapping, tuning_from_text
+from elolab.tuning.study.study_spec import INTERIM_PAIRS, TuningSpec, load_tuning, tuning_from_mapping, tuning_from_text
 from elolab.tuning.study.tuning_run import tune
 from elolab.tuning.study.validation.validation_games import (
     InterimAnalyses,

@@ -18,8 +18,8 @@ from elolab.arena.notation.openings import is_reserved_for_validation
 from elolab.arena.player_spec import player_named
 from elolab.arena.run import RunError
 from elolab.arena.sequential import POWER, acceptance_probability, target_of
-from elolab.arena.spec import spec_from_mapping
 from elolab.arena.statistics.elo import Pentanomial
+from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.engine.errors import UserError
 from elolab.engine.settings.configuration import read_toml
 from elolab.engine.settings.limits import Limits
@@ -32,7 +32,7 @@ from elolab.tuning.reports.study import (
 from elolab.tuning.stored_results import result_in
 from elolab.tuning.study.plan import prepare_tuning
 from elolab.tuning.study.result import StudyResult
-from elolab.tuning.study.spec import load_tuning
+from elolab.tuning.study.study_spec import load_tuning
 from elolab.tuning.study.tuning_run import tune
 from elolab.tuning.study.validation.further import ValidationResult, validate_again
 from elolab.tuning.study.validation.preset import preset_text

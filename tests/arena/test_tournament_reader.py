@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from elolab.arena.spec import load_tournament, spec_from_mapping
+from elolab.arena.tournament_reader import load_tournament, spec_from_mapping
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.errors import UserError
 from elolab.engine.games import GAMES
