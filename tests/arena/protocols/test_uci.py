@@ -10,12 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from elolab.arena.players.announced_options import AnnouncedOption
 from elolab.arena.players.event_loop import run
-from elolab.arena.players.player import MAX_VARIATION, GameStopped, PlayerClock, PlayerFault
+from elolab.arena.players.player import GameStopped, PlayerClock, PlayerFault
 from elolab.arena.players.registry import PlayerError, check_player, make_player
 from elolab.arena.protocols.uci import (
     UciClient,
@@ -26,19 +24,12 @@ from elolab.arena.protocols.uci import (
     position_command,
 )
 from elolab.arena.protocols.uci_family import (
-    detect_first_rank,
-    parse_best_move,
-    parse_information,
     parse_option,
-    read_move,
-    read_variation,
-    write_move,
 )
 from elolab.arena.records import Opening, PlayerSpec
 from elolab.engine.engine import StopFlag
 from elolab.engine.games import game_named
 from elolab.engine.settings.limits import Limits
-from elolab.engine.values import MATE
 
 MOCK = str(Path(__file__).parents[2] / "support" / "mock_engines.py")
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
@@ -96,130 +87,6 @@ def test_the_parts_of_an_option_stand_in_any_order_and_may_be_called_default() -
     assert parse_option("option name Hash type spin max 9 default 3 min -1") == AnnouncedOption(
         "Hash", "spin", "3", -1, 9
     )
-
-
-def test_long_lines_are_read_at_once() -> None:
-    """None may stop the games that others play: without bounds each of these took from seconds to hours."""
-    noise = 5000
-    assert parse_information("info depth 7 " + "score cp 1 " * noise).score == 1
-    assert parse_information("info depth 7 " + "nodes " * noise + " nodes 9").nodes == 9
-    assert parse_information("info depth 7 " + "pv a0a1 " * noise + "score cp 8 nodes 9").score == 8
-    spaces = " " * 10 * noise
-    style = AnnouncedOption("Style", "combo", choices=("a", "b"))
-    assert parse_option(f"option name Style type combo{spaces}var a{spaces}var b{spaces}") == style
-    assert parse_option("option name x" + " type" * noise) == AnnouncedOption("x", "type")
-    assert parse_option(f"option name{spaces}") is None
-
-
-@pytest.mark.parametrize(
-    "line", ["", "option", "option name", "option name x", "optional name x type spin", "id name x"]
-)
-def test_what_is_no_option_is_none(line: str) -> None:
-    assert parse_option(line) is None
-
-
-@given(st.text(max_size=200))
-def test_no_text_upsets_the_parsers(text: str) -> None:
-    for line in (text, f"option name {text}", f"option name a type spin {text}"):
-        parse_option(line)
-    parse_information(f"info {text}")
-    parse_best_move(f"bestmove {text}")
-    session = UciClient()
-    session.hello()
-    session.receive(text)
-    read_move(text, 1)
-
-
-def test_an_information_line() -> None:
-    line = "info depth 12 seldepth 20 multipv 1 score cp -31 nodes 123456 nps 999 time 12 pv h3e3 h10g8"
-    found = parse_information(line)
-    assert (found.score, found.depth, found.nodes) == (-31, 12, 123456)
-    assert parse_information("info string depth 3 score cp 4").score is None
-    assert parse_information("info depth x score cp y").depth is None
-
-
-def test_numbers_that_are_too_large_do_no_harm() -> None:
-    huge = "9" * 5000
-    found = parse_information(f"info depth {huge} score cp -{huge} nodes 18446744073709551615")
-    assert (found.depth, found.nodes) == (10**6, 10**15)
-    assert -MATE + 1000 < (found.score or 0) < -MATE + 2000
-    option = parse_option(f"option name Seed type spin default 0 min -{huge} max 18446744073709551615")
-    assert option is not None
-    assert option.check("12345678901234567890") == "12345678901234567890"
-
-
-@pytest.mark.parametrize(
-    ("text", "score"),
-    [
-        ("mate 1", MATE - 1),
-        ("mate 3", MATE - 5),
-        ("mate 0", -MATE),
-        ("mate -1", -MATE + 2),
-        ("mate -4", -MATE + 8),
-        ("mate 9999", MATE - 128),
-        ("cp 0", 0),
-        ("cp -250", -250),
-    ],
-)
-def test_scores_in_plies_from_the_mover(text: str, score: int) -> None:
-    assert parse_information(f"info depth 1 score {text} nodes 1").score == score
-
-
-def test_a_score_in_centipawns_never_looks_like_a_mate() -> None:
-    assert MATE - 2000 < (parse_information("info score cp 31999").score or 0) < MATE - 1000
-    assert -MATE + 1000 < (parse_information("info score cp -999999999").score or 0) < -MATE + 2000
-
-
-@pytest.mark.parametrize("text", ["bestmove", "bestmove (none)", "bestmove 0000", "bestmove (none) ponder h3e3"])
-def test_no_move(text: str) -> None:
-    assert parse_best_move(text) is None
-
-
-def test_a_move_with_its_ponder_move() -> None:
-    assert parse_best_move("bestmove h3e3 ponder h10g8") == "h3e3"
-
-
-# --- Ranks ------------------------------------------------------------------------------------------------------------
-
-MOVES = st.builds("{}{}{}{}".format, *(st.sampled_from("abcdefghi"), st.integers(0, 9)) * 2)
-
-
-@given(MOVES, st.sampled_from([0, 1]))
-def test_moves_come_back_from_either_base(move: str, first_rank: int) -> None:
-    assert read_move(write_move(move, first_rank), first_rank) == move
-
-
-@pytest.mark.parametrize(
-    ("text", "first_rank", "move"),
-    [
-        ("h3e3", 1, "h2e2"),
-        ("a10a9", 1, "a9a8"),
-        ("h10i10", 1, "h9i9"),
-        ("h2e2", 0, "h2e2"),
-        ("a10a9", 0, None),
-        ("a0a1", 1, None),
-        ("a11a9", 1, None),
-        ("j1a1", 1, None),
-        ("h2e2q", 0, None),
-        ("H2E2", 0, None),
-        ("h2-e2", 0, None),
-        ("", 0, None),
-    ],
-)
-def test_reading_moves(text: str, first_rank: int, move: str | None) -> None:
-    assert read_move(text, first_rank) == move
-
-
-def test_every_first_move_shows_its_base() -> None:
-    legal = game_named("xiangqi").position().legal_moves()
-    for move in legal:
-        assert detect_first_rank(write_move(move, 0), legal) == 0
-        assert detect_first_rank(write_move(move, 1), legal) == 1
-    assert detect_first_rank("e9e8", legal) is None
-
-
-def test_both_bases_legal_decides_nothing() -> None:
-    assert detect_first_rank("a1a2", ["a1a2", "a0a1"]) is None
 
 
 def test_forced_ranks() -> None:
@@ -352,22 +219,6 @@ def test_an_engine_that_says_nothing_about_its_search() -> None:
     found = session.information()
     assert (found.score, found.depth, found.nodes) == (None, None, None)
     assert session.variation == ""
-
-
-@pytest.mark.parametrize(
-    ("text", "first_rank", "variation"),
-    [
-        ("h1g3 f10e9 b3c3", 1, "h0g2 f9e8 b2c2"),
-        ("h0g2 f9e8  b2c2", 0, "h0g2 f9e8 b2c2"),
-        ("h0g2 f10e9 b2c2", 0, "h0g2"),
-        ("h0g2 (none) b2c2", 0, "h0g2"),
-        ("h0g2 " + 10**6 * "1", 0, "h0g2"),
-        ("", 0, ""),
-        ("a0a1 " * 1000, 0, " ".join(["a0a1"] * MAX_VARIATION)),
-    ],
-)
-def test_a_principal_variation(text: str, first_rank: int, variation: str) -> None:
-    assert read_variation(text, first_rank) == variation
 
 
 def test_the_last_search_leaves_nothing_behind() -> None:
