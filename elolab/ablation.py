@@ -71,7 +71,7 @@ class PlayedAblation(PlayedGames):
     @naming_arguments("folder")
     def write_report(self) -> Path:
         """Write the report, tables and plots into ``folder``; returns the path of report.html."""
-        from elolab.tuning.reports.ablation import write_ablation_report
+        from elolab.tuning.reports.ablation_report import write_ablation_report
 
         return write_ablation_report(self._result)
 

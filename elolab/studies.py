@@ -77,7 +77,7 @@ class PlayedStudy(PlayedGames):
     @naming_arguments("folder")
     def write_report(self) -> Path:
         """Write the report, tables and plots into ``folder``; returns the path of report.html."""
-        from elolab.tuning.reports.study import write_tuning_report
+        from elolab.tuning.reports.tuning_report import write_tuning_report
 
         return write_tuning_report(self._result)
 
@@ -206,7 +206,7 @@ def _by_games(specification: Specification, run_folder: RunFolder, options: Any)
     import pandas
 
     from elolab.arena.statistics.intervals import INTERVAL_DEVIATIONS
-    from elolab.tuning.reports.study import rounds_frame
+    from elolab.tuning.reports.tuning_report import rounds_frame
     from elolab.tuning.study import tuning_run
     from elolab.tuning.study.study_spec import tuning_from_mapping
 

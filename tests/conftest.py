@@ -127,7 +127,7 @@ def without_charts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reports of tournaments with empty charts: to draw them takes longer than the games of a small one."""
     from matplotlib.figure import Figure
 
-    from elolab.arena.reports.contents import Plot
+    from elolab.arena.reports.plots import Plot
 
     names = ("ratings", "convergence", "pairs", "endings", "lengths", "crosstable", "sequential")
     plots = tuple(Plot(name, name, name, Figure((1, 1))) for name in names)
@@ -142,7 +142,7 @@ def without_tuning_charts(monkeypatch: pytest.MonkeyPatch) -> None:
     from tests.support.small_claims import draw_no_figures
 
     draw_no_figures(monkeypatch)
-    for name in ("ablation_charts", "study_charts"):
+    for name in ("ablation_charts", "tuning_charts"):
         module = import_module(f"elolab.tuning.reports.{name}")
         for chart in [found for found in vars(module) if found.endswith("_chart")]:
             monkeypatch.setattr(module, chart, lambda *arguments: Figure((1, 1)))

@@ -1,1 +1,1 @@
-"""What is written about games: pages, tables, plots."""
+"""Reports on games: pages, tables, plots."""

@@ -1,51 +1,34 @@
-"""The input of a report, and the texts common to its page and its summary."""
+"""The input of a tournament's report, and its sentences, facts and figures as text."""
 
 from __future__ import annotations
 
 import functools
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats
 from elolab.arena.records import GameSummary, PlayerSpec
-from elolab.arena.reports.games import PackedGames
+from elolab.arena.reports.packed_games import PackedGames
+from elolab.arena.reports.plots import Plot
+from elolab.arena.reports.render import REPORTS
 from elolab.arena.schedule import format_of
 from elolab.arena.sequential import SequentialRun
 from elolab.arena.statistics.faults import fault_sentences
 from elolab.arena.statistics.match_statistics import verdict_sentence
 from elolab.arena.statistics.numbers import error_text, given_text, percent_text, signed
-from elolab.arena.statistics.placing import Placing, result_sentence, rounds_text, withdrawal_text
+from elolab.arena.statistics.placing import Placing, result_sentence, withdrawal_text
 from elolab.arena.statistics.search_tables import SearchStatistics
-from elolab.arena.statistics.standings import Tables, rating_reference
+from elolab.arena.statistics.standings import Tables
 from elolab.arena.tournament_spec import TournamentSpec
-from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, GameWords, game_words
+from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, game_words
 from elolab.engine.settings.configuration import specification_word
 from elolab.engine.settings.parameters import format_value, resolve
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-ARENA, REPORTS = "elolab.arena", "elolab.arena.reports"
-"""The packages with the messages of reports."""
+ARENA = "elolab.arena"
 MAX_TABLED_PLAYERS = 40
-"""Maximum players for tables with a cell per pairing, in pages and summaries."""
-Messages = Callable[[str, str], Callable[..., str]]
-"""A function from package and language to its messages, as plain text or as markup."""
-
-
-@dataclass(frozen=True)
-class Plot:
-    """One figure of the report."""
-
-    name: str
-    """File name without ending, and prefix of the ids in the page."""
-    title: str
-    caption: str
-    """A caption that explains the figure."""
-    figure: Figure
+"""Maximum players for tables with a cell per pairing."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +39,7 @@ class Contents:
     records: Sequence[GameSummary]
     """Summaries of the games, in schedule order."""
     games: PackedGames
-    """The same games with their moves, for the page."""
+    """Games with their moves, packed for the page."""
     planned_games: int
     """Games in the tournament; later records are kept but do not count."""
     tables: Tables
@@ -76,8 +59,6 @@ class Contents:
     expected_games: int | None = None
     """Number of ``planned_games`` that will be played, if a shortened run will never have some; ``None`` for all."""
     caveats: Caveats = NO_CAVEATS
-    opponents: str = ""
-    """Name of the script with every player's opponents, if there are many players; see ``arena.reports.page``."""
 
     @property
     def say(self) -> Catalogue:
@@ -85,34 +66,9 @@ class Contents:
         return Catalogue(REPORTS, self.language)
 
     @property
-    def words(self) -> GameWords:
-        """Names of the game and its sides."""
-        return game_words(self.spec.game, self.language)
-
-    @property
     def has_many_players(self) -> bool:
         """Whether there are too many players for tables with a cell per pairing."""
         return len(self.tables.standings) > MAX_TABLED_PLAYERS
-
-    @property
-    def sections(self) -> tuple[str, ...]:
-        """Names of the sections between the head and the list of games."""
-        there = {
-            "sequential": self.sequential is not None,
-            "placing": self.placing is not None,
-            "standings": True,
-            "crosstable": True,
-            "superiority": len(self.tables.standings) > 2 and not self.has_many_players,
-            "figures": True,
-            "instruments": bool(self.search_statistics),
-            "played": True,
-        }
-        return tuple(name for name, is_there in there.items() if is_there)
-
-    @property
-    def again(self) -> str:
-        """The introduction of the command to repeat the run."""
-        return self.say("report.again_joint" if self.runs else "report.again")
 
     @functools.cached_property
     def counted(self) -> list[GameSummary]:
@@ -122,25 +78,6 @@ class Contents:
     def plot(self, name: str) -> Plot:
         """The figure of that name."""
         return next(plot for plot in self.plots if plot.name == name)
-
-    def note(self, section: str) -> str:
-        """The explanation of a section's numbers."""
-        fields = {}
-        if section == "standings":
-            fields["reference"] = rating_reference(self.tables, Catalogue(ARENA, self.language))
-        if section == "crosstable" and self.has_many_players:
-            return self.say("note.opponents", players=str(len(self.tables.standings)))
-        if section == "sequential" and self.sequential is not None:
-            fields["batch"] = str(self.sequential.settings.batch_pairs)
-        if section == "placing" and self.placing is not None:
-            return placing_note(self.placing, self.language)
-        return self.say(f"note.{section}", **fields)
-
-
-def placing_note(placing: Placing, language: str) -> str:
-    """The explanation of a Swiss tournament's columns, or of a knockout's bracket."""
-    key = "note.placing_swiss" if placing.bracket is None else "note.placing_knockout"
-    return Catalogue(REPORTS, language)(key, rounds=rounds_text(placing, Catalogue(ARENA, language)))
 
 
 def number_text(count: int) -> str:
@@ -155,24 +92,17 @@ def mean_text(value: float | None, digits: int) -> str:
     return number_text(round(value)) if digits == 0 or value >= 1000 else f"{value:.{digits}f}"
 
 
-def summary_of(
-    contents: Contents,
-    messages: Messages = Catalogue,
-    shown: Callable[[str], str] = str,
-    quoted: Callable[[str], str] = str,
-) -> str:
-    """What was played and the outcome in two sentences, and any faults by which players forfeited games.
-
-    ``shown`` marks up a player's name, and ``quoted`` the description of a fault.
-    """
-    say, arena = messages(REPORTS, contents.language), messages(ARENA, contents.language)
-    finding = _leader_sentence(contents, say, shown)
-    if contents.sequential is not None:
-        one, other = (shown(player.name) for player in contents.spec.players)
-        finding = verdict_sentence(contents.sequential, one, other, arena)
+def summary_of(contents: Contents) -> str:
+    """Two sentences on the games and the outcome, and one on each kind of fault that lost games."""
+    say, arena = contents.say, Catalogue(ARENA, contents.language)
     if contents.placing is not None:
-        finding = result_sentence(contents.placing, arena, shown)
-    for sentence in fault_sentences(contents.tables.faults, arena, contents.language, shown, quoted):
+        finding = result_sentence(contents.placing, arena)
+    elif contents.sequential is not None:
+        one, other = (player.name for player in contents.spec.players)
+        finding = verdict_sentence(contents.sequential, one, other, arena)
+    else:
+        finding = _leader_sentence(contents)
+    for sentence in fault_sentences(contents.tables.faults, arena, contents.language):
         finding = say("report.and", finding=finding, sentence=sentence).strip()
     return say(
         "report.summary", games=number_text(len(contents.counted)), players=len(contents.spec.players),
@@ -180,22 +110,21 @@ def summary_of(
     ).strip()  # fmt: skip
 
 
-def _leader_sentence(contents: Contents, say: Callable[..., str], shown: Callable[[str], str]) -> str:
-    """One sentence with the main finding."""
-    rows = contents.tables.standings
+def _leader_sentence(contents: Contents) -> str:
+    rows, say = contents.tables.standings, contents.say
     if not contents.records or len(rows) < 2 or contents.tables.separate_groups > 1:
         return ""
     if len(rows) == 2 and not contents.tables.anchors:
-        return _match_sentence(contents.tables, say, shown)
+        return _match_sentence(contents.tables, say)
     best, second = rows[0], rows[1]
     names = contents.tables.counter.players
     elo, error = contents.tables.ratings.difference(names.index(best.player), names.index(second.player))
     difference = say("report.difference", elo=signed(elo), error=error_text(error))
     key = "report.ahead" if elo > error else "report.not_ahead" if round(elo, 1) else "report.level"
-    return say(key, best=shown(best.player), second=shown(second.player), difference=difference)
+    return say(key, best=best.player, second=second.player, difference=difference)
 
 
-def _match_sentence(tables: Tables, say: Callable[..., str], shown: Callable[[str], str]) -> str:
+def _match_sentence(tables: Tables, say: Catalogue) -> str:
     """The main finding about two players, from their match, whose interval may be asymmetrical."""
     found = tables.head_to_heads[0]
     if found.elo < 0:
@@ -204,7 +133,7 @@ def _match_sentence(tables: Tables, say: Callable[..., str], shown: Callable[[st
         "report.difference_between", elo=signed(found.elo), low=signed(found.elo_low), high=signed(found.elo_high)
     )
     key = "report.ahead" if found.elo_low > 0 else "report.not_ahead" if round(found.elo, 1) else "report.level"
-    return say(key, best=shown(found.player), second=shown(found.opponent), difference=difference)
+    return say(key, best=found.player, second=found.opponent, difference=difference)
 
 
 def warnings_of(contents: Contents) -> list[str]:
@@ -241,7 +170,7 @@ def _identities(contents: Contents) -> list[str]:
 
 def facts_of(contents: Contents) -> list[tuple[str, str]]:
     """The conditions of the games: pairs of a label and a text."""
-    say, words = contents.say, contents.words
+    say, words = contents.say, game_words(contents.spec.game, contents.language)
     counts = contents.tables.counter.first_mover()
     advantage, error = contents.tables.ratings.first_move_advantage, contents.tables.ratings.first_move_error
     first, second = words.side_names
@@ -250,18 +179,17 @@ def facts_of(contents: Contents) -> list[tuple[str, str]]:
         losses=counts.losses, elo=signed(advantage), error=error_text(error),
     )  # fmt: skip
     identities = say("fact.comma").join(_identities(contents)) or say("fact.no_games")
+    specification = (
+        [] if contents.runs else [(say("fact.specification"), specification_word("tournaments", contents.spec.source))]
+    )
     return [
         (say("fact.game"), say("fact.game_text", game=words.title, first=first, second=second)),
         *([] if contents.runs else _conditions(contents.spec, say)),
         *((folder, _run_text(spec, say)) for folder, spec in contents.runs),
         (say("fact.advantage", first=first), value),
         (say("fact.identity"), identities),
-        *([] if contents.runs else [_specification(contents.spec, say)]),
+        *specification,
     ]
-
-
-def _specification(spec: TournamentSpec, say: Catalogue) -> tuple[str, str]:
-    return say("fact.specification"), specification_word("tournaments", spec.source)
 
 
 def _conditions(spec: TournamentSpec, say: Catalogue) -> list[tuple[str, str]]:

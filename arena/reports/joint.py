@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from elolab.arena.play.store import Store
 from elolab.arena.play.tournament_run import count_of, stored_player, stored_tournament
 from elolab.arena.player_spec import MAX_NAME_LENGTH
 from elolab.arena.records import GameRecord, PlayerSpec
-from elolab.arena.reports.contents import REPORTS
+from elolab.arena.reports.render import REPORTS
 from elolab.arena.reports.write import Exports, export_joint, folder_beside_runs
 from elolab.arena.run import differences
 from elolab.arena.tournament_reader import with_anchors
@@ -76,7 +77,7 @@ def join(folders: Sequence[str], anchors: Sequence[tuple[str, float]] = ()) -> J
                 f"{run.folder}: game = {run.spec.game!r}, but {first.folder} has {first.spec.game!r}; ratings compare "
                 "only within a game: give the folders of one"
             )
-    names, players, notes = _told_apart(runs)
+    names, players, notes = _join_players(runs)
     records, repeated = _put_together(runs, names, [player.name for player in players])
     if repeated:
         notes.append(("joint.repeated", {"games": repeated}))
@@ -123,76 +124,65 @@ def _read(folder: str) -> JoinedRun:
     return JoinedRun(folder, replace(spec, players=players), records)
 
 
-@dataclass(frozen=True)
-class _Appearance:
-    """A player of one run, under its name there."""
-
-    run: JoinedRun
-    player: PlayerSpec
+Appearance = tuple[JoinedRun, PlayerSpec]
+"""A run, and a player under its name there."""
 
 
-def _told_apart(runs: Sequence[JoinedRun]) -> tuple[list[dict[str, str]], list[PlayerSpec], list[JoinNote]]:
+def _join_players(runs: Sequence[JoinedRun]) -> tuple[list[dict[str, str]], list[PlayerSpec], list[JoinNote]]:
     """The joint names of each run's players; the joint players; notes on names that changed.
 
     Players with the same settings become one, with all their names. Two players of one run stay separate, because a
     player cannot play itself.
     """
-    appearances = [_Appearance(run, player) for run in runs for player in run.spec.players]
-    twins = {_settings(one) for run in runs for one in _repeated(run)}
-    joined: dict[str, list[_Appearance]] = {}
-    for one in appearances:
-        own = f"{one.player.name} " if _settings(one) in twins else ""
-        joined.setdefault(own + _settings(one), []).append(one)
-    order = list(dict.fromkeys(one.player.name for one in appearances))
-    joined = dict(sorted(joined.items(), key=lambda entry: order.index(entry[1][0].player.name)))
-    names = {identity: " = ".join(dict.fromkeys(one.player.name for one in all_)) for identity, all_ in joined.items()}
-    label_of: dict[int, str] = {}
-    players, notes = [], _notes_on_splits(list(joined.values()))
-    for identity, all_ in joined.items():
-        name, (first, *_) = names[identity], all_
-        label = name if list(names.values()).count(name) == 1 else f"{name} ({first.run.folder})"
-        label_of |= {id(one): label for one in all_}
-        players.append(replace(first.player, name=label))
-        if name != first.player.name:
+    appearances = [(run, player) for run in runs for player in run.spec.players]
+    counts = [Counter(map(_settings, run.spec.players)) for run in runs]
+    twins = {settings for own in counts for settings, count in own.items() if count > 1}
+    groups: dict[tuple[str, str], list[Appearance]] = {}
+    for run, player in appearances:
+        settings = _settings(player)
+        groups.setdefault((player.name if settings in twins else "", settings), []).append((run, player))
+    order = list(dict.fromkeys(player.name for _, player in appearances))
+    joined = sorted(groups.values(), key=lambda group: order.index(group[0][1].name))
+    names = [" = ".join(dict.fromkeys(player.name for _, player in group)) for group in joined]
+    labels: dict[tuple[str, str], str] = {}
+    players, notes = [], _notes_on_splits(joined)
+    for name, group in zip(names, joined, strict=True):
+        run, player = group[0]
+        label = name if names.count(name) == 1 else f"{name} ({run.folder})"
+        labels |= {(own_run.folder, own.name): label for own_run, own in group}
+        players.append(replace(player, name=label))
+        if name != player.name:
             notes.append(("joint.same", {"names": name}))
-    places = iter(appearances)
-    labels = [{player.name: label_of[id(next(places))] for player in run.spec.players} for run in runs]
-    return labels, players, notes
+    return [{own.name: labels[run.folder, own.name] for own in run.spec.players} for run in runs], players, notes
 
 
-def _repeated(run: JoinedRun) -> list[_Appearance]:
-    """Players of a run that share their settings with another of its players."""
-    all_ = [_Appearance(run, player) for player in run.spec.players]
-    return [one for one in all_ if sum(_settings(one) == _settings(other) for other in all_) > 1]
-
-
-def _notes_on_splits(joined: Sequence[Sequence[_Appearance]]) -> list[JoinNote]:
+def _notes_on_splits(joined: Sequence[Sequence[Appearance]]) -> list[JoinNote]:
     """Notes on names that stand for several players."""
-    versions: dict[str, list[_Appearance]] = {}
-    for all_ in joined:
-        for one in {one.player.name: one for one in reversed(all_)}.values():
-            versions.setdefault(one.player.name, []).append(one)
+    versions: dict[str, list[Appearance]] = {}
+    for group in joined:
+        for name, first in {player.name: (run, player) for run, player in reversed(group)}.items():
+            versions.setdefault(name, []).append(first)
     notes: list[JoinNote] = []
     for name, several in versions.items():
         if len(several) > 1:
-            one, other, *_ = several
-            key, before, now = differences(one.player.content(), other.player.content())[0]
+            (run, player), (other_run, other), *_ = several
+            key, before, now = differences(player.content(), other.content())[0]
             fields = {
-                "name": name, "count": len(several), "key": key, "before": _told(before), "folder": one.run.folder,
-                "now": _told(now), "other_folder": other.run.folder,
+                "name": name, "count": len(several), "key": key, "before": _value_text(before), "folder": run.folder,
+                "now": _value_text(now), "other_folder": other_run.folder,
             }  # fmt: skip
             notes.append(("joint.split", fields))
     return notes
 
 
-def _told(value: Any) -> str:
+def _value_text(value: Any) -> str:
     """A setting's value as in files, even one that this version does not know."""
     return "-" if value is None else format_toml(value)
 
 
-def _settings(one: _Appearance) -> str:
+def _settings(player: PlayerSpec) -> str:
     """Everything that determines a player's moves, without its name."""
-    return json.dumps({**one.player.content(), "name": ""}, sort_keys=True)
+    return json.dumps({**player.content(), "name": ""}, sort_keys=True)
 
 
 def _put_together(

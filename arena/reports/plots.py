@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elolab.arena.files import FileError, replace_file
 from elolab.arena.records import GameSummary
-from elolab.arena.reports.contents import REPORTS, Plot
 from elolab.arena.reports.drawing.fonts import chart_language
+from elolab.arena.reports.render import REPORTS
 from elolab.engine.language import Catalogue, game_words
 
 if TYPE_CHECKING:
@@ -25,11 +26,23 @@ PLOT_FOLDER = "plots"
 """The folder of a report's figures."""
 
 
+@dataclass(frozen=True)
+class Plot:
+    """One figure of a report."""
+
+    name: str
+    """File name without ending, and prefix of the ids in the page."""
+    title: str
+    caption: str
+    """An explanation for the reader."""
+    figure: Figure
+
+
 def plots_of(
     tables: Tables, records: Sequence[GameSummary], run: SequentialRun | None, game: str, language: str
 ) -> tuple[Plot, ...]:
     """The figures of a tournament; ``records`` are the counted games, ``run`` a sequential test, if any."""
-    from elolab.arena.reports import charts
+    from elolab.arena.reports import tournament_charts as charts
     from elolab.engine.games import game_named
 
     say = Catalogue(REPORTS, language)
@@ -50,7 +63,7 @@ def plots_of(
 
 def _course(tables: Tables, records: Sequence[GameSummary], drawn: str, say: Catalogue) -> Plot:
     """The course of the tournament; for two players their difference with its interval."""
-    from elolab.arena.reports import charts
+    from elolab.arena.reports import tournament_charts as charts
 
     if len(tables.counter.players) != 2:
         return _plot("convergence", charts.convergence_chart(tables, records, drawn), say)
@@ -61,7 +74,7 @@ def _course(tables: Tables, records: Sequence[GameSummary], drawn: str, say: Cat
 
 def search_statistics_plots(search_statistics: SearchStatistics, language: str) -> tuple[Plot, ...]:
     """The figures of search statistics."""
-    from elolab.arena.reports import charts
+    from elolab.arena.reports import tournament_charts as charts
 
     say, drawn = Catalogue(REPORTS, language), chart_language(language)
     return (

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-    from elolab.arena.reports.contents import Plot
-
-OWN_PACKAGE = "elolab.arena.reports"
+REPORTS = "elolab.arena.reports"
 """The package whose templates and messages every page may use."""
 
 
@@ -33,7 +31,7 @@ def render(template: str, language: str, /, **values: Any) -> str:
     """
     package = template.partition("/")[0]
     page = _environment().get_template(template)
-    messages = {"message": markup_messages(package, language), "shell": markup_messages(OWN_PACKAGE, language)}
+    messages = {"message": markup_messages(package, language), "shell": markup_messages(REPORTS, language)}
     return page.render(**messages, **values)
 
 
@@ -52,16 +50,16 @@ def asset(name: str) -> Markup:
     """A style sheet or script of this package, for inclusion in a page."""
     from markupsafe import Markup
 
-    return Markup((resources.files(OWN_PACKAGE) / "assets" / name).read_text("utf-8"))
+    return Markup((resources.files(REPORTS) / "assets" / name).read_text("utf-8"))
 
 
-def picture(plot: Plot, description: Markup) -> Markup:
+def picture(figure: Any, name: str, description: Markup) -> Markup:
     """A figure as an SVG element in the page's colours; ``description`` is for screen readers."""
     from markupsafe import Markup
 
     from elolab.arena.reports.drawing.style import svg_text
 
-    return Markup(svg_text(plot.figure, plot.name, description.unescape()))
+    return Markup(svg_text(figure, name, description.unescape()))
 
 
 @functools.cache

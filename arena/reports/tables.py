@@ -1,19 +1,12 @@
-"""The tables common to a report's page and its summary, as text in the report's language."""
+"""The tables of a tournament's report, as text in the report's language."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from elolab.arena.reports.contents import (
-    ARENA,
-    REPORTS,
-    Contents,
-    figure_text,
-    mean_text,
-    number_text,
-    setting_text,
-)
+from elolab.arena.reports.contents import ARENA, Contents, figure_text, mean_text, number_text, setting_text
+from elolab.arena.reports.document import NUMBER, TEXT, TextTable
+from elolab.arena.reports.render import REPORTS
 from elolab.arena.statistics.numbers import error_text, percent_text, signed
 from elolab.arena.statistics.placing import (
     KnockoutRow,
@@ -31,29 +24,22 @@ from elolab.arena.statistics.search_tables import end_rows, iteration_rows, play
 from elolab.arena.statistics.standings import mean_score_text, rating_error_text, rating_text
 from elolab.engine.language import Catalogue
 
-NUMBER, TEXT = "number", ""
+TEXT_COLUMNS = {
+    "player", "opponent", "reached", "round", "winner", "reason", "results", "ended_by", "limit", "setting"
+}  # fmt: skip
+"""Columns aligned to the left; numbers are aligned to the right."""
 
 
-@dataclass(frozen=True)
-class TextTable:
-    """A table of texts."""
+def _table(say: Catalogue, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> TextTable:
+    """A table whose player column names the row.
 
-    heads: tuple[tuple[str, str], ...]
-    """A title and a unit for each column."""
-    kinds: tuple[str, ...]
-    """``NUMBER`` or ``TEXT`` for each column."""
-    rows: tuple[tuple[str, ...], ...]
-
-
-Column = tuple[str, str, str]
-"""Title, unit (both as ``_word`` reads them) and kind."""
-
-
-def _table(say: Catalogue, columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> TextTable:
-    """Build a table; lower-case words are keys of the messages ``column`` and ``unit``, other words stay as they
-    are."""
-    heads = tuple((_word(say, "column", title), _word(say, "unit", unit)) for title, unit, _ in columns)
-    return TextTable(heads, tuple(kind for _, _, kind in columns), tuple(map(tuple, rows)))
+    A column is a title, or a title and a unit with a blank between. Both are keys of the messages ``column`` and
+    ``unit``, or words that stay as they are.
+    """
+    parts = [column.partition(" ") for column in columns]
+    heads = tuple((_word(say, "column", title), _word(say, "unit", unit)) for title, _, unit in parts)
+    kinds = tuple(TEXT if title in TEXT_COLUMNS else NUMBER for title, _, _ in parts)
+    return TextTable(heads, kinds, tuple(map(tuple, rows)), int("player" in columns) and columns.index("player"))
 
 
 def _word(say: Catalogue, table: str, word: str) -> str:
@@ -64,10 +50,8 @@ def standings_table(contents: Contents) -> TextTable:
     """Every player's rating, results and effort per move."""
     tables, arena = contents.tables, Catalogue(ARENA, contents.language)
     columns = (
-        ("#", "", NUMBER), ("player", "", TEXT), ("rating", "Elo", NUMBER), ("±", "Elo", NUMBER),
-        ("points", "", NUMBER), ("games", "", NUMBER), ("wins", "", NUMBER), ("draws", "", NUMBER),
-        ("losses", "", NUMBER), ("score", "%", NUMBER), ("pairs", "pairs", NUMBER), ("depth", "plies", NUMBER),
-        ("nodes", "per_move", NUMBER), ("time", "ms_per_move", NUMBER),
+        "#", "player", "rating Elo", "± Elo", "points", "games", "wins", "draws", "losses", "score %", "pairs pairs",
+        "depth plies", "nodes per_move", "time ms_per_move",
     )  # fmt: skip
     rows = [
         (
@@ -86,22 +70,16 @@ def placing_table(placing: Placing, language: str) -> TextTable:
     """The placing: in a Swiss tournament points, tie-breaks and rounds; in a knockout the places."""
     say, heads = Catalogue(ARENA, language), Catalogue(REPORTS, language)
     if placing.bracket is not None:
-        columns: list[Column] = [
-            ("#", "", NUMBER), ("player", "", TEXT), ("seed", "", NUMBER), ("reached", "", TEXT),
-            ("encounters_won", "", NUMBER), ("game_points", "", NUMBER),
-        ]  # fmt: skip
         places = [
             (str(row.place), row.player, str(row.seed), reached_text(row.reached, say), str(row.encounters_won),
              points_text(row.game_points))
             for row in placing.rows if isinstance(row, KnockoutRow)
         ]  # fmt: skip
-        return _table(heads, columns, places)
-    rounds = [(str(number + 1), "", NUMBER) for number in range(placing.rounds_played)]
-    columns = [
-        ("#", "", NUMBER), ("player", "", TEXT), ("points", "", NUMBER), ("buchholz", "", NUMBER),
-        ("sonneborn_berger", "", NUMBER), ("direct", "", NUMBER), ("game_points", "", NUMBER), ("seed", "", NUMBER),
-        *rounds,
-    ]  # fmt: skip
+        return _table(heads, ("#", "player", "seed", "reached", "encounters_won", "game_points"), places)
+    columns = (
+        "#", "player", "points", "buchholz", "sonneborn_berger", "direct", "game_points", "seed",
+        *(str(number + 1) for number in range(placing.rounds_played)),
+    )  # fmt: skip
     rows = [
         (
             str(row.place), row.player, points_text(row.points), points_text(row.buchholz),
@@ -114,14 +92,10 @@ def placing_table(placing: Placing, language: str) -> TextTable:
     return _table(heads, columns, rows)
 
 
-def encounters_table(contents: Contents) -> TextTable:
+def encounters_table(placing: Placing, language: str) -> TextTable:
     """The encounters of a knockout, round by round."""
-    placing, say = contents.placing, Catalogue(ARENA, contents.language)
-    assert placing is not None
-    columns = (
-        ("round", "", TEXT), ("player", "", TEXT), ("opponent", "", TEXT), ("points", "", TEXT), ("winner", "", TEXT),
-        ("reason", "", TEXT),
-    )  # fmt: skip
+    say = Catalogue(ARENA, language)
+    columns = ("round", "player", "opponent", "points", "winner", "reason")
     rows = [
         (
             round_title("third_place" if row.for_third_place else round_name(row.round - 1, placing.rounds), say),
@@ -130,15 +104,12 @@ def encounters_table(contents: Contents) -> TextTable:
         )
         for row in placing.encounters
     ]  # fmt: skip
-    return _table(contents.say, columns, rows)
+    return _table(Catalogue(REPORTS, language), columns, rows)
 
 
 def pairings_table(contents: Contents) -> TextTable:
     """Every pairing of two players who met, once."""
-    columns = (
-        ("player", "", TEXT), ("opponent", "", TEXT), ("Elo", "", NUMBER), ("±", "Elo", NUMBER), ("LOS", "%", NUMBER),
-        ("results", "", TEXT), ("score", "%", NUMBER),
-    )  # fmt: skip
+    columns = ("player", "opponent", "Elo", "± Elo", "LOS %", "results", "score %")
     rank = {row.player: row.rank for row in contents.tables.standings}
     rows = [
         (
@@ -152,40 +123,20 @@ def pairings_table(contents: Contents) -> TextTable:
     return _table(contents.say, columns, rows)
 
 
-def opponents_heads(contents: Contents) -> TextTable:
-    """The column heads of one player's opponents, without rows."""
-    columns = (
-        ("#", "", NUMBER), ("opponent", "", TEXT), ("results", "", NUMBER), ("score", "%", NUMBER),
-        ("Elo", "", NUMBER), ("LOS", "%", NUMBER), ("joint_difference", "Elo", NUMBER), ("joint_los", "%", NUMBER),
-    )  # fmt: skip
-    return _table(contents.say, columns, ())
-
-
-def superiority_table(contents: Contents) -> TextTable:
-    """Likelihood of superiority, in percent; players in the order of the standings."""
-    names = [row.player for row in contents.tables.standings]
-    columns = [("#", "", NUMBER), ("player", "", TEXT), *((str(place + 1), "", NUMBER) for place in range(len(names)))]
-    rows = [
-        (str(place + 1), name, *("" if other == place else percent_text(share) for other, share in enumerate(shares)))
-        for place, (name, shares) in enumerate(zip(names, contents.tables.superiority(), strict=True))
-    ]
-    return _table(contents.say, columns, rows)
-
-
 def search_statistics_table(contents: Contents) -> TextTable:
-    """Search statistics, one row per player."""
+    """Search statistics, one row per player, or one column per player of a few."""
     found = contents.search_statistics
     figures = shown_columns()
-    columns = [("player", "", TEXT), *((title, unit, NUMBER) for title, unit, _, _ in figures)]
+    columns = ("player", *(f"{title} {unit}" for title, unit, _, _ in figures))
     rows = []
     for name, total in found.totals.items():
         row = player_row(name, total, found.games[name])
         rows.append((name, *(figure_text(figure(row), digits) for _, _, figure, digits in figures)))
-    return _table(contents.say, columns, rows)
+    table = _table(contents.say, columns, rows)
+    return _transposed(table, contents.say("column.figure")) if len(rows) < len(figures) / 2 else table
 
 
-def turned_over(table: TextTable, corner: str) -> TextTable:
-    """The transposed table, for few players and many statistics."""
+def _transposed(table: TextTable, corner: str) -> TextTable:
     titles = [f"{title} ({unit})" if unit else title for title, unit in table.heads]
     rows = tuple((titles[column], *(row[column] for row in table.rows)) for column in range(1, len(titles)))
     heads = ((corner, ""), *((row[0], "") for row in table.rows))
@@ -194,10 +145,7 @@ def turned_over(table: TextTable, corner: str) -> TextTable:
 
 def search_ends_table(contents: Contents) -> TextTable:
     """Reasons that ended searches."""
-    columns = (
-        ("player", "", TEXT), ("ended_by", "", TEXT), ("searches", "", NUMBER), ("share", "%", NUMBER),
-        ("nodes", "mean", NUMBER), ("time", "ms_mean", NUMBER),
-    )  # fmt: skip
+    columns = ("player", "ended_by", "searches", "share %", "nodes mean", "time ms_mean")
     rows = [
         (
             name, contents.say.name_of("search_end", row["reason"]), number_text(row["searches"]),
@@ -213,8 +161,7 @@ def search_ends_table(contents: Contents) -> TextTable:
 def iterations_table(contents: Contents) -> TextTable:
     """The cost of each iteration."""
     columns = (
-        ("player", "", TEXT), ("depth", "plies", NUMBER), ("searches", "", NUMBER), ("nodes", "mean", NUMBER),
-        ("time", "ms_mean", NUMBER), ("nodes_to_depth", "mean", NUMBER), ("branching", "factor", NUMBER),
+        "player", "depth plies", "searches", "nodes mean", "time ms_mean", "nodes_to_depth mean", "branching factor",
     )  # fmt: skip
     rows = [
         (
@@ -228,11 +175,8 @@ def iterations_table(contents: Contents) -> TextTable:
     return _table(contents.say, columns, rows)
 
 
-def players_table(contents: Contents, code: str = "{}") -> TextTable:
-    """Players' limits and settings; ``code`` formats a limit as code."""
-    spec = contents.spec
-    rows = [
-        (player.name, code.format(player.limits), setting_text(player, spec.game, contents.say))
-        for player in spec.players
-    ]
-    return _table(contents.say, (("player", "", TEXT), ("limit", "", TEXT), ("setting", "", TEXT)), rows)
+def players_table(contents: Contents) -> TextTable:
+    """Players' limits and settings."""
+    game, say = contents.spec.game, contents.say
+    rows = [(player.name, str(player.limits), setting_text(player, game, say)) for player in contents.spec.players]
+    return _table(say, ("player", "limit", "setting"), rows)

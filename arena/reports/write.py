@@ -17,10 +17,10 @@ from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats, caveats_of
 from elolab.arena.provenance.record import remarks_on
 from elolab.arena.records import GameRecord, GameSummary, Outcome, games_digest
 from elolab.arena.reports.contents import Contents
-from elolab.arena.reports.games import GAMES_FOLDER, GamePacker, remove_other_chunks
-from elolab.arena.reports.markdown import markdown
-from elolab.arena.reports.page import html_page, with_opponents
-from elolab.arena.reports.plots import plots_of, search_statistics_plots, write_plots
+from elolab.arena.reports.document import write_document
+from elolab.arena.reports.packed_games import GAMES_FOLDER, GamePacker
+from elolab.arena.reports.plots import plots_of, search_statistics_plots
+from elolab.arena.reports.tournament import tournament_document
 from elolab.arena.schedule import Withdrawal, games_expected, games_that_count, sequential_run
 from elolab.arena.sequential import SequentialRun
 from elolab.arena.statistics.placing import Placing, placing_of
@@ -207,9 +207,6 @@ def _read(
 def _write(directory: Path, contents: Contents) -> Path:
     """Write all files of a report except the games; returns the path of report.html."""
     tables, placing, search_statistics = contents.tables, contents.placing, contents.search_statistics
-    plots, counted_plots = contents.plots, contents.counted_plots
-    contents = with_opponents(contents, directory)
-    write_plots(directory, (*plots, *counted_plots))
     if placing is not None:
         replace_file(directory / "placing.csv", frame_csv(placing.frame()))
         replace_file(directory / "encounters.csv", frame_csv(placing.encounters_frame()))
@@ -219,8 +216,4 @@ def _write(directory: Path, contents: Contents) -> Path:
     replace_file(directory / "standings.csv", tables.standings_csv())
     replace_file(directory / "crosstable.csv", tables.crosstable_csv())
     replace_file(directory / "superiority.csv", tables.superiority_csv())
-    replace_file(directory / "report.md", markdown(contents))
-    page = directory / "report.html"
-    replace_file(page, html_page(contents))
-    remove_other_chunks(directory / GAMES_FOLDER, contents.games.files)
-    return page
+    return write_document(directory, tournament_document(contents))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from elolab.arena.players.player import Fault, late_move_fault, stored_fault
 from elolab.arena.records import GameRecord
-from elolab.engine.language import DEFAULT_LANGUAGE
+from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
 
 FORFEITS = ("crash", "no_answer", "illegal_move", "time_forfeit", "no_move")
 """Reasons (``engine.rules.REASONS``) of games ended by a player's fault; a game ended by ``no_move`` may be a draw."""
@@ -97,50 +97,33 @@ def faults_of(records: Iterable[GameRecord]) -> tuple[FaultCount, ...]:
     return counter.counts()
 
 
-def fault_sentences(
-    faults: Sequence[FaultCount],
-    say: Callable[..., str],
-    language: str,
-    shown: Callable[[str], str] = str,
-    quoted: Callable[[str], str] = str,
-) -> list[str]:
+def fault_sentences(faults: Sequence[FaultCount], say: Catalogue, language: str) -> list[str]:
     """One sentence for each of the most frequent faults, by ``fault_text``, and one with the number of other kinds."""
-    found = [fault_text(fault, say, language, shown, quoted) for fault in faults[:FAULTS_SHOWN]]
+    found = [fault_text(fault, say, language) for fault in faults[:FAULTS_SHOWN]]
     if len(faults) > FAULTS_SHOWN:
         found.append(say("fault.more", count=len(faults) - FAULTS_SHOWN))
     return found
 
 
-def fault_text(
-    fault: FaultCount,
-    say: Callable[..., str],
-    language: str,
-    shown: Callable[[str], str] = str,
-    quoted: Callable[[str], str] = str,
-) -> str:
-    """One sentence on the games that a player lost for one reason; ``say`` are the messages of ``arena``.
-
-    ``shown`` marks up a name, and ``quoted`` the description of the fault.
-    """
+def fault_text(fault: FaultCount, say: Catalogue, language: str) -> str:
+    """One sentence on the games that a player lost for one reason; ``say`` are the messages of ``arena``."""
     how = say(f"lost_by.{fault.reason}")
     key = "fault.no_move" if fault.drawn else "fault.one" if fault.games == 1 else "fault.many"
-    lost = say(key, player=shown(fault.player), games=fault.games, number=fault.number, how=how)
+    lost = say(key, player=fault.player, games=fault.games, number=fault.number, how=how)
     if fault.fault is None:
         return say("fault.untold", lost=lost)
-    return say("fault.told", lost=lost, text=quoted(fault.fault.text(language)))
+    return say("fault.told", lost=lost, text=fault.fault.text(language))
 
 
-def time_loss_warnings(
-    faults: Iterable[FaultCount], games: int, say: Callable[..., str], shown: Callable[[str], str] = str
-) -> list[str]:
+def time_loss_warnings(faults: Iterable[FaultCount], games: int, say: Catalogue) -> list[str]:
     """One sentence if more than ``TIME_LOSSES_PERCENT`` of the games were lost on time, otherwise none.
 
-    ``faults`` cover all ``games``; ``say`` and ``shown`` are as for ``fault_text``.
+    ``faults`` cover all ``games``; ``say`` is as for ``fault_text``.
     """
     lost = Counter({fault.player: fault.games for fault in faults if fault.reason == "time_forfeit"})
     if 100 * lost.total() <= TIME_LOSSES_PERCENT * games:
         return []
-    players = [say("fault.time_of", player=shown(player), games=count) for player, count in lost.most_common()]
+    players = [say("fault.time_of", player=player, games=count) for player, count in lost.most_common()]
     more = [] if len(players) <= FAULTS_SHOWN else [say("fault.time_more", count=len(players) - FAULTS_SHOWN)]
     percent = f"{100 * lost.total() / games:.3g}"
     listed = say("fault.comma").join([*players[:FAULTS_SHOWN], *more])

@@ -337,23 +337,23 @@ def rounds_text(placing: Placing, say: Callable[..., str]) -> str:
     return say(key, played=placing.rounds_played, rounds=placing.rounds)
 
 
-def result_sentence(placing: Placing, say: Callable[..., str], shown: Callable[[str], str] = str) -> str:
-    """The winner, or the number of rounds so far; ``shown`` marks up a name."""
+def result_sentence(placing: Placing, say: Catalogue) -> str:
+    """The winner, or the number of rounds so far."""
     if not placing.is_over or not placing.rows:
         return rounds_text(placing, say)
     first = placing.rows[0]
     if isinstance(first, SwissRow):
         return say(
-            "placing.won_swiss", winner=shown(first.player), points=points_text(first.points),
+            "placing.won_swiss", winner=first.player, points=points_text(first.points),
             rounds=placing.rounds_played,
         )  # fmt: skip
     final = placing.encounters[-1]
     if first.reached != WON_IT or not final.games:
-        return say("placing.won_by_walkover", winner=shown(first.player)) if first.reached == WON_IT else ""
+        return say("placing.won_by_walkover", winner=first.player) if first.reached == WON_IT else ""
     loser = final.opponent if final.winner == final.player else final.player
     points = (final.points, final.opponent_points)
     return say(
-        "placing.won_final", winner=shown(final.winner), loser=shown(loser),
+        "placing.won_final", winner=final.winner, loser=loser,
         points=score_text(*(points if final.winner == final.player else points[::-1])),
         reason=_in_brackets(final.reason, say),
     )  # fmt: skip

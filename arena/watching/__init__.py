@@ -1,1 +1,1 @@
-"""Following a run from outside: its folder read again and again, a page in the browser, never a change."""
+"""Read-only view of a run in progress, in the browser and in a terminal."""

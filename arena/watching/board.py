@@ -1,6 +1,6 @@
-"""Boards drawn with letters or Chinese characters, and the position of a game in progress.
+"""Boards of letters or Chinese characters for a terminal, and the position of a game in progress.
 
-A square takes two columns of a terminal whatever is drawn: a letter and a space, or one Chinese character.
+A square takes two columns of a terminal: a letter and a space, or one Chinese character.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ _ROWS = {"xiangqi": _xiangqi_rows, "othello": _othello_rows}
 
 
 def board_lines(game: str, position: str, pieces: dict[str, str]) -> list[list[Span]]:
-    """The lines of a board: ranks from the top, then the files' letters; none of a game that has no drawing.
+    """The lines of a board: ranks from the top, then the letters of the files; empty for a game without a drawing.
 
-    ``pieces`` are names by the letters of the position's text; those that are not there are drawn as letters. The
-    first mover's pieces of Xiangqi are red, and so are Othello's white discs.
+    ``pieces`` maps letters of the position's text to names; other letters stay. Red are the first mover's pieces in
+    Xiangqi and the white discs in Othello.
     """
     if game not in _ROWS:
         return []

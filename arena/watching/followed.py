@@ -1,17 +1,18 @@
-"""The runs being watched: the runs below a folder, each read once for all its viewers."""
+"""The watched runs below a folder; each is read once for all its viewers."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import hashlib
+import json
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Any
 
 from elolab.arena.collection.listing import RUNNING, RunEntry, changed_at, entry_of, is_run, run_folders
 from elolab.arena.play.store import STORE_NAME, is_in_use
-from elolab.arena.watching.figures import DrawnFigures
+from elolab.arena.watching.drawing import RenewedOutput
 from elolab.arena.watching.snapshot import RunFollower, State, changes, waiting_state
 from elolab.engine.language import Catalogue
 
@@ -26,7 +27,8 @@ class FollowedRun:
     """One run, read once for all its viewers, and only while there are any."""
 
     def __init__(self, folder: Path, figures_command: Sequence[str] = ()) -> None:
-        """``figures_command`` writes what runs that are no tournaments show; see ``DrawnFigures``."""
+        """``figures_command`` is given a folder and a language; it writes the figures of other runs than tournaments as
+        JSON."""
         self.folder = folder
         self._command = figures_command
         self._follower = RunFollower(folder)
@@ -35,7 +37,7 @@ class FollowedRun:
         self._state: State = waiting_state(folder)
         self._viewers: dict[str, int] = {}
         """Number of viewers in each language."""
-        self._figures: dict[str, DrawnFigures] = {}
+        self._figures: dict[str, RenewedOutput] = {}
         self._task: asyncio.Task[None] | None = None
         self._closing = asyncio.Event()
 
@@ -75,12 +77,12 @@ class FollowedRun:
 
     async def _follow(self) -> None:
         while any(self._viewers.values()) and not self._closing.is_set():
-            before, drawings = self._state, {name: one.drawing for name, one in self._figures.items()}
+            before, drawings = self._state, self._drawings()
             self._draw(await self.state())
             is_same = not changes(before, self._state)
             if is_same:
                 self._state = before
-            if not is_same or drawings != {name: one.drawing for name, one in self._figures.items()}:
+            if not is_same or drawings != self._drawings():
                 async with self._news:
                     self._news.notify_all()
             await asyncio.sleep(POLL_SECONDS)
@@ -90,27 +92,32 @@ class FollowedRun:
             return
         for language, viewers in self._viewers.items():
             if viewers:
-                figures = self._figures.setdefault(language, DrawnFigures(self._command, self.folder, language))
-                is_running = state["state"] == RUNNING
-                figures.renew((state["games"], is_running), is_running=is_running)
+                command = (*self._command, str(self.folder), language)
+                figures = self._figures.setdefault(language, RenewedOutput(command))
+                is_last = state["state"] != RUNNING
+                figures.renew((state["games"], is_last), is_last=is_last)
+
+    def _drawings(self) -> dict[str, int]:
+        return {language: figures.count for language, figures in self._figures.items()}
 
     def _drawing(self, language: str) -> int:
-        return self._figures[language].drawing if language in self._figures else 0
+        return self._drawings().get(language, 0)
 
     def figures(self, language: str) -> dict[str, Any]:
         """The latest figures in a language (placing or crosstable for a tournament); empty before the first."""
         placing = self._follower.placing
         if placing is not None:
-            from elolab.arena.reports.page import placing_html
+            from elolab.arena.reports.grids import placing_html
 
             return {"html": placing_html(placing, language)}
         results = self._follower.head_to_heads
         if results:
-            from elolab.arena.reports.page import crosstable_html
+            from elolab.arena.reports.grids import crosstable_html
 
             return {"html": crosstable_html([row["player"] for row in self._state["standings"]], results, language)}
         drawn = self._figures.get(language)
-        return (drawn.data if drawn is not None else None) or {}
+        found: dict[str, Any] = json.loads(drawn.text) if drawn is not None and drawn.text else {}
+        return found
 
     async def game(self, key: str, language: str) -> dict[str, Any] | None:
         """A stored game with its moves for the board, by the key; ``None`` if there is none."""
@@ -122,9 +129,9 @@ class FollowedRun:
         return game_data(record, self._state["game"], language)
 
     def games(self, first: int, player: str) -> dict[str, Any]:
-        """A page of finished games, the newest first: ``total``, and ``games`` from number ``first`` on.
+        """A page of finished games, newest first: their number ``total``, and ``games`` from index ``first`` on.
 
-        Only those of a player, if one is given.
+        ``player`` restricts the games to one player; empty for all.
         """
         from elolab.arena.watching.page import row_data
 
@@ -133,7 +140,7 @@ class FollowedRun:
         return {"total": len(found), "games": [row_data(game) for game in found[first : first + GAMES_OF_PAGE]]}
 
     def key_of(self, name: str) -> str | None:
-        """The key of a game by its name on pages: its number, after the name of its series if any."""
+        """The key of a game by its name on pages; see ``page.place_name``."""
         from elolab.arena.watching.page import place_name
 
         return next((game.key for game in self._follower.games if place_name(game.pairing) == name), None)
@@ -144,16 +151,16 @@ class FollowedRun:
         async with self._news:
             self._news.notify_all()
         for figures in self._figures.values():
-            await figures.close()
+            await asyncio.to_thread(figures.close)
         if self._task is not None:
             self._task.cancel()
 
 
 class WatchedRuns:
-    """The runs below a folder, or the one in it, by names that are no paths."""
+    """The runs below a folder, or the one run in it, under names that reveal no paths."""
 
     def __init__(self, root: Path, *, is_single: bool, figures_command: Sequence[str] = ()) -> None:
-        """``is_single`` says that the folder is that of one run, which may be still to come."""
+        """``is_single`` means that the folder belongs to one run, which may not exist yet."""
         self.root, self.is_single = root, is_single
         self._command = figures_command
         self._runs: dict[str, FollowedRun] = {}
@@ -177,23 +184,23 @@ class WatchedRuns:
         return self._runs[name]
 
     def chosen(self) -> str | None:
-        """The name of the run to show first: the newest that is running, or the one that was written to last."""
+        """The name of the run to show first: the newest running one, or else the most recently written."""
         folders = self.folders()
         if self.is_single:
             return next(iter(folders))
 
         def rank(name: str) -> tuple[bool, float]:
             folder = folders[name]
-            return is_in_use(folder), changed_at(folder)  # what was killed still says in live.json that it runs
+            return is_in_use(folder), changed_at(folder)  # live.json of a killed run still says that it runs
 
         return max(folders, key=rank, default=None)
 
     def entries(self, language: str) -> list[tuple[str, RunEntry]]:
-        """Every run's name and what a list says of it, the one first that was written to last."""
+        """Every run's name and entry in the list, the most recently written first."""
         say = Catalogue("elolab.arena.collection", language)
         found = []
         for name, folder in self.folders().items():
-            # What is killed writes nothing any more, and gives up its lock.
+            # A killed run writes nothing more and loses its lock.
             stamp = (changed_at(folder), (folder / STORE_NAME).is_file(), is_in_use(folder))
             kept = self._entries.get((folder, language))
             if kept is None or kept[0] != stamp:
@@ -204,6 +211,6 @@ class WatchedRuns:
         return sorted(found, key=lambda one: -changed_at(one[1].folder))
 
     async def close(self) -> None:
-        """End all following."""
+        """Disconnect all viewers of all runs."""
         for run in self._runs.values():
             await run.close()

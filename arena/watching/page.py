@@ -1,4 +1,4 @@
-"""The pages of a watched run and of the list of runs, and the games that they replay, as data for their scripts."""
+"""The page of a watched run, the list of runs, and data of games for their scripts."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from elolab.arena.notation.pgn import date_of, round_of
 from elolab.arena.records import GameRecord, Pairing
-from elolab.arena.reports.details import details_of_game, fault_of_game
-from elolab.arena.reports.games import GamesOnPage, script_data
+from elolab.arena.reports.packed_games import GamesOnPage, details_of_game, fault_of_game, script_data
 from elolab.arena.reports.render import render
 from elolab.engine.games import GAMES
 from elolab.engine.language import LANGUAGES, Catalogue, messages_of
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 MESSAGES = "elolab.arena.watching"
 ASSETS = {"boards.js": "elolab.arena.reports", "report.js": "elolab.arena.reports", "watch.js": MESSAGES}
-"""The scripts of the page and the packages that have them."""
+"""Scripts of the page, and their packages."""
 
 
 def asset_text(name: str) -> str:
@@ -32,7 +31,7 @@ def asset_text(name: str) -> str:
 
 
 def run_page(state: State, language: str, *, has_list: bool) -> str:
-    """The page of a run as it is now; ``has_list`` says that there are other runs to choose from."""
+    """The page of a run; ``has_list`` adds a link to the list of runs."""
     from markupsafe import Markup
 
     game = state["game"] if state["game"] in GAMES else ""
@@ -42,7 +41,7 @@ def run_page(state: State, language: str, *, has_list: bool) -> str:
     facts["messages"] |= {key.removeprefix("script."): text for key, text in own.items() if key.startswith("script.")}
     facts |= {"game": game, "language": language, "counts": _counts(language)}
     say = Catalogue(MESSAGES, language)
-    sections = ("standing", "faults", "now", "replay", "finished")  # links to those that are not there are hidden
+    sections = ("standing", "faults", "now", "replay", "finished")  # the script hides links to missing sections
     return render(
         f"{MESSAGES}/watch.html.j2", language,
         title=state["name"], kicker=Markup('<span id="kicker"></span>'), summary=Markup('<span id="finding"></span>'),
@@ -53,7 +52,7 @@ def run_page(state: State, language: str, *, has_list: bool) -> str:
 
 
 def runs_page(entries: Sequence[tuple[str, RunEntry]], root: Path, language: str) -> str:
-    """The list of the runs below a folder: each with its path there, for names may be alike, and a link to its page."""
+    """The list of runs below a folder: each with its relative path and a link to its page."""
     say, shown = Catalogue(MESSAGES, language), Catalogue("elolab.arena.collection", language)
     rows = [
         {"name": name, "entry": entry, "folder": entry.folder.relative_to(root).as_posix(),
@@ -75,7 +74,7 @@ def _style() -> Any:
 
 
 def _languages(language: str) -> list[tuple[str, str]]:
-    """The other languages by their own names: whoever looks for one may read no other."""
+    """The other languages, each by its own name."""
     return [(name, Catalogue(MESSAGES, name)("page.language")) for name in LANGUAGES if name != language]
 
 

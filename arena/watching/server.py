@@ -1,4 +1,4 @@
-"""The server of the pages: known routes, read only, on loopback unless told otherwise, nothing from the network."""
+"""The server of the pages: fixed routes, read-only, nothing from the network."""
 
 from __future__ import annotations
 
@@ -48,16 +48,16 @@ HEADERS = {
 
 
 def application(runs: WatchedRuns, language: str, host: str) -> ASGIApp:
-    """The pages of the runs; ``language`` is that of who does not ask for another, ``host`` the name that is served."""
+    """The application; ``language`` is the default, ``host`` the name in its address."""
     routes = _Routes(runs, language)
     return _Guard(Starlette(routes=routes.table(), lifespan=routes.lifespan), host)
 
 
 class _Guard:
-    """Refuses every request that does not read, or that was sent to a name which is not this machine's.
+    """Refuses requests that do not only read, and requests to a host name that is not this machine's.
 
-    The latter is how a page from elsewhere would get at what is served here: its name is made to lead to this address
-    after it was loaded (DNS rebinding). An address in figures cannot be made to.
+    A foreign page could otherwise read the runs after its own name was redirected to this address (DNS rebinding).
+    Numeric addresses are safe from that.
     """
 
     def __init__(self, inner: ASGIApp, host: str) -> None:
@@ -70,9 +70,9 @@ class _Guard:
             return
         headers = dict(scope["headers"])
         if not self._is_ours(headers.get(b"host", b"").decode("latin-1")):
-            await PlainTextResponse("this name is not that of the machine\n", 421)(scope, receive, send)
+            await PlainTextResponse("not a name of this machine\n", 421)(scope, receive, send)
         elif scope["method"] not in ("GET", "HEAD"):
-            refusal = PlainTextResponse("there is nothing to change here\n", 405, {"allow": "GET, HEAD"})
+            refusal = PlainTextResponse("this server is read-only\n", 405, {"allow": "GET, HEAD"})
             await refusal(scope, receive, send)
         else:
             await self._inner(scope, receive, send)
@@ -107,7 +107,7 @@ class _Routes:
 
     @contextlib.asynccontextmanager
     async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
-        """End what follows runs when the server ends."""
+        """Stop following runs when the server ends."""
         try:
             yield
         finally:
@@ -124,7 +124,7 @@ class _Routes:
         return run
 
     async def first(self, request: Request) -> Response:
-        """The run to show first, or the list of all while there is none."""
+        """Redirect to the run to show first, or to the list without any."""
         name = await run_in_threadpool(self._runs.chosen)
         query = f"?{request.url.query}" if request.url.query else ""
         return RedirectResponse(f"/runs{query}" if name is None else f"/run/{name}/{query}", headers=HEADERS)
@@ -183,7 +183,7 @@ class _Routes:
         return JSONResponse(found, headers=HEADERS)
 
     async def game(self, request: Request) -> Response:
-        """A finished game, by its key or by what pages call it."""
+        """A finished game, by its key or its name on pages."""
         run, query = await self._run_of(request), request.query_params
         key = query.get("key") or run.key_of(query.get("number", "")[:MAX_NAME]) or ""
         try:
@@ -227,7 +227,7 @@ class _Server(uvicorn.Server):
 
 
 def serve(runs: WatchedRuns, listening: socket.socket, language: str, host: str) -> None:
-    """Serve the pages until Ctrl-C, which is raised as ``KeyboardInterrupt``, or until SIGTERM."""
+    """Serve the pages until SIGTERM, or until Ctrl-C, which raises ``KeyboardInterrupt``."""
     config = uvicorn.Config(
         application(runs, language, host), log_level="critical", access_log=False, ws="none", server_header=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
@@ -241,7 +241,7 @@ def serve(runs: WatchedRuns, listening: socket.socket, language: str, host: str)
 
 
 def address_of(listening: socket.socket, host: str) -> str:
-    """Where the first page is: of a host that is all of this machine's addresses, the one in its network."""
+    """The address of the first page; for a host that means all addresses, the machine's address in its network."""
     shown = _own_address(listening) if host in ("", "0.0.0.0", "::") else host
     return f"http://{f'[{shown}]' if ':' in shown else shown}:{listening.getsockname()[1]}/"
 
@@ -252,7 +252,7 @@ def _own_address(listening: socket.socket) -> str:
     elsewhere, loopback = ("2001:db8::1", "::1") if is_ipv6 else ("192.0.2.1", "127.0.0.1")  # of RFC 3849, RFC 5737
     try:
         with socket.socket(listening.family, socket.SOCK_DGRAM) as probe:
-            probe.connect((elsewhere, 9))  # sends nothing: it only finds the way there
+            probe.connect((elsewhere, 9))  # sends nothing; only chooses a route
             return str(probe.getsockname()[0])
     except OSError:
         return loopback

@@ -1,9 +1,9 @@
 """The state of a run's folder as plain data, read again and again while the run goes on.
 
-``RunFollower.read`` gives the whole state, ``changes`` what is new in it since another one. Nothing is written into the
-folder, and of its games only those that were added since the last reading are read.
+``RunFollower.read`` returns the whole state and reads only new games. ``changes`` compares two states. Nothing is
+written into the folder.
 
-The state is a dictionary that is JSON as it stands. Sections that did not change are the same objects as before:
+The state is a dictionary of JSON values. Unchanged sections keep their identity:
 
 - ``folder``, ``name``: texts; ``kind``: ``tournament``, ``tuning``, ``ablation``, ``claims`` or another kind of run;
   ``format``: of a tournament, else empty; ``game``: of ``engine.games``, empty while it is not known
@@ -12,26 +12,25 @@ The state is a dictionary that is JSON as it stands. Sections that did not chang
 - ``progress``: ``planned``, ``done``, ``stage`` (a text or null), ``all_planned``, ``all_done``, ``games_per_second``
   and ``seconds_left`` (null while unknown, and of a run that does not go on), ``at_most`` (whether fewer games may be
   enough), ``words``, ``updated_at``
-- ``workers``: rows as the run tells them: ``name``, ``threads``, ``games``, ``games_per_second``, ``state``, and
+- ``workers``: rows from ``live.json``: ``name``, ``threads``, ``games``, ``games_per_second``, ``state``, and
   ``reason`` of one that was refused
-- ``players``: of a tournament, their names in its order; the first of a match is the one from whose view figures are
-- ``standings``: best first: ``rank``, ``player``, ``rating`` and ``rating_error`` (Elo, half of the 95 % interval; null
-  where it is infinite), ``games``, ``wins``, ``draws``, ``losses``, ``score`` (0 to 1), ``pairs``; empty of a run that
-  is no tournament. ``anchors``: names with their given Elo
-- ``result``: of a Swiss tournament or a knockout, which ratings do not decide, a sentence by language: who has won, or
-  how many rounds have been played; empty of other formats
-- ``match``: between two players, from the first one's view: ``elo``, ``elo_low``, ``elo_high`` (null where they are
-  infinite: ``elo_low`` below, ``elo_high`` above, ``elo`` as ``los`` says), ``los``, ``pairs``, ``pentanomial``; null
-  otherwise. ``test``: the sequential test, null without one: ``verdict``, ``llr``, ``lower_bound``, ``upper_bound``,
-  ``elo0``, ``elo1``, ``model``, ``pairs``, ``pentanomial``
-- ``curve``: ``kind`` is ``elo`` (points are pairs, Elo, low, high), ``llr`` (pairs, ratio) or empty; ``stride`` is the
-  distance of the points in pairs, ``points`` at most ``MAX_POINTS`` of them
-- ``running``: games that are on, as in ``live.json``: ``series``, ``number``, ``first``, ``second``, ``opening``,
-  ``seconds``, and, if the run tells them, ``game``, ``position``, ``opening_moves``, ``moves``, ``scores``, ``worker``
-- ``faults``: ``player``, ``reason``, ``games``, ``number`` (the first of them), ``key`` (of that game), ``sentence`` by
-  language
-- ``warnings``: what must be known before figures are trusted, each a sentence by language
-- ``games``: how many are stored
+- ``players``: names in a tournament's order; figures of a match are from the first player's view
+- ``standings``: rows, best first: ``rank``, ``player``, ``rating`` (Elo), ``rating_error`` (half of the 95 % interval),
+  ``games``, ``wins``, ``draws``, ``losses``, ``score`` from 0 to 1, ``pairs``; null stands for infinite values. Empty
+  unless the run is a tournament. ``anchors``: names with their given Elo
+- ``result``: for a Swiss tournament or a knockout a sentence by language on winner or rounds played; else empty
+- ``match``: two players, from the first one's view: ``elo``, ``elo_low``, ``elo_high`` (null if infinite), ``los``,
+  ``pairs``, ``pentanomial``; null for other runs
+- ``test``: the sequential test: ``verdict``, ``llr``, ``lower_bound``, ``upper_bound``, ``elo0``, ``elo1``, ``model``,
+  ``pairs``, ``pentanomial``; null without one
+- ``curve``: ``kind`` is ``elo`` (points are pairs, Elo, low, high), ``llr`` (points are pairs, ratio) or empty;
+  ``stride`` is the distance of the points in pairs; ``points`` has at most ``MAX_POINTS``
+- ``running``: games in progress, as in ``live.json``: ``series``, ``number``, ``first``, ``second``, ``opening``,
+  ``seconds``, and, if the run publishes them, ``game``, ``position``, ``opening_moves``, ``moves``, ``scores``,
+  ``worker``
+- ``faults``: ``player``, ``reason``, ``games``, ``number`` and ``key`` of the first such game, ``sentence`` by language
+- ``warnings``: warnings to read before trusting the figures, each a sentence by language
+- ``games``: number of stored games
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ import math
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -84,12 +83,8 @@ CHECKED_BYTES = 64 * 2**20
 NO_PAIRS = Pentanomial((0, 0, 0, 0, 0))
 
 
-class GameFault(NamedTuple):
-    """A fault that lost a game."""
-
-    player: str
-    fault: Fault | None
-    """``None`` if only the reason is known."""
+GameFault = tuple[str, Fault | None]
+"""A player, and its fault that lost a game; ``None`` if only the reason is known."""
 
 
 class FinishedGame(NamedTuple):
@@ -160,7 +155,7 @@ class RunFollower:
             state["state"] = failure if failure and not self.games else self._run_state(state)
             if state["state"] != RUNNING:
                 self._tell_stop(state)
-        for name, value in state.items():  # what is equal stays the same object
+        for name, value in state.items():  # equal sections keep their identity
             if value == self._state[name]:
                 state[name] = self._state[name]
         self._state = state
@@ -214,7 +209,7 @@ class RunFollower:
             return
         self._content = content
         if content is None:
-            state["kind"] = str(self._live.get("kind") or facts.get(KIND, ""))  # which has never told its progress
+            state["kind"] = str(self._live.get("kind") or facts.get(KIND, ""))  # without progress so far
             state["game"] = _game_in(facts.get(state["kind"]))
             self._figures = _Figures(None)
         else:
@@ -257,7 +252,7 @@ class RunFollower:
         if self._live.get("state") == RUNNING:
             state["workers"] = []
             is_tournament = self._figures is not None and self._figures.spec is not None
-            if is_tournament and not progress["stage"]:  # games that were stored since it told of them
+            if is_tournament and not progress["stage"]:  # includes games stored since
                 progress["done"] = progress["all_done"] = min(state["games"], progress["all_planned"])
         state.update(running=[], progress=progress)
 
@@ -283,9 +278,9 @@ def _game_in(content: Any) -> str:
 
 
 class GameReader:
-    """Reads the new games of a store. The file is open for the moment of reading only.
+    """Reads the new games of a store; opens the file only while reading.
 
-    So whoever plays is the last one that has it open, and can fold its log in at the end.
+    So the playing process closes the file last and can merge its write-ahead log.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -295,7 +290,7 @@ class GameReader:
         self._stamps: tuple[Any, ...] = ()
         self._file: tuple[int, int] | None = None
         self.was_replaced = False
-        """Whether the last reading found a different file."""
+        """True if the last reading found a different file."""
         self.facts: dict[str, Any] = {}
         self.withdrawals: tuple[Withdrawal, ...] = ()
         """Players that had withdrawn at the last reading because they could not be started."""
@@ -332,7 +327,7 @@ class GameReader:
         return self.was_replaced or before != self.facts or bool(found), found
 
     def _rows(self, connection: sqlite3.Connection) -> Iterator[tuple[FinishedGame, GameFault | None]]:
-        # A row's series stands behind its moves, and is not read where all games are of the one without a name.
+        # The series is stored behind the moves and slow to read; skip it if no game has one.
         is_divided = connection.execute("SELECT 1 FROM games WHERE series > '' LIMIT 1").fetchone() is not None
         forfeits = ", ".join(f"'{reason}'" for reason in FORFEITS)
         query = (
@@ -361,19 +356,18 @@ def _stamp_of(path: Path) -> tuple[int, int, int, int] | None:
 
 
 def _fault_of(game: FinishedGame, detail: dict[str, Any]) -> GameFault | None:
-    cause = cause_of(replace(game.record, detail=detail))
-    return None if cause is None else GameFault(*cause)
+    return cause_of(replace(game.record, detail=detail))
 
 
-def _told_fault(found: dict[str, Any]) -> dict[str, Any]:
+def _fault_entry(key: str, count: FaultCount) -> dict[str, Any]:
     """An entry of ``faults`` in the state."""
-    others = {name: value for name, value in found.items() if name not in ("fault", "drawn")}
-    count = FaultCount(**{field.name: found[field.name] for field in fields(FaultCount)})
-    return others | {
-        "sentence": {
-            language: fault_text(count, Catalogue("elolab.arena", language), language) for language in LANGUAGES
-        }
-    }
+    sentences = {language: fault_text(count, say, language) for language, say in _catalogues().items()}
+    plain = {name: getattr(count, name) for name in ("player", "reason", "games", "number")}
+    return {**plain, "key": key, "sentence": sentences}
+
+
+def _catalogues() -> dict[str, Catalogue]:
+    return {language: Catalogue("elolab.arena", language) for language in LANGUAGES}
 
 
 class _Figures:
@@ -383,8 +377,8 @@ class _Figures:
         self.spec = spec
         names = [player.name for player in spec.players] if spec is not None else []
         self._counter = PairCounter(names)
-        self._faults: dict[tuple[str, str], tuple[tuple[str, int], dict[str, Any]]] = {}
-        """By player and reason: the place of the first of them in the schedule, and what is told."""
+        self._faults: dict[tuple[str, str], tuple[tuple[str, int], str, FaultCount]] = {}
+        """By player and reason: the first game's place in the schedule and key, and the count."""
         self._games: list[FinishedGame] = []
         self._test = SequentialRun(spec.sprt, spec.pairs) if spec is not None and spec.sprt is not None else None
         self._elo = RunningElo(names[0]) if len(names) == 2 and self._test is None else None
@@ -414,19 +408,18 @@ class _Figures:
             self._counter.add(game.record)
 
     def _counts(self, game: FinishedGame) -> bool:
-        """Whether it lies within the end of a sequential test."""
+        """Whether a game counts; games beyond the end of a sequential test do not."""
         end = None if self._test is None else self._test.stopped_after
         return end is None or game.pairing.number < end
 
     def _add_fault(self, game: FinishedGame, fault: GameFault) -> None:
-        kind, place = (fault.player, game.reason), (game.pairing.series, game.pairing.number)
-        first, found = self._faults.get(kind, (place, {"games": 0, "drawn": 0}))
-        if place <= first:  # the first of the schedule, as in reports, whichever ended first
-            found |= {"player": fault.player, "reason": game.reason, "number": game.pairing.number, "key": game.key,
-                      "fault": fault.fault}  # fmt: skip
-        found["games"] += 1
-        found["drawn"] += game.result == "1/2-1/2"
-        self._faults[kind] = (min(place, first), found)
+        player, place = fault[0], (game.pairing.series, game.pairing.number)
+        new = place, game.key, FaultCount(player, game.reason, 0, game.pairing.number, fault[1])
+        first, key, before = self._faults.get((player, game.reason), new)
+        if place < first:  # the first of the schedule, as in reports, whichever ended first
+            first, key, before = place, game.key, replace(before, number=game.pairing.number, fault=fault[1])
+        counted = replace(before, games=before.games + 1, drawn=before.drawn + (game.result == "1/2-1/2"))
+        self._faults[player, game.reason] = first, key, counted
 
     def _add_to_test(self, test: SequentialRun, outcome: Outcome) -> None:
         before, was_decided = len(test.history), test.is_decided
@@ -447,11 +440,12 @@ class _Figures:
 
     def fill(self, state: State, withdrawals: tuple[Withdrawal, ...]) -> None:
         """Write the figures into a state."""
-        faults = sorted((_told_fault(found) for _, found in self._faults.values()), key=lambda fault: -fault["games"])
-        state["faults"], state["warnings"] = faults, self._warnings()
+        faults = sorted((found[1:] for found in self._faults.values()), key=lambda found: -found[1].games)
+        state["faults"] = [_fault_entry(*found) for found in faults]
+        state["warnings"] = self._warnings([count for _, count in faults])
         if self.spec is None:
             return
-        state["curve"] = self._curve.data(state["curve"])
+        state["curve"] = self._curve.data()
         self._fit(withdrawals, is_running=state["state"] == "running")
         state["standings"], state["result"] = self._standings, self._result
         if len(self._counter.players) == 2:
@@ -467,14 +461,9 @@ class _Figures:
             named = {name: getattr(settings, name) for name in ("elo0", "elo1", "alpha", "beta", "model")}
             state["test"] = {**self._test.described(), **named}
 
-    def _warnings(self) -> list[dict[str, str]]:
-        counts = [
-            FaultCount(found["player"], found["reason"], found["games"], found["number"], found["fault"])
-            for _, found in self._faults.values()
-        ]
-        told = {language: Catalogue("elolab.arena", language) for language in LANGUAGES}
-        found = [time_loss_warnings(counts, len(self._games), say) for say in told.values()]
-        return [dict(zip(told, sentences, strict=True)) for sentences in zip(*found, strict=True)]
+    def _warnings(self, counts: Sequence[FaultCount]) -> list[dict[str, str]]:
+        found = {name: time_loss_warnings(counts, len(self._games), say) for name, say in _catalogues().items()}
+        return [dict(zip(found, sentences, strict=True)) for sentences in zip(*found.values(), strict=True)]
 
     def _fit(self, withdrawals: tuple[Withdrawal, ...], *, is_running: bool) -> None:
         """Refit standings and result after new games, but not too often while games go on."""
@@ -502,7 +491,7 @@ class _Figures:
         in_order = sorted(outcomes, key=lambda outcome: outcome.pairing.number)
         self.placing = placing = placing_of(self.spec, in_order, withdrawals)
         if placing is not None:
-            self._result = {name: result_sentence(placing, Catalogue("elolab.arena", name)) for name in LANGUAGES}
+            self._result = {name: result_sentence(placing, say) for name, say in _catalogues().items()}
         elif len(rows) > 2:
             ranking = [self._counter.players.index(row.player) for row in rows]
             self.head_to_heads = head_to_heads(self._counter, ranking)
@@ -525,10 +514,8 @@ class _Curve:
             self._stride *= 2
             self._points = [point for point in self._points if point[0] is not None and not point[0] % self._stride]
 
-    def data(self, before: dict[str, Any]) -> dict[str, Any]:
-        """As plain data; the same object where nothing was added."""
-        if before["stride"] == self._stride and len(before["points"]) == len(self._points):
-            return {**before, "kind": self._kind} if before["kind"] != self._kind else before
+    def data(self) -> dict[str, Any]:
+        """The points as plain data."""
         return {"kind": self._kind, "stride": self._stride, "points": [*self._points]}
 
 
@@ -536,51 +523,6 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-# What changed
-
-
-def changes(before: State | None, after: State) -> dict[str, Any]:
-    """What is new in a state, as the sections that differ; all of it without one before.
-
-    Two of them are given by their new parts alone where that is possible: ``curve`` has then ``from`` (how many points
-    stay) and the ``points`` after them, and a game of ``running`` that goes on has ``series``, ``number`` and
-    ``seconds`` with ``from`` (how many moves stay), and the ``moves`` and ``scores`` after them.
-    """
-    if before is None:
-        return after
-    found = {name: value for name, value in after.items() if value is not before[name] and value != before[name]}
-    if "curve" in found:
-        found["curve"] = _curve_changes(before["curve"], after["curve"])
-    if "running" in found:
-        earlier = {(game["series"], game["number"]): game for game in before["running"]}
-        found["running"] = [
-            _moves_added(earlier.get((game["series"], game["number"])), game) for game in after["running"]
-        ]
-    return found
-
-
-def _curve_changes(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-    kept = len(before["points"])
-    if (before["kind"], before["stride"]) != (after["kind"], after["stride"]) or len(after["points"]) < kept:
-        return after
-    return {"from": kept, "points": after["points"][kept:]}
-
-
-def _moves_added(before: dict[str, Any] | None, after: dict[str, Any]) -> dict[str, Any]:
-    moves = after.get("moves")
-    if (
-        before is None
-        or moves is None
-        or any(
-            before.get(name) != after.get(name) for name in ("first", "second", "position", "opening_moves", "worker")
-        )
-    ):
-        return after
-    kept = len(before.get("moves") or ())
-    if moves[:kept] != (before.get("moves") or []):
-        return after
-    scores = after.get("scores") or []
-    return {
-        "series": after["series"], "number": after["number"], "seconds": after["seconds"], "from": kept,
-        "moves": moves[kept:], "scores": scores[kept:],
-    }  # fmt: skip
+def changes(before: State, after: State) -> dict[str, Any]:
+    """The sections of a state that differ from another one."""
+    return {name: value for name, value in after.items() if value is not before[name] and value != before[name]}

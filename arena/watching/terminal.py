@@ -1,6 +1,6 @@
-"""A run followed in a terminal: a screen that renews itself and obeys keys; one picture of the run for a file or pipe.
+"""Read-only view of a run in a terminal, renewed every second and controlled by keys; one snapshot for a file or pipe.
 
-Like the page it only reads. A terminal is put back as it was however the following ends.
+The terminal is restored however the view ends.
 """
 
 from __future__ import annotations
@@ -10,10 +10,8 @@ import os
 import select
 import shutil
 import signal
-import subprocess
 import sys
 import termios
-import threading
 import time
 import tty
 from collections.abc import Iterator, Sequence
@@ -21,14 +19,11 @@ from pathlib import Path
 from typing import TextIO
 
 from elolab.arena.colours import coloured
-from elolab.arena.watching.snapshot import RunFollower
-from elolab.arena.watching.view import Choice, Line, printed, screen
-from elolab.engine.child_processes import start_helper
+from elolab.arena.watching.drawing import RenewedOutput
+from elolab.arena.watching.snapshot import RunFollower, State
+from elolab.arena.watching.view import GameChoice, Line, printed, screen
 
 RENEWED_SECONDS = 1.0
-OUTCOME_SECONDS = 20.0
-"""Least time between two readings of what a run has come to, and so many times as long as one takes:"""
-OUTCOME_SHARE = 20
 
 NEXT, BEFORE, BOARD, QUIT = "next", "before", "board", "quit"
 KEYS = {
@@ -38,7 +33,7 @@ KEYS = {
 """Byte sequences of keys, and their meaning."""
 
 _ENTER = "\x1b[?1049h\x1b[?25l"
-"""The other screen of the terminal (DEC private mode 1049), without a cursor."""
+"""Switch to the alternate screen (DEC private mode 1049), without a cursor."""
 _LEAVE = "\x1b[?25h\x1b[?1049l"
 _HOME, _REST_OF_LINE, _REST_OF_SCREEN = "\x1b[H", "\x1b[K", "\x1b[J"
 
@@ -46,47 +41,61 @@ _HOME, _REST_OF_LINE, _REST_OF_SCREEN = "\x1b[H", "\x1b[K", "\x1b[J"
 def watch_in_terminal(
     folder: Path, language: str, outcome_command: Sequence[str] = (), stream: TextIO | None = None
 ) -> None:
-    """Show a run until ``q`` or Ctrl-C, or print how it stands where ``stream`` (standard output) is no terminal.
+    """Show a run until ``q`` or Ctrl-C, or print it once if ``stream`` (default standard output) is not a terminal.
 
-    ``outcome_command`` prints, for runs that are no tournaments, what they have come to so far. There are keys if
-    standard input is a terminal. For the main thread, which alone is told of signals.
+    ``outcome_command`` prints the result so far of a run that is not a tournament. Keys work if standard input is a
+    terminal. Call from the main thread, which receives signals.
     """
     stream = stream or sys.stdout
-    follower, outcome = RunFollower(folder), _Outcome(outcome_command)
+    follower, outcome = RunFollower(folder), RenewedOutput(outcome_command)
     if not stream.isatty():
         state = follower.read()
-        outcome.begin(state)
+        _renew(outcome, state, outcome_command)
         outcome.wait()
-        for line in printed(state, outcome.lines, language):
+        for line in printed(state, outcome.text.splitlines(), language):
             stream.write("".join(text for text, _ in line).rstrip() + "\n")
         return
     try:
         with _taken(stream) as keyboard:
-            _follow(follower, outcome, language, stream, keyboard)
+            _follow(follower, outcome, outcome_command, language, stream, keyboard)
     except KeyboardInterrupt:
         pass
     finally:
-        outcome.end()
+        outcome.close()
 
 
-def _follow(follower: RunFollower, outcome: _Outcome, language: str, stream: TextIO, keyboard: int | None) -> None:
+def _renew(outcome: RenewedOutput, state: State, command: Sequence[str]) -> None:
+    """Compute the result so far again if games have ended since."""
+    if command and state["games"] and not state["standings"]:
+        outcome.renew(state["games"])
+
+
+def _follow(
+    follower: RunFollower,
+    outcome: RenewedOutput,
+    command: Sequence[str],
+    language: str,
+    stream: TextIO,
+    keyboard: int | None,
+) -> None:
     """Renew the screen every second, at every key, and when its size changes."""
-    choice, keys = Choice(), _KeyReader(keyboard)
+    choice, keys = GameChoice(), _KeyReader(keyboard)
     with _wakened_by_resizing() as resized:
         while True:
             state = follower.read()
-            outcome.begin(state)
+            _renew(outcome, state, command)
             until = time.monotonic() + RENEWED_SECONDS
             while True:
                 columns, rows = shutil.get_terminal_size()
-                _show(screen(state, outcome.lines, choice, language, columns, rows), stream)
+                lines = outcome.text.splitlines()
+                _show(screen(state, lines, choice, language, columns, rows), stream)
                 wanted = keys.wait(until - time.monotonic(), resized)
                 if wanted == QUIT:
                     return
                 if wanted in (NEXT, BEFORE):
                     choice.turn(1 if wanted == NEXT else -1)
                 elif wanted == BOARD:
-                    choice.with_board = not choice.shows_board(outcome.lines)
+                    choice.with_board = not choice.shows_board(lines)
                 if time.monotonic() >= until:
                     break
 
@@ -100,10 +109,9 @@ def _show(lines: Sequence[Line], stream: TextIO) -> None:
 
 @contextlib.contextmanager
 def _taken(stream: TextIO) -> Iterator[int | None]:
-    """The other screen of the terminal, and the descriptor of its keyboard, which tells keys at once; ``None`` without.
+    """Enter the terminal's alternate screen; yields the keyboard's descriptor, or ``None`` without a keyboard.
 
-    Both are given back at the end, also if the process is asked to end or its terminal is closed, and for the time
-    that it is stopped (Ctrl-Z).
+    The terminal is restored at the end, on signals that end the process, and while it is stopped (Ctrl-Z).
     """
     keyboard = sys.stdin.fileno() if sys.stdin is not None and sys.stdin.isatty() else None
     usual = None if keyboard is None else termios.tcgetattr(keyboard)
@@ -144,7 +152,7 @@ def _taken(stream: TextIO) -> Iterator[int | None]:
 
 @contextlib.contextmanager
 def _wakened_by_resizing() -> Iterator[int]:
-    """A descriptor from which something can be read once the terminal has another size."""
+    """Yield a descriptor that becomes readable when the terminal's size changes."""
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
 
@@ -176,49 +184,6 @@ class _KeyReader:
         if self._keyboard is None or self._keyboard not in ready:
             return ""
         typed = os.read(self._keyboard, 32)
-        if not typed:  # nobody types there any more
+        if not typed:  # the keyboard is closed
             self._keyboard = None
         return next((meaning for key, meaning in KEYS.items() if typed.startswith(key)), "")
-
-
-class _Outcome:
-    """Result so far of a tuning, ablation or the like, computed by a separate process because it takes seconds."""
-
-    def __init__(self, command: Sequence[str]) -> None:
-        self.lines: list[str] = []
-        self._command = command
-        self._process: subprocess.Popen[str] | None = None
-        self._reader = threading.Thread()
-        self._games: object = 0
-        """Number of games when it was last started."""
-        self._next = 0.0
-
-    def begin(self, state: dict[str, object]) -> None:
-        """Start computing it, if due and if games have ended since."""
-        is_known = state["games"] == self._games or bool(state["standings"])
-        if not self._command or is_known or self._reader.is_alive() or time.monotonic() < self._next:
-            return
-        self._games = state["games"]
-        self._process = start_helper(self._command, stderr=subprocess.DEVNULL)
-        self._reader = threading.Thread(target=self._read, args=(self._process,))
-        self._reader.start()
-
-    def _read(self, process: subprocess.Popen[str]) -> None:
-        began = time.monotonic()
-        with process:
-            assert process.stdout is not None
-            text = process.stdout.read()
-        if process.returncode == 0:  # otherwise there is not enough to say anything
-            self.lines = text.splitlines()
-        self._next = time.monotonic() + max(OUTCOME_SECONDS, OUTCOME_SHARE * (time.monotonic() - began))
-
-    def wait(self) -> None:
-        """Wait for the result."""
-        if self._reader.is_alive():
-            self._reader.join()
-
-    def end(self) -> None:
-        """Abort the computation."""
-        if self._process is not None:
-            self._process.kill()
-        self.wait()

@@ -1,7 +1,7 @@
-"""The state of a run as lines of a terminal; ``arena.watching.snapshot`` says what a state is.
+"""The state of a run, as ``arena.watching.snapshot`` defines it, as lines of a terminal.
 
-Figures stand to the left, and the board of one game in progress to the right of them, or below where there is room
-for lines of any number. A line is a list of texts with their colours, so that its width is known.
+Figures are on the left, the board of one game in progress on the right, or below in printed output. A line is a list of
+texts with their colours, so that its width is known.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ LEAST_COLUMNS = 76
 """Least width for a board beside the figures."""
 NAME_COLUMNS = 18
 FEW = 3
-"""Lines of faults and of workers where space is scarce."""
+"""Maximum lines of faults and of workers on a screen."""
 STATE_COLOURS = {"running": GREEN, "failed": RED, "unreadable": RED, "damaged": RED, "stopped": YELLOW}
 _VERDICTS = {"H1 accepted": "upper_short", "H0 accepted": "lower_short", "undecided": "undecided_short"}
 
 
 @dataclass
-class Choice:
+class GameChoice:
     """The user's choice of game and board."""
 
     place: int = 0
@@ -65,12 +65,12 @@ class Choice:
         self._identity = ("", -1)
 
     def shows_board(self, outcome: Sequence[str]) -> bool:
-        """Whether the board is shown beside the figures; those of tunings and the like are wide."""
+        """Whether the board is beside the figures; by default not beside the wide results of tunings."""
         return not outcome if self.with_board is None else self.with_board
 
 
 def screen(
-    state: dict[str, Any], outcome: Sequence[str], choice: Choice, language: str, columns: int, rows: int
+    state: dict[str, Any], outcome: Sequence[str], choice: GameChoice, language: str, columns: int, rows: int
 ) -> list[Line]:
     """The lines that fit on a screen; ``outcome`` holds the result so far of a tuning or the like."""
     say = Catalogue("elolab.arena", language)
@@ -91,11 +91,11 @@ def screen(
 
 
 def printed(state: dict[str, Any], outcome: Sequence[str], language: str) -> list[Line]:
-    """Everything, one below the other, for a file or a pipe."""
+    """All lines, one part below the other, for a file or a pipe."""
     say = Catalogue("elolab.arena", language)
     head = _head_lines(state, say, COLUMNS)
     lines = [*head, *_figure_lines(state, outcome, say, COLUMNS, None)]
-    game = _game_lines(state, Choice(), say)
+    game = _game_lines(state, GameChoice(), say)
     return [*lines, *([[], *game] if game else [])]
 
 
@@ -200,7 +200,7 @@ def _standings_lines(state: dict[str, Any], say: Catalogue, room: int | None) ->
     for row, name in zip(shown, names, strict=False):
         rating = _elo(row["rating"])
         error = "-" if row["rating_error"] is None else f"{row['rating_error']:.1f}"
-        if state["anchors"]:  # whose scale has a zero of its own
+        if state["anchors"]:  # given ratings have no sign
             rating = rating.removeprefix("+")
             error = say("rating.given") if row["player"] in state["anchors"] else error
         score = f"{100 * row['score']:.1f} %" if row["games"] else "-"
@@ -233,8 +233,8 @@ def _worker_lines(state: dict[str, Any], say: Catalogue) -> list[Line]:
     return lines
 
 
-def _game_lines(state: dict[str, Any], choice: Choice, say: Catalogue) -> list[Line]:
-    """A game in progress: who plays, the scores they last gave, the board."""
+def _game_lines(state: dict[str, Any], choice: GameChoice, say: Catalogue) -> list[Line]:
+    """A game in progress: the players, their latest scores, the board."""
     game, place, count = choice.game(state)
     if game is None:
         return []

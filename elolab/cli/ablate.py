@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from elolab.cli.shared import tuning_runs
 from elolab.cli.shared.options import print_json
 from elolab.cli.shared.playing_options import output_folder, specification_of
-from elolab.engine.language import Catalogue
 
 if TYPE_CHECKING:
     from elolab.tuning.ablation.ablation_run import AblationResult
@@ -60,14 +59,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def print_ablation(result: AblationResult, arguments: argparse.Namespace, folder: Path | None = None) -> None:
     """Write an ablation's report so far, and print its tables."""
-    from elolab.tuning.reports.ablation import ablation_data, ablation_text, write_ablation_report
-    from elolab.tuning.reports.document import MESSAGES
-    from elolab.tuning.reports.labels import in_language
+    from elolab.tuning.reports.ablation_report import ablation_data, ablation_result_text, write_ablation_report
 
     with tuning_runs.report_written(lambda: write_ablation_report(result, arguments.language, folder)) as report:
         if arguments.json:
             print_json(ablation_data(result, report))
         else:
-            shown = in_language(result, Catalogue(MESSAGES, arguments.language))
-            text = ablation_text(shown.rows, shown.effects, arguments.language, shown.speeds)
+            text = ablation_result_text(result, arguments.language)
             tuning_runs.print_outcome(text, result.digest, report, result.faults, result.caveats)

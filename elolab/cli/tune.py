@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run or resume a study."""
-    from elolab.tuning.reports.study import tuning_sentence
+    from elolab.tuning.reports.tuning_report import tuning_sentence
     from elolab.tuning.study.plan import check_engine, plan_of_run, prepare_tuning, purpose_of
     from elolab.tuning.study.rounds.budgets import rounds_of
     from elolab.tuning.study.study_spec import load_tuning
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def print_tuning(result: StudyResult, arguments: argparse.Namespace, folder: Path | None = None) -> None:
     """Write a study's report so far, and print its outcome."""
-    from elolab.tuning.reports.study import tuning_data, tuning_text, write_tuning_report
+    from elolab.tuning.reports.tuning_report import tuning_data, tuning_text, write_tuning_report
 
     with tuning_runs.report_written(lambda: write_tuning_report(result, arguments.language, folder)) as report:
         if arguments.json:

@@ -48,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Validate a study's recommendation again."""
-    from elolab.tuning.reports.study import write_tuning_report
+    from elolab.tuning.reports.tuning_report import write_tuning_report
     from elolab.tuning.stored_results import result_in
     from elolab.tuning.study.validation.further import plan_of_validation, validate_again
 
@@ -85,8 +85,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _print_verdict(
     result: ValidationResult, verdict: Verdict, report: Path | None, arguments: argparse.Namespace
 ) -> None:
-    from elolab.tuning.reports.document import MESSAGES
-    from elolab.tuning.reports.study import needed_sentence, verdict_data, verdict_sentence
+    from elolab.tuning.reports.tuning_report import needed_sentence, verdict_data, verdict_sentence
+    from elolab.tuning.reports.wording import MESSAGES
 
     if arguments.json:
         preset = None if result.preset is None else str(result.preset)

@@ -215,8 +215,10 @@ def test_a_command_of_cutechess_is_one_program(spaced: Path, capsys: pytest.Capt
     assert file.entry("two", "")["command"] == [spaced.name, "-a", "b c"]
     assert elolab("engines", "--engines", "engines.json") == 1
     lines = capsys.readouterr().out.splitlines()
-    assert f"cannot start '{windows}': a path of Windows; give the path that the program has here" in lines[4]
-    assert "cannot start 'sh -x': no such file; if 'sh' is meant, give its arguments as words of their own" in lines[5]
+    assert f"cannot start '{windows}': a Windows path; give the program's path on this machine" in lines[4]
+    assert (
+        "cannot start 'sh -x': no such file; if 'sh' is the program, give its arguments as separate words" in lines[5]
+    )
 
 
 def test_backslashes_of_windows_stay_in_a_text(tmp_path: Path) -> None:

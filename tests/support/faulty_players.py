@@ -52,7 +52,7 @@ class Fault(NamedTuple):
 
 
 WATCHED = r"no move within 1 s, the watchdog's deadline"
-ENDED = "ended while it should have moved"
+ENDED = "ended when it had to move"
 OVERDUE = r"no move after [\d.]+ s \((?:remaining|move) time plus \d+ ms margin\)"
 FAULTS = (
     Fault("exit", "crash", f"{ENDED}: exited with code 5; its last words: assertion failed: alpha < beta"),
@@ -61,8 +61,8 @@ FAULTS = (
     Fault("leave", "crash", "ended while it .*: exited with code 0", plies=4),
     Fault("illegal", "illegal_move", r"illegal move '\w+' after 2 plies"),
     Fault("garbage", "illegal_move", "xyzzy.*is not a move"),
-    Fault("empty", "no_move", "answered '(?:bestmove|move|=|=== ?|= )'.*lost: the game goes on"),
-    Fault("none", "no_move", r"(?:\(none\)|nobestmove|rather not).*asked afresh, it answered.*lost: the game goes on"),
+    Fault("empty", "no_move", "answered '(?:bestmove|move|=|=== ?|= )'.*lost: the game continues"),
+    Fault("none", "no_move", r"(?:\(none\)|nobestmove|rather not).*asked again, it answered.*lost: the game continues"),
     Fault("hang", "no_answer", rf"{WATCHED}; it (?:said nothing|last said ')"),
     Fault("deaf", "no_answer", f"{WATCHED}|did not answer ping", plies=4),
     Fault("info_flood", "no_answer", rf"{WATCHED}; it last said '"),

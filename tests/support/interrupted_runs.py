@@ -65,8 +65,8 @@ def _prepare() -> None:
     parts = (
         "arena.reports.write", "arena.protocols.uci", "arena.protocols.gtp", "arena.protocols.nboard",
         "tuning.study.tuning_run", "tuning.study.storage", "tuning.ablation.ablation_run", "tuning.claims.claims_run",
-        "tuning.evaluation.evaluation_fit", "tuning.reports.study", "tuning.reports.ablation",
-        "tuning.reports.claims.report", "arena.reports.charts", "arena.play.game",
+        "tuning.evaluation.evaluation_fit", "tuning.reports.tuning_report", "tuning.reports.ablation_report",
+        "tuning.reports.claims_report", "arena.reports.tournament_charts", "arena.play.game",
     )  # fmt: skip
     for module in (*(f"elolab.{part}" for part in parts), "optuna.storages._rdb.storage"):
         import_module(module)
@@ -479,7 +479,7 @@ def _begun(server: Server, kind: Kind, out: Path, mark: str) -> None:
 
 def has_ended_by_itself(ended: Ended) -> bool:
     """Whether it came to its end: with an answer, or with word of the players that forfeited games."""
-    return ended.code in (0, 3) or (ended.code == 1 and "forfeited by faults of players" in ended.errors)
+    return ended.code in (0, 3) or (ended.code == 1 and " games by faults (" in ended.errors)
 
 
 def _uninterrupted(server: Server, kind: Kind, out: Path, mark: str) -> tuple[Finished, float]:

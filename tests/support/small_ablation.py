@@ -12,7 +12,7 @@ from elolab.arena.records import GameRecord
 from elolab.tuning.ablation.ablation_run import AblationResult, ablate
 from elolab.tuning.ablation.ablation_spec import AblationSpec, ablation_from_mapping, load_ablation
 from elolab.tuning.ablation.rows import AblationRow
-from elolab.tuning.reports.ablation import write_ablation_report
+from elolab.tuning.reports.ablation_report import write_ablation_report
 
 OPENINGS = """\
 rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR b - - 0 1

@@ -145,5 +145,5 @@ def figures(ended: ClaimsResult) -> Any:
 
 def draw_no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """To draw them takes longer than the games."""
-    monkeypatch.setattr("elolab.tuning.reports.claims.report.claim_chart", lambda *arguments: None)
-    monkeypatch.setattr("elolab.tuning.reports.claims.report._summary_plot", lambda *arguments: ())
+    monkeypatch.setattr("elolab.tuning.reports.claims_report.claim_chart", lambda *arguments: None)
+    monkeypatch.setattr("elolab.tuning.reports.claims_report._summary_plot", lambda *arguments: ())

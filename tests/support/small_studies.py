@@ -11,7 +11,7 @@ from typing import Any
 from elolab.arena.play.store import Store
 from elolab.arena.records import GameRecord
 from elolab.engine.engine import StopFlag
-from elolab.tuning.reports.study import (
+from elolab.tuning.reports.tuning_report import (
     write_tuning_report,
 )
 from elolab.tuning.study.result import StudyResult

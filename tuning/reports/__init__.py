@@ -1,1 +1,1 @@
-"""What is written about studies, ablations and claims."""
+"""Reports on tuning, ablations, claims and fits."""

@@ -1,7 +1,6 @@
-"""The figures of ablations, drawn by matplotlib without a display.
+"""The figures of ablations.
 
-Every function takes rows and the words of the figure (``study_charts.chart_words``) and returns a figure; none writes a
-file. matplotlib is imported inside them only.
+Every function takes results and the figure's words (``tuning_charts.chart_words``) and returns a figure.
 """
 
 from __future__ import annotations
@@ -11,14 +10,18 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from elolab.arena.reports.drawing.marks import (
     draw_interval,
     draw_point,
+    explain_marks,
+    mark_ratios,
+    ratio_bounds,
     settle,
+    show_bounds,
     shown_bounds,
     widen_coinciding,
 )
@@ -32,14 +35,17 @@ from elolab.arena.reports.drawing.style import (
     WHITE,
     WIN,
     draw_grid,
+    legend_above,
+    new_figure,
     single_axes,
+    whole_numbers,
 )
 from elolab.arena.statistics.names import shorten_unique
 from elolab.arena.statistics.numbers import signed
 from elolab.engine import language
 from elolab.engine.language import Catalogue, columns_of
 from elolab.tuning.ablation.comparison_verdicts import BETTER, EQUIVALENT, UNDECIDED, WORSE
-from elolab.tuning.reports.study_charts import FONT_SIZE, RATIO_TICKS, empty_figure, unit_text
+from elolab.tuning.reports.tuning_charts import FONT_SIZE, unit_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,15 +56,15 @@ if TYPE_CHECKING:
     from elolab.tuning.ablation.rows import AblationRow, CombinationRow
 
 SAME = SERIES[2]
-"""Colour of what was found equivalent."""
+"""Colour of equivalent results."""
 HEAT_LIMIT_ELO = 60.0
 DARK_SHARE = 0.9
-"""Of the largest worth: from there on a cell of the heat map is so dark that its text is light."""
+"""Share of the largest effect from which a cell is dark enough for light text."""
 LABEL_WIDTH = 36
 LABEL_COLUMNS = 2 * LABEL_WIDTH - 4
 """Columns of a label beside a figure, over two or three lines."""
 LINE_INCHES = 0.155
-"""Of a label's lines."""
+"""Height of a line of a label."""
 DEPTH_STYLES = ("o-", "s--", "^:", "D-.")
 VERDICT_MARKS = {BETTER: (WIN, "^"), WORSE: (SERIES[1], "v"), EQUIVALENT: (SAME, "s"), UNDECIDED: (MUTED, "o")}
 """The colour and the shape of a verdict; the shape of an open one is hollow."""
@@ -66,31 +72,31 @@ UNASKED = (INK, "d")
 
 
 def wrapped(label: str) -> str:
-    """A label over several lines if it is long: what comparisons differ in often comes last."""
+    """A label, over several lines if it is long: labels often differ only at their ends."""
     if columns_of(label) > len(label):
         return "\n".join(language.wrapped(label, LABEL_WIDTH))
     return "\n".join(textwrap.wrap(label, LABEL_WIDTH, break_on_hyphens=False))
 
 
 def row_labels(labels: Sequence[str]) -> tuple[list[str], float]:
-    """Labels to stand beside a figure's rows, no two different ones alike, and the inches that a row needs for them."""
+    """Distinct labels beside a figure's rows, and the inches that a row needs for them."""
     shown = [wrapped(label) for label in shorten_unique(labels, LABEL_COLUMNS)]
     lines = max(text.count("\n") + 1 for text in shown)
     return shown, max(0.3, LINE_INCHES * lines + 0.04)
 
 
 def forest_chart(rows: Sequence[AblationRow], words: Catalogue, margin: float = 0.0) -> Figure:
-    """Elo of every comparison with both of its intervals, and beside it what the same depth costs.
+    """Forest plot: Elo of every comparison with both intervals, and beside it the cost of the same depth.
 
-    ``margin`` (Elo) is the width of the band that counts as nothing. An interval that is wider than the picture ends in
-    an arrowhead; a point beyond it stands at the edge, with its Elo and the interval by which it is judged.
+    ``margin`` (Elo) is half the width of the band of equivalence. Arrowheads mark intervals beyond the bounds; a point
+    beyond them stands at the edge, with its Elo and judged interval.
     """
     with_nodes = any(row.nodes_ratio is not None for row in rows)
     widths = (3, 2) if with_nodes else (1,)
     labels, row_inches = row_labels([row.label for row in rows])
     places = _layout(rows)
     height = 1.3 + row_inches * (max(places) + 1)
-    figure, grid = empty_figure(height, 1, len(widths), widths=widths)
+    figure, grid = new_figure(height, 1, len(widths), widths=widths)
     axes: Axes = grid[0, 0]
     axes.axvline(0, color=MUTED, linewidth=0.9)
     if margin:
@@ -100,18 +106,17 @@ def forest_chart(rows: Sequence[AblationRow], words: Catalogue, margin: float = 
         _draw_comparison(axes, row, place, bounds)
     axes.set_yticks(places, labels, fontsize=9)
     axes.set_ylim(max(places) + 0.7, min(places) - 0.7)
-    room = 0.05 * (bounds[1] - bounds[0])
-    axes.set_xlim(bounds[0] - room, bounds[1] + room)
+    show_bounds(axes, bounds, "x")
     axes.set_xlabel(words("chart.elo_difference"))
     draw_grid(axes, "x")
     if with_nodes:
         _draw_nodes(grid[0, 1], rows, places, words)
-    _explain_marks(figure, _verdict_texts(rows, words))
+    _explain_verdicts(figure, rows, words)
     return settle(figure)
 
 
 def judged_interval(row: AblationRow) -> tuple[float, float]:
-    """The interval by which a row is judged: the one for all where there is a verdict, else its own."""
+    """The interval that decides a row: the simultaneous one if the row has a verdict, else its own."""
     if row.verdict:
         return row.simultaneous_low, row.simultaneous_high
     return row.elo_low, row.elo_high
@@ -125,7 +130,7 @@ def verdict_mark(verdict: str) -> tuple[str, str]:
 def _draw_comparison(
     axes: Axes, row: AblationRow, place: float, bounds: tuple[float, float], *, upright: bool = False
 ) -> None:
-    """A row's Elo in the shape of its verdict, its own interval (thick) and the one by which it is judged (thin)."""
+    """A row's Elo in the shape of its verdict, its own interval (thick) and the judged one (thin)."""
     color, marker = verdict_mark(row.verdict)
     judged = judged_interval(row)
     draw_interval(axes, place, judged, bounds, color, upright=upright, linewidth=1.0)
@@ -136,27 +141,11 @@ def _draw_comparison(
                said=said)  # fmt: skip
 
 
-def _verdict_texts(rows: Sequence[AblationRow], words: Catalogue) -> dict[str, str]:
-    """The verdicts among the rows, and how they read."""
-    return {row.verdict: words(f"verdict.{row.verdict}") for row in rows if row.verdict}
-
-
-def _explain_marks(figure: Figure, meanings: dict[str, str]) -> None:
-    """A line above the figure that says which shape and colour is which verdict."""
-    from matplotlib.lines import Line2D
-
-    handles = [
-        Line2D(
-            [], [], linestyle="none", color=color, marker=marker, markersize=6, label=meanings[verdict],
-            markerfacecolor=GROUND if verdict == UNDECIDED else color,
-        )
-        for verdict, (color, marker) in VERDICT_MARKS.items() if verdict in meanings
-    ]  # fmt: skip
-    if handles:
-        figure.legend(
-            handles=handles, loc="outside upper center", ncols=len(handles), frameon=False, fontsize=9, handlelength=1,
-            columnspacing=1.4,
-        )  # fmt: skip
+def _explain_verdicts(figure: Figure, rows: Sequence[AblationRow], words: Catalogue) -> None:
+    """Explain the shapes and colours of the verdicts above the figure."""
+    verdicts = {row.verdict for row in rows}
+    explain_marks(figure, {words(f"verdict.{verdict}"): (*mark, verdict == UNDECIDED)
+                           for verdict, mark in VERDICT_MARKS.items() if verdict in verdicts})  # fmt: skip
 
 
 def _draw_nodes(axes: Axes, rows: Sequence[AblationRow], places: Sequence[float], words: Catalogue) -> None:
@@ -175,14 +164,8 @@ def _draw_nodes(axes: Axes, rows: Sequence[AblationRow], places: Sequence[float]
     draw_grid(axes, "x")
 
 
-def ratio_bounds(ends: Sequence[float]) -> tuple[float, float]:
-    """The least and the largest of ratios and 1; what is infinite or 0 lies beyond."""
-    finite = [end for end in ends if math.isfinite(end) and end > 0]
-    return min([*finite, 1.0]), max([*finite, 1.0])
-
-
 def _layout(rows: Sequence[AblationRow]) -> list[float]:
-    """Where each row is drawn, with room between groups."""
+    """Vertical position of each row, with room between groups."""
     places: list[float] = []
     place = 0.0
     for number, row in enumerate(rows):
@@ -199,32 +182,36 @@ class Curve:
 
     title: str
     reference: Level
-    """At which the curve is 0."""
+    """The level at which the curve is 0."""
     points: tuple[tuple[Level, AblationRow], ...]
 
 
 def curves_chart(curves: Sequence[Curve], words: Catalogue) -> Figure:
     """Elo along each parameter: every value with its own 95 % interval, the one for all questions, and the verdict."""
-    columns = min(2, len(curves))
-    rows = math.ceil(len(curves) / columns)
-    figure, grid = empty_figure(0.7 + 2.8 * rows, rows, columns)
+    figure, grid, panels = _panels(len(curves), 0.7, 2.8)
     compared = [row for curve in curves for _, row in curve.points]
     bounds = shown_bounds(map(judged_interval, compared))
-    for place, axes in enumerate(grid.flat):
-        if place >= len(curves):
-            axes.set_visible(False)
-            continue
-        _draw_curve(axes, curves[place], words, bounds)
-    room = 0.06 * (bounds[1] - bounds[0])
-    grid[0, 0].set_ylim(bounds[0] - room, bounds[1] + room)
+    for axes, curve in zip(panels, curves, strict=True):
+        _draw_curve(axes, curve, words, bounds)
+    show_bounds(grid[0, 0], bounds, "y", 0.06)
     for axes in grid[:, 0]:
         axes.set_ylabel(words("chart.elo_against_reference"))
-    _explain_marks(figure, _verdict_texts(compared, words))
+    _explain_verdicts(figure, compared, words)
     return settle(figure)
 
 
+def _panels(count: int, inches: float, row_inches: float) -> tuple[Figure, Any, list[Axes]]:
+    """A figure, its grid of two columns, and the panels in use."""
+    columns = min(2, count)
+    rows = math.ceil(count / columns)
+    figure, grid = new_figure(inches + row_inches * rows, rows, columns)
+    for unused in grid.flat[count:]:
+        unused.set_visible(False)
+    return figure, grid, [*grid.flat[:count]]
+
+
 def _draw_curve(axes: Axes, curve: Curve, words: Catalogue, bounds: tuple[float, float]) -> None:
-    """Values as a line with their intervals; what is switched off stands apart, on the left of all values."""
+    """Values as a line with their intervals; the level without a value stands apart on the left."""
     reference = curve.reference
     levels = [*(level for level, _ in curve.points), curve.reference]
     places = level_places(levels, reference.scale == "log")
@@ -253,7 +240,7 @@ def _draw_curve(axes: Axes, curve: Curve, words: Catalogue, bounds: tuple[float,
 
 
 def level_places(levels: Sequence[Level], logarithmic: bool) -> list[float]:
-    """Where levels lie on the axis: off is one smallest step, or factor, below the least."""
+    """Positions of levels on the axis; the level without a value is one smallest step, or factor, below the least."""
     values = sorted({float(level.value) for level in levels if level.value is not None})
     if logarithmic:
         off = values[0] / min((above / below for below, above in pairwise(values)), default=2.0)
@@ -264,19 +251,13 @@ def level_places(levels: Sequence[Level], logarithmic: bool) -> list[float]:
 
 def interactions_chart(squares: Sequence[Sequence[CombinationRow]], words: Catalogue) -> Figure:
     """For every 2 x 2 factorial the strength of its four combinations: parallel lines mean no interaction."""
-    columns = min(2, len(squares))
-    rows = math.ceil(len(squares) / columns)
-    figure, grid = empty_figure(0.6 + 3.1 * rows, rows, columns)
+    figure, grid, panels = _panels(len(squares), 0.6, 3.1)
     bounds = shown_bounds(
         [(cell.elo - cell.elo_error, cell.elo + cell.elo_error) for square in squares for cell in square]
     )
-    for place, axes in enumerate(grid.flat):
-        if place >= len(squares):
-            axes.set_visible(False)
-            continue
-        _draw_square(axes, squares[place], bounds)
-    room = 0.06 * (bounds[1] - bounds[0])
-    grid[0, 0].set_ylim(bounds[0] - room, bounds[1] + room)
+    for axes, square in zip(panels, squares, strict=True):
+        _draw_square(axes, square, bounds)
+    show_bounds(grid[0, 0], bounds, "y", 0.06)
     for axes in grid[:, 0]:
         axes.set_ylabel(words("chart.elo_above_low"))
     return settle(figure)
@@ -336,8 +317,6 @@ def heat_chart(features: Sequence[str], worth: Any, known: Any, words: Catalogue
 
 def depths_chart(rows: Sequence[DepthRow], words: Catalogue) -> Figure:
     """Nodes to the end of each depth over the first setting's, on a logarithmic scale, a line for each setting."""
-    from matplotlib.ticker import MaxNLocator
-
     settings = list(dict.fromkeys(row.setting for row in rows))
     reference = {row.depth: row.nodes for row in rows if row.setting == settings[0]}
     names = [wrapped(name) for name in shorten_unique(settings, LABEL_COLUMNS)]
@@ -357,55 +336,7 @@ def depths_chart(rows: Sequence[DepthRow], words: Catalogue) -> Figure:
     widen_coinciding(lines)
     axes.set_xlabel(words("chart.depth"))
     axes.set_ylabel(words("chart.nodes_over_reference"))
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    whole_numbers(axes, "x", 9)
     draw_grid(axes, "y")
-    figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=9, handlelength=2)
+    legend_above(figure, 2, 9, handlelength=2)
     return settle(figure)
-
-
-NEAR_FACTOR = 3.0
-"""Ratios that lie within this factor have ticks at equal steps."""
-RATIO_STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
-LEAST_ROOM = 1.02
-"""The factor by which an axis of ratios goes on beyond its bounds, at least."""
-
-
-def mark_ratios(axes: Axes, bounds: tuple[float, float], max_ticks: int = 7, way: Literal["x", "y"] = "x") -> None:
-    """A logarithmic axis of ratios, its ticks all with the same number of digits behind the point."""
-    low, high = bounds
-    room = max(LEAST_ROOM, (high / low) ** 0.06)
-    ends = low / room, high * room
-    axes.set(**{f"{way}scale": "log"})
-    factor = (ends[1] / ends[0]) ** (1 / (max_ticks + 1))
-    ticks = stepped_ticks(ends, factor) if high / low < NEAR_FACTOR else []
-    if not ticks:
-        ticks = spaced_ticks([tick for tick in RATIO_TICKS if ends[0] < tick < ends[1]], factor)
-    axes.set(**{f"{way}ticks": ticks, f"{way}ticklabels": ratio_labels(ticks), f"{way}lim": ends})
-    axes.minorticks_off()
-
-
-def ratio_labels(ticks: Sequence[float]) -> list[str]:
-    """Factors; of those near 1 all with as many digits behind the point as the finest has."""
-    if min(ticks) < 1 / NEAR_FACTOR or max(ticks) > NEAR_FACTOR:
-        return [f"{tick:g}×" for tick in ticks]
-    digits = max(len(f"{tick:g}".partition(".")[2]) for tick in ticks)
-    return [f"{tick:.{digits}f}×" for tick in ticks]
-
-
-def stepped_ticks(ends: tuple[float, float], factor: float) -> list[float]:
-    """Ticks at the finest step at which neighbours lie apart by at least the factor; none if there is no such step."""
-    low, high = ends
-    for step in RATIO_STEPS:
-        ticks = [round(number * step, 2) for number in range(math.ceil(low / step), math.floor(high / step) + 1)]
-        if 1.0 in ticks and all(after / before >= factor for before, after in pairwise(ticks)):
-            return ticks
-    return []
-
-
-def spaced_ticks(ticks: Sequence[float], factor: float) -> list[float]:
-    """1, and of other ticks, the preferred first, those that lie apart by at least the factor; rising."""
-    kept = [1.0]
-    for tick in ticks:
-        if tick != 1 and all(max(tick / other, other / tick) >= factor for other in kept):
-            kept.append(tick)
-    return sorted(kept)

@@ -1,4 +1,4 @@
-"""The names of comparisons and bases in a report: the specification's own labels are English, and keys of the run."""
+"""Names of comparisons and bases in the report's language; the labels of a specification are English keys."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from elolab.tuning.ablation.ablation_spec import MAX_LABEL, Comparison
 from elolab.tuning.conditions import Conditions, describe, value_text
 
 GENERATED = ("values", "builds", "factorial", "interactions")
-"""Groups whose labels this program makes, ``... against ...``."""
+"""Groups with generated labels, ``... against ...``."""
 OFF_TEXTS = ("off", "false", "none", "no")
-"""What an option of an external engine is at when it is switched off, in lower case."""
+"""Values of an external engine's option that switch it off, in lower case."""
 
 
 def in_language(result: AblationResult, message: Catalogue) -> AblationResult:
-    """The result with all comparisons called what the language of ``message`` calls them."""
+    """The result with the names of all comparisons in the language of ``message``."""
     names = {
         comparison.label: comparison_label(comparison, result.spec.conditions, message)
         for comparison in result.spec.comparisons
@@ -31,7 +31,7 @@ def in_language(result: AblationResult, message: Catalogue) -> AblationResult:
 
 
 def comparison_label(comparison: Comparison, conditions: Conditions, message: Catalogue) -> str:
-    """The label of a comparison in the language; one that the specification gives itself as it stands there."""
+    """The label of a comparison in the language; a label that the user wrote stays unchanged."""
     label, name = comparison.label, next(iter(comparison.differences), "")
     if comparison.group == "leave_one_out" and label == f"without {name}":
         value, other = dict(comparison.variant).get(name), dict(comparison.reference).get(name)
@@ -46,7 +46,7 @@ def comparison_label(comparison: Comparison, conditions: Conditions, message: Ca
 
 
 def _changed_to(name: str, value: Value | None, other: Value | None, message: Catalogue) -> str:
-    """``Hash 1 instead of 16``; the engine's own value, of which nothing is said, is not named."""
+    """``Hash 1 instead of 16``, or ``Hash 1`` if the other value is the engine's default."""
     if value is None:
         return message("label.default", feature=name)
     if other is None:
@@ -55,7 +55,7 @@ def _changed_to(name: str, value: Value | None, other: Value | None, message: Ca
 
 
 def _unnamed(comparison: Comparison, conditions: Conditions) -> str:
-    """The label that a comparison without one of its own has been given."""
+    """The generated label of a comparison without one of its own."""
     one, other = (
         describe(conditions.differences(dict(side))) or "base" for side in (comparison.variant, comparison.reference)
     )

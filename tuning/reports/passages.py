@@ -1,4 +1,4 @@
-"""Passages that several kinds of reports have: conditions of a run, speeds of both sides, the command to repeat it."""
+"""Parts of several kinds of reports: conditions of a run, speeds of both sides, the command that repeats it."""
 
 from __future__ import annotations
 
@@ -8,25 +8,29 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from elolab.arena.files import replacing
+from elolab.arena.notation.pgn import GameWriter
+from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.players.registry import protocol_named
-from elolab.arena.reports.tables import TextTable
+from elolab.arena.reports.document import TextTable, table_of
+from elolab.arena.reports.packed_games import GAMES_FOLDER, GamePacker, GamesOnPage
+from elolab.arena.reports.write import PGN_NAME
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, game_words
 from elolab.engine.rules import Adjudication, Rules
 from elolab.engine.settings.configuration import specification_word
 from elolab.tuning.conditions import Conditions, describe
 from elolab.tuning.external_engine import BUILD
-from elolab.tuning.reports.document import table_of
 
 if TYPE_CHECKING:
     from elolab.arena.records import PlayerSpec
     from elolab.tuning.ablation.speed import SpeedRow
 
 SPECIFICATIONS = {"tune": "tuning", "ablate": "ablations"}
-"""The commands and the kinds of configuration files that they are given."""
+"""Kind of specification file, by command."""
 
 
 def speeds_table(head: str, speeds: Sequence[SpeedRow], message: Catalogue) -> TextTable:
-    """What the games say of the searches, both sides of each match; ``head`` is of the column with their labels."""
+    """Depth, nodes, time and speed of both sides of each match; ``head`` is the title of the label column."""
 
     def beside(variant: float | None, reference: float | None, digits: int) -> str:
         one, other = ("–" if value is None else f"{value:.{digits}f}" for value in (variant, reference))
@@ -45,16 +49,13 @@ def speeds_table(head: str, speeds: Sequence[SpeedRow], message: Catalogue) -> T
         )
         for row in speeds
     )  # fmt: skip
-    heads = (
-        head, message("ablation.depth_reached"), message("ablation.nodes_a_move"),
-        message("ablation.time_a_move"), message("ablation.nodes_a_second"), message("ablation.speed_ratio"),
-        message("ablation.time_ratio"),
-    )  # fmt: skip
+    names = ("depth_reached", "nodes_a_move", "time_a_move", "nodes_a_second", "speed_ratio", "time_ratio")
+    heads = (head, *(message(f"ablation.{name}") for name in names))
     return table_of(heads, cells, (1, 2, 3, 4, 5, 6))
 
 
 def condition_facts(conditions: Conditions, engine: str, message: Catalogue) -> tuple[tuple[str, str], ...]:
-    """What all games of a run share, as names and values."""
+    """Conditions common to all games of a run: pairs of a label and a text."""
     from elolab.engine.games import game_named
 
     title = game_words(conditions.game, message.language).title
@@ -72,7 +73,7 @@ def condition_facts(conditions: Conditions, engine: str, message: Catalogue) -> 
 
 
 def engine_facts(conditions: Conditions, engine: str, message: Catalogue) -> tuple[tuple[str, str], ...]:
-    """Whose settings were compared: the identity of the built-in engine, or the programs of an external one."""
+    """The compared engine: identity of the built-in one, or programs of an external one."""
     external = conditions.external
     if external is None:
         return ((message("fact.engine"), engine),)
@@ -89,7 +90,7 @@ def engine_facts(conditions: Conditions, engine: str, message: Catalogue) -> tup
 
 
 def _program_text(player: PlayerSpec, message: Catalogue) -> str:
-    """The command as it is specified, with what is set of the build itself."""
+    """The command of a program, and the options of its build."""
     shown = {"command": " ".join(map(_quoted, player.command)), "protocol": protocol_named(player.protocol).title}
     if player.directory is None:
         text = message("fact.program", **shown)
@@ -100,13 +101,13 @@ def _program_text(player: PlayerSpec, message: Catalogue) -> str:
 
 
 def _quoted(word: str) -> str:
-    """A word of a command as a shell wants it, but for the braces of placeholders."""
+    """A word quoted for a shell; braces of placeholders stay unquoted."""
     bare = word.replace("{", "").replace("}", "")
     return word if bare and shlex.quote(bare) == bare else shlex.quote(word)
 
 
 def engine_text(conditions: Conditions, engine: str) -> str:
-    """The engine in a caption: the built-in one's identity, or the name of an external one or of its builds."""
+    """The engine in a caption: identity of the built-in one, or name of an external one or its builds."""
     external = conditions.external
     if external is None:
         return engine
@@ -119,11 +120,32 @@ def _changed(value: Rules | Adjudication, standard: Rules | Adjudication) -> str
 
 
 def repeat_command(command: str, conditions: Conditions, directory: Path, language: str = DEFAULT_LANGUAGE) -> str:
-    """The command that goes on with a run; with another folder it plays the same games again."""
+    """The command that resumes a run; in another folder it plays the same games again."""
     source = specification_word(SPECIFICATIONS[command], conditions.source)
     return shlex.join(["elolab", command, source, "--out", str(directory), *language_words(language)])
 
 
 def language_words(language: str) -> list[str]:
-    """The words of a command line that ask for a language; none for the one that it speaks unasked."""
+    """The option that selects a language on a command line; empty for the default."""
     return [] if language == DEFAULT_LANGUAGE else ["--language", language]
+
+
+def games_of_run(directory: Path, folder: Path, game: str, event: str, language: str) -> GamesOnPage | None:
+    """Write games.pgn into ``folder``; returns the games for the page, or ``None`` without any.
+
+    Many games go into files beside the page. Raises ``FileError`` if a file cannot be written, ``StoreError`` if the
+    games cannot be read.
+    """
+    if not (directory / STORE_NAME).is_file():
+        return None
+    with (
+        Store(directory, read_only=True) as store,
+        replacing(folder / PGN_NAME) as stream,
+        GamePacker((), folder / GAMES_FOLDER, game, language) as packer,
+    ):
+        writer = GameWriter(stream, event, game)
+        for record in store.iterate():
+            writer.write(record)
+            packer.add(record)
+        packed = packer.packed()
+    return GamesOnPage(game, event, packed, language=language) if packed.games else None

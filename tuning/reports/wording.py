@@ -1,4 +1,4 @@
-"""Figures, lists and rows of a terminal's table in words, as all reports on runs have them."""
+"""Numbers, lists and terminal tables as text, for the reports of tuning."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from elolab.arena.statistics.numbers import INFINITY, error_text, signed
 from elolab.engine.language import Catalogue, padded
 from elolab.tuning.ablation.rows import AGAINST
 
+MESSAGES = "elolab.tuning.reports"
+"""The package with the messages of these reports."""
 TEXT_WIDTH = 80
 """Columns of a terminal."""
 
@@ -33,18 +35,18 @@ def ratio_text(ratio: float) -> str:
 
 
 def counted(found: Iterable[tuple[str, int]], message: Catalogue) -> str:
-    """How often each was found, in a list without those that were not: ``2 better, 1 undecided``."""
+    """Counts as a list without zeros: ``2 better, 1 undecided``."""
     parts = [message("list.count", count=count, name=name) for name, count in found if count]
     return message("list.comma").join(parts)
 
 
 def in_one(sentences: Iterable[str], message: Catalogue) -> str:
-    """Sentences one after the other."""
+    """Sentences joined."""
     return reduce(lambda before, after: message("list.sentences", before=before, after=after), sentences)
 
 
 def in_columns(cells: Sequence[str], widths: Sequence[int]) -> str:
-    """A row of a terminal's table: each cell in so many columns, to the right of them where the number is negative."""
+    """A row of a terminal's table; a negative width aligns to the right."""
     placed = (padded(cell, abs(width), right=width < 0) for cell, width in zip(cells, widths, strict=True))
     return "  ".join(placed).rstrip()
 

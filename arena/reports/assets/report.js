@@ -756,23 +756,6 @@ function loadedChunk(folder, name) {
   }).finally(() => { awaited.delete(name); script.remove(); });
 }
 
-// The opponents of the player chosen, of a report on too many players for tables of all: a script beside it has them.
-let opponents = null;
-
-async function showOpponents({ folder, chunk }, names, place) {
-  element("opponents").hidden = place === "";
-  if (place === "") return;
-  opponents ||= loadedChunk(folder, chunk).then(unpackedIndex).catch((error) => { opponents = null; throw error; });
-  const cell = (text) => make("td", { class: "number" }, text);
-  element("opponents").querySelector("tbody").replaceChildren(...(await opponents)[place].map(([opponent, ...texts]) => make(
-    "tr", {}, cell(opponent + 1), make("th", { scope: "row" }, names[opponent]), ...texts.map(cell))));
-}
-
-function listenToOpponents(chooser) {
-  const names = [...chooser.options].slice(1).map((option) => option.text.replace(/^\d+ /, ""));
-  chooser.addEventListener("change", () => showOpponents(chooser.dataset, names, chooser.value).catch(fail));
-}
-
 // What keys, clicks and the size of the window do to the board.
 function listen() {
   replay.pressed();
@@ -807,8 +790,6 @@ async function begin(source) {
     history.replaceState(null, "", location.pathname + location.search);
   }
 }
-
-if (element("opponents-of")) listenToOpponents(element("opponents-of"));
 
 // A page that gets its games from elsewhere has no index, and begins by itself.
 if (element("index")) begin(gamesOfReport).catch(fail);

@@ -1,1 +1,1 @@
-"""What all figures are made of: their style, the files they become, and marks that keep them from misleading."""
+"""Parts of all figures: style, files, and marks that prevent misreading."""

@@ -1,4 +1,4 @@
-"""Which font draws Chinese in figures, and so whether figures can be in Chinese on this machine."""
+"""The font for Chinese in figures, if this machine has one."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ CHINESE = (
     "Heiti SC", "STHeiti", "Microsoft YaHei", "SimHei", "WenQuanYi Zen Hei", "WenQuanYi Micro Hei", "Noto Sans CJK TC",
     "Noto Sans CJK JP", "Droid Sans Fallback", "Arial Unicode MS",
 )  # fmt: skip
-"""Fonts that have simplified Chinese, best first; matplotlib calls a collection by its first font."""
+"""Fonts with simplified Chinese, best first; matplotlib names a collection after its first font."""
 FILES = (
     "notosanscjk", "notosanssc", "sourcehansans", "pingfang", "heiti", "msyh", "simhei", "wqy-", "droidsansfallback",
 )  # fmt: skip
-"""How the files of such fonts begin."""
+"""Beginnings of the file names of such fonts."""
 
 
 def font_families() -> list[str]:
-    """The families that figures are drawn with: each character by the first that has it."""
+    """Font families of figures; the first with a character draws it."""
     chinese = chinese_font()
     return [LATIN] if chinese is None else [LATIN, chinese]
 
 
 def chart_language(language: str) -> str:
-    """The language of figures in a report: English where no font could draw another one."""
+    """The language of a report's figures: English if no font can draw the report's language."""
     return language if language == "en" or chinese_font() is not None else "en"
 
 
@@ -38,7 +38,7 @@ def chinese_font() -> str | None:
     known = _known_font()
     if known is not None:
         return known
-    # matplotlib keeps its list of fonts and does not look again for what was installed since.
+    # matplotlib caches its list of fonts and misses fonts installed since.
     for path in font_manager.findSystemFonts():
         if Path(path).name.lower().startswith(FILES):
             font_manager.fontManager.addfont(path)

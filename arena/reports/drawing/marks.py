@@ -1,16 +1,16 @@
-"""Marks that keep figures from misleading: intervals that say where they are cut, lines and labels that stay apart."""
+"""Marks that prevent misreading: intervals with arrowheads where they are cut; lines and labels that stay apart."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from elolab.arena.reports.drawing.style import GROUND
+from elolab.arena.reports.drawing.style import GROUND, legend_above
 from elolab.arena.statistics.numbers import signed
 from elolab.engine.language import columns_of, wrapped
 
@@ -20,30 +20,30 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 DEFAULT_REACH = 100.0
-"""Elo shown on either side where no interval has an end."""
+"""Elo shown on either side if no interval is finite."""
 TYPICAL_REACHES = 4.0
-"""How many times the reach of half of the intervals is shown: a few very wide ones must not flatten all others."""
+"""Shown reach as a multiple of the median interval's: a few very wide intervals must not flatten all others."""
 CUT, BEYOND = "_cut", "_beyond"
-"""Labels of the arrowheads at the end of an interval that is cut, and of points that lie beyond what is shown."""
+"""Labels of arrowheads at cut intervals, and of points beyond the bounds."""
 NEAR_POINTS = 1.5
 """Points (1/72 inch) within which two lines look like one."""
 SAME_SHARE = 0.8
-"""Of the points of two lines: so many have to be near."""
+"""Share of points that must be near for two lines to look like one."""
 MAX_RIMS = 3
 LABEL_GAP = 2.0
-"""Pixels of the figure's own resolution between two tick labels, at least."""
+"""Minimum distance of tick labels, in pixels of the figure's own resolution."""
 LEAST_LEGEND_COLUMNS, LEGEND_STEP = 12, 4
-"""Columns of text to which the lines of a legend may be broken, and by how many they become shorter at a time."""
+"""Minimum columns of a legend's line, and the step by which lines become shorter."""
 MAX_STAGGER = 3
-"""Lines over which tick labels are spread where they would overlap."""
+"""Maximum lines over which overlapping tick labels are spread."""
 
 
 def shown_bounds(
     intervals: Iterable[tuple[float, float]], whole: Iterable[tuple[float, float]] = ()
 ) -> tuple[float, float]:
-    """The ends of an axis that has 0 on it and all intervals whole, but for a few that are much wider than most.
+    """Bounds of an axis that contain 0 and all intervals except parts of a few that are much wider than most.
 
-    Those of ``whole`` count as far as they are finite, however wide they are.
+    Finite ends of the intervals ``whole`` are always inside.
     """
     known_intervals = list(intervals)
     judged = [end for interval in whole for end in interval if math.isfinite(end)]
@@ -59,7 +59,7 @@ def shown_bounds(
     least, most = min([0.0, *ends]), max([0.0, *ends])
     if most == least:
         return -DEFAULT_REACH, DEFAULT_REACH
-    # What is infinite stands at an edge that is clearly on its side of 0.
+    # An infinite end needs an edge that is clearly on its side of 0.
     if any(high == math.inf for _, high in known_intervals):
         most = max(most, -least / 2)
     if any(low == -math.inf for low, _ in known_intervals):
@@ -67,17 +67,17 @@ def shown_bounds(
     return least, most
 
 
+def show_bounds(axes: Axes, bounds: tuple[float, float], way: Literal["x", "y"], share: float = 0.05) -> None:
+    """Limit an axis to the bounds, with room of this share of them on either side."""
+    room = share * (bounds[1] - bounds[0])
+    axes.set(**{f"{way}lim": (bounds[0] - room, bounds[1] + room)})
+
+
 def draw_interval(
-    axes: Axes,
-    place: float,
-    interval: tuple[float, float],
-    bounds: tuple[float, float],
-    color: str,
-    *,
-    upright: bool = False,
-    linewidth: float = 2.2,
-) -> None:
-    """An interval as a line at ``place``, with an arrowhead at either end where it goes on beyond the bounds."""
+    axes: Axes, place: float, interval: tuple[float, float], bounds: tuple[float, float], color: str, *,
+    upright: bool = False, linewidth: float = 2.2,
+) -> None:  # fmt: skip
+    """An interval as a line at ``place``, with an arrowhead at each end that lies beyond the bounds."""
     (low, high), (least, most) = interval, bounds
     ends = [max(low, least), min(high, most)]
     if ends[0] <= ends[1]:
@@ -91,22 +91,12 @@ def draw_interval(
 
 
 def draw_point(
-    axes: Axes,
-    place: float,
-    value: float,
-    bounds: tuple[float, float],
-    color: str,
-    marker: str,
-    *,
-    upright: bool = False,
-    size: float = 6,
-    is_open: bool = False,
-    said: str | None = "",
-    label: str | None = None,
-) -> None:
-    """A point; one beyond the bounds stands at the edge, before an arrowhead, with ``said`` beside it.
+    axes: Axes, place: float, value: float, bounds: tuple[float, float], color: str, marker: str, *,
+    upright: bool = False, size: float = 6, is_open: bool = False, said: str | None = "", label: str | None = None,
+) -> None:  # fmt: skip
+    """A point; one beyond the bounds stands at the edge before an arrowhead, with the text ``said`` beside it.
 
-    ``said`` is its value unless given; nothing is said where it is ``None``.
+    ``said`` is by default the value; ``None`` writes nothing.
     """
     (least, most) = bounds
     edge = min(max(value, least), most)
@@ -141,8 +131,69 @@ def _plot(axes: Axes, along: Sequence[float], across: Sequence[float], upright: 
     axes.plot(*((across, along) if upright else (along, across)), style, **rest)
 
 
+RATIO_TICKS = (0.1, 10, 0.5, 2, 0.2, 5, 0.01, 100, 1000, 0.7, 1.5, 0.3, 3, 0.03, 30)
+"""Ticks beside 1, the preferred first."""
+RATIO_STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+
+
+def ratio_bounds(ends: Sequence[float]) -> tuple[float, float]:
+    """The least and the largest of positive finite ratios and 1."""
+    finite = [end for end in ends if math.isfinite(end) and end > 0]
+    return min([*finite, 1.0]), max([*finite, 1.0])
+
+
+def mark_ratios(axes: Axes, bounds: tuple[float, float], max_ticks: int = 7, way: Literal["x", "y"] = "x") -> None:
+    """A logarithmic axis of ratios; 1 has a tick, and all ticks have the same number of decimals near 1."""
+    low, high = bounds
+    room = max(1.02, (high / low) ** 0.06)
+    ends = low / room, high * room
+    factor = (ends[1] / ends[0]) ** (1 / (max_ticks + 1))
+    ticks = ratio_ticks(ends, factor)
+    is_near = ticks[0] > 0.3 and ticks[-1] <= 3
+    digits = max(len(f"{tick:g}".partition(".")[2]) for tick in ticks)
+    labels = [f"{tick:.{digits}f}×" if is_near else f"{tick:g}×" for tick in ticks]
+    axes.set(**{f"{way}scale": "log", f"{way}ticks": ticks, f"{way}ticklabels": labels, f"{way}lim": ends})
+    axes.minorticks_off()
+
+
+def ratio_ticks(ends: tuple[float, float], factor: float) -> list[float]:
+    """Ticks between the ends, 1 among them, each at least ``factor`` times the one before.
+
+    Near 1 they are at equal steps, elsewhere at powers of ten or round multiples.
+    """
+    low, high = ends
+    for step in RATIO_STEPS if high / low < 3 else ():
+        ticks = [round(number * step, 2) for number in range(math.ceil(low / step), math.floor(high / step) + 1)]
+        if 1.0 in ticks and all(after / before >= factor for before, after in pairwise(ticks)):
+            return ticks
+    kept = [1.0]
+    for tick in RATIO_TICKS:
+        if low < tick < high and all(max(tick / other, other / tick) >= factor for other in kept):
+            kept.append(tick)
+    return sorted(kept)
+
+
+def explain_marks(
+    figure: Figure, marks: Mapping[str, tuple[str, str, bool]], others: Sequence[Any] = (), most: int = 6
+) -> None:
+    """Explain marks above the figure: each text's colour, shape, and whether the shape is hollow.
+
+    ``others`` are further entries; a line has at most ``most`` entries.
+    """
+    from matplotlib.lines import Line2D
+
+    handles = [
+        Line2D([], [], linestyle="none", color=color, marker=shape, markersize=6, label=text,
+               markerfacecolor=GROUND if is_hollow else color)
+        for text, (color, shape, is_hollow) in marks.items()
+    ]  # fmt: skip
+    if entries := [*handles, *others]:
+        lines = math.ceil(len(entries) / most)
+        legend_above(figure, math.ceil(len(entries) / lines), 9, handles=entries, handlelength=1)
+
+
 def widen_coinciding(lines: Sequence[Line2D]) -> None:
-    """Of lines that run into one nearly all the way, draw the earlier ones wider, as rims of the later."""
+    """Draw the earlier of coinciding lines wider, as rims of the later ones."""
     drawn = [_points_by_place(line) for line in lines]
     for place, (line, own) in enumerate(zip(lines, drawn, strict=True)):
         hidden = min(MAX_RIMS, sum(_run_together(own, other) for other in drawn[place + 1 :]))
@@ -153,7 +204,7 @@ def widen_coinciding(lines: Sequence[Line2D]) -> None:
 
 
 def _points_by_place(line: Line2D) -> dict[float, float]:
-    """Heights of a line in points by where it is on the horizontal axis."""
+    """Heights of a line in points, by horizontal position."""
     axes = line.axes
     assert axes is not None
     figure = axes.get_figure()
@@ -169,10 +220,10 @@ def _run_together(one: dict[float, float], other: dict[float, float]) -> bool:
 
 
 def settle(figure: Figure) -> Figure:
-    """Lay the figure out for good, so that legends lie inside and no tick labels overlap; returns it.
+    """Finish the layout of the figure, so that legends lie inside and no tick labels overlap; returns the figure.
 
-    Legends get fewer columns, and lines that are broken. Labels of categories are spread over several lines, or turned;
-    numbers become fewer.
+    Legends get fewer columns and shorter lines. Labels of categories are spread over several lines or turned. Numeric
+    ticks become fewer.
     """
     figure.draw_without_rendering()
     changed = _fit_legends(figure)
@@ -212,7 +263,7 @@ def _fit_legends(figure: Figure) -> bool:
 
 
 def overlapping(labels: Sequence[Any]) -> list[tuple[str, str]]:
-    """The texts of drawn labels that overlap, in pairs of neighbours by their order."""
+    """The texts of neighbouring drawn labels that overlap, in pairs."""
     shown = [(label.get_text(), label.get_window_extent()) for label in labels if label.get_text().strip()]
     return [
         (one, other) for (one, box), (other, next_box) in pairwise(shown)
@@ -254,7 +305,7 @@ def _overlap_at_all(labels: Sequence[Any]) -> bool:
     for label in labels:
         lines = label.get_text().split("\n")
         box = label.get_window_extent()
-        # Empty lines above a staggered label are no ink.
+        # Empty lines above a staggered label are invisible.
         boxes.append((box.x0, box.x1, box.y0, box.y0 + box.height / len(lines)))
     return any(
         one[0] < other[1] + LABEL_GAP and other[0] < one[1] + LABEL_GAP and one[2] < other[3] and other[2] < one[3]

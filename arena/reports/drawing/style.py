@@ -1,4 +1,4 @@
-"""The style of figures, and the files and markup they become: PNG, SVG and PDF, and SVG that follows a page's colours.
+"""The style of figures, and their output: PNG, SVG and PDF files, and SVG in a page's colours.
 
 matplotlib is imported inside functions only.
 """
@@ -9,7 +9,7 @@ import html
 import io
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
 from elolab.arena.reports.drawing.fonts import LATIN, font_families
@@ -24,7 +24,7 @@ INK, MUTED, GRID, GROUND = "#23272e", "#6a7079", "#dddddb", "#fffefc"
 WIN, EVEN, LOSS = "#2f6f9f", "#b9bcc0", "#cf7a30"
 GAIN, SETBACK = "#8fb5d1", "#e8bb8d"
 BLACK, WHITE = "#15181c", "#f6f3ea"
-"""As pieces and discs are, and what is written on a colour that no theme changes: these stay as they are on pages."""
+"""Colours of pieces, and of text on colours that no theme changes; they are the same in every theme."""
 SERIES = ("#2f6f9f", "#c8442f", "#3f8f5f", "#8a5aa8", "#b8862b", "#4d9fb5", "#a8486f", "#6f7f2f")
 PALETTE = {
     INK: "ink", MUTED: "muted", GRID: "line", GROUND: "ground", WIN: "win", EVEN: "even", LOSS: "loss", GAIN: "gain",
@@ -34,17 +34,12 @@ PALETTE = {
 
 
 def new_figure(
-    height_inches: float,
-    rows: int = 1,
-    columns: int = 1,
-    *,
-    widths: Sequence[float] | None = None,
-    share_scale: bool = True,
-    font_size: float = 12,
-) -> tuple[Figure, Any]:
+    height_inches: float, rows: int = 1, columns: int = 1, *, widths: Sequence[float] | None = None,
+    share_scale: bool = True, font_size: float = 10,
+) -> tuple[Figure, Any]:  # fmt: skip
     """An empty figure in the reports' style and its axes, shape (rows, columns).
 
-    The axes share their vertical scale unless told otherwise; ``widths`` are relative.
+    ``share_scale`` gives the axes one vertical scale; ``widths`` are relative.
     """
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -69,36 +64,56 @@ def new_figure(
 
 
 def single_axes(height_inches: float, font_size: float = 12) -> tuple[Figure, Axes]:
-    """A figure of one picture, and its axes."""
+    """A figure with one pair of axes."""
     figure, grid = new_figure(height_inches, font_size=font_size)
     return figure, grid[0, 0]
 
 
-def draw_grid(axes: Axes, way: str) -> None:
-    """Lines at the ticks of the axis ``way``, ``x`` or ``y``."""
-    axes.grid(axis=way, color=GRID, linewidth=0.8)  # type: ignore[arg-type]
+def draw_grid(axes: Axes, way: Literal["x", "y"]) -> None:
+    """Lines at the ticks of the axis ``way``."""
+    axes.grid(axis=way, color=GRID, linewidth=0.8)
+
+
+def whole_numbers(axes: Axes, way: Literal["x", "y"], most: int = 7) -> None:
+    """Restrict an axis's ticks to at most about ``most`` whole numbers."""
+    from matplotlib.ticker import MaxNLocator
+
+    (axes.xaxis if way == "x" else axes.yaxis).set_major_locator(MaxNLocator(nbins=most, integer=True))
+
+
+def name_rows(axes: Axes, names: Sequence[str], font_size: float | None = None) -> None:
+    """Names beside rows of height 1, the first on top."""
+    axes.set_yticks(range(len(names)), names, fontsize=font_size)
+    axes.set_ylim(max(1, len(names)) - 0.5, -0.5)
+
+
+def legend_above(figure: Figure, columns: int, font_size: float = 11, **options: Any) -> None:
+    """A legend above the figure; ``options`` go to ``Figure.legend``."""
+    figure.legend(
+        loc="outside upper center", frameon=False, ncols=columns, fontsize=font_size, columnspacing=1.2, **options
+    )
 
 
 FORMATS = ("png", "pdf", "svg")
-"""The endings that a figure's files may have, in the order in which they are written."""
+"""File formats of figures, in writing order."""
 _drawn_svg: WeakKeyDictionary[Figure, str] = WeakKeyDictionary()
-"""A report needs each figure twice as SVG, as a file and in its page, and to draw it takes a while."""
+"""SVG by figure; a report needs it twice, as a file and in the page."""
 
 
 def _lay_out(figure: Figure) -> None:
-    """Find the places of all parts once: otherwise every file of the figure is laid out anew, and twice."""
+    """Lay the figure out once; otherwise matplotlib does it twice for every file."""
     from matplotlib.layout_engine import PlaceHolderLayoutEngine
 
     engine = figure.get_layout_engine()
     if engine is None:
         return
-    if not isinstance(engine, PlaceHolderLayoutEngine):  # which a figure has that is laid out for good
+    if not isinstance(engine, PlaceHolderLayoutEngine):  # the layout is not finished
         figure.draw_without_rendering()
     figure.set_layout_engine(None)
 
 
 def svg_of(figure: Figure) -> str:
-    """The figure as a picture of its own; drawn when it is first asked for."""
+    """The figure as a complete SVG file; drawn on first use."""
     import matplotlib
 
     if figure not in _drawn_svg:

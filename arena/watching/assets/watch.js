@@ -43,30 +43,18 @@ const nameOf = (game) => [...game.series.split(" ").filter(Boolean), game.number
 
 // --- The state ---------------------------------------------------------------------------------------------------
 
-function applied(state, event) {
-  const next = { ...state, ...event };
-  if (event.curve && "from" in event.curve) next.curve = { ...state.curve, points: [...state.curve.points.slice(0, event.curve.from), ...event.curve.points] };
-  if (event.running) {
-    const known = new Map(state.running.map((game) => [nameOf(game), game]));
-    next.running = event.running.map((game) => {
-      if (!("from" in game)) return game;
-      const before = known.get(nameOf(game));
-      return { ...before, seconds: game.seconds, moves: [...before.moves.slice(0, game.from), ...game.moves], scores: [...(before.scores || []).slice(0, game.from), ...game.scores] };
-    });
-  }
-  return next;
-}
-
 const watch = {
   state: null, source: null, figures: {},
 
   connect() {
     this.source = new EventSource("events?language=" + facts.language);
     this.source.addEventListener("state", (event) => this.take(JSON.parse(event.data), null));
-    this.source.addEventListener("changes", (event) => this.take(applied(this.state, JSON.parse(event.data)), JSON.parse(event.data)));
+    this.source.addEventListener("changes", (event) => this.change(JSON.parse(event.data)));
     this.source.addEventListener("open", () => { element("connection").hidden = true; });
     this.source.addEventListener("error", () => { element("connection").hidden = false; setText("connection", say("lost")); });
   },
+
+  change(event) { this.take({ ...this.state, ...event }, event); },
 
   // Nothing is read of the run for a page that nobody sees.
   pause() {

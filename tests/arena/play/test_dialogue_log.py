@@ -125,8 +125,7 @@ def test_a_full_disk_is_told_once_and_loses_no_game(tmp_path: Path) -> None:
     (record,) = play(DialogueLog(tmp_path, told.append), full, replace(full, name="other"))
     assert record.result == "1/2-1/2"
     assert told == [
-        f"{tmp_path / 'full.log'}: the dialogue cannot be written: the disk is full; the games go on, and no more "
-        "dialogues are kept"
+        f"{tmp_path / 'full.log'}: cannot write the dialogue: the disk is full; the games continue without a log"
     ]
 
 

@@ -343,7 +343,7 @@ def test_an_illegal_move_loses_and_the_player_is_closed() -> None:
 
 
 def test_an_answer_that_came_twice_is_told_from_other_illegal_moves() -> None:
-    hint = "; that was its move before: it may have answered that search twice, or late"
+    hint = "; it repeats its previous move, so it may have answered that search twice or late"
     for moves, is_again in ((["a0a1", "a0a1"], True), (["a0a1", "a0a2"], False)):
         record = play_fakes(FakePlayer("nodes=1", moves, [0, 0]), FakePlayer("nodes=1", BLACK, [0]))
         assert (record.reason, len(record.moves)) == ("illegal_move", 2)

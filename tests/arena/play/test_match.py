@@ -480,8 +480,8 @@ def test_a_copy_of_the_games_is_renewed_after_a_stop_and_when_more_are_played(
 
 
 @pytest.mark.parametrize(("language", "words"), [
-    ("en", "Undecided after 100 of at most 120 pairs: neither hypothesis has been accepted; these pairs do not "
-           "tell a gain of 5 normalized Elo from one of 0, however large the measured Elo."),
+    ("en", "Undecided after 100 of at most 120 pairs: neither hypothesis has been accepted. These pairs "
+           "are too few to decide between a gain of 5 normalized Elo and one of 0, even if the measured Elo is large."),
     ("zh", "无论测得的 Elo 多大，这些对局对还分不清优势是 5 归一化 Elo 还是 0。"),
 ])  # fmt: skip
 def test_why_a_clear_match_is_undecided_is_told(language: str, words: str) -> None:

@@ -98,11 +98,11 @@ def test_of_programs_of_unknown_speed_no_time_is_told(tmp_path: Path) -> None:
     assert plan.lines()[1:] == [
         "- timed: at most 6 games, 0 of them stored, at most about 0:00:03",
         "- unknown: at most 2 games, 0 of them stored",
-        "time: not known, for it depends on the speed of slug, of which no game is stored yet",
+        "time: unknown without a stored game of slug",
     ]
     in_time = StagePlan("cup", tmp_path, (replace(unknown, seconds=60),))
     assert in_time.lines() == [
-        f"cup: as many games as there is time for, 0 of them in {tmp_path}",
+        f"cup: as many games as the time allows, 0 of them in {tmp_path}",
         "time: at most about 0:01:00 (hours:minutes:seconds)",
     ]
     assert (in_time.data()["games"], in_time.data()["stages"][0]["games"]) == (None, None)

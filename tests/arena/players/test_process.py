@@ -251,7 +251,7 @@ def test_nothing_can_be_said_to_a_process_that_was_ended(start: Callable[..., En
         (("no-such-engine-anywhere",), None, "no such program in PATH"),
         (("./no/such/engine",), None, "no such file$"),
         (("./no/such/engine -v",), None, "no such file$"),
-        (("/bin/cat -u",), None, "no such file; if '/bin/cat' is meant, give its arguments as words of their own"),
+        (("/bin/cat -u",), None, "no such file; if '/bin/cat' is the program, give its arguments as separate words"),
         (("./cat -u",), "/bin", "no such file; if './cat' is meant"),
         (("/etc/passwd",), None, "not executable"),
         (("/bin/cat",), "/no/such/directory", "no directory '/no/such/directory'"),

@@ -247,7 +247,7 @@ def test_a_resignation_is_no_fault() -> None:
     ("mode", "changes", "reason", "text"),
     [
         ("none", {}, "no_move", "answered '? I would rather not' to 'genmove b'"),
-        ("pass", {}, "no_move", "answered '= PASS', though it had legal moves; asked afresh, it answered"),
+        ("pass", {}, "no_move", "answered '= PASS', though it had legal moves; asked again, it answered"),
         ("endless_answer", {"watchdog_ms": 300}, "no_answer", "watchdog"),
     ],
 )

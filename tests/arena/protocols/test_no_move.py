@@ -61,7 +61,7 @@ def test_one_that_still_does_not_move_draws_where_counters_and_scores_say_so(
 ) -> None:
     record = play_one(refusing(protocol, refusal, limit, stubborn="yes"), good(protocol, limit), after(98))
     assert (record.reason, record.result, len(record.moves)) == ("no_move", "1/2-1/2", 2), record.detail
-    assert "asked afresh, it answered" in record.detail["fault"]["text"]
+    assert "asked again, it answered" in record.detail["fault"]["text"]
     assert record.detail["dialogue"]
 
 
@@ -69,7 +69,7 @@ def test_one_that_still_does_not_move_draws_where_counters_and_scores_say_so(
 def test_a_draw_that_is_claimed_over_xboard_without_setboard(plies: int, result: str) -> None:
     record = play_one(mock_spec("xboard", "claims_once"), good("xboard"), after(plies))
     assert (record.reason, record.result, len(record.moves)) == ("no_move", result, 2), record.detail
-    assert "asked afresh, it has no setboard" in record.detail["fault"]["text"]
+    assert "asked again, it has no setboard" in record.detail["fault"]["text"]
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_it_is_counted_among_the_faults_whoever_won() -> None:
     player, fault_found = cause_of(record) or ("", None)
     assert player == "mock good"
     assert fault_found is not None
-    assert fault_found.text().endswith("drawn: other rules call the position drawn, and no score speaks against it")
+    assert fault_found.text().endswith("drawn: other rules call the position drawn, and no score contradicts")
     (fault,) = faults_of([record])
     assert (fault.reason, fault.games) == ("no_move", 1)
     told = [fault_text(fault, Catalogue("elolab.arena", language), language) for language in LANGUAGES]

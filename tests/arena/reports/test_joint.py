@@ -76,7 +76,7 @@ def test_one_name_with_two_configurations_is_two_players(tmp_path: Path) -> None
     assert [player.name for player in joint.spec.players] == [
         f"{name} ({folder})" for name in ("a", "bb") for folder in (one, two)
     ]
-    told = f"a is 2 players here, because its configuration differs: limits = 'nodes=100' in {one}"
+    told = f"a stands for 2 players, because its configuration differs: limits = 'nodes=100' in {one}"
     assert told in joint.notes_in("en")[0]
     assert len(tables(joint).ratings.groups) == 2
 
@@ -96,8 +96,8 @@ def test_one_player_under_two_names_is_one(tmp_path: Path) -> None:
     counts = {(row.player, row.opponent): row.games for row in found.head_to_heads}
     assert counts["a = bb", "bb"] == counts["a = bb", "ccc"] == 4
     notes = " ".join(joint.notes_in("en"))
-    assert "a = bb is one player here" in notes
-    assert "bb is 2 players here, because its configuration differs: parameters.tempo = 1 in" in notes
+    assert "a = bb is one player, because" in notes
+    assert "bb stands for 2 players, because its configuration differs: parameters.tempo = 1 in" in notes
     # The same games under other names are the same games.
     again = run(tmp_path / "again", renamed(("x", "y"), (1, 2)), [("x", "y", 0, "1-0"), ("y", "x", 0, "1/2-1/2")])
     twice = join([one, again])
@@ -117,7 +117,7 @@ def test_a_game_in_two_folders_counts_once_and_another_run_of_the_players_twice(
     longer = run(tmp_path / "longer", specification(("a", "bb")), [*AB, ("a", "bb", 2, "1-0"), ("bb", "a", 2, "0-1")])
     joint = join([one, longer])
     assert len(joint.records) == 6
-    assert joint.notes_in("en") == ("4 games are in more than one of the folders; each counts once.",)
+    assert joint.notes_in("en") == ("4 games are in more than one folder and count once.",)
     assert tables(joint).counter.complete_pairs == 3
     on_a_clock = run(tmp_path / "again", specification(("a", "bb")), AB, salt=1)
     assert tables(join([one, on_a_clock])).counter.complete_pairs == 4
@@ -208,7 +208,7 @@ def test_the_same_game_twice_in_one_folder_is_two_games_however_often_it_comes_a
     joint = join([one, other, third])
     assert [(record.first, record.result) for record in joint.records[:4]] == [("a", "1-0"), ("bb", "1/2-1/2")] * 2
     assert len(joint.records) == 4 + len(BC)
-    assert joint.notes_in("en") == ("4 games are in more than one of the folders; each counts once.",)
+    assert joint.notes_in("en") == ("4 games are in more than one folder and count once.",)
 
 
 def test_a_loop_of_links_is_no_place_for_a_report(tmp_path: Path) -> None:

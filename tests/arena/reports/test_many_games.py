@@ -15,8 +15,8 @@ import pytest
 from elolab.arena.files import FileError
 from elolab.arena.play.store import Store
 from elolab.arena.records import GameRecord
-from elolab.arena.reports import games as games_module
-from elolab.arena.reports.games import GAMES_FOLDER, GamePacker, chunk_of
+from elolab.arena.reports import packed_games
+from elolab.arena.reports.packed_games import GAMES_FOLDER, GamePacker, chunk_of
 from elolab.arena.reports.write import write_report
 from tests.arena.reports.test_report import NAMES, acted, body_of, game, loaded, sample, specification, unpacked
 from tests.support.browser import Browser
@@ -27,8 +27,8 @@ pytestmark = pytest.mark.usefixtures("without_charts")
 @pytest.fixture
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few games fill a chunk, and no page takes one."""
-    monkeypatch.setattr(games_module, "CHUNK_MOVES", 8)
-    monkeypatch.setattr(games_module, "MAX_EMBEDDED", 100)
+    monkeypatch.setattr(packed_games, "CHUNK_MOVES", 8)
+    monkeypatch.setattr(packed_games, "MAX_EMBEDDED", 100)
 
 
 def index_of(page: Path) -> dict:
@@ -124,7 +124,7 @@ def test_an_interrupted_report_leaves_the_one_before_usable(tmp_path: Path) -> N
 
 def test_a_page_that_takes_all_games_again_has_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as limits:
-        limits.setattr(games_module, "MAX_EMBEDDED", 100)
+        limits.setattr(packed_games, "MAX_EMBEDDED", 100)
         write_report(tmp_path, specification(), sample(), planned_games=12)
     assert (tmp_path / GAMES_FOLDER).is_dir()
     page = write_report(tmp_path, specification(), sample(), planned_games=12)
@@ -140,7 +140,7 @@ def test_chunks_that_cannot_be_written_are_said(tmp_path: Path) -> None:
 
 
 def test_packing_keeps_no_more_than_a_chunk_of_moves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(games_module, "CHUNK_MOVES", 40)
+    monkeypatch.setattr(packed_games, "CHUNK_MOVES", 40)
     record = sample()[0]
     most = 0
     with GamePacker(NAMES, tmp_path, "xiangqi", "en") as packer:

@@ -16,7 +16,7 @@ import pytest
 
 from elolab.arena.notation.pgn import game_text
 from elolab.arena.records import GameRecord, MoveRecord, Opening, Pairing
-from elolab.arena.reports.games import GamePacker
+from elolab.arena.reports.packed_games import GamePacker
 from elolab.arena.reports.write import write_report
 from elolab.engine.games import game_named
 from elolab.engine.games.xiangqi.move_names import NOTATIONS, format_move_name

@@ -14,10 +14,9 @@ import numpy as np
 import pytest
 
 from elolab.arena.records import GameRecord, GameSummary, MoveRecord, Opening, Outcome, Pairing, PlayerSpec
-from elolab.arena.reports.charts import convergence, ratings_chart
-from elolab.arena.reports.games import NO_DEPTH, NO_NODES, NO_SCORE, chunk_of, packed_times
-from elolab.arena.reports.markdown import table_markdown
-from elolab.arena.reports.tables import TEXT, TextTable
+from elolab.arena.reports.document import TEXT, TextTable, table_markdown
+from elolab.arena.reports.packed_games import NO_DEPTH, NO_NODES, NO_SCORE, chunk_of, packed_times
+from elolab.arena.reports.tournament_charts import convergence, ratings_chart
 from elolab.arena.reports.write import exported, write_report
 from elolab.arena.schedule import games_that_count
 from elolab.arena.sequential import SequentialSettings
@@ -146,8 +145,8 @@ def test_details_of_a_game_are_sentences() -> None:
 def test_dialogues_are_kept_from_their_end_and_bounded_together(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = [f"{number} < line {number}" for number in range(5)]
     faulty = [game(place, 0, 1, 0, "0-1", "crash", detail=LATE | {"dialogue": lines}) for place in range(3)]
-    monkeypatch.setattr("elolab.arena.reports.games.MAX_DIALOGUE", 30)
-    monkeypatch.setattr("elolab.arena.reports.games.MAX_DIALOGUES", 45)
+    monkeypatch.setattr("elolab.arena.reports.packed_games.MAX_DIALOGUE", 30)
+    monkeypatch.setattr("elolab.arena.reports.packed_games.MAX_DIALOGUES", 45)
     header, _ = unpacked(chunk_of(faulty, "xiangqi"))
     kept = [header["faults"][place]["dialogue"].splitlines() for place in "012"]
     assert kept == [lines[-2:], lines[-2:], []]
@@ -301,7 +300,7 @@ def test_the_finding_of_a_match_is_that_of_its_figures(tmp_path: Path) -> None:
     ):  # fmt: skip
         spec, games = two_players(results)
         write_report(tmp_path, spec, games, planned_games=len(games))
-        summary = (tmp_path / "report.md").read_text(encoding="utf-8").split("\n\n")[1]
+        summary = (tmp_path / "report.md").read_text(encoding="utf-8").split("\n\n")[2]
         rows = csv.DictReader((tmp_path / "crosstable.csv").open(encoding="utf-8"))
         figures = max(rows, key=lambda row: float(row["elo"]))
         assert said in summary

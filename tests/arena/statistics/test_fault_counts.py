@@ -17,7 +17,7 @@ from elolab.arena.statistics.standings import tables_of, tables_text
 from elolab.engine.language import LANGUAGES, Catalogue
 from elolab.engine.rules import REASONS
 
-KILLED = "ended while it should have moved: killed by signal 6 (SIGABRT); its last words: bad_alloc"
+KILLED = "ended when it had to move: killed by signal 6 (SIGABRT); its last words: bad_alloc"
 
 
 def words(text: str) -> Fault:
@@ -37,8 +37,8 @@ def game(number: int, result: str, reason: str, faulty: str = "", text: str = ""
 GAMES = [
     game(0, "0-1", "crash", "one", KILLED),
     game(1, "1-0", "checkmate"),
-    game(2, "1-0", "crash", "two", "ended while it should have moved: exited with code 3"),
-    game(3, "1-0", "crash", "one", "ended while it should have moved: exited with code 0"),
+    game(2, "1-0", "crash", "two", "ended when it had to move: exited with code 3"),
+    game(3, "1-0", "crash", "one", "ended when it had to move: exited with code 0"),
     game(4, "1-0", "time_forfeit"),  # of two built-in players: the loser's
     game(5, "1/2-1/2", "repetition"),
 ]
@@ -47,7 +47,7 @@ GAMES = [
 def test_faults_are_counted_by_player_and_reason() -> None:
     assert faults_of(GAMES) == (
         FaultCount("one", "crash", 2, 0, words(KILLED)),
-        FaultCount("two", "crash", 1, 2, words("ended while it should have moved: exited with code 3")),
+        FaultCount("two", "crash", 1, 2, words("ended when it had to move: exited with code 3")),
         FaultCount("two", "time_forfeit", 1, 4, None),
     )
     assert set(FORFEITS) <= set(REASONS)

@@ -189,7 +189,7 @@ def test_the_report_of_a_swiss_tournament(language: str, bye: str, tmp_path: Pat
     assert bye in page
     assert bye in summary
     assert page.index('id="placing"') < page.index('id="standings"')
-    assert f'<strong class="name">{first["player"]}</strong>' in page
+    assert first["player"] in page
     encounters = list(csv.DictReader((tmp_path / "encounters.csv").open(encoding="utf-8")))
     assert [row["reason"] for row in encounters].count("bye") == 3
     assert len(encounters) == 9

@@ -24,7 +24,7 @@ from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.arena.watching.board import Retraced, board_lines
 from elolab.arena.watching.snapshot import RunFollower, State, waiting_state
 from elolab.arena.watching.terminal import watch_in_terminal
-from elolab.arena.watching.view import Choice, Line, printed, screen
+from elolab.arena.watching.view import GameChoice, Line, printed, screen
 from elolab.engine.games import game_named
 from elolab.engine.language import LANGUAGES, columns_of
 from tests.arena.watching.test_snapshot import begun, record, specification
@@ -76,13 +76,13 @@ def text_of(lines: list[Line]) -> str:
 def test_lines_fill_the_screen_and_nothing_more(size: tuple[int, int], language: str, outcome: list[str]) -> None:
     columns, rows = size
     for standings in (state()["standings"], []):
-        lines = screen(state(standings=standings), outcome, Choice(), language, columns, rows)
+        lines = screen(state(standings=standings), outcome, GameChoice(), language, columns, rows)
         assert len(lines) == rows
         assert {columns_of("".join(text for text, _ in line)) for line in lines} == {columns}
 
 
 def test_what_a_screen_of_usual_size_says() -> None:
-    text = text_of(screen(state(), [], Choice(), "en", 80, 24))
+    text = text_of(screen(state(), [], GameChoice(), "en", 80, 24))
     for said in (
         "40/100 games  40 %  2.5/s", "0:24 left", "Elo +12.3 [−3.0, +28.0]  LOS 93.0 %", "LLR +1.00 [−2.94, +2.94]",
         "undecided", " 1 default", "+99.0   20.5     40  62.5 %", "and 24 more players", "default lost 2 games",
@@ -94,7 +94,7 @@ def test_what_a_screen_of_usual_size_says() -> None:
 @pytest.mark.parametrize("left_out", [(), ("faults",), ("faults", "workers"), ("faults", "workers", "match", "test")])
 def test_standings_that_go_on_fill_the_room_above_the_keys(left_out: tuple[str, ...]) -> None:
     sections = {name: [] if name in ("faults", "workers") else None for name in left_out}
-    *above, keys = text_of(screen(state(**sections, running=[]), [], Choice(), "en", 80, 24)).splitlines()
+    *above, keys = text_of(screen(state(**sections, running=[]), [], GameChoice(), "en", 80, 24)).splitlines()
     assert "q: quit" in keys
     assert above[-1] != ""
     assert "more players" in "".join(above)
@@ -123,13 +123,13 @@ def test_what_a_player_did_is_whole_in_a_file_and_has_an_ellipsis_on_a_screen() 
     lines = text_of(printed(state(faults=[fault]), [], "en")).splitlines()
     assert words in " ".join(lines)
     assert max(map(columns_of, lines)) <= 80
-    shown = text_of(screen(state(faults=[fault]), [], Choice(), "en", 80, 24))
+    shown = text_of(screen(state(faults=[fault]), [], GameChoice(), "en", 80, 24))
     assert words not in shown
     assert "…" in shown
 
 
 def test_given_ratings_have_no_sign_and_no_interval() -> None:
-    text = text_of(screen(state(anchors={"default": 99}), [], Choice(), "en", 80, 24))
+    text = text_of(screen(state(anchors={"default": 99}), [], GameChoice(), "en", 80, 24))
     assert " 1 default              99.0  given     40  62.5 %" in text
     assert " 98.0   20.5" in text
     assert "+98.0" not in text
@@ -137,7 +137,7 @@ def test_given_ratings_have_no_sign_and_no_interval() -> None:
 
 def test_the_winner_of_a_knockout_is_named() -> None:
     own = state(format="knockout", result={"en": "player 3 has won.", "zh": "player 3 夺冠。"})
-    assert "player 3 has won." in text_of(screen(own, [], Choice(), "en", 80, 24))
+    assert "player 3 has won." in text_of(screen(own, [], GameChoice(), "en", 80, 24))
     assert "player 3 夺冠。" in text_of(printed(own, [], "zh"))
 
 
@@ -149,7 +149,7 @@ def test_what_is_printed_holds_everything() -> None:
 
 
 def test_a_game_that_is_chosen_stays_and_its_place_is_taken_by_another() -> None:
-    choice = Choice()
+    choice = GameChoice()
     before = state(running=[running(number, []) for number in (1, 2, 3)])
     choice.game(before)
     choice.turn(1)

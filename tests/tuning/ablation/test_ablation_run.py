@@ -47,8 +47,8 @@ from elolab.tuning.ablation.comparison_verdicts import detectable_elo, min_pairs
 from elolab.tuning.ablation.depth_cost import DepthCost, cost_ratio, costs_to_depth
 from elolab.tuning.ablation.position_searches import PositionSearches
 from elolab.tuning.ablation.rows import frame_of, row_of
-from elolab.tuning.reports.ablation import ablation_document, ablation_text, write_ablation_report
-from elolab.tuning.reports.document import MESSAGES
+from elolab.tuning.reports.ablation_report import ablation_document, ablation_text, write_ablation_report
+from elolab.tuning.reports.wording import MESSAGES
 from tests.support.small_ablation import OPENINGS, a_row, read, records_in, run, write_ablation, write_openings
 
 ROOT = Path(__file__).parents[3]
@@ -396,7 +396,7 @@ def test_what_the_shortest_comparison_can_show_is_said_before_the_first_game(tmp
     assert not equivalence.is_possible, "not even if all games are drawn"
     one, other = plan.remarks()
     assert one.startswith("Warning: 40 pairs are few: only a difference of ")
-    assert other.startswith("Warning: 40 pairs cannot find anything equivalent within 5 Elo")
+    assert other.startswith("Warning: 40 pairs cannot find settings equivalent within 5 Elo")
     wide = replace(spec, rule=replace(spec.rule, margin_elo=equivalence.elo))
     (_, equivalence) = plan_of_run(prepare_ablation(wide), tmp_path, 1).stages[0].reach
     assert equivalence.is_likely

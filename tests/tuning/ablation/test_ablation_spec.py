@@ -18,7 +18,7 @@ from elolab.tuning.ablation.ablation_spec import load_ablation
 from elolab.tuning.ablation.levels import level_of
 from elolab.tuning.ablation.settings import feature_left_out
 from elolab.tuning.reports.ablation_charts import Curve, curves_chart, level_places, spaced_ticks
-from elolab.tuning.reports.document import MESSAGES
+from elolab.tuning.reports.wording import MESSAGES
 from tests.support.small_ablation import a_row, read
 
 ROOT = Path(__file__).parents[3]

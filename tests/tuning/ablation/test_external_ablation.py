@@ -22,7 +22,7 @@ from elolab.engine.engine import StopFlag
 from elolab.tuning.ablation.ablation_run import AblationResult, ablate, plan_of_run, prepare_ablation
 from elolab.tuning.ablation.ablation_spec import AblationSpec, ablation_from_mapping
 from elolab.tuning.ablation.comparison_verdicts import WORSE
-from elolab.tuning.reports.ablation import ablation_data, ablation_text, write_ablation_report
+from elolab.tuning.reports.ablation_report import ablation_data, ablation_text, write_ablation_report
 
 MOCK_ENGINES = str(Path(__file__).parents[2] / "support" / "mock_engines.py")
 OPENINGS = """\

@@ -29,12 +29,12 @@ from elolab.tuning.claims.measures import Searched
 from elolab.tuning.claims.part_verdicts import CONFIRMED, NEGLIGIBLE, OPEN, REFUTED, SHOWN, PartRule
 from elolab.tuning.claims.position_suites import SampledPosition
 from elolab.tuning.matches import Match
-from elolab.tuning.reports.claims.report import (
+from elolab.tuning.reports.claims_report import (
     effect_text,
     range_text,
     rule_text,
 )
-from elolab.tuning.reports.document import MESSAGES
+from elolab.tuning.reports.wording import MESSAGES
 from tests.support.small_claims import write_claims
 
 

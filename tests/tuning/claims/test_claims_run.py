@@ -33,7 +33,7 @@ from elolab.tuning.claims.part_verdicts import OPEN, SHOWN
 from elolab.tuning.claims.registration import AMENDMENTS
 from elolab.tuning.keys.claims import EXPECTED
 from elolab.tuning.matches import MatchTable
-from elolab.tuning.reports.claims.report import (
+from elolab.tuning.reports.claims_report import (
     COMPRESSED,
     FILES,
     claims_data,
@@ -41,7 +41,7 @@ from elolab.tuning.reports.claims.report import (
     rule_text,
     write_claims_report,
 )
-from elolab.tuning.reports.document import MESSAGES
+from elolab.tuning.reports.wording import MESSAGES
 from tests.support.small_claims import change_weights, draw_no_figures, figures, run, write_claims
 
 

@@ -19,7 +19,7 @@ from elolab.tuning.claims.claims_results import ClaimsResult
 from elolab.tuning.claims.claims_run import plan_of_run
 from elolab.tuning.claims.claims_spec import load_claims
 from elolab.tuning.claims.merging import known_before, merged_cells
-from elolab.tuning.reports.claims.report import write_claims_report
+from elolab.tuning.reports.claims_report import write_claims_report
 from tests.support.small_claims import change_weights, draw_no_figures, figures, run, write_claims
 
 
@@ -222,7 +222,7 @@ def test_amendments_come_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         assert merged.registration == amended.registration
         assert not merged.is_fixed_beforehand
     page = write_claims_report(merged).read_text("utf-8")
-    assert "whose games and searches another folder has" in page
+    assert "from another folder, which has their games and searches" in page
     assert "games.sqlite" not in page
     # A rule that is changed once games of it are known elsewhere was not fixed beforehand.
     write_claims(tmp_path)

@@ -41,7 +41,7 @@ from elolab.tuning.evaluation.pattern_ridge import PatternSample, best_of_phases
 from elolab.tuning.evaluation.ridge import Sample, fit, phases_of, root_mean_square
 from elolab.tuning.evaluation.scored_positions import Scoring, positions_of
 from elolab.tuning.evaluation.self_play import SelfPlay, games_of, stored_games
-from elolab.tuning.reports.fit import fit_data, fit_document, fit_text
+from elolab.tuning.reports.fit_report import fit_data, fit_document, fit_text
 
 ROOT = Path(__file__).parents[3]
 GAME = game_named("othello")

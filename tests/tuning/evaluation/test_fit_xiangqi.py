@@ -12,7 +12,7 @@ import pytest
 from scipy.optimize import minimize
 
 from elolab.arena.play.store import Store
-from elolab.arena.reports.tables import NUMBER, TEXT, TextTable
+from elolab.arena.reports.document import NUMBER, TEXT, TextTable
 from elolab.arena.statistics.elo import Pentanomial
 from elolab.engine.engine import Engine, StopFlag
 from elolab.engine.games import game_named
@@ -36,7 +36,7 @@ from elolab.tuning.evaluation.logistic import (
     values_of,
 )
 from elolab.tuning.evaluation.scored_positions import positions_of
-from elolab.tuning.reports.fit import fit_data, fit_document, fit_text
+from elolab.tuning.reports.fit_report import fit_data, fit_document, fit_text
 
 GAME = game_named("xiangqi")
 

@@ -6,6 +6,7 @@ import io
 import math
 import re
 import shutil
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,10 +19,12 @@ from elolab.engine.language import Catalogue
 from elolab.tuning.claims.claims_results import ClaimsResult
 from elolab.tuning.claims.claims_run import run_claims
 from elolab.tuning.claims.claims_spec import load_claims
-from elolab.tuning.reports.claims.page import PAGES, claims_page, read_kept_claims
-from elolab.tuning.reports.claims.report import claims_text, quoted_effect
-from elolab.tuning.reports.document import MESSAGES
+from elolab.tuning.reports.claims_report import claims_text, quoted_effect
+from elolab.tuning.reports.wording import MESSAGES
 from tests.support.small_claims import SMALL
+
+sys.path.insert(0, str(Path(__file__).parents[3] / "docs" / "site"))
+from claims_pages import PAGES, claims_page, read_kept_claims
 
 ROOT = Path(__file__).parents[3]
 EACH_PAGE = pytest.mark.parametrize("page", PAGES)
@@ -163,7 +166,7 @@ def test_runs_by_earlier_rules_are_named_as_such(project: Path) -> None:
     (old / "measures.csv").write_text("claim\n", "utf-8")
     (project / "docs/claims-source.md").write_text("{{earlier}}", "utf-8")
     text = claims_page(project, "claims.md")
-    assert "By the rules of an earlier version" in text
+    assert "Reports by the rules of an earlier version" in text
     assert "[before](../results/reference/claims/before/report.md)" in text
 
 

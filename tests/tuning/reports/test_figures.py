@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, cast, get_type_hints
 
 import pytest
 
-from elolab.arena.reports.drawing.marks import CUT
+from elolab.arena.reports.document import markdown
+from elolab.arena.reports.drawing.marks import CUT, mark_ratios
+from elolab.arena.reports.drawing.style import single_axes
 from elolab.arena.statistics.elo import Pentanomial
 from elolab.engine.language import LANGUAGES, Catalogue, columns_of
 from elolab.engine.settings.parameters import BY_NAME
@@ -22,14 +24,13 @@ from elolab.tuning.claims.claims_results import CellRow, ClaimsResult, PartResul
 from elolab.tuning.claims.measures import SHARE_NAMES
 from elolab.tuning.keys.claims import EXPECTED
 from elolab.tuning.reports import ablation_charts as charts
-from elolab.tuning.reports import study_charts
-from elolab.tuning.reports.ablation import ablation_text
-from elolab.tuning.reports.claims import charts as claims_charts
-from elolab.tuning.reports.claims.report import claims_text
-from elolab.tuning.reports.document import MESSAGES, markdown
+from elolab.tuning.reports import claims_charts
+from elolab.tuning.reports import tuning_charts as study_charts
+from elolab.tuning.reports.ablation_report import ablation_text
+from elolab.tuning.reports.claims_report import claims_text
 from elolab.tuning.reports.labels import base_label, comparison_label, in_language
-from elolab.tuning.reports.study import optimism_sentence, tuning_data, tuning_document, tuning_sentence
-from elolab.tuning.reports.wording import counted, ratio_text
+from elolab.tuning.reports.tuning_report import optimism_sentence, tuning_data, tuning_document, tuning_sentence
+from elolab.tuning.reports.wording import MESSAGES, counted, ratio_text
 from elolab.tuning.study.playoff import INTERVAL_90
 from tests.support.extreme_results import (
     STUDY,
@@ -84,7 +85,7 @@ def test_a_verdict_has_a_shape_of_its_own() -> None:
 
 
 def test_every_figure_of_a_whole_ablation_is_legible(tmp_path: Path) -> None:
-    from elolab.tuning.reports.ablation import ablation_document
+    from elolab.tuning.reports.ablation_report import ablation_document
 
     document = ablation_document(ablation(tmp_path), "en")
     assert {plot.name for plot in document.plots} == {"forest", "curves", "depths", "interactions", "pairs"}
@@ -360,10 +361,8 @@ def test_many_parts_stand_in_two_columns_and_what_was_not_asked_has_none(all_cla
     ],
 )  # fmt: skip
 def test_ticks_of_ratios_stand_at_equal_steps_or_round_numbers(low: float, high: float, shown: list[float]) -> None:
-    from elolab.arena.reports.drawing.style import single_axes
-
     _, axes = single_axes(2)
-    charts.mark_ratios(axes, (low, high))
+    mark_ratios(axes, (low, high))
     assert list(axes.get_xticks()) == shown
 
 
@@ -377,8 +376,10 @@ def test_factors_have_one_form(ratio: float, text: str) -> None:
 
 
 def test_ticks_of_factors_have_one_form() -> None:
-    assert charts.ratio_labels([0.9, 1, 1.05]) == ["0.90×", "1.00×", "1.05×"]
-    assert charts.ratio_labels([0.1, 1, 10]) == ["0.1×", "1×", "10×"]
+    for bounds, shown in (((0.95, 1.05), ["0.95×", "1.00×", "1.05×"]), ((0.09, 11), ["0.1×", "1×", "10×"])):
+        _, axes = single_axes(2)
+        mark_ratios(axes, bounds, 2)
+        assert [label.get_text() for label in axes.get_xticklabels()] == shown
 
 
 def test_the_terminal_has_no_two_rows_alike_and_says_why_comparisons_ended() -> None:

@@ -19,7 +19,7 @@ from elolab import command_line
 from elolab.arena.statistics.elo import Pentanomial
 from elolab.cli.shared.tuning_runs import report_written
 from elolab.engine.compiled.identity import engine_identity
-from elolab.tuning.reports.study import (
+from elolab.tuning.reports.tuning_report import (
     optimism_sentence,
     rounds_frame,
     tuning_sentence,

@@ -22,7 +22,7 @@ from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.run import RunError
 from elolab.engine.compiled.identity import engine_identity
 from elolab.engine.errors import UserError
-from elolab.tuning.reports.study import (
+from elolab.tuning.reports.tuning_report import (
     rounds_frame,
 )
 from elolab.tuning.stored_results import result_in

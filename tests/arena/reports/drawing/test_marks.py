@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 
 from elolab.arena.records import Outcome
-from elolab.arena.reports.charts import wilson_interval
-from elolab.arena.reports.contents import Plot
 from elolab.arena.reports.drawing.marks import (
     CUT,
     draw_interval,
@@ -21,7 +19,8 @@ from elolab.arena.reports.drawing.marks import (
     widen_coinciding,
 )
 from elolab.arena.reports.drawing.style import figure_file, single_axes, svg_text
-from elolab.arena.reports.plots import figures_also_as, plots_of, write_plots
+from elolab.arena.reports.plots import Plot, figures_also_as, plots_of, write_plots
+from elolab.arena.reports.tournament_charts import wilson_interval
 from elolab.arena.schedule import sequential_run
 from elolab.arena.statistics.standings import tables_of
 from tests.support.extreme_results import long_names, tournaments
@@ -44,7 +43,7 @@ def test_figures_of_extreme_tournaments_are_legible(name: str) -> None:
 
 def test_a_tournament_that_has_just_begun_has_whole_pairs_and_all_words_in_its_figures() -> None:
     """One pair, and a player whose only game has no second one leads."""
-    from elolab.arena.reports import charts
+    from elolab.arena.reports import tournament_charts as charts
 
     spec, records, _ = CASES["five"]
     one, other = (player.name for player in spec.players[:2])
@@ -62,7 +61,7 @@ def test_a_tournament_that_has_just_begun_has_whole_pairs_and_all_words_in_its_f
 
 
 def test_forty_players_are_legible_too() -> None:
-    from elolab.arena.reports import charts
+    from elolab.arena.reports import tournament_charts as charts
 
     spec, records, _ = CASES["forty"]
     tables = tables_of(spec.game, [player.name for player in spec.players], records)
@@ -71,7 +70,7 @@ def test_forty_players_are_legible_too() -> None:
 
 
 def test_a_match_shows_elo_with_its_interval_after_every_moment() -> None:
-    from elolab.arena.reports.charts import course_chart, match_course
+    from elolab.arena.reports.tournament_charts import course_chart, match_course
 
     spec, records, _ = CASES["match"]
     tables = tables_of(spec.game, [player.name for player in spec.players], records)

@@ -12,8 +12,8 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.container import ErrorbarContainer
 
-from elolab.arena.reports.charts import endings_chart, pairs_chart
 from elolab.arena.reports.drawing.style import GROUND, INK, svg_text
+from elolab.arena.reports.tournament_charts import endings_chart, pairs_chart
 from elolab.arena.statistics.standings import EndingCount
 from elolab.engine.language import Catalogue
 

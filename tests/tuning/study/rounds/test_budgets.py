@@ -9,7 +9,7 @@ import pytest
 
 from elolab.arena.play.store import Store
 from elolab.engine.engine import StopFlag
-from elolab.tuning.reports.study import (
+from elolab.tuning.reports.tuning_report import (
     tuning_sentence,
 )
 from elolab.tuning.stored_results import result_in

@@ -17,8 +17,8 @@ from elolab.engine.engine import StopFlag
 from elolab.engine.errors import UserError
 from elolab.engine.language import Catalogue
 from elolab.engine.settings.limits import Limits
-from elolab.tuning.reports.document import MESSAGES
-from elolab.tuning.reports.study import _limit_words
+from elolab.tuning.reports.tuning_report import _limit_words
+from elolab.tuning.reports.wording import MESSAGES
 from elolab.tuning.study.model.hill import Hill, HillOverLimits
 from elolab.tuning.study.model.maxima import maximum
 from elolab.tuning.study.model.observations import Observations

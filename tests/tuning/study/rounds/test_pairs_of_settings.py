@@ -15,8 +15,8 @@ import pytest
 from elolab.arena.statistics.elo import Pentanomial
 from elolab.engine.language import Catalogue
 from elolab.engine.settings.parameters import Value
-from elolab.tuning.reports.study import optimism_sentence
-from elolab.tuning.reports.study_charts import slices_chart
+from elolab.tuning.reports.tuning_report import optimism_sentence
+from elolab.tuning.reports.tuning_charts import slices_chart
 from elolab.tuning.study.model.importance import importances, main_effect
 from elolab.tuning.study.model.maxima import expected_remaining_gain, maximum
 from elolab.tuning.study.model.observations import Observations
@@ -271,8 +271,8 @@ def test_the_playoff_overrules_a_model_that_is_wrong(studies: list[tuple[Observa
 @pytest.mark.parametrize(
     ("score", "said"),
     [
-        (0.6, "The model's maximum won the playoff of 50 pairs against the base, with 60.0 % of the points (+70.4 Elo"),
-        (0.4, "The base won the playoff of 50 pairs: the model's maximum made 40.0 % of the points (\N{MINUS SIGN}"),
+        (0.6, "The model's maximum won the playoff of 50 pairs against the base with 60.0 % (+70.4 Elo"),
+        (0.4, "The base won the playoff of 50 pairs: the model's maximum scored 40.0 % (\N{MINUS SIGN}"),
         (0.5, "The playoff of 50 pairs between the model's maximum and the base ended even (0.0 Elo"),
     ],
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from elolab import command_line
-from elolab.tuning.reports.study import tuning_data
+from elolab.tuning.reports.tuning_report import tuning_data
 from elolab.tuning.stored_results import result_in
 
 MOCK_ENGINES = Path(__file__).parents[3] / "support" / "mock_engines.py"
@@ -55,9 +55,9 @@ def test_the_exit_code_is_one_and_the_faults_are_told(tmp_path: Path, capsys: py
     result = result_in(out)
     (fault,) = result.faults
     assert (fault.player, fault.reason, fault.games) == ("build crashing", "crash", result.games)
-    assert f"{result.games} games were forfeited by faults of players" in printed.err.splitlines()[-1]
+    assert f"players lost {result.games} games by faults" in printed.err.splitlines()[-1]
     assert printed.err.splitlines()[-1].endswith("exit code 1")
-    told = f"build crashing lost {result.games} games by a crash, the first of them game 0"
+    told = f"build crashing lost {result.games} games by a crash, first game 0"
     assert told in printed.out.replace("\n", " ")
     for name in ("report.md", "report.html"):
         assert told in (out / name).read_text("utf-8")
@@ -67,7 +67,7 @@ def test_the_exit_code_is_one_and_the_faults_are_told(tmp_path: Path, capsys: py
     printed = capsys.readouterr()
     games = 2 * json.loads(printed.out)["pairs"]
     assert json.loads(printed.out)["faults"][0]["games"] == games
-    assert f"{games} games were forfeited" in printed.err
+    assert f"{games} games by faults" in printed.err
     assert replace(result, verdicts=()).exit_code == 3  # a gain that is not confirmed is no other case for faults
     assert replace(result, faults=()).exit_code == 0
     assert command_line.main(["report", str(out)]) == 0

@@ -16,7 +16,7 @@ from scipy import optimize
 
 from elolab.arena.statistics.elo import Pentanomial, log_likelihood_ratios, sequential_test
 from elolab.engine.errors import UserError
-from elolab.tuning.reports.study import tuning_data, verdict_sentence, write_tuning_report
+from elolab.tuning.reports.tuning_report import tuning_data, verdict_sentence, write_tuning_report
 from elolab.tuning.stored_results import result_in
 from elolab.tuning.study.plan import prepare_tuning
 from elolab.tuning.study.result import StudyResult

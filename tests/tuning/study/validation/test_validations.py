@@ -24,7 +24,7 @@ from elolab.engine.errors import UserError
 from elolab.engine.settings.configuration import read_toml
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.presets import load_preset
-from elolab.tuning.reports.study import (
+from elolab.tuning.reports.tuning_report import (
     optimism_sentence,
     tuning_data,
     tuning_sentence,
@@ -99,7 +99,7 @@ def test_a_validation_that_cannot_accept_is_warned_of(tmp_path: Path, capsys: py
     assert test is not None
     needed = math.ceil(6 * test.upper_bound / test.log_likelihood_ratio)
     sentence = tuning_sentence(result)
-    assert f"about {needed} pairs in all would accept it: give [validation] maximum_pairs = {needed} in" in sentence
+    assert f"about {needed} pairs in all accept the gain: give [validation] maximum_pairs = {needed} in" in sentence
     assert tuning_data(result, None)["validation"][0]["expected_pairs"] == needed
     with pytest.raises(UserError, match=r"6 pairs cannot accept a gain, .* a suite of 732 or more openings"):
         validate_again(out, Limits(nodes=80), None, stream=io.StringIO())
@@ -170,7 +170,7 @@ def test_a_confirmed_gain_becomes_a_preset(improved: tuple[Path, StudyResult]) -
     # Two pairs move the model's belief, which both have to do with, a little.
     assert 0 < abs(found["expected_elo"] - found["believed_elo"]) < found["deviation"]
     assert 0.5 < found["playoff_score"] <= 1
-    won = f"won the playoff of 2 pairs against the base, with {100 * found['playoff_score']:.1f} % of the points"
+    won = f"won the playoff of 2 pairs against the base with {100 * found['playoff_score']:.1f} %"
     assert won in optimism_sentence(study_result)
 
 

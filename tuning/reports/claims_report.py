@@ -1,4 +1,4 @@
-"""The report on the claims: a table of all parts, then for each claim its rules, its cells and a figure."""
+"""The report on claims: a table of all parts, then rules, cells and a figure for each claim."""
 
 from __future__ import annotations
 
@@ -13,8 +13,18 @@ from typing import Any
 
 from elolab.arena.files import replace_file
 from elolab.arena.notation.csv_tables import csv_text, frame_csv
-from elolab.arena.reports.contents import Plot
-from elolab.arena.reports.tables import TextTable
+from elolab.arena.reports.document import (
+    Block,
+    Commands,
+    Document,
+    Facts,
+    Note,
+    Section,
+    TextTable,
+    table_of,
+    write_document,
+)
+from elolab.arena.reports.plots import Plot
 from elolab.arena.sequential import POWER
 from elolab.arena.statistics.numbers import INFINITY, signed
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
@@ -32,25 +42,14 @@ from elolab.tuning.claims.merging import SURROUNDINGS_FILE, surroundings_text
 from elolab.tuning.claims.part_verdicts import DEPENDS, EQUIVALENT, NON_INFERIOR, PART_VERDICTS, SHOWN, UNFINISHED
 from elolab.tuning.claims.registration import AMENDMENT_COLUMNS
 from elolab.tuning.keys.claims import BASES, ENGINES
-from elolab.tuning.reports.claims.charts import COLUMNS, claim_chart, rows_of_column, summary_chart
-from elolab.tuning.reports.document import (
-    MESSAGES,
-    Block,
-    Commands,
-    Document,
-    Facts,
-    Note,
-    Section,
-    table_of,
-    write_document,
-)
+from elolab.tuning.reports.claims_charts import COLUMNS, claim_chart, rows_of_column, summary_chart
 from elolab.tuning.reports.passages import condition_facts, language_words
-from elolab.tuning.reports.study_charts import chart_words
-from elolab.tuning.reports.wording import counted, in_columns, in_one, limit_text, ratio_text
+from elolab.tuning.reports.tuning_charts import chart_words
+from elolab.tuning.reports.wording import MESSAGES, counted, in_columns, in_one, limit_text, ratio_text
 
 FILES = {"claims": PART_COLUMNS, "cells": tuple(field.name for field in fields(CellRow)),
          "amendments": AMENDMENT_COLUMNS, "searches": SEARCH_COLUMNS}  # fmt: skip
-"""The tables that are written, and their columns; what these mean is in columns.csv."""
+"""Tables and their columns; columns.csv has the meanings."""
 COMPRESSED = {"searches": "searches.csv.gz"}
 """The files of tables that are large."""
 
@@ -73,7 +72,7 @@ def write_claims_report(run: ClaimsResult, language: str = DEFAULT_LANGUAGE, fol
 
 
 def data_dictionary(language: str = DEFAULT_LANGUAGE) -> str:
-    """What every column of every table means, with units and points of view, as CSV: file, column, meaning."""
+    """The meaning of every column of every table, with units and points of view, as CSV: file, column, meaning."""
     message = Catalogue(MESSAGES, language)
     rows = [
         (COMPRESSED.get(name, f"{name}.csv"), column, message(f"column.{column}"))
@@ -133,9 +132,9 @@ def _limit_of_engines(by_engine: Any) -> str:
 def claims_command(
     spec: ClaimsSpec, directory: Path | None, language: str = DEFAULT_LANGUAGE, only: Sequence[str] | None = None
 ) -> str:
-    """The command that goes on with a run; with another folder it makes the same report again.
+    """The command that resumes a run; in another folder it repeats the run.
 
-    ``only`` are the claims or parts that it is to ask, unless these are the run's own.
+    ``only`` replaces the run's selection of claims and parts.
     """
     from elolab.engine.settings.configuration import specification_word
 
@@ -149,7 +148,7 @@ def claims_command(
 
 
 def _claims_sentence(run: ClaimsResult, message: Catalogue) -> str:
-    """How many parts have each verdict."""
+    """The number of parts with each verdict."""
     verdicts = [result.shown_verdict for result in run.results]
     counts = [(message(f"outcome.{one}"), verdicts.count(one)) for one in (*PART_VERDICTS, UNFINISHED, SHOWN)]
     games = sum(result.games for result in run.results)
@@ -189,7 +188,7 @@ def _summary_table(results: Sequence[PartResult], message: Catalogue) -> TextTab
 
 
 def _column_text(result: PartResult, column: str, message: Catalogue) -> str:
-    """The cells of a part in a column, or why there are none."""
+    """The cells of a part in a column, or the reason for having none."""
     rows = rows_of_column(result, column)
     if rows:
         return message("list.semicolon").join(_cell_text(row, message) for row in rows)
@@ -199,7 +198,7 @@ def _column_text(result: PartResult, column: str, message: Catalogue) -> str:
 
 
 def _cell_text(row: CellRow, message: Catalogue) -> str:
-    """Effect, interval where there is one yet, and verdict."""
+    """Effect, interval if known, and verdict."""
     shown = {"effect": quoted_effect(row, message), "verdict": message(f"outcome.{row.shown_verdict}")}
     interval = range_text(row)
     if not interval:
@@ -233,7 +232,7 @@ def _caption(caption: str, run: ClaimsResult, message: Catalogue, only: Sequence
 
 
 def _rule_notes(run: ClaimsResult, message: Catalogue) -> list[str]:
-    """How verdicts follow, and whether all rules were fixed beforehand."""
+    """The rule of verdicts, and whether all rules were fixed beforehand."""
     rate = 100 * ERROR_RATE
     fixed = "claims.fixed_beforehand" if run.is_fixed_beforehand else "claims.not_fixed_beforehand"
     return [
@@ -303,13 +302,13 @@ def _part_facts(run: ClaimsResult, result: PartResult, message: Catalogue) -> tu
 
 
 def rule_text(part: Part, message: Catalogue) -> str:
-    """What decides a cell of the part, in words; made from what does decide it."""
+    """The rule that decides a cell of the part, as a sentence."""
     rule = _rule_of_cells(part, message)
     return in_one((rule, message("claims.fixed_length")), message) if part.has_fixed_length else rule
 
 
 def _quantity_text(part: Part, message: Catalogue) -> str:
-    """What is measured, and over which positions if not over all."""
+    """The measured quantity, and its positions if not all count."""
     quantity = message(f"quantity.{part.kind}")
     if part.of:
         quantity = message("claims.quantity_of", quantity=quantity, of=part.of)
@@ -376,14 +375,14 @@ def _cells_table(result: PartResult, message: Catalogue) -> TextTable:
         )
         for row in result.rows
     ]  # fmt: skip
-    # Searches play no games, and have no estimate that a stop could bias.
+    # Searches play no games, and no stop can bias their estimates.
     shown = [place for place in range(len(names)) if not cells or any(row[place] not in ("", "0") for row in cells)]
     numbers = [new for new, place in enumerate(shown) if 3 <= place <= 9]
     return table_of([heads[place] for place in shown], [[row[place] for place in shown] for row in cells], numbers)
 
 
 def effect_text(row: CellRow, message: Catalogue) -> str:
-    """The plain estimate with its unit: ``+12.3 Elo``, ``0.87×``, ``12 passes``, ``3.1 %``; a line for nothing seen."""
+    """The plain estimate with its unit: ``+12.3 Elo``, ``0.87×``, ``12 passes``, ``3.1 %``; a dash without cases."""
     if not row.cases:
         return "–"
     if row.unit == "Elo":
@@ -398,7 +397,7 @@ def effect_text(row: CellRow, message: Catalogue) -> str:
 
 
 def quoted_effect(row: CellRow, message: Catalogue) -> str:
-    """The estimate as it is quoted alone, with its unit: of games the median-unbiased one, else the plain one."""
+    """The estimate to quote alone, with its unit: the median-unbiased one for games, else the plain one."""
     return effect_text(row if row.median_unbiased is None else replace(row, effect=row.median_unbiased), message)
 
 
@@ -415,10 +414,7 @@ def unbiased_text(row: CellRow) -> str:
 
 
 def range_text(row: CellRow) -> str:
-    """The simultaneous interval in the unit of ``effect_text``; of cases that of their rate in percent.
-
-    Empty as long as it excludes nothing.
-    """
+    """The simultaneous interval in the unit of ``effect_text``, for cases in percent; empty if it excludes nothing."""
     least = 0.0 if row.unit == "×" else -math.inf
     if not row.cases or (row.low <= least and math.isinf(row.high)):
         return ""
@@ -471,7 +467,7 @@ def _first_of_engines(result: PartResult) -> list[CellRow]:
 
 
 def claims_data(run: ClaimsResult, report: Path | None) -> dict[str, Any]:
-    """The outcome and where it was reported, as plain data, figures unrounded."""
+    """The outcome and the path of its report as plain data, with unrounded numbers."""
     return {
         "name": run.spec.name,
         "folder": str(run.directory),

@@ -1,7 +1,6 @@
 """The figures of claims: a claim's cells with their intervals, and all parts by verdict.
 
-Every function takes results and the words of the figure (``study_charts.chart_words``) and returns a figure; none
-writes a file. matplotlib is imported inside them only.
+Every function takes results and the figure's words (``tuning_charts.chart_words``) and returns a figure.
 """
 
 from __future__ import annotations
@@ -10,8 +9,17 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from elolab.arena.reports.drawing.marks import draw_interval, draw_point, settle, shown_bounds
-from elolab.arena.reports.drawing.style import GROUND, INK, LOSS, MUTED, SERIES, WIN, draw_grid
+from elolab.arena.reports.drawing.marks import (
+    draw_interval,
+    draw_point,
+    explain_marks,
+    mark_ratios,
+    ratio_bounds,
+    settle,
+    show_bounds,
+    shown_bounds,
+)
+from elolab.arena.reports.drawing.style import GROUND, INK, LOSS, MUTED, SERIES, WIN, draw_grid, new_figure
 from elolab.arena.statistics.numbers import signed
 from elolab.engine.language import Catalogue
 from elolab.tuning.claims.claims_results import CellRow, PartResult
@@ -27,8 +35,6 @@ from elolab.tuning.claims.part_verdicts import (
     SHOWN,
     UNFINISHED,
 )
-from elolab.tuning.reports.ablation_charts import mark_ratios, ratio_bounds
-from elolab.tuning.reports.study_charts import empty_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,27 +49,27 @@ MARGIN_COLOR, MARGIN_ALPHA = SERIES[2], 0.15
 THRESHOLD_COLOR = SERIES[4]
 ROW_INCHES = 0.24
 MOST_EXPLAINED, MOST_WITH_THRESHOLD = 6, 5
-"""Entries that are explained in one line, without and with that of the upright mark: more are wider than the figure."""
+"""Maximum entries in a line of the legend, without and with the entry of the upright mark."""
 MOST_IN_ONE = 40
-"""Parts in one column of the picture of all of them: more stand in two, or the figure would be taller than a page."""
+"""Maximum parts in one column of the summary figure; more parts take two columns."""
 UNITS = ("Elo", "×", "%", "points", "passes", "cases")
 FINER = 4.0
-"""How many times farther from 1 some factors of a picture may reach than others that still have to be told apart."""
+"""Factors whose logarithms differ by more than this factor get separate panels, because small ones would vanish."""
 SEEN_OF_ENDLESS = 0.15
-"""How much of the picture's width an interval without an end has at least."""
+"""Minimum share of the panel's width for an interval without an end."""
 
 
 def claim_chart(results: Sequence[PartResult], words: Catalogue) -> Figure | None:
-    """The effect in every cell of a claim's parts with its simultaneous interval, a picture for each quantity.
+    """The effect in every cell of a claim's parts with its simultaneous interval, a panel for each quantity.
 
-    Of games it is the median-unbiased effect, once there is one. The band is the margin, the upright mark what a share
-    is compared with. ``None`` where nothing was seen yet.
+    Effects of games are median-unbiased if possible. The band is the margin; the upright mark is the threshold of a
+    share. ``None`` without any cases.
     """
     panels = _panels([row for result in results for row in result.rows if row.cases])
     if not panels:
         return None
     height = sum(1.0 + ROW_INCHES * len(rows) for rows in panels) + 0.4
-    figure, grid = empty_figure(height, len(panels), 1, share_scale=False)
+    figure, grid = new_figure(height, len(panels), 1, share_scale=False)
     grid[0, 0].get_gridspec().set_height_ratios([1.2 + len(rows) for rows in panels])
     for place, rows in enumerate(panels):
         _draw_cells(grid[place, 0], rows, words)
@@ -77,7 +83,7 @@ def claim_chart(results: Sequence[PartResult], words: Catalogue) -> Figure | Non
 
 
 def _panels(rows: Sequence[CellRow]) -> list[list[CellRow]]:
-    """The rows that share a picture: of one unit and quantity; of factors, those at one distance from 1."""
+    """The rows of each panel: one unit and quantity, and for factors similar distances from 1."""
     by_quantity: dict[tuple[int, str, str], list[CellRow]] = {}
     for row in rows:
         by_quantity.setdefault((UNITS.index(row.unit), row.kind, row.of), []).append(row)
@@ -86,7 +92,7 @@ def _panels(rows: Sequence[CellRow]) -> list[list[CellRow]]:
 
 
 def _by_distance(rows: list[CellRow]) -> list[list[CellRow]]:
-    """Factors by part, those far from 1 and those so near that the same axis would make one point of them."""
+    """Factors far from 1, then factors so near to 1 that the same axis would merge them."""
     reaches: dict[str, float] = {}
     for row in rows:
         ends = [abs(math.log(end)) for end in (row.effect, row.low, row.high) if 0 < end < math.inf]
@@ -116,21 +122,20 @@ def _draw_cells(axes: Axes, rows: Sequence[CellRow], words: Catalogue) -> None:
     if unit == "×":
         mark_ratios(axes, bounds)
     else:
-        room = 0.05 * (bounds[1] - bounds[0])
-        axes.set_xlim(bounds[0] - room, bounds[1] + room)
+        show_bounds(axes, bounds, "x")
     axes.set_xlabel(axis_text(rows[0], words), fontsize=9)
     draw_grid(axes, "x")
 
 
 def axis_text(row: CellRow, words: Catalogue) -> str:
-    """What an axis measures, with its unit and from whose point of view."""
+    """The label of an axis, with unit and point of view."""
     if row.of in RATIO_UNITS:
         return words(f"share_axis.{row.of}")
     return words(f"axis.{row.kind}", of=words(f"share_axis.{row.of}") if row.of else "")
 
 
 def _bounds(rows: Sequence[CellRow]) -> tuple[float, float]:
-    """The ends of an axis that has all intervals and margins whole, but for intervals of Elo much wider than most."""
+    """Bounds of an axis with all intervals and margins inside, except intervals of Elo much wider than most."""
     values = [_drawn(row) for row in rows]
     margins = [_margin_ends(row) for row in rows if row.margin] + [(row.threshold,) * 2 for row in rows]
     if rows[0].unit == "×":
@@ -147,7 +152,7 @@ def _bounds(rows: Sequence[CellRow]) -> tuple[float, float]:
 
 
 def _drawn(row: CellRow) -> tuple[float, float, float]:
-    """Effect and bounds as they are drawn: of games the median-unbiased effect, of cases the rate in percent."""
+    """Effect and bounds to draw: median-unbiased for games, the rate in percent for cases."""
     if row.unit == "cases":
         return 100 * row.hits / row.cases, row.low, row.high
     return row.effect if row.median_unbiased is None else row.median_unbiased, row.low, row.high
@@ -163,7 +168,7 @@ def _margin_ends(row: CellRow) -> tuple[float, float]:
 
 
 def _draw_margin(axes: Axes, place: int, row: CellRow, bounds: tuple[float, float]) -> None:
-    """The band around no effect, behind one row; an upright mark is what a share is compared with."""
+    """The band around no effect, behind one row, and the upright mark of a share's threshold."""
     low, high = _margin_ends(row)
     if row.margin:
         axes.fill_between([low, high], place - 0.4, place + 0.4, color=MARGIN_COLOR, alpha=MARGIN_ALPHA, linewidth=0)
@@ -172,16 +177,16 @@ def _draw_margin(axes: Axes, place: int, row: CellRow, bounds: tuple[float, floa
 
 
 def summary_chart(results: Sequence[PartResult], words: Catalogue) -> Figure:
-    """All parts by verdict, and the verdict of each of their cells; in two columns where there are many.
+    """All parts by verdict, and the verdict of each of their cells; many parts take two columns.
 
-    Engines and limits at which nothing was asked are left out.
+    Engines and limits without cells are left out.
     """
     order = {verdict: place for place, verdict in enumerate((*PART_VERDICTS, UNFINISHED, SHOWN))}
     shown = sorted(results, key=lambda result: order[result.shown_verdict])
     columns = [COLUMNS[0], *(name for name in COLUMNS[1:] if any(rows_of_column(result, name) for result in shown))]
     pictures = 2 if len(shown) > MOST_IN_ONE else 1
     length = -(-len(shown) // pictures)
-    figure, grid = empty_figure(1.0 + 0.2 * length, 1, pictures, share_scale=False)
+    figure, grid = new_figure(1.0 + 0.2 * length, 1, pictures, share_scale=False)
     for picture in range(pictures):
         _draw_parts(grid[0, picture], shown[picture * length : (picture + 1) * length], columns, length, words)
     seen = {result.shown_verdict for result in shown} | {row.shown_verdict for result in shown for row in result.rows}
@@ -208,11 +213,11 @@ def _draw_parts(axes: Axes, shown: Sequence[PartResult], columns: Sequence[str],
 
 
 COLUMNS = ("verdict", "then_first", "then_rest", "then_time", "now_first", "now_rest", "now_time")
-"""Of the table of all parts, after its verdict: each engine at the first limit, at the others, at equal time."""
+"""Columns of the table of parts: the verdict, then each engine at the first limit, other limits and equal time."""
 
 
 def rows_of_column(result: PartResult, column: str) -> list[CellRow]:
-    """The cells that stand in a column of the table of all parts."""
+    """The cells of a part in a column of the table of parts."""
     engine, _, which = column.partition("_")
     own = [one for one in result.cells if one.cell.engine == engine]
     at_nodes, at_time = [one for one in own if not one.cell.is_time], [one for one in own if one.cell.is_time]
@@ -229,20 +234,15 @@ def _mark(axes: Axes, column: float, place: int, verdict: str, size: float) -> N
 def _explain(
     figure: Figure, verdicts: Sequence[str], words: Catalogue, *, has_margin: bool = False, has_threshold: bool = False
 ) -> None:
-    """Lines above the figure that say which shape and colour is which verdict, and what band and upright mark are."""
+    """Explain verdicts, the band and the upright mark above the figure."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    handles: list[Any] = [
-        Line2D([], [], linestyle="none", color=MARKS[one][0], marker=MARKS[one][1], markersize=6,
-               markerfacecolor=GROUND if one == OPEN else MARKS[one][0], label=words(f"outcome.{one}"))
-        for one in verdicts
-    ]  # fmt: skip
+    others: list[Any] = []
     if has_margin:
-        handles.append(Patch(color=MARGIN_COLOR, alpha=MARGIN_ALPHA, linewidth=0, label=words("chart.margin")))
+        others.append(Patch(color=MARGIN_COLOR, alpha=MARGIN_ALPHA, linewidth=0, label=words("chart.margin")))
     if has_threshold:
-        handles.append(Line2D([], [], linestyle="none", color=THRESHOLD_COLOR, marker="|", markersize=9,
-                              markeredgewidth=1.8, label=words("chart.threshold")))  # fmt: skip
-    rows = -(-len(handles) // (MOST_WITH_THRESHOLD if has_threshold else MOST_EXPLAINED))
-    columns = -(-len(handles) // rows)
-    figure.legend(handles=handles, loc="outside upper right", ncols=columns, frameon=False, fontsize=9)
+        others.append(Line2D([], [], linestyle="none", color=THRESHOLD_COLOR, marker="|", markersize=9,
+                             markeredgewidth=1.8, label=words("chart.threshold")))  # fmt: skip
+    marks = {words(f"outcome.{one}"): (*MARKS[one], one == OPEN) for one in verdicts}
+    explain_marks(figure, marks, others, MOST_WITH_THRESHOLD if has_threshold else MOST_EXPLAINED)

@@ -17,7 +17,7 @@ import hashlib
 import json
 import zlib
 from collections import deque
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,14 +30,13 @@ from elolab.arena.files import FileError, replace_file
 from elolab.arena.notation.pgn import date_of, round_of
 from elolab.arena.players.player import MAX_VARIATION
 from elolab.arena.records import GameRecord, MoveRecord
-from elolab.arena.reports.details import details_of_game, fault_of_game
+from elolab.arena.reports.render import REPORTS
+from elolab.arena.statistics.faults import cause_of
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, GameWords, game_words, messages_of
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-REPORTS = "elolab.arena.reports"
-"""The package with the messages of the game list and the replay."""
 CHUNK_MOVES = 20_000
 """Moves that fill a chunk: some two hundred games, as many kilobytes."""
 MAX_EMBEDDED = 2_500_000
@@ -363,6 +362,34 @@ def chunk_of(records: Iterable[GameRecord], game: str, language: str = DEFAULT_L
     return chunk.data()
 
 
+def fault_of_game(record: GameRecord, language: str) -> str:
+    """The fault that lost a game, as a sentence; empty without one, or if only the reason is known."""
+    player, fault = cause_of(record) or ("", None)
+    say = Catalogue("elolab.arena", language)
+    return "" if fault is None else say("fault.of_player", player=player, text=fault.text(language))
+
+
+def details_of_game(record: GameRecord, game: str, language: str) -> str:
+    """Moves within the margin, pondering, exact score and limit of a game, as sentences; empty without any."""
+    return " ".join(_sentences(record, game, Catalogue(REPORTS, language)))
+
+
+def _sentences(record: GameRecord, game: str, say: Catalogue) -> Iterator[str]:
+    detail, players = record.detail, (record.first, record.second)
+    for player, overrun in zip(players, detail.get("overruns", ()), strict=False):
+        if overrun["moves"]:
+            yield say("detail.overruns", player=player, moves=overrun["moves"], worst=f"{overrun['worst_ms']:g}")
+    for player, pondering in zip(players, detail.get("pondering", ()), strict=False):
+        if pondering["tries"]:
+            yield say("detail.pondering", player=player, count=pondering["tries"], hits=len(pondering["hits"]))
+    if record.exact_score:
+        words = game_words(game, say.language)
+        winner = words.side_names[0 if record.exact_score > 0 else 1]
+        yield say("detail.exact_score", winner=winner, points=abs(record.exact_score), unit=words.score_name)
+    if "limit" in detail:
+        yield say("detail.limit", limit=detail["limit"])
+
+
 def compressed(data: bytes) -> str:
     """Compressed data as text for a script, for ``report.js``."""
     return base64.b64encode(zlib.compress(data, 9)).decode("ascii")
@@ -378,7 +405,7 @@ def _known(values: Sequence[int | None], least: int, most: int, unknown: int) ->
 
 
 def packed_times(times_ms: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Times to three significant digits in 16 bits: microseconds = (value % 1024) * 10 ** (value // 1024)."""
+    """Times to three significant digits in 16 bits; microseconds are ``(value % 1024) * 10 ** (value // 1024)``."""
     microseconds = np.rint(times_ms * 1000).clip(0)
     exponents = np.searchsorted(_DIGITS, microseconds, "right")
     mantissas = np.rint(microseconds / 10.0**exponents).astype(np.int64)

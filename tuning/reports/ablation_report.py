@@ -1,4 +1,4 @@
-"""What an ablation writes from its results: tables, texts and a report."""
+"""The report of an ablation: tables, text for the terminal, and the document."""
 
 from __future__ import annotations
 
@@ -13,8 +13,18 @@ import numpy as np
 
 from elolab.arena.files import replace_file
 from elolab.arena.notation.csv_tables import frame_csv
-from elolab.arena.reports.contents import Plot
-from elolab.arena.reports.tables import TextTable
+from elolab.arena.reports.document import (
+    Block,
+    Commands,
+    Document,
+    Facts,
+    Note,
+    Section,
+    TextTable,
+    table_of,
+    write_document,
+)
+from elolab.arena.reports.plots import Plot
 from elolab.arena.sequential import POWER
 from elolab.arena.statistics.names import shorten_unique
 from elolab.arena.statistics.numbers import error_text, percent_text, signed
@@ -29,22 +39,11 @@ from elolab.tuning.ablation.comparison_verdicts import (
     pairs_for_equivalence,
 )
 from elolab.tuning.reports import ablation_charts as charts
-from elolab.tuning.reports.document import (
-    MESSAGES,
-    Block,
-    Commands,
-    Document,
-    Facts,
-    Note,
-    Section,
-    table_of,
-    write_document,
-)
-from elolab.tuning.reports.games import games_of_run
 from elolab.tuning.reports.labels import base_label, in_language
-from elolab.tuning.reports.passages import condition_facts, engine_text, repeat_command, speeds_table
-from elolab.tuning.reports.study_charts import chart_words
+from elolab.tuning.reports.passages import condition_facts, engine_text, games_of_run, repeat_command, speeds_table
+from elolab.tuning.reports.tuning_charts import chart_words
 from elolab.tuning.reports.wording import (
+    MESSAGES,
     TEXT_WIDTH,
     counted,
     elo_text,
@@ -111,7 +110,7 @@ def ablation_document(result: AblationResult, language: str) -> Document:
 
 
 def _of_games(caption: str, result: AblationResult, message: Catalogue) -> str:
-    """The caption and what a figure of games has to say of itself: games, limit, base, engine and command."""
+    """The caption with games, limit, base, engine and command."""
     conditions = result.spec.conditions
     return message(
         "caption.of_ablation",
@@ -125,29 +124,17 @@ def _of_games(caption: str, result: AblationResult, message: Catalogue) -> str:
 
 
 def _plots(result: AblationResult, message: Catalogue) -> tuple[Plot, ...]:
-    """Every figure that the comparisons give, each with what to see in it."""
+    """The figures of the comparisons."""
     margin, words = result.spec.rule.margin_elo, chart_words(message)
     equivalent = message("ablation.forest_equivalent", margin=margin) if margin else ""
     caption = message("ablation.forest_caption", equivalent=equivalent)
     if result.spec.conditions.external is None:
         caption = in_one((caption, message("ablation.forest_nodes_caption")), message)
-    found = [
-        Plot(
-            "forest",
-            message("ablation.forest"),
-            _of_games(caption, result, message),
-            charts.forest_chart(result.rows, words, margin),
-        )
-    ]
+    plots = [_plot("forest", caption, charts.forest_chart(result.rows, words, margin), result, message)]
     curves = _curves(result)
     if curves:
-        found.append(
-            Plot(
-                "curves",
-                message("ablation.curves"),
-                _of_games(message("ablation.curves_caption"), result, message),
-                charts.curves_chart(curves, words),
-            )
+        plots.append(
+            _plot("curves", message("ablation.curves_caption"), charts.curves_chart(curves, words), result, message)
         )
     if result.depths:
         shown = _shown_depths(result.depths)
@@ -158,15 +145,19 @@ def _plots(result: AblationResult, message: Catalogue) -> tuple[Plot, ...]:
             engine=result.engine,
             command=repeat_command("ablate", result.spec.conditions, result.directory, message.language),
         )
-        found.append(Plot("depths", message("ablation.depths"), caption, charts.depths_chart(shown, words)))
-    return tuple(found)
+        plots.append(Plot("depths", message("ablation.depths"), caption, charts.depths_chart(shown, words)))
+    return tuple(plots)
+
+
+def _plot(name: str, caption: str, figure: Any, result: AblationResult, message: Catalogue) -> Plot:
+    return Plot(name, message(f"ablation.{name}"), _of_games(caption, result, message), figure)
 
 
 MAX_DEPTH_LINES = 7
 
 
 def _shown_depths(rows: Sequence[DepthRow]) -> list[DepthRow]:
-    """The rows of the first comparison's reference and of the settings whose cost differs most from its."""
+    """The rows of the first comparison's reference and of the settings whose costs differ most from it."""
     last = {row.setting: row.nodes for row in rows}
     names = list(last)
     reference = names[min(1, len(names) - 1)]
@@ -176,7 +167,7 @@ def _shown_depths(rows: Sequence[DepthRow]) -> list[DepthRow]:
 
 
 def _curves(result: AblationResult) -> list[charts.Curve]:
-    """Of comparisons along one integer parameter with the same reference and limit, at least two values each."""
+    """Curves along integer parameters: comparisons with the same reference and limit, at least two values each."""
     groups: dict[Any, list[tuple[CurvePoint, AblationRow]]] = {}
     for comparison, row in zip(result.spec.comparisons, result.rows, strict=True):
         point = comparison.curve_point
@@ -201,24 +192,12 @@ def _effect_blocks(result: AblationResult, message: Catalogue) -> tuple[Block, .
         if factorial.group == "factorial" and factorial.label in squares
     ]  # fmt: skip
     if declared:
-        blocks.append(
-            Plot(
-                "interactions",
-                message("ablation.interactions"),
-                _of_games(message("ablation.interactions_caption"), result, message),
-                charts.interactions_chart(declared, words),
-            )
-        )
+        figure = charts.interactions_chart(declared, words)
+        blocks.append(_plot("interactions", message("ablation.interactions_caption"), figure, result, message))
     heat = _heat(result)
     if heat is not None:
-        blocks.append(
-            Plot(
-                "pairs",
-                message("ablation.pairs"),
-                _of_games(message("ablation.pairs_caption"), result, message),
-                charts.heat_chart(*heat, words),
-            )
-        )
+        figure = charts.heat_chart(*heat, words)
+        blocks.append(_plot("pairs", message("ablation.pairs_caption"), figure, result, message))
     return tuple(blocks)
 
 
@@ -242,7 +221,7 @@ def _heat(result: AblationResult) -> tuple[list[str], Any, Any] | None:
 
 
 def _ablation_sentence(result: AblationResult, message: Catalogue) -> str:
-    """How many questions are decided, what it cost, and the largest effect."""
+    """The number of decided questions, the games played, and the largest effect."""
     asked = [row.verdict for row in result.rows] + [row.verdict for row in result.effects]
     verdicts = [verdict for verdict in asked if verdict]
     found = [(verdict, verdicts.count(verdict)) for verdict in (BETTER, WORSE, EQUIVALENT, UNDECIDED)]
@@ -277,7 +256,7 @@ def _table_note(result: AblationResult, message: Catalogue) -> str:
 
 
 def smallest_text(elo: float) -> str:
-    """The smallest difference that can be found, in whole Elo."""
+    """The smallest detectable difference, in whole Elo."""
     return f"{elo:.0f}" if math.isfinite(elo) else ">800"
 
 
@@ -307,7 +286,7 @@ def _rule_note(result: AblationResult, message: Catalogue) -> str:
 
 
 def _verdict_text(verdict: str, message: Catalogue) -> str:
-    """A verdict in the report's language; nothing where none was asked for."""
+    """A verdict in the report's language; empty without one."""
     return message(f"verdict.{verdict}") if verdict else ""
 
 
@@ -316,14 +295,14 @@ def _needed_text(row: AblationRow | EffectRow) -> str:
 
 
 def _pairs_text(row: AblationRow, message: Catalogue) -> str:
-    """The pairs that count, of those planned where there are fewer."""
+    """The counted pairs, and the planned number if it is larger."""
     if row.pairs >= row.planned_pairs:
         return str(row.pairs)
     return message("ablation.pairs_of", pairs=row.pairs, planned=row.planned_pairs)
 
 
 def _ended_text(row: AblationRow, message: Catalogue) -> str:
-    """Why a comparison got no more pairs."""
+    """The reason for which a comparison ended."""
     return message(f"ended.{row.ended}") if row.ended else ""
 
 
@@ -337,7 +316,7 @@ def _ratio_text(ratio: float | None) -> str:
 
 
 def _kind_of_cost(speeds: Sequence[SpeedRow]) -> str:
-    """What the last column of the table is: nodes to a depth; of an external engine speed, or time if it tells none."""
+    """The content of the last column: ``nodes`` to a depth; ``speed`` or ``time`` of an external engine."""
     if not speeds:
         return "nodes"
     return "time" if all(row.speed_ratio is None for row in speeds) else "speed"
@@ -352,12 +331,11 @@ def _costs(rows: Sequence[AblationRow], speeds: Sequence[SpeedRow]) -> list[str]
 
 
 def _main_table(result: AblationResult, message: Catalogue) -> TextTable:
-    heads = (
-        message("ablation.comparison"), message("ablation.elo"), message("ablation.verdict"),
-        message("ablation.simultaneous_interval"), message("ablation.los"), message("ablation.pair_count"),
-        message("ablation.ended"), message("ablation.needed"), message("ablation.pentanomial"),
-        message(f"ablation.{_kind_of_cost(result.speeds)}"),
+    names = (
+        "comparison", "elo", "verdict", "simultaneous_interval", "los", "pair_count", "ended", "needed", "pentanomial",
+        _kind_of_cost(result.speeds),
     )  # fmt: skip
+    heads = [message(f"ablation.{name}") for name in names]
     cells = tuple(
         (
             row.label, elo_text(row.elo, row.elo_error), _verdict_text(row.verdict, message),
@@ -371,10 +349,8 @@ def _main_table(result: AblationResult, message: Catalogue) -> TextTable:
 
 
 def _effects_table(effects: Sequence[EffectRow], message: Catalogue) -> TextTable:
-    heads = (
-        message("ablation.effect"), message("ablation.factorial"), message("ablation.elo"), message("ablation.verdict"),
-        message("ablation.simultaneous_interval"), message("ablation.games"), message("ablation.rests_on"),
-    )  # fmt: skip
+    names = ("effect", "factorial", "elo", "verdict", "simultaneous_interval", "games", "rests_on")
+    heads = [message(f"ablation.{name}") for name in names]
     cells = tuple(
         (
             row.effect, row.factorial, elo_text(row.elo, row.elo_error), _verdict_cell(row, message),
@@ -387,7 +363,7 @@ def _effects_table(effects: Sequence[EffectRow], message: Catalogue) -> TextTabl
 
 
 def _rests_on_text(row: EffectRow, message: Catalogue) -> str:
-    """The matches of an effect: weight and pairs of each, or of many matches how many."""
+    """The matches behind an effect: weight and pairs of each, or the number of many matches."""
     terms = row.rests_on.split(" + ")
     if len(terms) <= MOST_TERMS:
         return with_minus(" + ".join(term.replace(" x ", " × ") for term in terms))
@@ -396,15 +372,12 @@ def _rests_on_text(row: EffectRow, message: Catalogue) -> str:
 
 
 def _sides_table(rows: Sequence[AblationRow], message: Catalogue) -> TextTable:
-    """What exactly was compared: the settings in which each side differs from the base."""
+    """The settings in which each side of a comparison differs from the base."""
     base = message("ablation.the_base")
     cells = tuple(
         (row.label, row.variant or base, row.reference or base, limit_text(row.limit, message)) for row in rows
     )
-    heads = (
-        message("ablation.comparison"), message("ablation.variant"), message("ablation.reference"),
-        message("ablation.limit"),
-    )  # fmt: skip
+    heads = [message(f"ablation.{name}") for name in ("comparison", "variant", "reference", "limit")]
     return table_of(heads, cells)
 
 
@@ -426,7 +399,7 @@ def _ablation_facts(result: AblationResult, message: Catalogue) -> tuple[tuple[s
 
 
 MOST_TERMS = 4
-"""Matches of an effect whose weights fit into a table."""
+"""Maximum matches of an effect whose weights the table shows."""
 COMPARISON_COLUMNS = (36, -7, -5, 10, -5, -6)
 EFFECT_COLUMNS = (52, -7, -5, 10)
 
@@ -474,8 +447,14 @@ def ablation_text(
     return "\n".join(lines)
 
 
+def ablation_result_text(result: AblationResult, language: str = DEFAULT_LANGUAGE) -> str:
+    """The tables of a result for a terminal, with labels in the language."""
+    shown = in_language(result, Catalogue(MESSAGES, language))
+    return ablation_text(shown.rows, shown.effects, language, shown.speeds)
+
+
 def ablation_data(result: AblationResult, report: Path | None) -> dict[str, Any]:
-    """The outcome and where it was reported, as plain data, figures unrounded."""
+    """The outcome and the path of its report as plain data, with unrounded numbers."""
     return {
         "name": result.spec.name,
         "folder": str(result.directory),

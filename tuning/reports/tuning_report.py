@@ -1,4 +1,4 @@
-"""What studies write from their results: tables, texts and reports."""
+"""The report of a tuning: tables, sentences for the terminal, and the document."""
 
 from __future__ import annotations
 
@@ -12,8 +12,18 @@ import numpy as np
 
 from elolab.arena.files import replace_file
 from elolab.arena.notation.csv_tables import frame_csv
-from elolab.arena.reports.contents import Plot
-from elolab.arena.reports.tables import TextTable
+from elolab.arena.reports.document import (
+    Block,
+    Commands,
+    Document,
+    Facts,
+    Note,
+    Section,
+    TextTable,
+    table_of,
+    write_document,
+)
+from elolab.arena.reports.plots import Plot
 from elolab.arena.sequential import expected_pairs
 from elolab.arena.statistics.elo import elo_of_score
 from elolab.arena.statistics.names import shorten_unique
@@ -23,22 +33,10 @@ from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, wrapped
 from elolab.engine.settings.parameters import BY_NAME
 from elolab.engine.settings.reference import unit_in
 from elolab.tuning.conditions import value_text
-from elolab.tuning.reports import study_charts as charts
-from elolab.tuning.reports.document import (
-    MESSAGES,
-    Block,
-    Commands,
-    Document,
-    Facts,
-    Note,
-    Section,
-    table_of,
-    write_document,
-)
-from elolab.tuning.reports.games import games_of_run
-from elolab.tuning.reports.passages import condition_facts, engine_text, repeat_command, speeds_table
-from elolab.tuning.reports.study_charts import chart_words, unit_text
-from elolab.tuning.reports.wording import TEXT_WIDTH, in_columns, in_one, interval_text
+from elolab.tuning.reports import tuning_charts as charts
+from elolab.tuning.reports.passages import condition_facts, engine_text, games_of_run, repeat_command, speeds_table
+from elolab.tuning.reports.tuning_charts import chart_words, unit_text
+from elolab.tuning.reports.wording import MESSAGES, TEXT_WIDTH, in_columns, in_one, interval_text
 from elolab.tuning.study.model.importance import importances
 from elolab.tuning.study.plan import length_of
 from elolab.tuning.study.study_spec import NON_REGRESSION
@@ -53,19 +51,20 @@ if TYPE_CHECKING:
     from elolab.tuning.study.validation.validation_games import Verdict
 
 MIN_OPTIMISM = 0.05
-"""Elo: less is no optimism worth a word."""
+"""Elo; smaller optimism is not mentioned."""
 PARAMETER_COLUMNS = (24, -22, -22)
 
 
 def rounds_frame(result: StudyResult) -> DataFrame:
-    """The rounds as a pandas table, in their order.
+    """A pandas table with a row for each round.
 
-    Columns: ``round`` (from 1), one for every dimension (the set at the centre when the round began, or the trial's),
-    ``elo`` (against the base: of the set at the centre by the model of the time, of a trial as observed),
-    ``deviation`` (standard deviation of that, NaN of a trial), ``pairs``,
-    ``LL``, ``LD``, ``even``, ``WD``, ``WW`` (the round's game pairs by outcome, from the view of each settings pair's
-    first set), ``total_pairs`` (of the study so far), and ``final_elo``, ``final_deviation`` (of the set, by the model
-    of all games).
+    - ``round``: from 1
+    - a column for each dimension: the value at the centre when the round began, or the trial's value
+    - ``elo``: Elo over the base, of the centre by the model at that time, or of the trial as observed
+    - ``deviation``: standard deviation of ``elo``; NaN for a trial
+    - ``pairs``; ``LL``, ``LD``, ``even``, ``WD``, ``WW``: game pairs of the round, by outcome for the first set
+    - ``total_pairs``: game pairs of the study so far
+    - ``final_elo``, ``final_deviation``: the same set by the model of all games
     """
     import pandas
 
@@ -99,7 +98,10 @@ def tuning_document(result: StudyResult, language: str) -> Document:
     """The report without games to be replayed."""
     spec, message = result.spec, Catalogue(MESSAGES, language)
     command = repeat_command("tune", spec.conditions, result.directory, language)
-    parameters = (_parameters_table(result, message), Note(_preset_sentence(result, message)))
+    preset = message("study.no_preset")
+    if result.preset is not None:
+        preset = message("study.preset_written", preset=result.preset)
+    parameters = (_parameters_table(result, message), Note(preset))
     sections = [
         Section("outcome", message("study.outcome" if spec.engine is None else "study.outcome_of_options"), parameters),
         Section("validation", message("study.validation"), _validation_blocks(result, message)),
@@ -123,7 +125,7 @@ def tuning_document(result: StudyResult, language: str) -> Document:
 
 
 def _with_provenance(caption: str, result: StudyResult, message: Catalogue) -> str:
-    """The caption and what every figure has to say of itself: games and limit, engine and command."""
+    """The caption with games, limit, engine and command."""
     return message(
         "caption.of_study",
         caption=caption,
@@ -134,47 +136,35 @@ def _with_provenance(caption: str, result: StudyResult, message: Catalogue) -> s
     )
 
 
+def _plot(name: str, texts: tuple[str, str], figure: Any, result: StudyResult, message: Catalogue) -> Plot:
+    """A figure with its title and caption; the caption ends with games, limit, engine and command."""
+    title, caption = texts
+    return Plot(name, title, _with_provenance(caption, result, message), figure)
+
+
 def _convergence_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, ...]:
-    base = result.spec.base_name
-    caption = message("convergence.of_centres" if result.spec.sampler == "duel" else "convergence.of_trials", base=base)
-    history = Plot(
-        "convergence",
-        message("convergence.title"),
-        _with_provenance(caption, result, message),
-        charts.convergence_chart(result, chart_words(message)),
-    )
-    return (history, Note(_optimism_sentence(result, message)))
+    kind = "centres" if result.spec.sampler == "duel" else "trials"
+    texts = message("convergence.title"), message(f"convergence.of_{kind}", base=result.spec.base_name)
+    figure = charts.convergence_chart(result, chart_words(message))
+    return _plot("convergence", texts, figure, result, message), Note(optimism_sentence(result, message.language))
 
 
 def _model_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, ...]:
     assert result.observations is not None
     assert result.model is not None
     words = chart_words(message)
-    slices = Plot(
-        "slices",
-        message("model.slices"),
-        _with_provenance(message("model.slices_caption"), result, message),
-        charts.slices_chart(result, words),
-    )
     shares = importances(result.model, result.observations.trust_region())
-    importance = Plot(
-        "importance",
-        message("model.importance"),
-        _with_provenance(message("model.importance_caption"), result, message),
-        charts.importance_chart(shares, words),
-    )
     ordered = {dimension.name for dimension in result.spec.space.dimensions if not dimension.choices}
     leading = [name for name in shares if name in ordered][:3]
     pairs = [(leading[0], other) for other in leading[1:]]
-    if not pairs:
-        return (slices, importance)
-    contours = Plot(
-        "contours",
-        message("model.contours"),
-        _with_provenance(message("model.contours_caption"), result, message),
-        charts.contour_chart(result, pairs, words),
+    figures = {"slices": charts.slices_chart(result, words)}
+    if pairs:
+        figures["contours"] = charts.contour_chart(result, pairs, words)
+    figures["importance"] = charts.importance_chart(shares, words)
+    return tuple(
+        _plot(name, (message(f"model.{name}"), message(f"model.{name}_caption")), figure, result, message)
+        for name, figure in figures.items()
     )
-    return (slices, contours, importance)
 
 
 def tuning_sentence(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> str:
@@ -197,9 +187,9 @@ def tuning_sentence(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> st
 
 
 def needed_sentence(verdict: Verdict, message: Catalogue, length: str, where: str = "") -> str:
-    """How many pairs an undecided test is expected to take, and which key or option gives them; else nothing.
+    """The pairs that an undecided test probably needs, and the key or option that allows them; else empty.
 
-    ``length`` is how it is given, with ``{pairs}`` for the number; ``where`` is the file in which, if it is one.
+    ``length`` is the key or option, with ``{pairs}`` for the number; ``where`` is the file of a key.
     """
     if verdict.test is None or verdict.unfinished_of is not None:
         return ""
@@ -213,7 +203,7 @@ def needed_sentence(verdict: Verdict, message: Catalogue, length: str, where: st
 
 
 def _left_sentence(found: Decision, message: Catalogue) -> str:
-    """What may still be gained where the base is recommended; nothing where that is not known."""
+    """The possible gain that remains if the base is recommended; empty if it is unknown."""
     if found.left is None:
         return ""
     gain, low, high = found.left
@@ -221,7 +211,7 @@ def _left_sentence(found: Decision, message: Catalogue) -> str:
 
 
 def _sentence_so_far(result: StudyResult, found: Decision, message: Catalogue) -> str:
-    """The best that a study knows which was stopped before its validation."""
+    """The best setting so far of a study that stopped before its validation."""
     if found.is_base:
         best = message("study.base_so_far", base=result.spec.base_name)
     else:
@@ -232,7 +222,7 @@ def _sentence_so_far(result: StudyResult, found: Decision, message: Catalogue) -
 
 
 def verdict_sentence(verdict: Verdict, language: str = DEFAULT_LANGUAGE) -> str:
-    """What one validation showed, without a full stop."""
+    """The result of one validation, without a full stop."""
     message = Catalogue(MESSAGES, language)
     shown = {
         "elo": signed(verdict.elo),
@@ -246,7 +236,7 @@ def verdict_sentence(verdict: Verdict, language: str = DEFAULT_LANGUAGE) -> str:
 
 
 def _test_words(verdict: Verdict, message: Catalogue) -> str:
-    """How a validation's sequential test ended, or that it has none or was stopped."""
+    """The end of a validation: the verdict of its test, its length, or an interruption."""
     if verdict.unfinished_of is not None:
         return message("study.match_stopped", most=verdict.unfinished_of)
     if verdict.test is None:
@@ -256,7 +246,7 @@ def _test_words(verdict: Verdict, message: Catalogue) -> str:
 
 
 def best_round(result: StudyResult) -> RoundEnd | None:
-    """The trial with the best observed result, of a sampler that has such; the earliest of several."""
+    """The earliest trial with the best observed result; ``None`` if the sampler plays no trials."""
     if result.spec.sampler == "duel":
         return None
     played = [end for end in result.rounds if end.counts.pairs]
@@ -264,12 +254,10 @@ def best_round(result: StudyResult) -> RoundEnd | None:
 
 
 def optimism(result: StudyResult) -> dict[str, float] | None:
-    """By how much the best observed result is optimistic, in Elo: ``observed``, ``expected`` and their difference.
+    """The winner's curse in Elo: ``observed``, ``expected`` by the model of all games, and their difference.
 
-    The first and the last are infinite of a trial that won every pair.
-
-    Of trials it is the best trial; of settings pairs, where no set plays the base, the highest estimate that a round's
-    centre had at its time.
+    ``observed`` is the best trial's result, infinite if it won every pair. A sampler of settings pairs has no trials:
+    there it is the highest estimate of a centre at its time.
     """
     if result.model is None or not result.rounds:
         return None
@@ -279,11 +267,8 @@ def optimism(result: StudyResult) -> dict[str, float] | None:
 
 
 def optimism_sentence(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> str:
-    """The recommendation and, beside it, the winner's curse of the best trial."""
-    return _optimism_sentence(result, Catalogue(MESSAGES, language))
-
-
-def _optimism_sentence(result: StudyResult, message: Catalogue) -> str:
+    """The recommendation, and by how much the best trial was optimistic (the winner's curse)."""
+    message = Catalogue(MESSAGES, language)
     found, best = result.decision, optimism(result)
     assert found is not None
     if found.is_base:
@@ -300,16 +285,10 @@ def _optimism_sentence(result: StudyResult, message: Catalogue) -> str:
         key = "recommendation.best_centre" if result.spec.sampler == "duel" else "recommendation.best_trial"
         shown = {"observed": signed(best["observed"]), "expected": signed(best["expected"])}
         sentence = message(key, round=f"{best['round']:.0f}", **shown)
-        if MIN_OPTIMISM <= best["optimism"] < math.inf:  # of what won every pair nobody can say by how much
+        if MIN_OPTIMISM <= best["optimism"] < math.inf:  # infinite after a trial that won every pair
             sentence = message("recommendation.optimistic", finding=sentence, optimism=best["optimism"])
         sentences.append(message("list.sentence", text=sentence))
     return in_one(sentences, message)
-
-
-def _preset_sentence(result: StudyResult, message: Catalogue) -> str:
-    if result.preset is not None:
-        return message("study.preset_written", preset=result.preset)
-    return message("study.no_preset")
 
 
 def _parameters_table(result: StudyResult, message: Catalogue) -> TextTable:
@@ -362,11 +341,8 @@ def _validation_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, 
                 " / ".join(map(str, verdict.counts.counts)), ratio, bounds, outcome,
             )
         )  # fmt: skip
-    heads = (
-        message("validation.limit"), message("validation.elo"), message("validation.interval"),
-        message("validation.los"), message("validation.pairs"), message("validation.pentanomial"),
-        message("validation.log_likelihood_ratio"), message("validation.bounds"), message("validation.outcome"),
-    )  # fmt: skip
+    names = ("limit", "elo", "interval", "los", "pairs", "pentanomial", "log_likelihood_ratio", "bounds", "outcome")
+    heads = tuple(message(f"validation.{name}") for name in names)
     validation = result.spec.validation
     rule = message(
         "validation.rule",
@@ -386,7 +362,7 @@ def _validation_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, 
 
 
 def _speeds_of_validations(verdicts: Sequence[Verdict], message: Catalogue) -> tuple[Block, ...]:
-    """What both sides spent on their moves, where the games say it; nothing if none does."""
+    """Time and nodes that both sides spent on moves; empty if no game reports them."""
     speeds = [
         replace(verdict.speed, label=str(verdict.limits))
         for verdict in verdicts
@@ -398,7 +374,7 @@ def _speeds_of_validations(verdicts: Sequence[Verdict], message: Catalogue) -> t
 
 
 def _limit_words(spec: TuningSpec, message: Catalogue) -> str:
-    """The limit that the recommendation is for, and those of the games where they are others."""
+    """The target limit, and the limits of the games if they differ."""
     shares = spec.limit_shares
     if not shares.content():
         return str(shares.target)
@@ -469,7 +445,7 @@ def tuning_text(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> str:
 
 
 def tuning_data(result: StudyResult, report: Path | None) -> dict[str, Any]:
-    """The outcome and where it was reported, as plain data, figures unrounded."""
+    """The outcome and the path of its report as plain data, with unrounded numbers."""
     data: dict[str, Any] = {
         "name": result.spec.name,
         "folder": str(result.directory),

@@ -1,7 +1,6 @@
-"""The figures of studies, drawn by matplotlib without a display.
+"""The figures of tuning studies.
 
-Every function takes results and the words of the figure (``chart_words``) and returns a figure; none writes a file.
-matplotlib is imported inside them only.
+Every function takes results and the figure's words (``chart_words``) and returns a figure.
 """
 
 from __future__ import annotations
@@ -13,9 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from elolab.arena.reports.drawing.fonts import chart_language
-from elolab.arena.reports.drawing.marks import draw_interval, draw_point, settle, shown_bounds
+from elolab.arena.reports.drawing.marks import draw_interval, draw_point, settle, show_bounds, shown_bounds
 from elolab.arena.reports.drawing.style import (
-    GRID,
     GROUND,
     INK,
     LOSS,
@@ -23,8 +21,11 @@ from elolab.arena.reports.drawing.style import (
     SERIES,
     WIN,
     draw_grid,
+    legend_above,
+    name_rows,
     new_figure,
     single_axes,
+    whole_numbers,
 )
 from elolab.arena.statistics.names import shorten_unique
 from elolab.engine.language import Catalogue, with_minus
@@ -43,46 +44,33 @@ if TYPE_CHECKING:
 SLICES_PER_ROW = 3
 SLICE_POINTS = 60
 MAX_ARROWHEADS = 8
-"""Along the edge of a band that is cut."""
+"""Maximum arrowheads along the edge of a cut band."""
 DENSITY_BARS = 26
 CONTOUR_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
-"""Elo below the recommendation at which a line may run."""
+"""Elo below the recommendation at which contours may run."""
 MAX_CONTOURS = 7
 CONTOUR_POINTS = 600
-RATIO_TICKS = (0.1, 10, 0.5, 2, 0.2, 5, 0.01, 100, 1000, 0.7, 1.5, 0.3, 3, 0.03, 30)
-"""Beside 1; where not all have room, the earlier ones are kept."""
 NAME_COLUMNS = 28
 AXIS_NAME_WIDTH = 26
-"""Columns of the base's name beside an axis: the caption has it whole."""
+"""Columns of the base's name beside an axis; the caption has the full name."""
 FONT_SIZE = 10
 
 
 def chart_words(message: Catalogue) -> Catalogue:
-    """What figures say in a report of that language, as far as this machine can draw it."""
+    """The words of figures in a report's language, or in English without a font for it."""
     return Catalogue(message.package, chart_language(message.language))
 
 
 def unit_text(unit: str, message: Catalogue) -> str:
-    """A parameter's unit in the report's language; one that the catalogue lacks as the parameter has it."""
+    """A parameter's unit in the report's language, or unchanged without a translation."""
     key = f"unit.{unit.replace(' ', '_')}"
     return message(key) if key in message else unit
 
 
-def empty_figure(
-    height_inches: float, rows: int = 1, columns: int = 1, *, widths: Sequence[float] | None = None,
-    share_scale: bool = True,
-) -> tuple[Figure, Any]:  # fmt: skip
-    """``new_figure`` with the letters of these reports, whose figures are fuller."""
-    return new_figure(height_inches, rows, columns, widths=widths, share_scale=share_scale, font_size=FONT_SIZE)
-
-
-# Studies
-
-
 def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
-    """What every round's set was worth by the model of the time, with its 90 % band, and is by that of all games.
+    """Elo of every round's set by the model at that time, with its 90 % band, and by the model of all games.
 
-    Intervals and points beyond the picture, which shows all but the widest, end in arrowheads.
+    Arrowheads mark intervals and points beyond the bounds.
     """
     assert result.model is not None
     assert result.decision is not None
@@ -111,31 +99,30 @@ def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
         draw_interval(axes, where, interval, bounds, color, upright=True, linewidth=2.4)
         draw_point(axes, where, value, bounds, color, marker, upright=True, label=label)
     axes.set_xlim(0, games[-1] + (len(shown) + 1) * room)
-    height = 0.06 * (bounds[1] - bounds[0])
-    axes.set_ylim(bounds[0] - height, bounds[1] + height)
-    _scale_axis(axes, "x", Dimension("games"))
+    show_bounds(axes, bounds, "y", 0.06)
+    whole_numbers(axes, "x", 6)
     axes.set_xlabel(words("chart.games"))
     (base,) = shorten_unique([result.spec.base_name], AXIS_NAME_WIDTH)
     axes.set_ylabel(words("chart.elo_against_base", base=base))
     draw_grid(axes, "y")
-    figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=9, handlelength=1.2)
+    legend_above(figure, 2, 9, handlelength=1.2)
     return settle(figure)
 
 
 def _band_of_the_time(end: RoundEnd) -> tuple[float, float]:
-    """The 90 % interval of a round's set by the model of the time; the estimate alone where that is not known."""
+    """The 90 % interval of a round's set by the model at that time; the estimate alone if unknown."""
     reach = 0.0 if end.deviation is None else INTERVAL_90 * end.deviation
     return end.elo - reach, end.elo + reach
 
 
 FINAL_MARKERS = ("s", "^", "v", "P", "X")
-"""Of the validations in turn."""
+"""Markers of the validations in turn."""
 
 
 def _final_intervals(result: StudyResult, words: Catalogue) -> list[tuple[float, tuple[float, float], str, str, str]]:
-    """Of the recommendation and the validations: Elo, interval, colour, marker and what it is.
+    """Elo, interval, colour, marker and label of the recommendation and each validation.
 
-    Where the base is recommended, which gains nothing over itself, of the best other set.
+    If the base is recommended, the best other set replaces it.
     """
     decision = result.decision
     assert decision is not None
@@ -153,9 +140,9 @@ def _final_intervals(result: StudyResult, words: Catalogue) -> list[tuple[float,
 
 
 def slices_chart(result: StudyResult, words: Catalogue) -> Figure:
-    """The model along each dimension through the recommendation, and where games were played.
+    """The model along each dimension through the recommendation, and the density of games.
 
-    The scale holds every value that the model expects; a band that is wider still has arrowheads where it is cut.
+    The bounds contain every expected value; arrowheads mark cut bands.
     """
     assert result.model is not None
     assert result.decision is not None
@@ -163,7 +150,7 @@ def slices_chart(result: StudyResult, words: Catalogue) -> Figure:
     space, best = result.spec.space, result.decision.values
     columns = min(SLICES_PER_ROW, len(space.dimensions))
     rows = math.ceil(len(space.dimensions) / columns)
-    figure, grid = empty_figure(0.6 + 2.5 * rows, rows, columns)
+    figure, grid = new_figure(0.6 + 2.5 * rows, rows, columns)
     first, second, pairs, _ = result.observations.arrays()
     sampled, weights = np.concatenate([first, second]), np.concatenate([pairs, pairs])
     slices = []
@@ -180,15 +167,14 @@ def slices_chart(result: StudyResult, words: Catalogue) -> Figure:
         _draw_slice(axes, dimension, values, mean, INTERVAL_90 * deviation, bounds)
         _draw_density(axes, dimension, sampled[:, place], weights)
         _mark_axis(axes, result, dimension, words)
-    room = 0.05 * (bounds[1] - bounds[0])
-    grid[0, 0].set_ylim(bounds[0] - room, bounds[1] + room)
+    show_bounds(grid[0, 0], bounds, "y")
     for axes in grid[:, 0]:
         axes.set_ylabel(words("chart.elo"))
     return settle(figure)
 
 
 def _slice_bounds(slices: Sequence[tuple[Any, Any]]) -> tuple[float, float]:
-    """Elo that hold all means of slices (means and half widths of bands), and bands up to as wide again."""
+    """Bounds in Elo that contain all means of the slices, and bands up to the same width again."""
     least = min(float(mean.min()) for mean, _ in slices)
     most = max(0.0, *(float(mean.max()) for mean, _ in slices))
     room = max(most - least, 20.0)
@@ -200,7 +186,7 @@ def _slice_bounds(slices: Sequence[tuple[Any, Any]]) -> tuple[float, float]:
 def _draw_slice(
     axes: Axes, dimension: Dimension, values: Sequence[Any], mean: Any, band: Any, bounds: tuple[float, float]
 ) -> None:
-    """A line with its band, or of choices points with theirs."""
+    """A line with its band, or points with their intervals for choices."""
     places = [_place(dimension, value) for value in values]
     if dimension.choices:
         for place, value, width in zip(places, mean, band, strict=True):
@@ -216,15 +202,14 @@ def _draw_slice(
 
 
 def importance_chart(shares: Mapping[str, float], words: Catalogue) -> Figure:
-    """How much of the model's variance each parameter accounts for."""
+    """The share of each parameter in the model's variance."""
     figure, axes = single_axes(0.8 + 0.28 * len(shares), FONT_SIZE)
     places = range(len(shares))
     axes.barh(places, [100 * share for share in shares.values()], 0.62, color=WIN)
     for place, share in zip(places, shares.values(), strict=True):
         axes.annotate(f"{100 * share:.0f} %", (100 * share, place), xytext=(4, 0), textcoords="offset points",
                       va="center", fontsize=9, color=INK)  # fmt: skip
-    axes.set_yticks(places, shorten_unique(list(shares), NAME_COLUMNS))
-    axes.invert_yaxis()
+    name_rows(axes, shorten_unique(list(shares), NAME_COLUMNS))
     axes.set_xlim(0, 112 * max([*shares.values(), 0.01]))
     axes.set_xlabel(words("chart.importance"))
     draw_grid(axes, "x")
@@ -232,10 +217,10 @@ def importance_chart(shares: Mapping[str, float], words: Catalogue) -> Figure:
 
 
 def contour_chart(result: StudyResult, names: Sequence[tuple[str, str]], words: Catalogue) -> Figure:
-    """Expected Elo over pairs of parameters, the others as recommended, with the sets that were played."""
+    """Expected Elo over pairs of parameters, the others as recommended, with the played sets."""
     assert result.model is not None
     assert result.observations is not None
-    figure, grid = empty_figure(3.9, 1, len(names), share_scale=False)
+    figure, grid = new_figure(3.9, 1, len(names), share_scale=False)
     first, second, _, _ = result.observations.arrays()
     sampled = np.concatenate([first, second])
     for axes, (across, up) in zip(grid[0], names, strict=True):
@@ -243,51 +228,38 @@ def contour_chart(result: StudyResult, names: Sequence[tuple[str, str]], words: 
         dimensions = [result.spec.space.dimensions[place] for place in places]
         values = [_values_along(dimension) for dimension in dimensions]
         best = list(result.recommended.values())
-        sets = []
-        for upper in values[1]:
-            for right in values[0]:
-                one = list(best)
-                one[places[0]], one[places[1]] = right, upper
-                sets.append(tuple(one))
+        chosen = [dict(zip(places, (right, upper), strict=True)) for upper in values[1] for right in values[0]]
+        sets = [tuple(own.get(place, value) for place, value in enumerate(best)) for own in chosen]
         elo = result.model.gain(sets, tuple(best))[0].reshape(len(values[1]), len(values[0]))
         levels = _contour_levels(float(elo.max() - elo.min()))
         drawn = axes.contour(values[0], values[1], elo, levels=levels, colors=WIN, linewidths=1.1, linestyles="solid")
         _label_contours(axes, drawn)
         kept = sampled[:: max(1, len(sampled) // CONTOUR_POINTS)]
-        points = [
-            [_value_of(dimension, float(coordinate)) for coordinate in kept[:, place]]
-            for place, dimension in zip(places, dimensions, strict=True)
-        ]
+        points = [_values_at(dimension, kept[:, place]) for place, dimension in zip(places, dimensions, strict=True)]
         axes.plot(*points, "o", color=LOSS, markersize=2.2, alpha=0.35, zorder=1)
-        base = result.spec.space.default
-        axes.plot(
-            [base[across]], [base[up]], "s", color=MUTED, markersize=7, markeredgecolor=GROUND,
-            label=words("chart.base"), clip_on=False, zorder=4,
-        )  # fmt: skip
-        axes.plot(
-            [result.recommended[across]], [result.recommended[up]], "D", color=INK, markersize=7,
-            markeredgecolor=GROUND, label=words("chart.recommended"), clip_on=False, zorder=5,
-        )  # fmt: skip
+        for own, marker, color, label in (
+            (result.spec.space.default, "s", MUTED, words("chart.base")),
+            (result.recommended, "D", INK, words("chart.recommended")),
+        ):
+            axes.plot([own[across]], [own[up]], marker, color=color, markersize=7, markeredgecolor=GROUND, label=label,
+                      clip_on=False, zorder=4)  # fmt: skip
         _scale_axis(axes, "x", dimensions[0])
         _scale_axis(axes, "y", dimensions[1])
         axes.set_xlabel(across)
         axes.set_ylabel(up)
-    handles, labels = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=2, frameon=False, fontsize=9)
+    legend_above(figure, 2, 9, handles=grid[0, 0].get_legend_handles_labels()[0])
     return settle(figure)
 
 
 def _contour_levels(depth: float) -> list[float]:
-    """Elo, below 0 and rising, of lines down to so many below the recommendation."""
+    """Elo of the contours, negative and rising, down to ``depth`` below the recommendation."""
     steps = [step for step in CONTOUR_STEPS if step < depth] or [CONTOUR_STEPS[0]]
     return [-float(step) for step in reversed(steps[-MAX_CONTOURS:])]
 
 
 def _label_contours(axes: Axes, drawn: Any) -> None:
-    """Write its Elo on every line, but where that would lie upon another label or leave the picture."""
-    labels = axes.clabel(
-        drawn, fmt=lambda level: with_minus(f"{level:.0f}"), fontsize=8, colors=INK,
-    )  # fmt: skip
+    """Write the Elo on every contour, unless the label would cover another or leave the axes."""
+    labels = axes.clabel(drawn, fmt=lambda level: with_minus(f"{level:.0f}"), fontsize=8, colors=INK)
     kept: list[Any] = []
     inside = axes.get_window_extent()
     for label in labels:
@@ -299,26 +271,21 @@ def _label_contours(axes: Axes, drawn: Any) -> None:
             label.set_visible(False)
 
 
-def _value_of(dimension: Dimension, coordinate: float) -> float:
-    """The place of a coordinate on the axis of values."""
+def _values_at(dimension: Dimension, coordinates: Any) -> Any:
+    """Values on the axis of a range, of coordinates from 0 to 1."""
     if dimension.scale == "log":
-        return float(dimension.low * (dimension.high / dimension.low) ** coordinate)
-    return dimension.low + coordinate * (dimension.high - dimension.low)
+        return dimension.low * (dimension.high / dimension.low) ** coordinates
+    return dimension.low + coordinates * (dimension.high - dimension.low)
 
 
 def _draw_density(axes: Axes, dimension: Dimension, sampled: Any, weights: Any) -> None:
-    """How many pairs were played about each value, as bars from the lower edge, the highest a quarter of the height."""
+    """Bars along the lower edge for the pairs played near each value, the highest a quarter of the height."""
     if dimension.choices:
         edges = np.arange(len(dimension.choices) + 1) - 0.5
     else:
         edges = np.linspace(-0.02, 1.02, DENSITY_BARS + 1)
     heights, _ = np.histogram(sampled, edges, weights=weights)
-    if dimension.choices:
-        bounds = edges
-    elif dimension.scale == "log":
-        bounds = dimension.low * (dimension.high / dimension.low) ** edges
-    else:
-        bounds = dimension.low + edges * (dimension.high - dimension.low)
+    bounds = edges if dimension.choices else _values_at(dimension, edges)
     axes.bar(
         bounds[:-1], 0.25 * heights / max(1.0, heights.max()), np.diff(bounds), align="edge", color=LOSS, alpha=0.35,
         transform=axes.get_xaxis_transform(),
@@ -349,19 +316,17 @@ def _mark_axis(axes: Axes, result: StudyResult, dimension: Dimension, words: Cat
         axes.margins(x=0.2)
     else:
         _scale_axis(axes, "x", dimension)
-    axes.grid(axis="y", color=GRID, linewidth=0.8)
+    draw_grid(axes, "y")
 
 
 def _scale_axis(axes: Axes, way: Literal["x", "y"], dimension: Dimension) -> None:
-    """Whole numbers along a range; a logarithmic axis by itself would have powers of ten, written as formulas."""
-    from matplotlib.ticker import MaxNLocator
-
-    axis = axes.xaxis if way == "x" else axes.yaxis
+    """Whole numbers along a range; a logarithmic axis would otherwise show powers of ten as formulas."""
     if dimension.scale != "log":
-        axis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+        whole_numbers(axes, way, 6)
         return
     round_numbers = [digit * 10**power for power in range(7) for digit in (1, 2, 5)]
     ticks = [tick for tick in round_numbers if dimension.low <= tick <= dimension.high]
     axes.set(**{f"{way}scale": "log"})
+    axis = axes.xaxis if way == "x" else axes.yaxis
     axis.set_ticks(ticks, [str(tick) for tick in ticks], fontsize=9)
     axis.set_ticks([], minor=True)

@@ -1,4 +1,4 @@
-"""What a fit of evaluation weights prints and reports: every iteration's errors, learning curve and matches."""
+"""The report of a fit of evaluation weights: errors, learning curve and matches of every iteration."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from elolab.arena.reports.document import Block, Document, Facts, Note, Section, table_of, write_document
 from elolab.arena.statistics.numbers import signed
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, game_words, padded
 from elolab.tuning.evaluation.evaluation_fit import AGAINST_BEFORE, strengths_text
-from elolab.tuning.reports.document import MESSAGES, Block, Document, Facts, Note, Section, table_of, write_document
-from elolab.tuning.reports.wording import interval_text
+from elolab.tuning.reports.wording import MESSAGES, interval_text
 
 if TYPE_CHECKING:
     from elolab.tuning.evaluation.evaluation_fit import FitIteration, FitResult, FittedMatch
@@ -21,7 +21,7 @@ FIGURE_WIDTH = 10
 
 
 def fit_text(fitted: FitResult, language: str = DEFAULT_LANGUAGE) -> str:
-    """Every iteration in a few lines for a terminal, and what became of the last weights."""
+    """Every iteration in a few lines for a terminal, and the fate of the last weights."""
     message = Catalogue(MESSAGES, language)
     lines = [line for done in _shown(fitted) for line in _iteration_lines(fitted, done, message)]
     if fitted.interrupted:
@@ -35,18 +35,18 @@ def fit_text(fitted: FitResult, language: str = DEFAULT_LANGUAGE) -> str:
 
 
 def _shown(fitted: FitResult) -> tuple[FitIteration, ...]:
-    """The iterations, and the one whose matches the run was stopped in."""
+    """The finished iterations, and the one that stopped during its matches."""
     return fitted.iterations + (() if fitted.unfinished is None else (fitted.unfinished,))
 
 
 def _warnings(fitted: FitResult, message: Catalogue) -> list[str]:
-    """That the weights that are kept are weaker than those before, if they certainly are."""
+    """Warnings about kept weights that are certainly weaker than the ones before."""
     weaker = [done.number for done in fitted.iterations if done.weights == fitted.kept and done.lost]
     return [message("fit.weaker", number=number) for number in weaker]
 
 
 def _stopped_sentence(fitted: FitResult, message: Catalogue) -> str:
-    """Where a run was stopped."""
+    """The point at which a run stopped, as a sentence."""
     number = len(fitted.iterations) + 1
     if fitted.unfinished is not None:
         return message("fit.stopped_in_matches", number=number)
@@ -90,7 +90,7 @@ def fit_document(fitted: FitResult, language: str) -> Document:
 
 
 def _target_text(fitted: FitResult, message: Catalogue) -> str:
-    """What the weights are fitted to."""
+    """The target of the fit."""
     spec = fitted.spec
     if fitted.regression == "logistic":
         return message("fit.target_share", share=spec.score_share, rest=100 - spec.score_share)
@@ -100,7 +100,7 @@ def _target_text(fitted: FitResult, message: Catalogue) -> str:
 
 
 def _fit_sentence(fitted: FitResult, message: Catalogue) -> str:
-    """What came of it."""
+    """The outcome as one sentence."""
     if fitted.interrupted:
         return _stopped_sentence(fitted, message)
     if fitted.kept is None:
@@ -171,7 +171,7 @@ def _match_text(match: FittedMatch, message: Catalogue) -> str:
 
 
 def fit_data(fitted: FitResult, report: Path | None = None) -> dict[str, Any]:
-    """What ``fit_text`` says, and where it was reported, as plain data.
+    """The content of ``fit_text``, and the path of the report, as plain data.
 
     Errors are in points of the game's own score, or logistic losses.
     """

@@ -42,8 +42,8 @@ from elolab.tuning.claims.claims_results import CellRow, cell_row
 from elolab.tuning.claims.claims_spec import STRENGTH
 from elolab.tuning.claims.part_verdicts import OPEN, PART_VERDICTS, SHOWN, UNFINISHED, stays_in_family
 from elolab.tuning.keys.claims import ENGINES
-from elolab.tuning.reports.claims.report import quoted_effect, range_text
-from elolab.tuning.reports.document import MESSAGES
+from elolab.tuning.reports.claims_report import quoted_effect, range_text
+from elolab.tuning.reports.wording import MESSAGES
 
 FOLDER = Path("results") / "reference" / "claims"
 PAGES = {"claims.md": "en", "claims.zh-CN.md": "zh"}

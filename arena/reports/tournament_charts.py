@@ -1,17 +1,23 @@
-"""The report's figures.
+"""The figures of a tournament's report.
 
-Every function takes tables and the language of its words and returns a figure; none writes a file. matplotlib is
-imported inside them only.
+Every function takes tables and the language of its words and returns a figure. matplotlib is imported inside them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from elolab.arena.records import GameSummary
-from elolab.arena.reports.drawing.marks import draw_interval, draw_point, settle, shown_bounds, widen_coinciding
+from elolab.arena.reports.drawing.marks import (
+    draw_interval,
+    draw_point,
+    settle,
+    show_bounds,
+    shown_bounds,
+    widen_coinciding,
+)
 from elolab.arena.reports.drawing.style import (
     BLACK,
     EVEN,
@@ -26,7 +32,10 @@ from elolab.arena.reports.drawing.style import (
     WHITE,
     WIN,
     draw_grid,
+    legend_above,
+    name_rows,
     single_axes,
+    whole_numbers,
 )
 from elolab.arena.sequential import SequentialRun, ratios_by_pair
 from elolab.arena.statistics.elo import Pentanomial
@@ -65,33 +74,22 @@ def _say(language: str) -> Catalogue:
     return Catalogue("elolab.arena.reports", language)
 
 
-def _whole_numbers(axes: Axes, *ways: str) -> None:
-    """Restrict an axis's ticks to whole numbers."""
-    from matplotlib.ticker import MaxNLocator
-
-    for way in ways:
-        (axes.xaxis if way == "x" else axes.yaxis).set_major_locator(MaxNLocator(nbins=7, integer=True))
-
-
 def ratings_chart(tables: Tables, language: str) -> Figure:
     """Forest plot: every player's rating with its 95 % interval, best on top; only the name of a player without
     games."""
     rows = tables.standings
     figure, axes = single_axes(1.0 + 0.36 * len(rows))
     rated = [(place, row) for place, row in enumerate(rows) if math.isfinite(row.rating_error)]
-    ends = [end for _, row in rated for end in (row.rating - row.rating_error, row.rating + row.rating_error)]
-    low, high = (min(ends), max(ends)) if ends else (0.0, 0.0)
-    if low == high:
-        low, high = low - 1, high + 1
+    intervals = {place: (row.rating - row.rating_error, row.rating + row.rating_error) for place, row in rated}
+    ends = [end for interval in intervals.values() for end in interval]
+    bounds = (min(ends), max(ends)) if ends and min(ends) < max(ends) else (-1.0, 1.0)
     for place, row in rated:
-        interval = row.rating - row.rating_error, row.rating + row.rating_error
-        draw_interval(axes, place, interval, (low, high), WIN, linewidth=2.4)
-        draw_point(axes, place, row.rating, (low, high), WIN, "o", size=7)
-    axes.set_xlim(low - 0.04 * (high - low), high + 0.04 * (high - low))
+        draw_interval(axes, place, intervals[place], bounds, WIN, linewidth=2.4)
+        draw_point(axes, place, row.rating, bounds, WIN, "o", size=7)
+    show_bounds(axes, bounds, "x", 0.04)
     if not tables.referred_anchors:
         axes.axvline(0, color=MUTED, linewidth=0.9)
-    axes.set_yticks(range(len(rows)), shorten_unique([row.player for row in rows], NAME_COLUMNS))
-    axes.set_ylim(len(rows) - 0.4, -0.6)
+    name_rows(axes, shorten_unique([row.player for row in rows], NAME_COLUMNS))
     reference = rating_reference(tables, Catalogue("elolab.arena", language))
     say = _say(language)
     text = say("chart.rating", reference=reference if len(reference) < 60 else say("chart.elo"))
@@ -134,61 +132,53 @@ def pairs_chart(tables: Tables, language: str) -> Figure:
             str(row.pairs), (100, place), xytext=(5, 0), textcoords="offset points", va="center", color=MUTED,
             fontsize=10, annotation_clip=False,
         )  # fmt: skip
-    axes.set_yticks(range(len(rows)), shorten_unique([row.player for row in rows], NAME_COLUMNS))
-    axes.set_ylim(len(rows) - 0.5, -0.5)
+    name_rows(axes, shorten_unique([row.player for row in rows], NAME_COLUMNS))
     axes.set_xlim(0, 100)
     figure.supxlabel(say("chart.pair_share"), fontsize=12, color=MUTED)
     axes.spines["bottom"].set_visible(False)
-    figure.legend(loc="outside upper center", ncols=3, frameon=False, fontsize=10, handlelength=1, columnspacing=1.2)
+    legend_above(figure, 3, 10, handlelength=1)
     return settle(figure)
 
 
-Moments = tuple[list[int], list[list[float]]]
+Course = tuple[list[int], list[list[float]]]
+"""Complete pairs at some 40 moments, and a list of figures at each."""
 
 
-def _moments(games: int) -> set[int]:
-    """Numbers of games at which a curve is evaluated."""
-    return {round(games * (step / CONVERGENCE_POINTS)) for step in range(1, CONVERGENCE_POINTS + 1)}
+def _course(
+    players: Sequence[str], records: Sequence[GameSummary], figures: Callable[[PairCounter], list[float]]
+) -> Course:
+    """The figures of a counter as games come in, in schedule order."""
+    ordered = sorted(records, key=lambda record: record.pairing.number)
+    moments = {round(len(ordered) * (step / CONVERGENCE_POINTS)) for step in range(1, CONVERGENCE_POINTS + 1)}
+    counter = PairCounter(players)
+    found: dict[int, list[float]] = {}
+    for played, record in enumerate(ordered, start=1):
+        counter.add(record)
+        if played in moments and counter.complete_pairs and counter.complete_pairs not in found:
+            found[counter.complete_pairs] = figures(counter)
+    return [*found], [*found.values()]
 
 
-def convergence(tables: Tables, records: Sequence[GameSummary]) -> Moments:
-    """Complete pairs at each of some 40 moments, in schedule order, and every player's rating there.
-
-    Ratings are lists in the order of the standings, one a moment.
-    """
+def convergence(tables: Tables, records: Sequence[GameSummary]) -> Course:
+    """Every player's rating, in the order of the standings, as games came in."""
     names = tables.counter.players
     order = [names.index(row.player) for row in tables.standings]
-    ordered = sorted(records, key=lambda record: record.pairing.number)
-    moments = _moments(len(ordered))
-    counter = PairCounter(names)
-    pairs: list[int] = []
-    ratings: list[list[float]] = []
-    for played, record in enumerate(ordered, start=1):
-        counter.add(record)
-        if played in moments and counter.complete_pairs and counter.complete_pairs not in pairs:
-            fit = counter.ratings(tables.ratings.anchors)
-            pairs.append(counter.complete_pairs)
-            ratings.append([float(fit.elo[player]) for player in order])
-    return pairs, ratings
+
+    def ratings(counter: PairCounter) -> list[float]:
+        fit = counter.ratings(tables.ratings.anchors)
+        return [float(fit.elo[player]) for player in order]
+
+    return _course(names, records, ratings)
 
 
-def match_course(tables: Tables, records: Sequence[GameSummary]) -> tuple[list[int], list[list[float]]]:
-    """Complete pairs at each of some 40 moments of a match, and there Elo of the first player and its 95 % bounds.
+def match_course(tables: Tables, records: Sequence[GameSummary]) -> Course:
+    """Elo of the first player and its 95 % bounds, which may be infinite, as games came in."""
 
-    Bounds and Elo are lists (Elo, low, high), one a moment; they may be infinite.
-    """
-    ordered = sorted(records, key=lambda record: record.pairing.number)
-    moments = _moments(len(ordered))
-    counter = PairCounter(tables.counter.players)
-    pairs: list[int] = []
-    course: list[list[float]] = []
-    for played, record in enumerate(ordered, start=1):
-        counter.add(record)
-        if played in moments and counter.complete_pairs and counter.complete_pairs not in pairs:
-            seen = counter.between(0, 1).pentanomial().estimate()
-            pairs.append(counter.complete_pairs)
-            course.append([seen.elo, seen.elo_low, seen.elo_high])
-    return pairs, course
+    def elo(counter: PairCounter) -> list[float]:
+        seen = counter.between(0, 1).pentanomial().estimate()
+        return [seen.elo, seen.elo_low, seen.elo_high]
+
+    return _course(tables.counter.players, records, elo)
 
 
 def course_chart(tables: Tables, records: Sequence[GameSummary], language: str) -> Figure:
@@ -207,10 +197,9 @@ def course_chart(tables: Tables, records: Sequence[GameSummary], language: str) 
             is_last = place == pairs[-1]
             draw_point(axes, place, elo, bounds, WIN, "o", upright=True, size=6 if is_last else 4,
                        said="" if is_last else None)  # fmt: skip
-        room = 0.06 * (bounds[1] - bounds[0])
-        axes.set_ylim(bounds[0] - room, bounds[1] + room)
+        show_bounds(axes, bounds, "y", 0.06)
         axes.set_xlim(0, 1.04 * pairs[-1] + 0.5)
-    _whole_numbers(axes, "x")
+    whole_numbers(axes, "x")
     one, other = shorten_unique(tables.counter.players, LEGEND_COLUMNS)
     figure.supxlabel(say("chart.pairs_in_order"), fontsize=12, color=MUTED)
     axes.set_title(say("chart.elo_of_match", one=one, other=other), fontsize=10, color=MUTED, loc="left")
@@ -222,15 +211,10 @@ def course_chart(tables: Tables, records: Sequence[GameSummary], language: str) 
 def convergence_chart(tables: Tables, records: Sequence[GameSummary], language: str) -> Figure:
     """Ratings as games came in, in schedule order."""
     pairs, ratings = convergence(tables, records)
-    count = len(tables.standings)
-    figure, axes = single_axes(3.6 if count <= 10 or count > MAX_LEGEND else 1.0 + 0.25 * count)
-    names = shorten_unique([row.player for row in tables.standings], LEGEND_COLUMNS)
-    lines = []
-    for place, name in enumerate(names):
-        lines += axes.plot(
-            pairs, [moment[place] for moment in ratings], LINE_STYLES[place // len(SERIES) % len(LINE_STYLES)],
-            color=SERIES[place % len(SERIES)], linewidth=1.8, label=name, marker="o" if len(pairs) < 2 else None,
-        )  # fmt: skip
+    figure, axes = _lines_figure(len(tables.standings), 3.6)
+    names = [row.player for row in tables.standings]
+    curves = [(pairs, [moment[place] for moment in ratings]) for place in range(len(names))]
+    _draw_lines(axes, names, curves, marker="o" if len(pairs) < 2 else None)
     # The first fits, from a handful of games, would dominate the scale.
     settled = [value for moment in ratings[len(ratings) // 8 :] for value in moment]
     if settled:
@@ -238,18 +222,37 @@ def convergence_chart(tables: Tables, records: Sequence[GameSummary], language: 
         axes.set_ylim(min(settled) - room, max(settled) + room)
     if not tables.referred_anchors:
         axes.axhline(0, color=MUTED, linewidth=0.9)
-    if count <= MAX_LEGEND:
-        widen_coinciding(lines)
+    _name_lines(figure, axes)
     if len(pairs) < 2:  # a single moment would get ticks at fractions of pairs
         axes.set_xlim(0, 1 + max(pairs, default=1))
-    _whole_numbers(axes, "x")
+    whole_numbers(axes, "x")
     say = _say(language)
     figure.supxlabel(say("chart.pairs_of_all"), fontsize=12, color=MUTED)
     axes.set_ylabel(say("chart.elo" if tables.referred_anchors else "chart.elo_above_mean"))
     draw_grid(axes, "y")
-    if count <= MAX_LEGEND:
-        figure.legend(loc="outside right center", frameon=False, fontsize=11, handlelength=1.6)
     return settle(figure)
+
+
+def _lines_figure(lines: int, height_inches: float) -> tuple[Figure, Axes]:
+    """A figure with room for a legend of so many lines."""
+    return single_axes(height_inches if lines <= 9 or lines > MAX_LEGEND else 1.0 + 0.25 * lines)
+
+
+def _draw_lines(
+    axes: Axes, names: Sequence[str], curves: Sequence[tuple[Sequence[float], Sequence[float]]], **style: Any
+) -> None:
+    """A line for each player, in a colour and style of its own."""
+    for place, (name, curve) in enumerate(zip(shorten_unique(names, LEGEND_COLUMNS), curves, strict=True)):
+        axes.plot(*curve, LINE_STYLES[place // len(SERIES) % len(LINE_STYLES)], color=SERIES[place % len(SERIES)],
+                  linewidth=1.8, label=name, **style)  # fmt: skip
+
+
+def _name_lines(figure: Figure, axes: Axes) -> None:
+    """A legend beside the lines, unless there are too many; lines that coincide become visible."""
+    lines = [line for line in axes.lines if not str(line.get_label()).startswith("_")]
+    if len(lines) <= MAX_LEGEND:
+        widen_coinciding(lines)
+        figure.legend(loc="outside right center", frameon=False, fontsize=11, handlelength=1.6)
 
 
 def endings_chart(tables: Tables, sides: tuple[str, str], side_names: tuple[str, str], language: str) -> Figure:
@@ -267,8 +270,7 @@ def endings_chart(tables: Tables, sides: tuple[str, str], side_names: tuple[str,
         edge = MUTED if color in (BLACK, WHITE) else GROUND
         axes.barh(range(len(rows)), counts, left=start, color=color, label=label, height=0.66, edgecolor=edge)
         start = [before + count for before, count in zip(start, counts, strict=True)]
-    axes.set_yticks(range(len(rows)), [endings.name_of("ending", row.reason) for row in rows])
-    axes.set_ylim(max(1, len(rows)) - 0.5, -0.5)
+    name_rows(axes, [endings.name_of("ending", row.reason) for row in rows])
     for place, row in enumerate(rows):
         axes.annotate(
             f"{row.games}", (row.games, place), xytext=(4, 0), textcoords="offset points", va="center", color=MUTED,
@@ -276,12 +278,12 @@ def endings_chart(tables: Tables, sides: tuple[str, str], side_names: tuple[str,
         )  # fmt: skip
     axes.margins(x=0.08)
     axes.set_xlabel(say("chart.games"))
-    _whole_numbers(axes, "x")
+    whole_numbers(axes, "x")
     draw_grid(axes, "x")
     if not rows:
         axes.set_xlim(0, 1)
         return settle(figure)
-    figure.legend(loc="outside upper center", ncols=3, frameon=False, fontsize=11, handlelength=1, columnspacing=1.2)
+    legend_above(figure, 3, handlelength=1)
     return settle(figure)
 
 
@@ -306,7 +308,7 @@ def sequential_chart(run: SequentialRun, language: str) -> Figure:
     low, high = axes.get_ylim()
     axes.set_ylim(min(low, test.lower_bound - room), max(high, test.upper_bound + room))
     axes.set_xlim(0, max(1, pairs))
-    _whole_numbers(axes, "x")
+    whole_numbers(axes, "x")
     axes.set_xlabel(say("chart.pairs_in_order"))
     axes.set_ylabel(say("chart.ratio"))
     draw_grid(axes, "y")
@@ -332,37 +334,27 @@ def lengths_chart(records: Sequence[GameSummary], language: str) -> Figure:
     axes.set_xlabel(say("chart.plies", width=width))
     axes.set_ylabel(say("chart.games"))
     axes.set_ylim(0, max(1.0, axes.get_ylim()[1]))
-    _whole_numbers(axes, "y")
+    whole_numbers(axes, "y")
     draw_grid(axes, "y")
-    figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=11, handlelength=1)
+    legend_above(figure, 2, handlelength=1)
     return settle(figure)
 
 
 def iterations_chart(search_statistics: SearchStatistics, language: str) -> Figure:
     """Mean nodes from the start of a search to the end of each depth, on a logarithmic scale, by player."""
-    count = len(search_statistics.totals)
-    figure, axes = single_axes(3.4 if count <= 9 or count > MAX_LEGEND else 1.0 + 0.25 * count)
-    names = shorten_unique(list(search_statistics.totals), LEGEND_COLUMNS)
-    lines = []
-    for place, (name, total) in enumerate(zip(names, search_statistics.totals.values(), strict=True)):
-        rows = iteration_rows(name, total)
-        lines += axes.plot(
-            [row["depth_plies"] for row in rows], [row["mean_nodes_to_depth"] for row in rows],
-            LINE_STYLES[place // len(SERIES) % len(LINE_STYLES)], color=SERIES[place % len(SERIES)], linewidth=1.8,
-            marker="o", markersize=4, label=name,
-        )  # fmt: skip
+    figure, axes = _lines_figure(len(search_statistics.totals), 3.4)
+    rows = [iteration_rows(name, total) for name, total in search_statistics.totals.items()]
+    curves = [([row["depth_plies"] for row in own], [row["mean_nodes_to_depth"] for row in own]) for own in rows]
+    _draw_lines(axes, list(search_statistics.totals), curves, marker="o", markersize=4)
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}".replace(",", "\N{NO-BREAK SPACE}"))
     axes.yaxis.set_minor_formatter("")
-    if count <= MAX_LEGEND:
-        widen_coinciding(lines)
+    _name_lines(figure, axes)
     say = _say(language)
     axes.set_xlabel(say("chart.iteration_depth"))
     axes.set_ylabel(say("chart.nodes_to_its_end"))
-    _whole_numbers(axes, "x")
+    whole_numbers(axes, "x")
     draw_grid(axes, "y")
-    if count <= MAX_LEGEND:
-        figure.legend(loc="outside right center", frameon=False, fontsize=11, handlelength=1.6)
     return settle(figure)
 
 
@@ -371,6 +363,8 @@ def null_failures_chart(search_statistics: SearchStatistics, language: str) -> F
 
     Shares have their 95 % intervals (Wilson's) and, beside them, the number of cases.
     """
+    import numpy as np
+
     from elolab.engine.search_statistics import MATERIAL_STEP, summed_search_statistics
 
     figure, axes = single_axes(3.4)
@@ -386,10 +380,7 @@ def null_failures_chart(search_statistics: SearchStatistics, language: str) -> F
         places = [(row["own_material_from_centipawns"] + MATERIAL_STEP * (0.5 + shift)) / 100 for row in known]
         shares = [100 * row[found] / cases(row) for row in known]
         bounds = [wilson_interval(row[found], cases(row)) for row in known]
-        errors = [
-            [share - 100 * low for share, (low, _) in zip(shares, bounds, strict=True)],
-            [100 * high - share for share, (_, high) in zip(shares, bounds, strict=True)],
-        ]
+        errors = abs(np.array(shares) - 100 * np.array(bounds).reshape(-1, 2).T)
         axes.errorbar(
             places, shares, yerr=errors, fmt=style, color=color, label=label, markersize=5, linewidth=1.6,
             elinewidth=1.1, capsize=2,
@@ -405,7 +396,7 @@ def null_failures_chart(search_statistics: SearchStatistics, language: str) -> F
     axes.set_xlabel(say("chart.own_material", width=f"{MATERIAL_STEP / 100:g}"))
     axes.set_ylabel("%")
     draw_grid(axes, "y")
-    figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=11, handlelength=1.6)
+    legend_above(figure, 2, handlelength=1.6)
     return settle(figure)
 
 

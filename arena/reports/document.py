@@ -1,0 +1,227 @@
+"""A report as a list of sections, written once and rendered as a self-contained HTML page and as Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from elolab.arena.files import replace_file
+from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats
+from elolab.arena.reports.packed_games import GAMES_FOLDER, GamesOnPage, remove_other_chunks
+from elolab.arena.reports.plots import PLOT_FOLDER, Plot, write_plots
+from elolab.arena.reports.render import REPORTS, render
+from elolab.arena.statistics.faults import FaultCount, fault_sentences
+from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
+
+NUMBER, TEXT = "number", ""
+
+
+@dataclass(frozen=True)
+class Note:
+    """A paragraph; ``warning`` makes it stand out."""
+
+    text: str
+    warning: bool = False
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading inside a section."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Pairs of a label and a text."""
+
+    entries: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Commands:
+    """Lines to type."""
+
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Figures side by side."""
+
+    plots: tuple[Plot, ...]
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A table of texts."""
+
+    heads: tuple[tuple[str, str], ...]
+    """A title and a unit for each column."""
+    kinds: tuple[str, ...]
+    """``NUMBER``, ``TEXT`` or another class for each column."""
+    rows: tuple[tuple[str, ...], ...]
+    row_head: int = 0
+    """Index of the column that names the row."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A picture of HTML elements; Markdown shows ``instead``."""
+
+    macro: str
+    """``grid`` or ``bracket``, which ``templates/blocks.html.j2`` defines."""
+    fields: dict[str, Any]
+    """Arguments of the macro."""
+    instead: tuple[TextTable | Plot, ...]
+
+
+Block = Note | Heading | Facts | Commands | Figures | TextTable | Drawn | Plot
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading and the blocks below it."""
+
+    name: str
+    """Its anchor in the page."""
+    title: str
+    blocks: Sequence[Block]
+
+
+@dataclass(frozen=True)
+class Document:
+    """A whole report."""
+
+    title: str
+    kicker: str
+    """The kind of report."""
+    summary: str
+    sections: tuple[Section, ...]
+    language: str = DEFAULT_LANGUAGE
+    """One of ``engine.language.LANGUAGES``."""
+    warnings: tuple[str, ...] = ()
+    """Warnings to read before trusting the numbers."""
+    games: GamesOnPage | None = None
+    """Games to replay on the page, after the sections."""
+
+    @property
+    def plots(self) -> list[Plot]:
+        """All figures."""
+        return [*_plots(block for section in self.sections for block in section.blocks)]
+
+
+def _plots(blocks: Iterable[Block]) -> Iterator[Plot]:
+    for block in blocks:
+        if isinstance(block, Plot):
+            yield block
+        elif isinstance(block, (Figures, Drawn)):
+            yield from _plots(block.plots if isinstance(block, Figures) else block.instead)
+
+
+def table_of(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = (), **kinds: Sequence[int]
+) -> TextTable:
+    """A table whose first column names the row; the columns ``numbers`` are aligned to the right.
+
+    ``kinds`` are columns of other classes: ``sentence`` needs room, ``figures_cell`` has several figures in a cell, and
+    ``whole`` breaks no line.
+    """
+    known = dict.fromkeys(numbers, NUMBER)
+    known |= {place: kind.replace("_", "-") for kind, places in kinds.items() for place in places}
+    of_columns = tuple(known.get(place, TEXT) for place in range(len(heads)))
+    return TextTable(tuple((head, "") for head in heads), of_columns, tuple(map(tuple, rows)))
+
+
+def write_document(
+    directory: Path, document: Document, faults: Sequence[FaultCount] = (), caveats: Caveats = NO_CAVEATS
+) -> Path:
+    """Write report.html, report.md and the plots; returns the path of report.html. Raises ``FileError``.
+
+    The caveats, and the faults that lost games, become warnings.
+    """
+    language = document.language
+    found = caveats.sentences(language) + fault_sentences(faults, Catalogue("elolab.arena", language), language)
+    document = replace(document, warnings=(*found, *document.warnings))
+    write_plots(directory, document.plots)
+    replace_file(directory / "report.md", markdown(document))
+    page = directory / "report.html"
+    replace_file(page, html_page(document))
+    remove_other_chunks(directory / GAMES_FOLDER, document.games.packed.files if document.games else ())
+    return page
+
+
+def html_page(document: Document) -> str:
+    """The whole page; it loads nothing from elsewhere, except many games from the folder beside it."""
+    shell = Catalogue(REPORTS, document.language)
+    first, *others = document.sections
+    sections = (replace(first, blocks=(*(Note(text, True) for text in document.warnings), *first.blocks)), *others)
+    of_games = [(section, shell(f"section.{section}")) for section in ("games", "replay")] if document.games else []
+    return render(
+        f"{REPORTS}/document.html.j2",
+        document.language,
+        title=document.title,
+        kicker=document.kicker,
+        summary=document.summary,
+        navigation=[*((section.name, section.title) for section in sections), *of_games],
+        games=document.games,
+        sections=_with_kinds(sections),
+    )
+
+
+def html_sections(sections: Sequence[Section], language: str) -> str:
+    """The sections' markup, for another page."""
+    return render(f"{REPORTS}/sections.html.j2", language, sections=_with_kinds(sections))
+
+
+def _with_kinds(sections: Sequence[Section]) -> list[tuple[Section, list[tuple[str, Block]]]]:
+    return [(section, [(type(block).__name__, block) for block in section.blocks]) for section in sections]
+
+
+# Markdown
+
+
+def markdown(document: Document) -> str:
+    """The report without games, for reading in a repository or a terminal; plots are linked."""
+    warnings = (f"> {escaped(text)}" for text in document.warnings)
+    parts = [f"# {document.title}", f"*{document.kicker}*", escaped(document.summary), *warnings]
+    for section in document.sections:
+        parts += [f"## {section.title}", *(_markdown(block, document.language) for block in section.blocks)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _markdown(block: Block, language: str) -> str:
+    shell = Catalogue(REPORTS, language)
+    match block:
+        case Note():
+            return f"> {escaped(block.text)}" if block.warning else block.text
+        case Heading():
+            return f"### {block.text}"
+        case Facts():
+            lines = (shell("page.label_text", label=label, text=escaped(text)) for label, text in block.entries)
+            return "\n".join(f"- {line}" for line in lines)
+        case Commands():
+            return "\n".join(f"    {line}" for line in block.lines)
+        case TextTable():
+            return table_markdown(block)
+        case Figures() | Drawn():
+            inner = block.plots if isinstance(block, Figures) else block.instead
+            return "\n\n".join(_markdown(one, language) for one in inner)
+    title = shell("page.figure_title", title=block.title)
+    return f"![{block.title}]({PLOT_FOLDER}/{block.name}.svg)\n\n*{title}* {block.caption}"
+
+
+def table_markdown(table: TextTable) -> str:
+    """A table as Markdown, with units after the titles."""
+    heads = [f"{title} ({unit})" if unit else title for title, unit in table.heads]
+    rules = ["---:" if kind == NUMBER else "---" for kind in table.kinds]
+    lines = (heads, rules, *table.rows)
+    return "\n".join("| " + " | ".join(escaped(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def escaped(text: str) -> str:
+    """Plain text, such as a player's name, escaped so that Markdown shows it literally."""
+    return re.sub(r"[<\[`\\$]|\*(?=\S)|(?<=\S)\*|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", text)

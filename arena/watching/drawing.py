@@ -1,0 +1,60 @@
+"""The output of a command that takes seconds, such as a report's figures, renewed while a run goes on."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+import time
+from collections.abc import Sequence
+
+from elolab.engine.child_processes import start_helper
+
+LEAST_PAUSE_SECONDS = 20.0
+PAUSE_FACTOR = 30
+"""Least pause before the command runs again, as a multiple of the time it took."""
+
+
+class RenewedOutput:
+    """The latest output of a command, which a helper process writes; not thread-safe."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self.text = ""
+        """Output of the last run that succeeded; empty before the first."""
+        self.count = 0
+        """Number of runs that succeeded."""
+        self._command = command
+        self._process: subprocess.Popen[str] | None = None
+        self._reader = threading.Thread()
+        self._basis: object = None
+        self._next = 0.0
+
+    def renew(self, basis: object, *, is_last: bool = False) -> None:
+        """Run the command if ``basis`` has changed and the pause is over; ``is_last`` waits for no pause."""
+        is_due = is_last or time.monotonic() >= self._next
+        if self._reader.is_alive() or basis == self._basis or not is_due:
+            return
+        self._basis = basis
+        self._process = start_helper(self._command, stderr=subprocess.DEVNULL)
+        self._reader = threading.Thread(target=self._read, args=(self._process,), daemon=True)
+        self._reader.start()
+
+    def _read(self, process: subprocess.Popen[str]) -> None:
+        began = time.monotonic()
+        with process:
+            assert process.stdout is not None
+            text = process.stdout.read()
+        self._next = time.monotonic() + max(LEAST_PAUSE_SECONDS, PAUSE_FACTOR * (time.monotonic() - began))
+        if process.returncode == 0:
+            self.text = text
+            self.count += 1
+
+    def wait(self) -> None:
+        """Wait for the command."""
+        if self._reader.is_alive():
+            self._reader.join()
+
+    def close(self) -> None:
+        """Stop the command."""
+        if self._process is not None:
+            self._process.kill()
+        self.wait()

@@ -1,1 +1,0 @@
-"""What is written and printed of claims."""
