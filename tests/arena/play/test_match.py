@@ -452,7 +452,7 @@ def test_stopped_and_resumed_it_comes_to_the_same_verdict(
     _, errors = process.communicate(timeout=60)
     if signal_number == signal.SIGINT:
         assert process.returncode == 130
-        assert f"to go on: {shlex.join(('elolab', *words))}\n" in errors, "the command line as given"
+        assert f"to resume: {shlex.join(('elolab', *words))}\n" in errors, "the command line as given"
     code, resumed = played(capsys, *words)
     assert code == 0
     _, straight = played(capsys, "report", accepted)

@@ -334,7 +334,7 @@ def test_interrupted_says_how_to_resume(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert output.splitlines()[-1] == str(out / "report.html")
     last = errors.splitlines()[-1]
-    assert re.fullmatch(r"elolab: interrupted: \d+ of 72 games are stored; to go on: elolab tournament .*", last)
+    assert re.fullmatch(r"elolab: interrupted: \d+ of 72 games are stored; to resume: elolab tournament .*", last)
     assert f"{path} --out {out}" in last
     assert "Traceback" not in errors
     assert json.loads((out / "live.json").read_text())["state"] == "interrupted"

@@ -634,7 +634,7 @@ def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     error = process.communicate(timeout=60)[1]
     assert process.returncode == 130
-    words = r"elolab: interrupted: (1 game is|\d+ games are) stored; to go on: elolab ablate "
+    words = r"elolab: interrupted: (1 game is|\d+ games are) stored; to resume: elolab ablate "
     assert re.match(words, error.splitlines()[-1])
 
 

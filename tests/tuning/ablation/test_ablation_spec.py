@@ -17,7 +17,7 @@ from elolab.engine.settings.parameters import BY_NAME, is_active, parameters_of,
 from elolab.tuning.ablation.ablation_spec import load_ablation
 from elolab.tuning.ablation.levels import level_of
 from elolab.tuning.ablation.settings import feature_left_out
-from elolab.tuning.reports.ablation_charts import Curve, curves_chart, level_places, spaced_ticks
+from elolab.tuning.reports.ablation_charts import Curve, curves_chart, level_places
 from elolab.tuning.reports.wording import MESSAGES
 from tests.support.small_ablation import a_row, read
 
@@ -197,13 +197,6 @@ def test_a_curve_has_a_tick_for_every_level_and_its_diamond_at_the_reference(ref
     assert list(diamond.get_xdata()) == [ticks[str(reference)]]
     (curve,) = (line for line in axes.lines if len(line.get_xdata()) == 3)
     assert list(curve.get_xdata()) == [2, 3, 4]
-
-
-def test_ticks_of_ratios_keep_their_distance_and_one_stays() -> None:
-    fine = [0.7, 0.8, 0.85, 0.95, 1.0, 1.05, 1.1, 1.3]
-    shown = spaced_ticks(fine, 1.15)
-    assert shown == [0.7, 0.85, 1.0, 1.3]
-    assert spaced_ticks(fine, 1.0) == fine
 
 
 @pytest.mark.parametrize(

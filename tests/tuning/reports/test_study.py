@@ -113,7 +113,7 @@ def test_a_validation_is_told_with_true_minus_signs(played: tuple[Path, Path, St
     report = write_tuning_report(shown, folder=tmp_path).with_name("report.md").read_text("utf-8")
     _, validation = report.split("## Validation")
     assert "| −2.94 to +2.94 |" in validation
-    assert "asks for −5 against 0 of the same Elo" in validation
+    assert "compares −5 with 0 of the same Elo" in validation
     assert not re.findall(r"(?<![\w−])-\d", validation + validation_words(verdicts[0], 79))
 
 
@@ -139,7 +139,7 @@ def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     error = process.communicate(timeout=60)[1]
     assert process.returncode == 130
-    words = r"elolab: interrupted: (1 game is|\d+ games are) stored; to go on: elolab tune "
+    words = r"elolab: interrupted: (1 game is|\d+ games are) stored; to resume: elolab tune "
     assert re.match(words, error.splitlines()[-1])
 
 

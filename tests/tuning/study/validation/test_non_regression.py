@@ -210,5 +210,5 @@ def test_it_is_played_reported_and_read_again(tmp_path: Path) -> None:
     assert result_in(out).verdicts == result.verdicts
     page = write_tuning_report(result).read_text("utf-8")
     assert "\N{MINUS SIGN}200 against 0" in page
-    assert "Nodes a second" in page
+    assert "Nodes per second" in page
     assert tuning_data(result, page)["validation"][1]["speed"]["speed_ratio"] > 0  # type: ignore[arg-type]
