@@ -15,8 +15,8 @@ import pytest
 from elolab.arena.statistics.elo import Pentanomial
 from elolab.engine.language import Catalogue
 from elolab.engine.settings.parameters import Value
-from elolab.tuning.reports.tuning_report import optimism_sentence
 from elolab.tuning.reports.tuning_charts import slices_chart
+from elolab.tuning.reports.tuning_report import optimism_sentence
 from elolab.tuning.study.model.importance import importances, main_effect
 from elolab.tuning.study.model.maxima import expected_remaining_gain, maximum
 from elolab.tuning.study.model.observations import Observations
