@@ -15,6 +15,7 @@ import pytest
 
 from elolab.engine.compiled import cache
 from elolab.engine.compiled.cache import CACHE_DIRECTORY, CodeFiles, read_kept, write_kept
+from elolab.engine.compiled.identity import engine_identity
 
 ROOT = Path(__file__).parents[3]
 KEY = (("int64", "float64"), ("x86_64", "some processor", ""), ("0" * 64, "1" * 64))
@@ -113,6 +114,7 @@ def test_what_is_no_file_counts_as_missing(tmp_path: Path) -> None:
 
 def test_a_command_whose_code_is_damaged_compiles_that_again(tmp_path: Path) -> None:
     """Short functions, and the identity: with all of them it would take a minute."""
+    engine_identity()  # keeps the identity in the cache, if no command has
     copied = tmp_path / "elolab" / CACHE_DIRECTORY.name
     shutil.copytree(CACHE_DIRECTORY, copied)
     chance = random.Random(3)
