@@ -1,6 +1,6 @@
 """Colours and safe one-line text for terminals.
 
-Colours never go into files or pipes, nor anywhere while ``NO_COLOR`` is set (https://no-color.org).
+Only terminals receive colours, and only while ``NO_COLOR`` is unset (https://no-color.org).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The file of engines that tournaments share: one table per engine, with the keys of a table [[players]].
 
-A tournament may name it (``engines = "engines.toml"``). Otherwise it is ``engines.toml`` beside the tournament's file,
-in the current folder, or in the user's configuration folder. The engine configurations of cutechess (``engines.json``)
-are read too.
+A tournament may name it (``engines = "engines.toml"``). Otherwise it is ``engines.toml`` in the folder of the
+tournament's file, in the current folder, or in the user's configuration folder. The engine configurations of cutechess
+(``engines.json``) are read too.
 """
 
 from __future__ import annotations
@@ -48,8 +48,9 @@ class EnginesFile:
     def entry(self, name: str, where: str) -> dict[str, Any]:
         """The table [[players]] for an engine; ``where`` names the requester in errors.
 
-        A relative path of its program or folder is resolved beside the file first. Raises ``ConfigurationError``,
-        naming the file and the engine, if the engine is missing or its name, program or folder is invalid.
+        Relative paths of its program or folder are tried in the folder of the file first. Raises
+        ``ConfigurationError``, naming the file and the engine, if the engine is missing or its name, program or folder
+        is invalid.
         """
         if self.path is None:
             raise ConfigurationError(
@@ -98,9 +99,9 @@ def engines_file(given: str | None, folder: Path) -> EnginesFile:
 
 
 def beside_or_here(name: str, where: str) -> str:
-    """Resolve a name given in the file ``where``: the path beside that file if it exists there, else the name as it is.
+    """Resolve a name given in the file ``where``: a path in that file's folder if it exists, else the name itself.
 
-    A folder beside the file counts only if the name is a path (``games/``): a bare word may name something shipped.
+    A folder there counts only if the name is a path (``games/``): a bare word may name a shipped file.
     """
     beside = Path(where).parent / name
     is_folder = os.sep in name and not Path(name).exists() and beside.is_dir()

@@ -91,7 +91,7 @@ class PlayerReader:
         return reader.read(entry, where)
 
     def resolved(self, entry: Mapping[str, Any], where: str) -> Mapping[str, Any]:
-        """Merge the table over that of the engine it refers to, if any; options and settings entry by entry."""
+        """Merge a player's table over the table of the engine that it names, if any; options and settings by entry."""
         if REFERENCE not in entry:
             return entry
         name = Table(entry, where, ANY_PLAYER, knows_all=False)[REFERENCE]
@@ -170,7 +170,7 @@ def _check_pondering(players: Sequence[PlayerSpec], where: str) -> None:
 
 
 def pondering_problem(player: PlayerSpec) -> str:
-    """Why a player cannot ponder under its own limit, whoever its opponents are; empty if it can, or is not to."""
+    """The reason why a player cannot ponder under its own limit; empty if it can, or if ``ponder`` is off."""
     if not player.ponder or player.limits.is_timed:
         return ""
     return (

@@ -70,7 +70,7 @@ class PlayerSpec:
         return data
 
     def stored(self) -> dict[str, Any]:
-        """All of it as plain data (JSON); ``from_stored`` reads it back."""
+        """The record as plain data (JSON); ``from_stored`` reads it back."""
         data = asdict(self)
         return data | dict(data.pop("protocol_keys"))
 
@@ -288,7 +288,7 @@ class GameRecord:
 
 @dataclass(frozen=True, slots=True)
 class GameSummary:
-    """A finished game without its moves, as reports keep it; the fields are those of ``GameRecord``."""
+    """A finished game without its moves, as reports keep it; its fields mean the same as in ``GameRecord``."""
 
     pairing: Pairing
     first: str

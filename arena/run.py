@@ -60,15 +60,15 @@ class RunOptions(TypedDict, total=False):
     concurrency: int
     """Games at a time (default 1). With a cluster, whose workers set the number of games: threads of this process."""
     cluster: str | Executor | None
-    """Where games are played: the address of a Dask scheduler, or any executor (default: this process)."""
+    """Address of a Dask scheduler, or an executor, that plays the games (default: this process)."""
     wall_clock_on_cluster: bool
     """Whether a cluster may play games on clocks that other load disturbs."""
     affinity: str
     """Processors for games: ``off`` (default), ``auto``, or a list such as ``0-3,8``."""
     accept_engine_change: bool
-    """Whether to go on although stored games were played by another engine or another build of a player's files."""
+    """Whether to continue although another engine or another build of a player's files played stored games."""
     stream: TextIO | None
-    """Where progress is shown (default: standard error)."""
+    """Text stream for the progress display (default: standard error)."""
     stop: StopFlag | None
     """Stops the run, in addition to signals."""
     log: str | None
@@ -129,7 +129,7 @@ class Run:
 
         self.directory, self.purpose = directory, purpose
         self.threads, self._affinity = concurrency, affinity
-        """Threads of this process and their processors, for computations beside games."""
+        """Number of threads of this process and their affinity, also used by computations between games."""
         self._cluster, self._wall_clock_on_cluster = cluster, wall_clock_on_cluster
         self.stop = stop or StopFlag()
         self.progress = RunProgress(stream or sys.stderr, kind=purpose.kind, live_file=directory / LIVE_NAME)
@@ -216,11 +216,11 @@ class Run:
         finished: Callable[[Outcome], None] = lambda outcome: None,
         enough: Callable[[], bool] = lambda: False,
     ) -> bool:
-        """Play and store those games that the store lacks; False if some remain unplayed.
+        """Play and store all games that the store lacks; returns False if some remain unplayed.
 
-        ``jobs`` is read just ahead of need; it yields ``None`` while the next game is unknown, and is asked again after
-        another game has ended. ``finished`` is called with each game that ends. Once ``enough()`` holds, no further
-        game begins.
+        ``jobs`` is read just ahead of need; it yields ``None`` while the next game is unknown; the next item is
+        requested after another game has ended. ``finished`` is called with each game that ends. Once ``enough()``
+        holds, no further game begins.
         """
         missing: dict[str, GameJob] = {}
 
@@ -437,7 +437,7 @@ def told_setting(value: Any) -> str:
 
 
 def differences(before: Any, now: Any, path: str = "") -> list[tuple[str, Any, Any]]:
-    """Where two pieces of plain data differ: the path of keys and both values."""
+    """Differences between two pieces of plain data: the path of keys and both values of each."""
     if isinstance(before, Mapping) and isinstance(now, Mapping):
         found = []
         for key in [*before, *(key for key in now if key not in before)]:

@@ -1,6 +1,6 @@
 """The schedule of a tournament: its formats, games and their order, and its progress through the batches.
 
-A format is a class in ``arena.formats`` and its line in ``FORMATS``. Its schedule comes in batches, each a pure
+A format is a class in ``arena.formats`` and its line in ``FORMATS``. It returns its schedule in batches, each a pure
 function of the specification and the results before it (``arena.formats.tournament_format``).
 """
 
@@ -169,8 +169,8 @@ def sequential_run(spec: TournamentSpec, results: Iterable[Outcome]) -> Sequenti
 def games_that_count(spec: TournamentSpec, results: Iterable[Outcome], withdrawals: Iterable[Withdrawal] = ()) -> int:
     """Number of games, from the start of the schedule, that belong to the tournament, given the results so far.
 
-    With an accepted hypothesis: the games up to that decision. In a format that decides on the way: the most still
-    possible. Otherwise all planned games, and those already played under a longer plan.
+    If a sequential test has accepted a hypothesis: the games up to that decision. If later games depend on results:
+    the maximum still possible. Otherwise: all planned games, including games played under a longer plan.
     """
     if format_of(spec).decides_on_the_way:
         return ScheduleState.over(spec, results, withdrawals).games
@@ -191,7 +191,7 @@ def games_expected(spec: TournamentSpec, outcomes: Iterable[Outcome], count: int
 
 
 def opening_order(spec: TournamentSpec, part: SuitePart) -> tuple[int, ...]:
-    """The opening of each pair. Raises ``ScheduleError`` if a pairing would have to play one twice.
+    """The index of each pair's opening. Raises ``ScheduleError`` if a pairing would play one opening twice.
 
     Built-in players at fixed nodes or depth would repeat the same game, which adds no evidence.
     """

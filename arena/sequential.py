@@ -36,7 +36,7 @@ from elolab.engine.language import Catalogue, with_minus
 from elolab.engine.settings import schema
 
 MAX_HYPOTHESIS = 200
-"""Largest hypothesis in Elo, either way; far beyond it, no distribution of outcomes has that strength."""
+"""Largest absolute value of a hypothesis in Elo; far beyond it, no distribution of outcomes has that strength."""
 ERROR_PROBABILITIES = (0.000001, 0.499999)
 """Least and greatest probability of an error."""
 MAX_PAIRS = 1_000_000
@@ -239,7 +239,7 @@ class Reach:
         )
 
     def remedy(self, pairs: int, say: Catalogue) -> str:
-        """How to give the test so many pairs or, if there are too few openings, to need fewer."""
+        """Advice on allowing ``pairs`` pairs; with too few openings, on settings that need fewer pairs."""
         if self.openings is not None and pairs > self.openings:
             return say("reach.more_openings", pairs=pairs, openings=self.openings, easier=self.easier)
         return say("reach.longer", length=self.length.format(pairs=pairs))
@@ -273,7 +273,7 @@ def least_pairs(settings: SequentialSettings) -> int:
 
 
 def acceptance_probability(settings: SequentialSettings, elo: float, pairs: int) -> float:
-    """Probability that H1 is accepted within so many pairs where the true gain is ``elo`` (logistic Elo).
+    """Probability that H1 is accepted within ``pairs`` pairs if the true gain is ``elo`` (logistic Elo).
 
     Models the log-likelihood ratio as a Brownian motion with the mean and variance of its steps.
     """
@@ -310,7 +310,7 @@ def typical_outcomes(elo: float) -> Array:
 
 
 def detectable_gain(settings: SequentialSettings, pairs: int) -> float:
-    """The logistic Elo gain accepted within so many pairs with probability ``POWER``; infinite if none is."""
+    """The logistic Elo gain accepted within ``pairs`` pairs with probability ``POWER``; infinite if none is."""
     low, high = -MOST_ELO, MOST_ELO
     if acceptance_probability(settings, high, pairs) < POWER:
         return math.inf

@@ -28,7 +28,7 @@ SEEDINGS = ("order", "random")
 TIEBREAKS = ("seed", "coin")
 """Tie-breaks after the sudden-death pairs: the better seed, or a coin thrown by the random seed."""
 MAX_RATING = 10_000
-"""Elo of an anchor, either way."""
+"""Largest absolute value of an anchor's rating, in Elo."""
 
 CATALOGUE = "elolab.arena.keys"
 RULES = schema.declare(CATALOGUE, "rules", "rules", Rules)

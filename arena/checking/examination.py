@@ -27,7 +27,7 @@ Test = Callable[["Examination"], Coroutine[Any, Any, Remark | None]]
 
 @dataclass(frozen=True)
 class Check:
-    """One line of the examination; what it demands is the message ``demand.NAME``."""
+    """One check of the examination; the message ``demand.NAME`` describes the required behaviour."""
 
     name: str
     test: Test

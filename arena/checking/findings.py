@@ -1,4 +1,4 @@
-"""Values of an examination: its settings, the remarks of its checks, and what is read from a program."""
+"""Values of an examination: its settings, the remarks of its checks, and parsed output of the program."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class CheckEnded(Exception):
 
 
 class Failed(CheckEnded):
-    """A demand is not met; the remark says what the program did."""
+    """Raised when a program does not behave as a check demands; the message describes what it did."""
 
 
 class Skipped(CheckEnded):

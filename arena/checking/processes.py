@@ -23,7 +23,7 @@ class ProcessStatus:
     """A letter as ``ps`` shows it: ``R`` runs or could run, ``S`` sleeps, ``Z`` is dead but not reaped."""
     cpu_seconds: float
     started: int
-    """Clock ticks since the system started; tells processes of one number apart."""
+    """Start time in clock ticks since the system booted; distinguishes processes that reuse a process number."""
     resident_bytes: int
 
 
@@ -81,7 +81,7 @@ def _all() -> list[ProcessStatus]:
 
 
 def _status(number: int, fields: list[str]) -> ProcessStatus:
-    """From the fields of proc(5) that follow the program's name."""
+    """Parse the status of process ``number`` from the fields of /proc/NUMBER/stat after the program's name."""
     return ProcessStatus(
         number,
         parent=int(fields[1]),

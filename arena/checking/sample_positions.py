@@ -24,7 +24,7 @@ SPACING = 4
 QUIET_PLIES = (99, 100, 119, 120)
 """Plies without a capture, around the limits that engines count on their own."""
 MOVES_TRIED = 100
-"""Most moves examined in search of one that captures nothing."""
+"""Maximum number of random moves tried at a position to find one without a capture."""
 STALEMATES = {"xiangqi": "3k5/4P4/9/9/9/9/9/9/9/4K4 b - - 0 1"}
 """Positions without a legal move and without check; games of random moves hardly ever reach them."""
 
@@ -34,22 +34,22 @@ class SamplePositions:
     """Test positions of one game; ``None`` where the random games had none of the kind."""
 
     ordinary: tuple[Position, ...]
-    """After few moves, then more; the first is the start position."""
+    """Positions of different random games, each ``SPACING`` plies later than the one before; first the start."""
     long: Position
-    """After ``LONG_PLIES``, or near the end where games are shorter."""
+    """A position after ``LONG_PLIES`` plies, or ``ENDGAME_PLIES`` before the end of a shorter game."""
     in_check: Position | None
     only_move: Position | None
-    """With a single legal move that is no pass."""
+    """A position whose only legal move is not a pass."""
     must_pass: Position | None
     endgame: Position | None
     quiet: tuple[Position, ...]
-    """After ``QUIET_PLIES`` of the start, without a capture; empty in games without captures of single pieces."""
+    """Positions after each number of ``QUIET_PLIES`` without a capture; empty in games without such captures."""
     repeated: Position | None
-    """Repeated once, by two moves of each side there and back."""
+    """The start position, repeated once: each side has moved a piece out and back."""
     over: Position | None
-    """Without a legal move; in games with checks, a checkmate."""
+    """A finished position without legal moves; a checkmate in games with checks."""
     stalemate: Position | None
-    """Without a legal move and without check, in a game with checks; described, not reached by moves."""
+    """A stalemate, given as a position and not by moves; only in games with checks."""
 
 
 @functools.cache

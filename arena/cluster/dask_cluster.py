@@ -27,7 +27,7 @@ LOOK_SECONDS = 1.0
 ANSWER_SECONDS = 10.0
 """Time without an answer after which the scheduler counts as gone."""
 PATIENCE_SECONDS = 60.0
-"""Longest wait for a lost scheduler, or for workers where there are none."""
+"""Longest wait for a lost scheduler to return, or for a first worker to appear."""
 QUIET_LOGGERS = ("distributed", "distributed.client", "distributed.core", "concurrent.futures", "tornado.application")
 """Loggers silenced because elolab reports broken connections itself."""
 FORGOTTEN_SECONDS = 5.0
@@ -148,7 +148,7 @@ class DaskSite(Site):
         )
 
     def tell(self, order: Order) -> None:
-        """See ``Site.tell``; a worker that the order does not reach plays its chunks to their ends."""
+        """Send an order to every worker; a worker that does not receive it finishes its chunks."""
         with self._lock:
             addresses = [*self._workers]
         if addresses and self.is_connected:

@@ -1,8 +1,8 @@
 """Plays games in chunks, wherever a site has workers.
 
-Every worker plays as many chunks as it has threads, and as many wait there, so that it never waits for the next one. A
-chunk is made to last some seconds, by the time that the worker's last games took, so that sending it costs next to
-nothing. One that is lost, with its worker or on the way, is sent again.
+A worker plays one chunk per thread, and has the same number of chunks waiting, so that it is never idle. The size of a
+chunk follows from the duration of the worker's last games: it lasts about ``CHUNK_SECONDS``, so the cost of transfer is
+negligible. A chunk that is lost, with its worker or in transfer, is sent again.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MOST_GAMES = 1000
 GROWTH = 4
 """Largest growth of a worker's chunk from one to the next: the first games are a poor estimate."""
 FAREWELL_SECONDS = 3.0
-"""Wait of a stopped run for games that have ended on workers."""
+"""Time that a stopped run waits for the results of games already finished on workers."""
 LOSS_DIVISOR = 8
 """Divisor of the size of chunks with lost games, until a game that crashes workers is alone."""
 MOST_LOSSES = 5
@@ -191,7 +191,7 @@ class ClusterRunner(Runner):
         self._copied: set[str] = set()
         """Keys of games sent to a second worker."""
         self._settled: set[str] = set()
-        """Keys of those that have come back from either."""
+        """Keys of the games whose results have arrived, from the first or a duplicate chunk."""
 
     @property
     def concurrency(self) -> int:
@@ -225,7 +225,7 @@ class ClusterRunner(Runner):
         return super().waiting() if self._site.workers() else console("elolab.arena")("progress.no_workers")
 
     def workers(self) -> list[dict[str, Any]]:
-        """Every worker that has had games or may get some, and those refused; see ``Runner.workers``."""
+        """All workers: those that have played or may play games, and the refused ones; see ``Runner.workers``."""
         present, refused = self._site.workers(), self._site.refused()
         busy = {sent.worker.address for sent in self._sent.values()}
         for worker in present.values():
@@ -375,7 +375,7 @@ class ClusterRunner(Runner):
     # What comes back
 
     def _collected(self, queue: _Queue, seconds: float) -> Iterator[list[GameRecord]]:
-        """The records of the chunks that come back within so many seconds."""
+        """Yield the records of the chunks that return within ``seconds``."""
         if not self._sent:
             time.sleep(seconds)
             return
@@ -492,7 +492,7 @@ class ClusterRunner(Runner):
             queue.drop(self.unavailable)
 
     def _take_out_unmatched(self, queue: _Queue, workers: Mapping[str, Worker]) -> None:
-        """Record a player that shares no worker with its opponent, so that nobody can play the game."""
+        """Record one player of the next game as unavailable if no worker can start both of its players."""
         (job,) = queue.take(1)
         queue.put_back([job])
         records = [self._record_of(worker) for worker in workers.values()]

@@ -82,7 +82,7 @@ class Site(ABC):
 
     @abstractmethod
     def is_loss(self, error: BaseException) -> bool:
-        """Whether the error means that the chunk was lost with its worker or on the way, so that it can be replayed."""
+        """Whether the error means that the chunk was lost, with its worker or in transfer, and can be replayed."""
 
     @abstractmethod
     def tell(self, order: Order) -> None:
@@ -130,7 +130,7 @@ class ExecutorSite(Site):
         return ""
 
     def is_loss(self, error: BaseException) -> bool:
-        """Whether somebody else cancelled the chunk; after any other error the executor is unusable."""
+        """Whether the chunk was cancelled from outside; after any other error the executor is unusable."""
         return isinstance(error, CancelledError)
 
     def tell(self, order: Order) -> None:

@@ -109,9 +109,9 @@ def introduction() -> dict[str, Any]:
 
 
 def play_chunk(chunk: Chunk, report: Report = lambda running: None) -> PlayedChunk:
-    """Play the games one after another, as ``GameRunner`` does; other chunks may be played meanwhile.
+    """Play the games of a chunk one after another; other threads may play other chunks at the same time.
 
-    Never raises an error of its own: what keeps a worker from playing is its ``refusal``.
+    Does not raise: if the worker cannot play, the result's ``refusal`` gives the reason.
     """
     if refusal := _refusal(chunk):
         return PlayedChunk(refusal=f"{refusal} (process {os.getpid()} on {platform.node()})")

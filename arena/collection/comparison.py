@@ -105,7 +105,7 @@ def _without_dates(told: Any) -> Any:
 
 
 def _settings_of(spec: TournamentSpec) -> dict[str, Any]:
-    """The settings by key; those of players by the players' names."""
+    """The settings by key, with the players' settings keyed by player name."""
     content = {key: value for key, value in plain(spec.content()).items() if key not in UNIMPORTANT}
     content["pairs"] = spec.pairs_of_encounter  # as it was asked for
     players = {player.name: {**plain(player.stored()), **plain(player.content())} for player in spec.players}

@@ -33,7 +33,7 @@ class RunEntry:
 
     folder: Path
     kind: str
-    """The format of a tournament, otherwise what the run calls itself in ``live.json``."""
+    """The tournament format; for other runs, the kind recorded in ``live.json``."""
     state: str
     """``running``, ``finished``, ``stopped``, ``failed``, ``unreadable`` or ``damaged``."""
     played: int
@@ -50,9 +50,9 @@ class RunEntry:
 
 
 def run_folders(root: Path, unreadable: Callable[[OSError], None] | None = None) -> list[Path]:
-    """The folders of runs, the given one or those below it, in the order of their names.
+    """The run folders in ``root`` (including itself), sorted by name.
 
-    Follows links; a folder with several links is there once. Calls ``unreadable`` with the error of an unreadable
+    Follows links; a folder with several links is listed once. Calls ``unreadable`` with the error of an unreadable
     folder.
     """
     if is_run(root):

@@ -22,7 +22,7 @@ class RemovalError(UserError):
 
 
 def check(folders: Sequence[Path]) -> None:
-    """Raise ``RemovalError`` unless every folder is that of one run; removes nothing."""
+    """Raise ``RemovalError`` unless each folder holds exactly one run; removes nothing."""
     for folder in folders:
         if not folder.is_dir():
             raise RemovalError(f"{folder}: {'that is no folder' if folder.exists() else 'no such folder'}")

@@ -15,7 +15,7 @@ class Encounter:
     """The games of two players in one round, each of them played or forfeited for good."""
 
     round: int
-    """From 0."""
+    """Number of the round, from 0."""
     players: tuple[int, int]
     points: tuple[float, float]
     """Points of each player in the games that were played."""

@@ -22,8 +22,8 @@ the last tied pair; an opponent that could not be started; no opponent.
 class Knockout(Format):
     """A seeded bracket; each encounter is ``pairs`` pairs with colours swapped.
 
-    A tied encounter goes on with sudden-death pairs, one at a time and at most ``tiebreak_pairs``; then ``tiebreak``
-    decides. If the number of players is no power of two, the best seeds have byes in the first round. The losers of
+    A tied encounter continues with sudden-death pairs, one at a time and at most ``tiebreak_pairs``; then ``tiebreak``
+    decides. If the number of players is not a power of two, the best seeds have byes in the first round. The losers of
     the semi-finals may meet for the third place.
     """
 
@@ -75,9 +75,9 @@ class Tie:
     """A place in the bracket: two players meet, or one advances without an opponent."""
 
     round: int
-    """From 0."""
+    """Number of the round, from 0."""
     players: tuple[int | None, int | None]
-    """The upper and the lower player; ``None`` for nobody, ``UNKNOWN`` while undecided."""
+    """The upper and the lower player by index; ``None`` for an empty place, ``UNKNOWN`` for an undecided one."""
     for_third_place: bool = False
     games: int = 0
     """Games that were scheduled."""

@@ -51,7 +51,7 @@ class _Node:
 
 
 class _Matching:
-    """A matching of least cost among those with as many pairs, and the dual values that prove it."""
+    """A cheapest matching for its number of pairs, with the dual values that prove it optimal."""
 
     def __init__(self, costs: Costs) -> None:
         size = len(costs)
@@ -202,7 +202,7 @@ class _Matching:
         return True
 
     def _expand(self, blossom: _Node) -> None:
-        """Replace an inner blossom by its children; those between its two ends stay in the tree."""
+        """Replace an inner blossom by its children; the children on the tree path through it stay in the tree."""
         children, edges = blossom.children, blossom.edges
         for child in children:
             child.label, child.link = FREE, None

@@ -13,9 +13,9 @@ system lists transpositions and exchanges. Here a round is the cheapest of all l
    floaters the last of a group against the first of the next;
 6. among equal sums, the one with its distances further down the ranking.
 
-A legal pairing is found whenever there is one. With up to ``LOOKAHEAD_PLAYERS`` players, a round also keeps as many
-further rounds as possible open. If the cheapest pairing would not, the cheapest round of a complete schedule found by
-search replaces it. The planned number of rounds has no influence, so a tournament can be extended.
+A legal pairing is found whenever one exists. With up to ``LOOKAHEAD_PLAYERS`` players, a round also keeps as many
+further rounds as possible open. If the cheapest pairing would close one, the cheapest round of a complete schedule
+found by search replaces it. The planned number of rounds has no influence, so a tournament can be extended.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ WIN, TIE, LOSS = 1.0, 0.5, 0.0
 NEXT_LEVEL = 10**12
 """Larger than any sum of costs within one level of comparison."""
 LOOKAHEAD_PLAYERS = 20
-"""With more players than this, the number of rounds is limited to half as many."""
+"""Most players for which all further rounds are searched; above it, at most half as many rounds as players."""
 SEARCH_STEPS = 20_000
-"""Limit of the search for a schedule of all further rounds; it has always sufficed for so many players."""
+"""Limit of the search for a schedule of all further rounds; it has always sufficed for ``LOOKAHEAD_PLAYERS``."""
 
 
 class Swiss(Format):
@@ -68,14 +68,14 @@ class Swiss(Format):
         return len(results) + 2 * spec.pairs_of_encounter * encounters * (spec.rounds - table.rounds)
 
     def default_rounds(self, players: int) -> int:
-        """As many rounds as it takes until at most one player can have won every encounter."""
+        """The number of rounds after which at most one player can have won every encounter."""
         return max(1, math.ceil(math.log2(players)))
 
     def most_rounds(self, players: int) -> int:
-        """As many rounds as it takes for all players to meet (plus one for the byes of an odd number).
+        """The number of rounds in which all players can meet, plus one for the byes of an odd number of players.
 
-        With many players half as many: while everyone still has to meet at least half of the players, a pairing exists
-        (G. A. Dirac, "Some theorems on abstract graphs", 1952).
+        With more than ``LOOKAHEAD_PLAYERS``, half of the number of players: a pairing exists as long as each player has
+        at least half of the others left to meet (G. A. Dirac, "Some theorems on abstract graphs", 1952).
         """
         return players - 1 + players % 2 if players <= LOOKAHEAD_PLAYERS else (players + 1) // 2
 
@@ -164,7 +164,7 @@ class PairedRound(NamedTuple):
 
 @functools.lru_cache(maxsize=1000)
 def paired_round(state: PairingState) -> PairedRound | None:
-    """The next round by the rules of the module; ``None`` if there is no legal pairing, or nobody to pair."""
+    """The next round by the rules of this module; ``None`` without a legal pairing or without players to pair."""
     costs = pairing_costs(state)
     partners = cheapest_pairing(costs) if len(state.ranking) > 1 else None
     if partners is None:

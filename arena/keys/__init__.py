@@ -1,1 +1,1 @@
-"""The keys of tournaments and players, each declared once; what they mean is in the catalogues beside."""
+"""The keys of tournaments and players, each declared once; ``messages/*.toml`` explain them."""

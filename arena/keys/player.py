@@ -1,4 +1,4 @@
-"""The keys of a player: those of any, those of programs, and those of its protocol (``Protocol.keys``)."""
+"""The keys of a player: keys of all players, keys of programs, and keys of the protocol (``Protocol.keys``)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RESTARTS = ("on_fault", "always")
 DEFAULT_START_SECONDS = 10
 
 CATALOGUE, TOPIC = "elolab.arena.keys", "player"
-"""Where the keys are explained."""
+"""The message catalogue and its section that explain the keys."""
 
 REFERENCE = "engine"
 """The key by which a table [[players]] refers to an engine of a file of engines."""
@@ -78,7 +78,7 @@ ANY_PLAYER = schema.declare(
 )  # fmt: skip
 """All keys of tables [[players]], over all protocols and references to an engines file."""
 DESCRIPTION = "description"
-"""The key of an engine in a file of engines that no player has: it is for whoever reads the file."""
+"""A key of engines files only: free text about the engine for human readers."""
 _ENTRY = schema.declare(
     CATALOGUE, TOPIC, "engine-entry", ANY_PLAYER.only([name for name in ANY_PLAYER if name != REFERENCE]),
     **{DESCRIPTION: schema.text(default=None, example="The version of last week.")},

@@ -5,8 +5,8 @@ A judge scores a position for the side to move, in points of a search's score (c
 a win, is ``1 / (1 + exp(-score / odds_scale))``; the scale is a game's own (``Game.odds_scale``), fitted to games.
 
 Positions that differ by symmetry alone (the two sides of a Xiangqi board; the eight turns and reflections of an Othello
-board), or by the order of the moves that led to them, are one opening. The selection depends neither on threads nor on
-time.
+board), or by the order of the moves that led to them, are one opening. The selection is the same for any number of
+threads and at any speed.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ Accepts = Callable[[Candidate], bool]
 
 
 def within_score(max_score: int) -> Accepts:
-    """Accept candidates within ``max_score`` points of even, either way."""
+    """Accept candidates whose score is between ``-max_score`` and ``max_score`` points."""
     return lambda candidate: abs(candidate.score) <= max_score
 
 

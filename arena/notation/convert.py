@@ -31,9 +31,9 @@ TARGETS = (*FORMATS, "fen", "epd", "pgn", "ggf")
 def convert(text: str, where: str, game: str, target: str, ranks: str = "0", plies: int | None = None) -> str:
     """Convert a text of games or positions to another form: PGN, bare moves, or FEN or EPD with one position a line.
 
-    ``plies`` limits each game to so many first moves. Positions become games without moves; a game becomes the position
-    after its last move. EPD drops repeated positions. Raises ``UserError`` naming the file, the game or line, and the
-    move.
+    ``plies`` keeps only that number of first moves of each game. Positions become games without moves; a game becomes
+    the position after its last move. EPD drops repeated positions. Raises ``UserError`` naming the file, the game or
+    line, and the move.
     """
     from elolab.engine.games import game_named
 

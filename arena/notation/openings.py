@@ -68,7 +68,7 @@ class Suite:
         return digest_of([[opening.position, list(opening.moves)] for opening in self.openings])
 
     def part(self, part: str) -> SuitePart:
-        """The half ``tournament`` or ``validation``, or ``all`` of it."""
+        """A part of the suite: the half ``tournament`` or ``validation``, or ``all``."""
         return SuitePart(self, part, self._parts[part])
 
     @functools.cached_property
@@ -144,7 +144,7 @@ def _images(size: int) -> list[bytes]:
 def load_suite(name_or_path: str, game: str, *, check_all: bool = False, plies: int | None = None) -> Suite:
     """Read a suite: a file, a folder, or the name of one in ``configs/openings`` or of a shipped one.
 
-    Positions are checked, but those of shipped suites only with ``check_all`` (used by the tests). ``plies`` limits the
+    Positions are checked; positions of shipped suites only with ``check_all`` (used by the tests). ``plies`` limits the
     moves taken from each game (default: all). Raises ``UserError`` naming a line or game that is illegal or over, or a
     repeated line.
     """

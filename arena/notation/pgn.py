@@ -368,7 +368,7 @@ def _decoded(data: bytes, encoding: str) -> list[str]:
 
 
 def _mended(data: bytes) -> list[str]:
-    """The text with the fewest invalid places, if those are rare among its non-ASCII characters."""
+    """The decoding with the fewest invalid characters, in a list; empty if even that one has too many."""
     texts = [data.decode(encoding, "replace") for encoding in ("utf-8-sig", "gb18030", "big5hkscs")]
     text = min(texts, key=lambda text: text.count(_NO_CHARACTER))
     damaged = text.count(_NO_CHARACTER)
@@ -382,7 +382,7 @@ _NO_CHARACTER = "\ufffd"
 
 
 def _likelihood(text: str) -> int:
-    """Score of a decoding: characters frequent in games, less those that no text contains."""
+    """Score of a decoding: its number of characters frequent in games, minus its private-use characters."""
     return sum(map(text.count, _FREQUENT)) - sum(unicodedata.category(character) == "Co" for character in text)
 
 

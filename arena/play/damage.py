@@ -27,17 +27,17 @@ _CHECKSUMS: dict[str, dict[str, tuple[str, ...]]] = {
 
 
 class Damage(Exception):
-    """A file that differs from what was written; the text says where."""
+    """Raised when a file differs from what was written; the message names the place."""
 
 
 def checksum_of(values: Iterable[Any]) -> int:
-    """CRC-32 of a row's values, texts as they are or in UTF-8."""
+    """CRC-32 of a row's values: bytes as they are, other values as UTF-8 text."""
     # A list, because a generator takes a fifth longer, and there are millions of values.
     return zlib.crc32(b"\x1f".join([value if type(value) is bytes else str(value).encode() for value in values]))
 
 
 def renew_checksums(connection: sqlite3.Connection) -> None:
-    """Compute the checksums of all rows as they are now."""
+    """Recompute the stored checksums of all rows from their present content."""
     for table, checksums in _CHECKSUMS.items():
         for checksum, columns in checksums.items():
             rows = connection.execute(f"SELECT {', '.join(columns)} FROM {table}").fetchall()

@@ -46,7 +46,7 @@ def _cannot_keep(folder: Path, reason: str) -> FileError:
 
 
 class DialogueLog:
-    """A folder of dialogues. A write error is reported once; the games go on without the log."""
+    """A folder of dialogues with engines. A write error is reported once; games then continue without the log."""
 
     def __init__(self, folder: Path, warn: Callable[[str], None]) -> None:
         """Make the folder; raises ``FileError`` if files cannot be created in it. ``warn`` may be called on any

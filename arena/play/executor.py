@@ -239,7 +239,7 @@ class GameRunner(Runner):
     def batches(
         self, jobs: Iterable[GameJob | None], enough: Callable[[], bool] = lambda: False
     ) -> Iterator[list[GameRecord]]:
-        """See ``Runner.batches``. At most ``concurrency`` games run at a time, and as many wait.
+        """Play the jobs; see ``Runner.batches``. At most ``concurrency`` games run at a time; the same number waits.
 
         Once the stop flag is set, only finished games are yielded, except those that the shutdown may have ended by a
         fault.

@@ -208,7 +208,7 @@ class _GameInProgress:
         self.clocks = (GameClock(job.first), GameClock(job.second))
         self.ponderings = (Pondering(), Pondering())
         self.draw_offers = [False, False]
-        """By side, whether its last move came with a draw offer."""
+        """Whether each side's last move came with a draw offer, indexed by side."""
         self.fault: dict[str, Any] = {}
 
     async def play(self) -> Ending:
@@ -319,7 +319,7 @@ class _GameInProgress:
         return await player.move(self.position, self.line, told, self.stop)
 
     async def _answer_afresh(self, side: int, first: NoMove) -> Reply:
-        """Ask a player without a move again, with the position as that of a new game; raises ``NoMove`` as before."""
+        """Repeat the question to a player that gave no move, as a new game's; raises ``NoMove`` if it fails again."""
         if self.stop.is_set():
             raise GameStopped
         told = self.clocks[side].before_move(self.clocks[1 - side])

@@ -347,7 +347,7 @@ class RunProgress:
         return min(WIDTH, columns - 1) if columns > 1 else WIDTH  # some terminals do not know, and say 0
 
     def _own_words(self, columns: int) -> str:
-        """The run's own text, or before the first game ends what it waits for."""
+        """The run's own text; before the first game ends, the reason for waiting, if any."""
         return (self.waiting() if not self._has_finished else "") or self.words(columns)
 
     def _coloured_line(self) -> str:

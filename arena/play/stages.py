@@ -130,7 +130,7 @@ class StagePlan:
         return found
 
     def data(self) -> dict[str, Any]:
-        """As plain data."""
+        """The plan as plain data (JSON)."""
         return {
             "name": self.name,
             "folder": str(self.directory),

@@ -111,7 +111,7 @@ class StoreFailure(StoreError):
 
 
 class DamagedStore(StoreError):
-    """A store that differs from what was written; nothing is read from it."""
+    """Raised for a store that differs from what was written; nothing is read from it."""
 
     exit_code = 1
 
@@ -193,11 +193,11 @@ class Store:
         return self.add_all([(record, reproducible)])[0]
 
     def add_all(self, games: Iterable[tuple[GameRecord, bool]]) -> list[bool]:
-        """Store finished games in one commit, each with whether it is reproducible; returns which of them are new.
+        """Store pairs (finished game, whether it is reproducible) in one commit; returns for each whether it is new.
 
         A game that is already stored is ignored. If it is reproducible (same players, same limits in nodes or depth,
         same engine), both versions must be identical: otherwise ``StoreError`` names both digests. Raises
-        ``StoreFailure`` if the disk is full; then none of them is stored.
+        ``StoreFailure`` if the disk is full; then no game is stored.
         """
         columns, marks = ", ".join((*COLUMNS, "place_checksum", "checksum")), ", ".join("?" * (len(COLUMNS) + 2))
         insert = f"INSERT OR IGNORE INTO games ({columns}) VALUES ({marks})"
@@ -231,7 +231,7 @@ class Store:
         return list(self.iterate())
 
     def iterate(self, keys: Collection[str] | None = None) -> Iterator[GameRecord]:
-        """The games, or those with these keys, in schedule order, one at a time."""
+        """Yield the games in schedule order; with ``keys``, only games with these keys."""
         wanted, parameters = ("", ()) if keys is None else (_WANTED, (json.dumps([*keys]),))
         query = f"SELECT {', '.join(COLUMNS)} FROM games {wanted}ORDER BY series, number, key"
         with self._failures():

@@ -131,7 +131,7 @@ def prepare(spec: TournamentSpec) -> PreparedTournament:
 
 
 def _check_reachable(plan: PreparedTournament) -> None:
-    """Raise ``RunError`` if a player needs openings as moves, and no moves lead to one of them."""
+    """Raise ``RunError`` if a player needs openings as moves, and no moves lead to some opening."""
     from elolab.engine.games.proof_game import proof_game
 
     for player in plan.spec.players:
@@ -231,7 +231,7 @@ def _wanted(plan: PreparedTournament, state: ScheduleState, keys: dict[int, str]
 
 
 def _withdraw(state: ScheduleState, plan: PreparedTournament, run: Run, keys: dict[int, str]) -> bool:
-    """Withdraw players that could not be started; returns whether the tournament goes on without them."""
+    """Withdraw players that could not be started; returns whether the tournament continues."""
     if not format_of(state.spec).decides_on_the_way or run.is_interrupted:
         return False
     missing = [job for job in _wanted(plan, state, keys) if job.key not in run.scores]

@@ -122,7 +122,7 @@ class BuiltinPlayer:
             self._count(await in_thread(search.abandon))
 
     def search_statistics(self) -> dict[str, Any] | None:
-        """The sum over the searches of the game, those on the opponent's time included."""
+        """The sum over all searches of the game, including searches on the opponent's time."""
         return self._counted if self._settings is not None else None
 
     def dialogue(self) -> list[str]:

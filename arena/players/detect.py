@@ -1,7 +1,7 @@
 """Protocol detection: greet a program in each protocol until one is answered.
 
-Each protocol gets its own process, because unknown input can leave a program in any state. They are started in turn,
-and the first answer decides: most programs ignore what they do not understand. Each protocol defines its own
+Each protocol gets its own process, because unknown input can leave a program in any state. They are started one after
+another, and the first answer decides: most programs ignore unknown commands. Each protocol defines its own
 ``greeting``.
 """
 
@@ -27,7 +27,7 @@ QUOTED = 80
 """Characters of a program's words in messages."""
 FAREWELL = "quit"
 HINT_SECONDS = 2.0
-"""Time per protocol for naming the one that a silent program does speak."""
+"""Time per protocol in the search for the right protocol, which the error message then suggests."""
 
 Program = tuple[tuple[str, ...], str | None]
 """A command and its working directory."""
@@ -50,7 +50,7 @@ class ProtocolFinder:
     _found: dict[tuple[Program, str | None], Protocol] = field(default_factory=dict)
 
     def protocol_of(self, command: Sequence[str], directory: str | None, game: str | None, seconds: float) -> Protocol:
-        """Detect a program's protocol, among those for the game or among all.
+        """Detect a program's protocol among the protocols for ``game``; among all if it is ``None``.
 
         ``seconds`` limits each protocol. Raises ``DetectionError`` in one line.
         """

@@ -161,7 +161,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
 
     @property
     def _passes_by_itself(self) -> bool:
-        """Whether the engine is not asked where it can only pass."""
+        """Whether a forced pass is played without asking the engine."""
         return False
 
     async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:

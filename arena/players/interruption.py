@@ -2,12 +2,12 @@
 
 Within a run (``stopping_on_signals``) the first one sets the run's stop flag. Elsewhere it raises ``KeyboardInterrupt``
 in the main thread, except during imports and loading of compiled code, where an exception may be swallowed, change its
-type, or leave a lock held. There the process ends at once, because nothing has begun.
+type, or leave a lock held. At these places the process ends at once, because no work has begun.
 
-A thread of a command's process hears signals beside the main thread, which may hang. It ends the process
+In a command's process a second thread also receives the signals, because the main thread may hang. It ends the process
 ``SECOND_SECONDS`` after a second request, ``FIRST_SECONDS`` after a first one outside a run, and ``COMPILING_SECONDS``
-after a first one within a run that then waits for code to be compiled. What is stored is safe at any moment, and the
-supervisor ends the engines.
+after a first one within a run that then waits for code to be compiled. Stored games are always safe, and the supervisor
+ends the engines.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ COMPILING_SECONDS = 6.0
 FLUSH_SECONDS = 0.2
 """Time to flush output, whose reader may have stopped reading."""
 TOGETHER_SECONDS = 0.2
-"""Requests closer together count as one: ``timeout`` and wrappers repeat what the terminal sent."""
+"""Requests closer together count as one: ``timeout`` and wrappers repeat the terminal's signal."""
 UNSAFE_PACKAGES = ("_frozen_importlib", "_frozen_importlib_external", "importlib", "llvmlite", "numba")
 """Packages whose functions an unexpected exception must not interrupt."""
 
@@ -61,7 +61,7 @@ class _Requests:
         self._last = -TOGETHER_SECONDS
 
     def add(self) -> bool:
-        """Count one; returns whether it is distinct from the last."""
+        """Count a request; returns whether it is distinct from the last one."""
         before, self._last = self._last, time.monotonic()
         is_new = self._last - before >= TOGETHER_SECONDS
         self.count += is_new
@@ -160,7 +160,7 @@ def _is_unsafe(frame: FrameType | None) -> bool:
 
 
 def end_process(code: int, *, after: float, word: str = "") -> None:
-    """End the process after so many seconds if it still runs; ``word`` is printed."""
+    """End the process, if it still runs, ``after`` seconds from now with exit code ``code``; prints ``word``."""
     threading.Thread(target=_end, args=(code, after, word), daemon=True, name="end").start()
 
 
@@ -184,7 +184,7 @@ def _say(word: str) -> None:
 
 @contextmanager
 def stopping_on_signals(stop: Stoppable, pauses: Pauses | None = None) -> Iterator[None]:
-    """Within it, Ctrl-C, a request to end and the end of the terminal set the stop flag; a second one interrupts.
+    """Context in which Ctrl-C, SIGTERM and SIGHUP set the stop flag; a second signal interrupts.
 
     ``pauses`` counts how often the process was continued after a stop. Signals already ignored, as in a background job,
     stay ignored. Does nothing outside the main thread, where Python handles no signals.

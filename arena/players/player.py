@@ -50,7 +50,7 @@ def first_word(line: str) -> str:
 
 
 def number_of(digits: str, most: int = 10**15) -> int:
-    """Parse a whole number from an engine and clip it to ``most`` either way, so that no value can do harm."""
+    """Parse a whole number from an engine and clip it to ``-most`` ... ``most``, so that no value can do harm."""
     return max(-most, min(most, int(digits[:20])))
 
 
@@ -149,7 +149,7 @@ class PlayerResigned(Exception):
 
 
 LEVEL_SCORE = 100
-"""Centipawns (or disc-hundredths): a score within this of zero claims neither a win nor a loss."""
+"""Largest score, in centipawns or hundredths of a disc, that claims neither a win nor a loss."""
 
 
 class NoMove(Exception):

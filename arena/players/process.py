@@ -35,7 +35,7 @@ LINE_BYTES = 65_536
 """Longest line of an engine; the excess is discarded."""
 READ_BYTES = 65_536
 UNASKED_BYTES = 1_048_576
-"""Most unread output accepted while nobody waits."""
+"""Maximum output buffered while no coroutine waits for a line; more stays in the pipe."""
 ERROR_TAIL_BYTES = 4_096
 PIPE_BYTES = 1_048_576
 """Pipe capacity available without privileges (``fs.pipe-max-size``)."""
@@ -118,15 +118,15 @@ class Dialogue:
             self._received_bytes -= len(self._received.popleft()[1])
 
     def remark(self, line: str, *, is_new: bool = True) -> None:
-        """The harness notes ``line``; one that is not new has gone to the sink before."""
+        """Record a note of the harness; ``is_new=False`` for a line that the sink has already received."""
         self._sent.append((time.monotonic_ns(), "*", line))
         if is_new and self.sink is not None:
             self.sink.write("*", line.encode() + b"\n")
 
     def tail(self, since_ns: int = 0) -> list[str]:
-        """The lines, oldest first: seconds since the process started, who spoke (``>`` harness, ``<`` engine), text.
+        """The lines, oldest first: seconds since the process started, speaker (``>`` harness, ``<`` engine), text.
 
-        With ``since_ns``, those since that moment of ``time.monotonic_ns`` alone.
+        ``since_ns``, a time of ``time.monotonic_ns``, leaves out earlier lines.
         """
         sent = [(at_ns, who, line) for at_ns, who, text in self._sent for line in text.split("\n")]
         entries = sorted([*sent[-self.SENT_LINES :], *self._received_lines()], key=lambda entry: entry[0])
@@ -170,9 +170,10 @@ class Dialogue:
 class EngineProcess:
     """One running program in a session and process group of its own.
 
-    A coroutine at a time talks to it, on any event loop. Its output is read as it comes, while one
-    waits and also while nobody does, up to a bound; see ``pause``. Raises ``PlayerFault`` with ``startup_failure`` if
-    the program cannot be started, and ``OSError`` if the system lacks what any program would need (``SHORTAGES``).
+    One coroutine at a time talks to it, on any event loop. Its output is read as it arrives: without bound while a
+    coroutine waits for a line, otherwise up to ``UNASKED_BYTES``; see ``pause``. Raises ``PlayerFault`` with
+    ``startup_failure`` if the program cannot be started, and ``OSError`` if the system has run out of a resource
+    (``SHORTAGES``).
     """
 
     def __init__(
@@ -197,7 +198,7 @@ class EngineProcess:
         self._gone = False
         self._exit: Fault | None = None
         self.exit_signal: int | None = None
-        """After ``end``: the signal that killed it, unless the harness sent it."""
+        """Number of the signal that killed the process; ``None`` before ``end``, or if the harness sent the signal."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._output_came = asyncio.Event()
         """Set when a line has come, or no more can come."""
@@ -362,7 +363,7 @@ class EngineProcess:
                 self._loop.remove_reader(self._error)
 
     def _attend(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Let ``loop`` read the output as it comes."""
+        """Let ``loop`` read the output as it arrives."""
         self._unasked_bytes = 0
         if self._loop is not loop:
             self.pause()
@@ -375,7 +376,7 @@ class EngineProcess:
                 loop.add_reader(self._error, self._heed, self._read_errors)
 
     def _heed(self, read: Callable[[], int]) -> None:
-        """Read once, and wake the coroutine if a line has come; stop reading what nobody waits for at the bound."""
+        """Read once and wake the coroutine if a line is complete; pause reading at ``UNASKED_BYTES`` unasked bytes."""
         taken = read()
         if self._lines or self._ended:
             self._output_came.set()
@@ -396,7 +397,7 @@ class EngineProcess:
     # Reading.
 
     def _read_rest(self) -> None:
-        """Read what is in the pipes now, up to a bound."""
+        """Read the present content of both pipes, at most about ``UNASKED_BYTES``."""
         taken = 1
         total = 0
         while taken and total < UNASKED_BYTES:
@@ -509,7 +510,7 @@ class EngineProcess:
 
     @property
     def exit(self) -> Fault:
-        """After ``end``: how the process ended, with the last line of its error stream."""
+        """How the process ended, with the last line of its error stream; valid only after ``end``."""
         assert self._exit is not None, "a process that has been ended"
         errors = self._errors.decode(errors="replace").strip().splitlines()
         if not errors:
@@ -526,7 +527,7 @@ class EngineProcess:
         return Fault("exit_code", code=str(status))
 
     def _has_exited(self) -> bool:
-        """Whether the process is dead, without reaping it where the system can say so."""
+        """Whether the process is dead; does not reap it, on systems with ``waitid``."""
         if not hasattr(os, "waitid"):
             return self._process.poll() is not None
         if self._process.returncode is not None:

@@ -1,8 +1,8 @@
 """Processor affinity: each concurrent game gets processors of its own, so that engines do not disturb each other.
 
-``off`` leaves it to the system. ``auto`` shares out the processors this process may use, one of each core first, so
-that two games share a core only where there are more games than cores. A list such as ``0-3,8`` shares out these, in
-its order. Linux only; elsewhere nothing but ``off`` is possible.
+``off`` leaves the choice to the system. ``auto`` divides the processors that this process may use, one of each core
+first, so that two games share a core only if there are more games than cores. A list such as ``0-3,8`` divides these
+processors in its order. Linux only; other systems support only ``off``.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def overload_text(load: Load | None, where: str = "here") -> str:
 def shares(affinity: str, games: int) -> list[Processors] | None:
     """Divide the processors among concurrent games; ``None`` if ``affinity`` is off.
 
-    Raises ``AffinityError`` if there are too few, or this process may not use one of them.
+    Raises ``AffinityError`` for too few processors, or for a listed processor that this process may not use.
     """
     wanted = parse_affinity(affinity)
     if wanted == OFF:
@@ -234,7 +234,7 @@ class ProcessorPool:
 
     @contextmanager
     def taken(self, count: int, before: Processors) -> Iterator[Processors]:
-        """Take the processors of ``count`` shares, preferring those in ``before``, where the processes already run.
+        """Take the processors of ``count`` shares, preferring those of ``before``, which the processes already use.
 
         Enough shares must be free. Yields an empty set if processors are left to the system.
         """

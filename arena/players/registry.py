@@ -69,7 +69,7 @@ class Greeting:
 
 @dataclass(frozen=True)
 class Protocol:
-    """A way to talk to players, with everything the arena has to know about it."""
+    """A protocol for players, with all facts about it that the arena needs."""
 
     name: str
     """The value of ``protocol`` under ``[[players]]``."""
@@ -82,7 +82,7 @@ class Protocol:
     is_external: bool = True
     """Whether its players are programs, with a command, a process, a move deadline, and wall clocks only."""
     keys: Schema = NO_KEYS
-    """Keys under ``[[players]]`` beyond those of all external engines."""
+    """Keys of ``[[players]]`` that only this protocol has."""
     read: Callable[[Table], Mapping[str, Any]] = _nothing_of_its_own
     """Reads ``keys`` into fields of ``PlayerSpec``, checked; raises ``ConfigurationError``."""
     check: Callable[[PlayerSpec], str] = _no_mistake
@@ -96,7 +96,7 @@ class Protocol:
     default_limit: str = "nodes=1000"
     """The limit of a player for whom none is given; all its engines understand it."""
     unreachable: Callable[[str], str] | None = None
-    """For a protocol that sends openings as moves from the start: explains why an opening cannot be reached."""
+    """Explains why moves cannot reach an opening, given as a FEN; ``None`` if the protocol can send positions."""
     greeting: Greeting | None = None
     """How its programs are detected; ``None`` if the protocol must always be named."""
 

@@ -1,4 +1,4 @@
-"""A tiny process that outlives the harness by a moment and ends the engines it left behind.
+"""A tiny process that outlives the harness briefly and ends the engines that it left behind.
 
 It holds the reading end of a pipe whose only writer is the harness. When the harness dies, however it dies, the kernel
 closes the pipe; the supervisor then kills every process group registered with it and exits. This needs neither
@@ -17,7 +17,7 @@ import threading
 
 
 class Supervisor:
-    """The harness's end: tells the supervising process which process groups to end. Safe to share between threads."""
+    """The harness's end of the pipe: registers process groups to end with the supervising process. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -83,7 +83,7 @@ def kill_group(group: int, number: int = signal.SIGKILL) -> None:
 
 
 def _supervise() -> None:
-    """Follow the harness's messages until its end of the pipe is closed, then kill what is left."""
+    """Read the harness's messages until its end of the pipe closes, then kill the registered process groups."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
     groups: set[int] = set()

@@ -1,7 +1,7 @@
 """Adapter: a UCCI engine behind Qianhong's protocol, like the program UCCI2QH (2007) for ElephantEye.
 
 The conversation is that of the built-in engine (``engine.protocols.qianhong``); a ``UcciPlayer`` searches. Moves that
-Qianhong bans are banned by ``banmoves``, beside those that lose by the repetition rules. An engine that resigns still
+Qianhong bans are banned by ``banmoves``, as are moves that lose by the repetition rules. An engine that resigns still
 moves, because Qianhong has no resignation. After a fault the search is answered by ``ERROR``, and the engine is
 restarted for the next one.
 """

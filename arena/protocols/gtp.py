@@ -107,9 +107,9 @@ _NUMBERED = re.compile(r"(\d+)(?:\s+(.*))?")
 class GtpClient(ProtocolClient):
     """Tracks due answers and their text. Pure: lines in, answers out.
 
-    Every command is numbered. By GTP 2 the number comes right behind the sign of the answer, as in ``=17 c3``. Some
-    engines leave it out, and Edax writes a blank before it (``= 17 c3``). The first answer shows which of the two an
-    engine does: Edax's text begins with the number that is due, and goes on. An answer without a number belongs to the
+    Every command is numbered. By GTP 2 the number follows the answer's sign directly, as in ``=17 c3``. Some engines
+    leave it out, and Edax writes a blank before it (``= 17 c3``). The first answer shows which of the two an engine
+    does: Edax's text begins with the due number, followed by the answer. An answer without a number belongs to the
     oldest command; an answer with another number is ignored.
     """
 

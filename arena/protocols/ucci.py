@@ -1,12 +1,12 @@
 """Players that speak UCCI 3.0, the protocol of most Xiangqi programs (www.xqbase.com, November 2007).
 
-The text leaves this to the driver of an engine:
+The specification leaves these decisions to the driver of an engine:
 
 - **Time** is in milliseconds if the engine announces ``usemillisec``, which is then set, and in whole seconds
   otherwise. Fairy-Stockfish before version 14.1 takes milliseconds without announcing it; ``time_unit`` decides for
   others.
 - **A time a move** is a clock with one move to go. A search has one limit: a depth, nodes or a time.
-- **Positions** are sent as the text asks: the position after the last capture, with the moves since. An engine's moves
+- **Positions** are sent as specified: the position after the last capture, with the moves since. An engine's moves
   may depend on the way to its position; ``moves_since = "opening"`` sends all moves from the opening on.
 - **Moves that lose by the repetition rules** are forbidden by ``banmoves`` before each search, unless all moves do.
 - **Draws**: an engine's offer reaches its opponent (``go draw``), see ``arena.play.game``.
@@ -127,8 +127,8 @@ def option_command(option: AnnouncedOption, value: str) -> str:
 def option_commands(options: Sequence[tuple[str, str]], announced: Mapping[str, AnnouncedOption]) -> list[str]:
     """The lines that set a player's options; ``announced`` is keyed by name in lower case.
 
-    Raises ``PlayerFault`` (``startup_failure``) for what the engine would not take. One that announces nothing is sent
-    everything: some read options without telling of any.
+    Raises ``PlayerFault`` (``startup_failure``) for options that the engine would reject. An engine that announces no
+    options receives all of them, because some engines read options without announcing any.
     """
     commands = []
     for name, value in options:
@@ -141,7 +141,7 @@ def option_commands(options: Sequence[tuple[str, str]], announced: Mapping[str, 
 
 
 def go_command(limits: Limits, clock: PlayerClock | None, unit_ms: int, mode: str = "") -> str:
-    """The ``go`` line for the player's limits, in units of so many milliseconds; ``mode`` is ``ponder`` or ``draw``."""
+    """The ``go`` line for the player's limits; times are in units of ``unit_ms``; ``mode``: ``ponder`` or ``draw``."""
     words = ["go", *([mode] if mode else [])]
     if limits.depth is not None:
         words.append(f"depth {limits.depth}")
@@ -305,7 +305,7 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
 
     @property
     def announced_options(self) -> Mapping[str, AnnouncedOption] | None:
-        """As in every protocol; ``None`` if the engine announces no options, because it may still take some."""
+        """The announced options; ``None`` if the engine announces none, because it may still accept some."""
         return self._client.options or None
 
     async def _handshake(self, deadline_ns: int) -> None:

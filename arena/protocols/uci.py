@@ -120,7 +120,7 @@ def read_keys(table: Table) -> dict[str, Any]:
 
 
 def _written(table: Table, name: str, value: object) -> str:
-    """An option's value as it is sent."""
+    """The text that sends an option's value; raises ``ConfigurationError`` for a value that is not a scalar."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if not isinstance(value, str | int | float) or "\n" in f"{name}{value}":

@@ -203,7 +203,7 @@ class GameLine:
         self.restart(position, 0)
 
     def restart(self, position: str, moves: int) -> None:
-        """Restart with a FEN, the position after so many moves of the game."""
+        """Send positions from now on as a FEN, the position after ``moves`` moves of the game, and later moves."""
         self._moves = self._first = moves
         self.begin(f"fen {position}")
 
@@ -348,7 +348,7 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
 
     @abstractmethod
     def _go(self, position: Position, clock: PlayerClock | None, *, ponder: bool) -> list[str]:
-        """The lines that start a search, after the one that sends the position."""
+        """The lines that start a search of the position already sent."""
 
     async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
         self._line = self._game_line(canonical_position(self._game, opening.position))

@@ -1,9 +1,9 @@
 """Players that speak the cyclone dialect of UCI: its grammar, with Xiangqi as the only game and ranks from 0 to 9.
 
-The dialect is that of Cyclone and, after it, of Pikafish and many others. ``UCI_Variant`` does not exist in it, and the
-start of the game is ``position startpos``. UCI players find the same ranks out by themselves, and its engines are
-greeted as those of UCI; this protocol is for those who know, and for engines to which a search in the handshake is one
-too many. So it has to be named.
+Cyclone introduced the dialect; Pikafish and many others use it. It has no ``UCI_Variant``, and the start of the game is
+``position startpos``. The protocol ``uci`` also plays with such engines: it finds the ranks by a search during the
+handshake. This protocol avoids that search. Both have the same greeting, so detection cannot choose this one: name it
+in the configuration.
 """
 
 from __future__ import annotations

@@ -4,11 +4,11 @@ The engine keeps the game. It only watches (``force``) while it receives moves, 
 asked to move (``go``), move by move. So claims between moves change nothing: the arbiter's rules decide. A pondering
 engine (``hard``) stays in the game instead, and chooses for itself which reply to think about.
 
-The text leaves this to the driver of an engine:
+The specification leaves these decisions to the driver of an engine:
 
 - **Limits** are a depth (``sd``), whole seconds a move (``st``), or a clock (``level``, ``time``, ``otim``) of whole
-  seconds. Nodes need the feature ``nps``: the engine counts so many nodes as a second, and gets one second. Without a
-  time the engine receives the watchdog's.
+  seconds. Nodes need the feature ``nps``: the engine counts that number of nodes as a second, and gets one second.
+  Without a time the engine receives the watchdog's.
 - **Openings** without known moves are set up by ``setboard``. If the engine refuses it, moves are searched that lead to
   the position; the last resort is ``edit``.
 - **Moves to a control** are counted by engines from where their game began. So ``setboard`` sends the position after
@@ -61,9 +61,9 @@ if TYPE_CHECKING:
 VARIANTS = {"xiangqi": "xiangqi"}
 """The games playable over the protocol, and their names in ``variants``."""
 FEATURES_MS = 2_000
-"""Wait for an engine that says neither ``done=0`` nor ``done=1`` with its features, as usual."""
+"""Time for features from an engine that sends neither ``done=0`` nor ``done=1``, the protocol's usual two seconds."""
 MATE_SCORE = 100_000
-"""A mate in n moves is written as this much plus n."""
+"""A mate in n moves is written as this number plus n."""
 
 ACCEPTED = frozenset({
     "ping", "setboard", "playother", "usermove", "time", "draw", "sigint", "sigterm", "reuse", "analyze", "myname",
@@ -207,10 +207,10 @@ def all_options(announced: Mapping[str, AnnouncedOption], features: Mapping[str,
 def option_commands(
     options: Sequence[tuple[str, str]], announced: Mapping[str, AnnouncedOption], features: Mapping[str, str]
 ) -> list[str]:
-    """The lines that set a player's options, ``memory`` and ``cores`` among them where the engine has these.
+    """The lines that set a player's options, including ``memory`` and ``cores`` if the engine has these features.
 
-    ``announced`` is keyed by name in lower case. Raises ``PlayerFault`` (``startup_failure``) for what the engine would
-    not take.
+    ``announced`` is keyed by name in lower case. Raises ``PlayerFault`` (``startup_failure``) for options
+    that the engine would reject.
     """
     known = all_options(announced, features)
     commands = []

@@ -1,1 +1,1 @@
-"""Provenance of games beside the engine: elolab's sources and the files of players, and warnings that follow."""
+"""Provenance of games: elolab's sources and the files of players, and warnings about them."""

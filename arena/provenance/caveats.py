@@ -34,5 +34,5 @@ NO_CAVEATS = Caveats()
 
 
 def caveats_of(store: Store, faults: tuple[FaultCount, ...], games: int | None = None) -> Caveats:
-    """The caveats of a folder; ``faults`` are those of ``games``, or of all that it holds."""
+    """The caveats of a folder; ``faults`` occurred in ``games`` games, by default all games of the store."""
     return Caveats(faults, len(store) if games is None else games, remarks_on(store))

@@ -1,4 +1,4 @@
-"""Record of the files, driver sources and workers that played a folder's games, beside the engine's identity.
+"""Record of the players' files, driver sources and workers that played a folder's games.
 
 A resumed run must play with the recorded files and driver; see ``arena.provenance.sources``. Folders of earlier
 versions record less, and a run compares only what its folder records.
@@ -45,7 +45,7 @@ class GameFile(NamedTuple):
     is_program: bool = True
 
     def digest(self) -> str | None:
-        """SHA-256 of its content as it is now, hexadecimal; ``None`` if no such file can be read here."""
+        """SHA-256 of the file's present content, hexadecimal; ``None`` if it is missing or unreadable here."""
         try:
             if self.is_program:
                 path = find_program([self.word], self.directory)

@@ -1,8 +1,8 @@
-"""Digests of elolab's own sources, beside ``engine.compiled.identity``.
+"""Digests of elolab's own sources outside the engine (for the engine see ``engine.compiled.identity``).
 
-A run and its workers must have the same bytes in every source that can decide a game: they can install one version. A
-folder of games outlives versions. It is bound to the engine's identity and, if external programs play, to
-``driver_identity``. Changes of reports, statistics or comments affect neither.
+A run and its workers must have identical bytes in every source that can decide a game, because they can install the
+same version. A folder of games outlives versions, so only the engine's identity must match and, if external programs
+play, ``driver_identity``. Changes of reports, statistics or comments affect neither.
 """
 
 from __future__ import annotations

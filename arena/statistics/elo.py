@@ -219,8 +219,8 @@ def log_likelihood_ratio(
 ) -> float:
     """Natural logarithm of the likelihood under ``elo_upper`` over that under ``elo_lower``.
 
-    Each likelihood is that of the most likely distribution of outcomes whose mean (logistic) or mean in standard
-    deviations (normalized) is the hypothesis. Zero counts are taken as ``EMPTY_COUNT``.
+    Each likelihood is maximized over the distributions of outcomes whose mean (logistic) or mean in standard
+    deviations (normalized) equals the hypothesis. Zero counts are taken as ``EMPTY_COUNT``.
     """
     games_per_item = 2 if isinstance(counts, Pentanomial) else 1
     rows = np.array([counts.counts], float)
@@ -325,13 +325,14 @@ def estimate_after_test(
     beta: float = 0.05,
     batch: int = 1,
 ) -> SequentialEstimate:
-    """The median-unbiased estimate when a sequential test has stopped, or now if it has not.
+    """The median-unbiased estimate of a sequential test, at its stop or at the present state of a running test.
 
     The model of the log-likelihood ratio is a Brownian motion that stops at the bounds of the test. At the estimated
     strength, the observed outcome is the median of all outcomes. At the bounds of the interval, it is the 97.5 and the
     2.5 % quantile (Siegmund, "Estimation following sequential tests", 1978). The estimate takes the observed variance
-    of a result. Each bound takes the variance that gives the bound of a match with the same counts. So the interval is
-    that of a match if the test never came near its bounds. ``batch`` is the number of items between interim analyses.
+    of a result. Each bound takes the variance that gives the bound of a match with the same counts. So the interval
+    equals that of a match if the test never came near its bounds. ``batch`` is the number of items between interim
+    analyses.
     """
     test = sequential_test(counts, elo_lower, elo_upper, model, alpha, beta)
     total = sum(counts.counts)

@@ -24,7 +24,7 @@ FAULT_COLUMNS = ("player", "reason", "games", "number", "text")
 
 @dataclass(frozen=True)
 class FaultCount:
-    """The games that one player ended by faults, for one reason."""
+    """Count of the games that one player ended by faults with the same ``reason``."""
 
     player: str
     reason: str

@@ -48,12 +48,12 @@ _NORMAL = NormalDist()
 
 @lru_cache(maxsize=1 << 16)
 def score_bounds(counts: tuple[int, ...], deviations: float = INTERVAL_DEVIATIONS) -> tuple[float, float]:
-    """Bounds of the mean score at so many standard normal deviates (above 0), each 0 to 1."""
+    """Lower and upper bound of the mean score, each 0 to 1; ``deviations`` > 0 is in standard normal deviates."""
     return _lower_bound(counts, deviations), 1 - _lower_bound(counts[::-1], deviations)
 
 
 def deviations_from(counts: Sequence[int], score: float) -> float:
-    """Standard normal deviates by which the mean lies above ``score``: those at which a bound reaches it, from 1 on."""
+    """Signed number of standard normal deviates by which the mean lies above ``score``; 0 without outcomes."""
     items, mean, _ = _moments(counts)
     if not items or mean == score:
         return 0.0
@@ -99,9 +99,9 @@ def _deviations_above(counts: Sequence[int], score: float) -> float:
 
 
 def _exact_error(counts: Sequence[int], score: float) -> float:
-    """The error to which ``score`` is the exact lower bound: P(sum of w_i (x_i - score) <= 0).
+    """The error probability with which ``score`` is the exact lower bound: P(sum of w_i (x_i - score) <= 0).
 
-    The weights are those of independent exponential variables over their sum, which does not matter for the sign. So
+    The weights w_i are independent exponential variables over their sum, which does not matter for the sign. So
     the probability follows from the moment generating function of such a sum, by an integral along a line through the
     saddle point parallel to the imaginary axis (Daniels, "Tail probability approximations", 1987).
     """
@@ -128,7 +128,7 @@ def _exact_error(counts: Sequence[int], score: float) -> float:
 
 
 def _rising_root(function: Callable[[float], float], value: float, low: float, high: float) -> float:
-    """Where a rising function takes a value between those at ``low`` and ``high``, by the Illinois method."""
+    """Solve ``function(x) = value`` for a rising function, ``low < x < high``, by the Illinois method."""
     below, above = function(low) - value, function(high) - value
     root, last = low, 0
     for _ in range(MAX_ROOT_STEPS):

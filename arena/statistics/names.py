@@ -10,7 +10,7 @@ from elolab.engine.language import columns_of, cut
 
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 HEAD_SHARE = 0.6
-"""Share of a shortened name's columns for its beginning; the rest shows where it differs from others."""
+"""Share of a shortened name's columns for its beginning; the rest shows the part that differs from other names."""
 BEFORE_DIFFERENCE = 3
 """Characters shown before the place where names begin to differ."""
 

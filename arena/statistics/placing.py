@@ -60,7 +60,7 @@ class SwissRow:
     """Place by points, then by the tie-breaks in the order of these fields, then by seed."""
     player: str
     seed: int
-    """From 1."""
+    """The player's seed, from 1."""
     points: float
     """1 for an encounter won, a bye or an absent opponent; 1/2 for a tied encounter."""
     buchholz: float
@@ -84,7 +84,7 @@ class KnockoutRow:
     """Place by the round reached; losers of the same round share a place, unless they played for third place."""
     player: str
     seed: int
-    """From 1."""
+    """The player's seed, from 1."""
     reached: str
     """``winner``, ``final``, ``semi_finals``, ``quarter_finals``, or ``round_of_16`` and so on."""
     encounters_won: int
@@ -187,8 +187,8 @@ def _encounter_row(encounter: Encounter, names: Sequence[str]) -> EncounterRow:
 def _swiss_rows(table: SwissTable, seeds: Sequence[int], names: Sequence[str]) -> tuple[SwissRow, ...]:
     """The rows by points and tie-breaks.
 
-    A round without games counts in the tie-breaks as if it had been played against somebody with the player's own
-    points at the end (FIDE Handbook C.07, on unplayed rounds).
+    In the tie-breaks, a round without games counts like a round against an opponent with the player's own final
+    points (FIDE Handbook C.07, on unplayed rounds).
     """
     own = {player: [one for one in table.encounters if player in one.players] for player in seeds}
     buchholz, sonneborn_berger, game_points = {}, {}, {}

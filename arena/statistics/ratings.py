@@ -23,9 +23,9 @@ ADVANTAGE_PRIOR_DEVIATION = 2.0
 DRAW_PRIOR_DEVIATION = 3.0
 """Standard deviation of the prior of the draw parameter's logarithm."""
 SCALE_PRECISION = 1e-10
+"""Relative change of the scale (Elo per natural unit) below which the iteration for fixed ratings ends."""
 PLAIN_SCALES, MAX_SCALES = 20, 200
-"""Steps towards the scale of fixed ratings that take what was found as it is, and all of them."""
-"""Relative change of the Elo of a natural unit below which ratings fixed in Elo stay where they are."""
+"""Maximum number of steps towards the scale of fixed ratings: undamped steps, and all steps."""
 NEWTON_PRECISION = 1e-12
 """Newton's method ends when a step would raise the log posterior by less than half of this."""
 DISPERSION_PRIOR_PAIRS = 20.0
@@ -171,8 +171,8 @@ def fit_ratings(
     difference of strengths plus the advantage. A weak normal prior keeps players who won or lost everything finite.
 
     The covariance is A^-1 B A^-1 (White, "Maximum likelihood estimation of misspecified models", 1982): A is the
-    model's information, and B the same weighted by dispersions, because games of a pair are not independent. Each
-    pairing has the dispersion of its own pairs, shrunk towards that of all pairs and of independent games. So normal
+    model's information, and B is A weighted by dispersions, because games of a pair are not independent. Each pairing
+    has the dispersion of its own pairs, shrunk towards the dispersion of all pairs and of independent games. So normal
     quantiles also hold for few pairs.
 
     ``anchors`` are players with given ratings in Elo; ``anchor`` is short for one with 0 Elo. A connected group without
@@ -216,10 +216,10 @@ def fit_ratings(
 
 
 def with_match(ratings: Ratings, match: Estimate) -> Ratings:
-    """The ratings of two players who met by the estimate of their match, from the view of player 0.
+    """Replace the rating difference of two players by the estimate of their match (view of player 0).
 
-    So a match has one figure wherever it stands. Where the estimate is infinite the difference stays that of the fit,
-    and its interval reaches to the bound that is finite.
+    So all tables show the same figure for a match. If the estimate is infinite, the difference is taken from the fit,
+    and its interval ends at the finite bound.
     """
     if len(ratings.anchors) > 1 or not math.isfinite(match.standard_error):
         return ratings
@@ -336,7 +336,7 @@ class _RatingFit:
         return np.r_[ahead - behind, rows.sum(), 0.0]
 
     def _add_squares(self, information: Array, rows: Array) -> None:
-        """Add second derivatives by each row's difference, shape (rows,), to those by strengths and advantage."""
+        """Add ``rows``, second derivatives by each row's difference, shape (rows,), to the matrix ``information``."""
         count = self._count
         ahead, behind = (np.bincount(place, rows, count) for place in (self._firsts, self._seconds))
         met = np.bincount(self._firsts * count + self._seconds, rows, count**2).reshape(count, count)

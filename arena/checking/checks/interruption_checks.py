@@ -49,7 +49,7 @@ async def stop_while_idle(examination: Examination) -> None:
 
 
 async def ready_while_thinking(examination: Examination) -> Remark:
-    """A readiness question is answered during a search, which goes on."""
+    """A readiness question is answered during a search, and the search continues."""
     ready_ms = await _stop(examination, examination.start_position, asks=True)
     return remark("note.milliseconds", ms=f"{ready_ms:.1f}")
 

@@ -1,4 +1,4 @@
-"""Checks of options: how they are announced, and that they can be set."""
+"""Checks of options: the program announces them correctly and accepts values for them."""
 
 from __future__ import annotations
 

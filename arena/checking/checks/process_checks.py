@@ -1,4 +1,4 @@
-"""Checks of the program's process: how it ends, and what it uses."""
+"""Checks of the program's process: how it ends, and its use of processor time and memory."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A conversation with a program under examination; each protocol is a subclass that says what differs.
+"""A conversation with a program under examination; each protocol has a subclass.
 
-The client of the protocol's players (``arena.protocols``) writes and reads the lines. Silence and sudden ends of the
-program raise ``Failed``; what a protocol lacks raises ``Skipped``.
+The client of the protocol's players (``arena.protocols``) writes and reads the lines. A program that is
+silent or ends raises ``Failed``; an operation that the protocol lacks raises ``Skipped``.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class Knowledge:
     first_rank: int | None = None
     """The lowest rank's number in moves; ``None`` while it is not known."""
     answers_ready: bool = True
-    """Whether it answers the question of ``settle``."""
+    """Whether the program answers the readiness question (``ask_ready``)."""
 
 
 class Dialect(ABC, Generic[ClientKind]):
-    """One conversation with a process of the program; what a protocol does not declare, it lacks."""
+    """One conversation with a process of the program; the defaults describe a protocol without optional features."""
 
     title: ClassVar[str]
     limits: frozenset[str] = frozenset()
@@ -54,11 +54,11 @@ class Dialect(ABC, Generic[ClientKind]):
     time_unit_ms: int = 1
     """Unit of the times that are sent."""
     synchronisation: ClassVar[str] = ""
-    """The question whether the input has been processed, for messages."""
+    """The command that asks whether the input has been processed, as messages quote it."""
     ready: ClassVar[str] = ""
-    """First word of its answer."""
+    """First word of the answer to ``synchronisation``."""
     awaited: ClassVar[str] = ""
-    """The answer to a search, for messages."""
+    """The answer to a search, as messages name it."""
     farewell: ClassVar[str] = "quit"
     interruption: ClassVar[tuple[str, ...] | None] = None
     """Lines that end a search; empty if the question of ``synchronisation`` ends it."""
@@ -73,7 +73,7 @@ class Dialect(ABC, Generic[ClientKind]):
     listens_while_thinking: ClassVar[bool] = False
     """Whether it must answer during a search that it has processed its input."""
     recommendations: ClassVar[frozenset[str]] = frozenset({"illegal_position", "illegal_move"})
-    """Checks that are no more than advice in this protocol: most leave open what a program does with illegal input."""
+    """Names of checks whose failure is only advice in this protocol; most protocols do not define illegal input."""
 
     def __init__(self, process: EngineProcess, settings: CheckSettings, knowledge: Knowledge) -> None:
         self.client = self.make_client()
@@ -85,7 +85,7 @@ class Dialect(ABC, Generic[ClientKind]):
         self.name = ""
         """The program's own name."""
         self.announced: list[tuple[str, AnnouncedOption | None]] = []
-        """The options in the program's words, and as read; ``None`` if they cannot be."""
+        """Each option line of the program, with the option parsed from it; ``None`` if the line is malformed."""
         self._began_ns = 0
         self._was_ready = False
 
@@ -185,7 +185,7 @@ class Dialect(ABC, Generic[ClientKind]):
         return first_word(self.client.receive(line)) == self.ready
 
     async def ask_ready_while_thinking(self) -> float:
-        """Milliseconds until ``ask_ready`` is answered during a search, which must go on."""
+        """Ask for readiness during a search, which must continue; returns the milliseconds until the answer."""
         if not self.listens_while_thinking:
             raise self.lacking()
         if not self.knowledge.answers_ready:
@@ -216,7 +216,7 @@ class Dialect(ABC, Generic[ClientKind]):
         """Whether a line is the answer to a search, by its words alone."""
 
     def ends_search(self, line: str) -> bool:
-        """Whether a line ends the search under way; called once for every line."""
+        """Whether a line ends the current search; called once for every line."""
         return self.is_answer(line)
 
     def is_unasked(self, line: str) -> bool:
@@ -272,7 +272,7 @@ class Dialect(ABC, Generic[ClientKind]):
         await self.begin(position, self.endless)
 
     async def interrupt(self) -> SearchAnswer | None:
-        """End the running search; its answer, where the protocol has one. Takes no longer than ``stop_ms``."""
+        """End the running search within ``stop_ms``; returns its answer, or ``None`` if the protocol has none."""
         if self.interruption is None:
             raise self.lacking()
         self._began_ns = time.monotonic_ns()

@@ -32,7 +32,7 @@ class GtpDialect(Dialect[gtp.GtpClient]):
     synchronisation: ClassVar[str] = "protocol_version"
     awaited: ClassVar[str] = "= MOVE"
     recommendations: ClassVar[frozenset[str]] = frozenset()
-    """Empty: GTP has words by which a program must refuse what is not legal."""
+    """Empty: GTP requires a program to refuse illegal input with an error answer."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -101,7 +101,7 @@ class GtpDialect(Dialect[gtp.GtpClient]):
 
     @property
     def is_asked_to_pass(self) -> bool:
-        """Unless it passes by itself."""
+        """False if the program passes by itself (the option ``gtp_passes``)."""
         return (PASSES_OPTION, gtp.PASSES[1]) not in self.settings.options
 
     def _set_up(self, position: Position) -> list[str]:
@@ -147,7 +147,7 @@ class GtpDialect(Dialect[gtp.GtpClient]):
                 await self._demand_refusal(line)
 
     async def ask_in_finished_game(self, position: Position) -> None:
-        """It passes, or refuses."""
+        """Ask for a move after the end of the game; only a pass or a refusal is correct."""
         await self.begin(position, self.ordinary)
         answer = await self.answer()
         if answer.move not in (None, PASS):
@@ -201,16 +201,16 @@ class NBoardDialect(Dialect[nboard.NBoardClient]):
         return nboard.read_move(said)
 
     async def send_illegal_move(self, position: Position, move: str) -> None:
-        """``move`` tells of one move after the game."""
+        """Send the game, then the illegal move by the command ``move``."""
         await self.say(f"set game {write_game(position.start, position.moves)}", f"move {move.upper()}")
 
     async def ask_in_finished_game(self, position: Position) -> None:
-        """Nobody asks: whoever drives the program knows the rules."""
+        """Skipped: an NBoard driver never asks for a move in a finished game."""
         raise self.lacking()
 
     @property
     def is_asked_to_pass(self) -> bool:
-        """Nobody asks where there is no choice."""
+        """False: an NBoard driver passes for the program."""
         return False
 
     async def interrupt(self) -> SearchAnswer | None:

@@ -46,7 +46,7 @@ class UciDialect(Dialect[UciFamilyClient]):
         return uci.UciClient()
 
     async def greet(self) -> None:
-        """The first command, and the answers up to the one that ends them."""
+        """Send ``uci`` or ``ucci`` and read the name and the options, up to ``uciok`` or ``ucciok``."""
         await self.say(*self.client.hello())
         end = self.client.opening[1]
         for line in await self.hear_until(lambda line: self.client.receive(line) == end, self.settings.start_ms, end):
@@ -95,12 +95,12 @@ class UciDialect(Dialect[UciFamilyClient]):
         return 1 if "uci_variant" in self.options else None
 
     async def send_illegal_move(self, position: Position, move: str) -> None:
-        """After the legal ones."""
+        """Send the position with ``move`` appended to its moves."""
         line = self._position(position)
         await self.say(f"{line} {'' if ' moves ' in line else 'moves '}{self.write_move(move)}")
 
     async def ask_in_finished_game(self, position: Position) -> None:
-        """It must answer, but without a move."""
+        """Ask for a move after the end of the game; the answer must not contain a move."""
         await self.begin(position, self.ordinary)
         answer = await self.answer()
         if answer.move is not None:

@@ -34,7 +34,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
     recommendations: ClassVar[frozenset[str]] = frozenset(
         {"stop", "stop_at_once", "quit_while_thinking", "unknown_option", "garbage", *Dialect.recommendations}
     )
-    """The text permits to ignore ``?``, and so not to listen while thinking. It asks for a line of complaint about
+    """The protocol permits a program to ignore ``?`` and not to listen while thinking. It demands an error line for
     what is wrong, and some engines (HoiXiangqi) end after it."""
 
     def __init__(self, *arguments: Any) -> None:
@@ -162,13 +162,13 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         await self.say(*self._new_game(), line)
 
     async def send_illegal_move(self, position: Position, move: str) -> None:
-        """After the legal ones."""
+        """Set up the position, then send the illegal move as the opponent's."""
         await self._set_up(position, self.ordinary)
         self._game = None
         await self.say(*self._moves([move]))
 
     async def ask_in_finished_game(self, position: Position) -> None:
-        """It may claim the result, or say nothing."""
+        """Ask for a move after the end of the game; the program may claim a result or stay silent, but not move."""
         await self._set_up(position, self.ordinary)
         self._game = None
         await self._go(position, None)
@@ -177,7 +177,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
                 raise Failed("failure.moved_after_end", said=line)
 
     async def interrupt_nothing(self) -> None:
-        """``?`` while the program watches a game."""
+        """Send ``?`` while the program watches a game without thinking."""
         await self._set_up(game_named(self.settings.game).position(), self.ordinary)
         await super().interrupt_nothing()
 
@@ -189,10 +189,10 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         return await self.answer(clock.remaining_ms)
 
     async def ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> None:
-        """It does so by itself."""
+        """Do nothing: an xboard engine ponders without a command."""
 
     async def hit(self, position: Position, clock: PlayerClock) -> SearchAnswer:
-        """The opponent's move."""
+        """Send the clock and the opponent's move, and wait for the answer."""
         self._side, self._known = position.side_to_move, list(position.moves)
         await self.ask_for_search(*self.client.clock_lines(clock), *self._moves(position.moves[-1:]))
         answer = await self.answer(clock.remaining_ms)
@@ -200,20 +200,20 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         return answer
 
     async def miss(self, position: Position, limits: Limits, clock: PlayerClock) -> SearchAnswer:
-        """As ``hit``: the program alone knows the move that it pondered on."""
+        """Send the opponent's move as ``hit`` does: only the program knows which reply it expected."""
         return await self.hit(position, clock)
 
     @property
     def options(self) -> Mapping[str, AnnouncedOption]:
-        """The announced options, and those for memory and threads if the program has the features."""
+        """The announced options, with ``memory`` and ``cores`` added if the program announces these features."""
         return self.client.all_options
 
     def option_lines(self, options: Sequence[tuple[str, str]]) -> list[str]:
-        """``option``, or a command of its own."""
+        """The lines that set options: ``option NAME=VALUE``, or the commands ``memory`` and ``cores``."""
         return xboard.option_commands(options, self.client.options, self.client.features)
 
     def read_information(self, line: str) -> SearchLine | None:
-        """Thinking output; its variation is for people, in any notation."""
+        """Parse thinking output; ignores the variation, whose notation is free."""
         found = xboard.parse_thinking(line)
         if found == Information():
             return None

@@ -24,7 +24,7 @@ Entry = PortableGame | PortableGameError
 
 
 def _nothing_beside(suffix: str) -> bytes | None:
-    """Stands in for ``beside`` where there is no folder, such as for standard input."""
+    """Return ``None``: the default of ``beside`` for input without a folder, such as standard input."""
     return None
 
 

@@ -75,7 +75,7 @@ def _drafts(text: str, where: str) -> Iterator[_TaggedGame]:
 
 
 def _variations(draft: _TaggedGame) -> dict[int, tuple[int, int]]:
-    """For each variation, the line that it leaves and the ply at which it does."""
+    """The branching point of each variation, by number: the parent line and the ply."""
     found = {}
     for name in draft.tags:
         match = _VARIATION.fullmatch(name)

@@ -50,7 +50,7 @@ def is_games(source: ArchiveFile) -> bool:
 def is_archive(source: ArchiveFile) -> bool:
     """Whether a file is an archive, judged by content alone; bare moves have no marker.
 
-    WTHOR name files belong to the games beside them and count only if the user named them.
+    WTHOR name files belong to the games in the same folder and count only if the user named them.
     """
     if format_of(source.data) is not None:
         return True

@@ -2,8 +2,8 @@
 
 After a header of 16 bytes, each game has 68 bytes. They are the numbers of the tournament and of both players, Black's
 discs at the end, Black's discs after best play from some number of empty squares on, and 60 squares. A square is ten
-times the rank plus the file. Passes are left out. The names are in the files ``wthor.trn`` and ``wthor.jou`` beside it:
-the same header, then 26 and 20 bytes a name.
+times the rank plus the file. Passes are left out. The names are in the files ``wthor.trn`` and ``wthor.jou`` of the
+same folder: the same header, then 26 and 20 bytes a name.
 
 Source: Fédération Française d'Othello, "Format des fichiers de la base WTHOR".
 """

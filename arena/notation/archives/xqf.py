@@ -1,7 +1,7 @@
-"""XQF, the files of XQStudio, by far the most common archive of Xiangqi games: a game a file.
+"""XQF, the files of XQStudio and the most common archive format of Xiangqi games; each file holds one game.
 
 A header of 1024 bytes, then a tree of moves in preorder. From version 0x0B on, squares, lengths of comments and the
-tree are encrypted with keys that are in the header. Strings are GB18030, in the header with their length before them.
+tree are encrypted with keys from the header. Strings are GB18030; the header stores their length before them.
 
 A node is four bytes: origin, target, flags, and a byte without meaning. Origin and target are ten times the file plus
 the rank, plus 24 and 32, plus a key in the encrypted versions. The first node is the position before all moves. One
