@@ -22,7 +22,10 @@ _SWITCHES = ("accept_engine_change", "wall_clock_on_cluster")
 
 
 def naming_arguments(folder: str) -> Callable[[Callable[Given, Returned]], Callable[Given, Returned]]:
-    """A decorator: errors name arguments as Python has them; ``folder`` is the argument that names a run's folder."""
+    """A decorator that makes a ``UserError`` spell options as keyword arguments: ``pairs=3`` instead of ``--pairs 3``.
+
+    ``folder`` is the name of the function's argument for a run's folder.
+    """
 
     def decorated(function: Callable[Given, Returned]) -> Callable[Given, Returned]:
         @functools.wraps(function)

@@ -1,4 +1,4 @@
-"""Work beside the main thread, which stays open to Ctrl-C."""
+"""Run work in a background thread, so that the main thread can handle Ctrl-C."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Found = TypeVar("Found")
 
 
 def in_background(work: Callable[[], Found]) -> Future[Found]:
-    """Run ``work`` in a separate thread, since Python cannot handle Ctrl-C while compiled code runs in this one.
+    """Run ``work`` in a daemon thread, because Python cannot handle Ctrl-C while compiled code runs in the main one.
 
-    The program need not wait for the thread's end.
+    Returns a future of the result or the exception. The program can end before the thread does.
     """
     from concurrent.futures import Future
 
@@ -25,7 +25,7 @@ def in_background(work: Callable[[], Found]) -> Future[Found]:
     def run() -> None:
         try:
             future.set_result(work())
-        except BaseException as error:  # whoever waits for the result raises it
+        except BaseException as error:  # raised again by future.result()
             future.set_exception(error)
 
     threading.Thread(target=run, daemon=True).start()

@@ -29,7 +29,7 @@ EXIT_BROKEN_PIPE = 141
 """128 + SIGPIPE: the exit code that a shell reports for a program whose reader went away."""
 
 SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
-"""Errors for lack of open files, processes or memory, whichever file they name."""
+"""Errors for a lack of file descriptors, processes or memory; the file that they name is not the cause."""
 OUTPUT_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EBADF)
 """Errors of an output that is closed or on a full disk."""
 
@@ -189,7 +189,10 @@ def _warn(message: str) -> None:
 
 
 def _lacks_memory(error: BaseException | None) -> bool:
-    """Whether memory was used up; a library that could not be loaded for want of it says so in words of its own."""
+    """Whether an error, or one of its causes, is a lack of memory.
+
+    A library that could not be loaded for this reason raises an ordinary error; its message is matched.
+    """
     while error is not None:
         if isinstance(error, MemoryError) or _WORDS_OF_NO_MEMORY.search(str(error)):
             return True

@@ -301,7 +301,7 @@ def _written_report(folder: Path) -> Path:
 def _entry(player: Player, reader: PlayerReader) -> dict[str, Any]:
     """A player's [[players]] table. Raises ``UserError``."""
     if not isinstance(player, Mapping):
-        expected = "a preset's name, a TOML file, settings, or what a table [[players]] holds"
+        expected = "a preset's name, a TOML file, settings, or the contents of a [[players]] table"
         return player_entry(path_text(player, "player", expected), reader)
     entry: dict[str, Any] = specified(player)
     if REFERENCE in entry:

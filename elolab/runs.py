@@ -1,4 +1,4 @@
-"""Shared by every function that plays games: the folder, progress, the specification, and the games as tables."""
+"""Code shared by the functions that play games: a run's folder, options, specification, and its games as tables."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 FolderLike = str | os.PathLike[str]
 Specification = str | os.PathLike[str] | Mapping[str, Any]
-"""A TOML file, the name of a specification that is shipped or in ``./configs``, or a mapping with such contents."""
+"""A TOML file, the name of a shipped specification or of one in ``./configs``, or a mapping with such contents."""
 Read = TypeVar("Read")
 
 SPECIFICATION_NAME = "specification.toml"
@@ -129,8 +129,9 @@ def run_options(
 def read_specification(
     given: Specification, kind: str, name: str, read: Callable[[Mapping[str, Any], str], Read]
 ) -> Read:
-    """Read a specification; ``kind`` is a key of ``SUFFIXES``, ``name`` stands for one that has no file.
+    """Read a specification with ``read``; ``name`` replaces the file's path in errors about a mapping.
 
+    ``kind`` is a key of ``FILE_KINDS``, for finding the file by name.
     Raises ``UserError`` with one line for the first mistake.
     """
     if isinstance(given, Mapping):
@@ -141,7 +142,7 @@ def read_specification(
 
 
 def kept_specification(given: object) -> dict[str, str]:
-    """A specification given as a mapping, as a file for the run's folder; empty for a file or a name."""
+    """The file to keep in the run's folder, text by name, for a specification given as a mapping; else empty."""
     return {SPECIFICATION_NAME: toml_text(specified(given))} if isinstance(given, Mapping) else {}
 
 

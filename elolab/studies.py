@@ -1,4 +1,4 @@
-"""Tuning from Python: by games, or by a function of your own."""
+"""Tuning from Python: by playing games, or by maximising a function of your own."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ class PlayedStudy(PlayedGames):
     """Bounds of the 90 % interval of ``elo``."""
     elo_high_90: float | None
     left_to_gain: tuple[float, float, float] | None
-    """If the base is recommended, the expected gain in Elo of the best other setting, and the bounds of its 90 %
-    interval; ``None`` otherwise."""
+    """Expected gain in Elo of the best setting other than the base, and the lower and upper bound of its 90 % interval.
+    ``None`` unless the base is recommended."""
     confirmed: bool
     """Whether matches on openings unused by the tuning confirmed the gain."""
     preset: Path | None

@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Search a position and print the lines found; Ctrl-C ends the search and prints what it has."""
+    """Search a position and print the lines found; Ctrl-C ends the search early and prints its result so far."""
     from dataclasses import asdict, replace
 
     from elolab.engine.engine import Engine, StopFlag
@@ -114,7 +114,7 @@ def _search_moves(arguments: argparse.Namespace, position: Position) -> list[str
 
 
 def unit_of_scores(game: Game) -> str:
-    """Explanation of the unit of scores, and of scores that are not numbers."""
+    """The unit of a game's scores in words, with the meaning of scores that are not numbers."""
     return f"in {game.score_name}{'' if game.score_unit else ' (M: mate in moves, R: decided by repetition)'}"
 
 

@@ -1,4 +1,4 @@
-"""The command ``check``: whether an engine keeps to its protocol."""
+"""The command ``check``: test whether an engine follows its protocol."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DEFAULTS = CheckSettings("", "", ())
 COLOURS = {"passed": GREEN, "failed": RED, "advised": YELLOW}
 """Colours of lines, by their marks."""
 BASIC = {"handshake", "start_position"}
-"""Checks without which few others can be tried."""
+"""Checks that most others depend on; after a failure the report only counts the checks left untried."""
 
 EPILOG = """\
 What follows the command belongs to the engine, so the arguments of elolab come before it:
@@ -45,7 +45,7 @@ otherwise."""
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``elolab check``."""
-    parser.add_argument("--protocol", metavar="NAME", help=f"{', '.join(DIALECTS)} (default: found by trying)")
+    parser.add_argument("--protocol", metavar="NAME", help=f"{', '.join(DIALECTS)} (default: detected)")
     parser.add_argument("--game", metavar="NAME", help="the game (default: the protocol's)")
     parser.add_argument(
         "--option", dest="options", action="append", default=[], metavar="NAME=VALUE", type=options.named_value,
@@ -54,12 +54,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--directory", metavar="DIR", help="where the engine runs (default: here)")
     parser.add_argument(
         "--engines", dest="engines_file", metavar="FILE",
-        help=f"file of your engines, by whose names COMMAND may say which (default {ENGINES_NAME}, here or in "
+        help=f"file of your engines, whose names COMMAND accepts (default {ENGINES_NAME}, here or in "
         "~/.config/elolab)",
     )  # fmt: skip
-    parser.add_argument("--only", metavar="NAMES", type=_names, help="these checks alone, and what they need")
-    parser.add_argument("--skip", metavar="NAMES", type=_names, default=(), help="all checks but these")
-    parser.add_argument("--list", action="store_true", help="list the names of the checks, and what they demand")
+    parser.add_argument("--only", metavar="NAMES", type=_names, help="run only these checks, and the checks they need")
+    parser.add_argument("--skip", metavar="NAMES", type=_names, default=(), help="run all checks except these")
+    parser.add_argument("--list", action="store_true", help="list the names of the checks, and what they require")
     add_log(parser)
     group = parser.add_argument_group("patience", "whole numbers of milliseconds")
     for name, meaning in (
@@ -68,7 +68,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ("timeout", "longest wait for an answer without a clock"),
         ("stop", "longest wait for the answer to a stop"),
         ("ending", "longest wait for the engine's end"),
-        ("clock", "each side's time in the game against itself; ten times as much where times are told in seconds"),
+        ("clock", "each side's time in the game against itself; tenfold if the protocol gives times in seconds"),
     ):  # fmt: skip
         default = getattr(DEFAULTS, f"{name}_ms")
         group.add_argument(
@@ -104,7 +104,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Examine a program and report line by line."""
+    """Run the checks on a program and print one result per line."""
     if arguments.list:
         return _list()
     settings = _settings(arguments)
@@ -207,7 +207,7 @@ def _found_protocol(arguments: argparse.Namespace) -> str:
 
 
 def _chosen(arguments: argparse.Namespace) -> list[Check]:
-    """The requested checks, with those that they need."""
+    """The checks that ``--only`` and ``--skip`` select, and the checks that these depend on."""
     from elolab.arena.checking.checks import chosen
 
     return chosen(arguments.only, arguments.skip)
@@ -241,7 +241,7 @@ def _tell(examination: Examination, settings: CheckSettings, *, is_quiet: bool) 
     for outcome in examination.run():
         outcomes.append(outcome)
         if failed & BASIC and outcome.remark is not None and outcome.remark.key == "skip.needs":
-            untried += 1  # as nearly all of them, for the same reason
+            untried += 1  # nearly all checks have this reason, so they are only counted
             continue
         if outcome.verdict == "failed":
             failed.add(outcome.check.name)

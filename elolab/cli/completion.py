@@ -19,7 +19,7 @@ from elolab.cli.shared.parser import CommandParser
 
 SHELLS = ("bash", "zsh", "fish")
 SPECIFICATIONS = {"tournament": "tournaments", "tune": "tuning", "ablate": "ablations", "claims": "claims"}
-"""The kind of configuration that each command's ``SPEC`` is."""
+"""The kind of configuration file that ``SPEC`` names, by command."""
 PLAYERS = ("A", "B", "PLAYER")
 """Metavariables of players in the help; each may be a preset."""
 FILES = (*PLAYERS, "FILE", "DIR", "SPEC", "SUITE", "INPUT", "WEIGHTS", "COMMAND")
@@ -30,7 +30,7 @@ def configure(parser: CommandParser) -> None:
     """The arguments of ``elolab completion``."""
     parser.add_argument("shell", choices=SHELLS, help="the shell for which a script is printed")
     parser.epilog = (
-        "To have it in every new shell:\n"
+        "To enable completion in every new shell:\n"
         "  bash   elolab completion bash >> ~/.bash_completion\n"
         "  zsh    elolab completion zsh > DIR/_elolab      with a DIR of $fpath\n"
         "  fish   elolab completion fish > ~/.config/fish/completions/elolab.fish\n\n"
@@ -45,12 +45,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def offer(line: str) -> None:
-    """Tell the shell what may stand at the end of a command line; ends the process."""
+    """Print the possible completions of a command line for the shell, then exit the process."""
     CompletionFinder()(parser_for(line), always_complete_options=False)
 
 
 def parser_for(line: str) -> CommandParser:
-    """A parser of all commands that knows the arguments of the one that the line names."""
+    """A parser of all commands; only the command named in ``line`` has its arguments."""
     parser = CommandParser(prog="elolab")
     commands = parser.add_subparsers()
     for command in COMMANDS:
@@ -63,7 +63,7 @@ def parser_for(line: str) -> CommandParser:
 
 
 def _complete_values(parser: argparse.ArgumentParser, path: str) -> None:
-    """Give each argument a function that lists what it may be."""
+    """Give each argument a function that lists its possible values; ``path`` is the command's name."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for name, inner in action.choices.items():
@@ -72,7 +72,7 @@ def _complete_values(parser: argparse.ArgumentParser, path: str) -> None:
 
 
 def _offered(path: str, *, action: argparse.Action, prefix: str, **_: Any) -> list[str]:
-    """Possible values of an argument that begin with ``prefix``; an option's files only where no name fits."""
+    """Possible values of an argument that begin with ``prefix``; for an option, files only if no name matches."""
     found = [name for name in _values_of(action, path) if name.startswith(prefix)]
     takes_files = isinstance(action, argparse._SubParsersAction) or _may_be_file(action)
     return found + FilesCompleter()(prefix) if takes_files and not (found and action.option_strings) else found

@@ -64,7 +64,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def verdict_lines(game: Game, ending: Ending | None, rules: Rules) -> list[str]:
-    """The result, and why, of a game that goes on where there is no ending; ``rules`` are those in force."""
+    """Two lines of text: the result and the reason. Without an ending, the game is unfinished.
+
+    ``rules`` select the explanation of a repetition.
+    """
     from elolab.engine.language import Catalogue
 
     result, reason = _result_and_reason(ending)

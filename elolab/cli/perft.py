@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Count the leaves under each move, then ``total N``; Ctrl-C ends it with what was counted."""
+    """Print the number of leaves under each move, then ``total N``; after Ctrl-C, the moves counted so far remain."""
     position = options.position_of(arguments)
     game = position.game
     counts = {}

@@ -27,12 +27,12 @@ HEADS = ("folder", "kind", "state", "games", "date", "result")
 FEWER_HEADS = (HEADS, ("folder", "kind", "state", "games", "result"), ("folder", "state", "games", "result"))
 """Column sets for terminals; the fullest one with enough room for folders and results is shown."""
 ROOM_ENOUGH = 40
-"""Columns of a terminal that suffice for a folder and a result."""
+"""Width in characters that suffices for a folder and a result together."""
 LEAST_FOLDER = 8
 """Least width that still distinguishes folder names."""
 GAP = "  "
 SETTINGS_BESIDE = {"tuning": ("tuning method",), "ablation": ("verdict plans",), "claims": ("claims registered",)}
-"""Names of a store's metadata with settings beside the specification, by kind of run."""
+"""Metadata entries that hold further settings of a run, apart from its specification, by kind of run."""
 
 
 def configure(parser: CommandParser) -> None:
@@ -49,14 +49,14 @@ def configure(parser: CommandParser) -> None:
     two = actions.add_parser(COMPARE, help="compare two runs")
     two.add_argument("folders", nargs=2, metavar="DIR", type=Path, help="a run's folder")
     two.epilog = (
-        "Tells the settings that differ, also the builds of programs, and the players' Elo side by side with the "
-        "difference of the two runs, as of independent games; - where the ratings are not relative to the same: "
+        "Prints the settings that differ, including the builds of programs, and the players' Elo side by side with the "
+        "difference of the two runs, computed as for independent games; - if the ratings have different references: "
         "another opponent, other anchors, or, without anchors, other players or players with other settings."
     )
     some = actions.add_parser(REMOVE, help="remove runs")
     some.add_argument("folders", nargs="+", metavar="DIR", type=Path, help="a run's folder")
     some.add_argument("--yes", action="store_true", help="do not ask first")
-    some.epilog = "Folders that hold no run are refused, and runs that are being worked on; then nothing is removed."
+    some.epilog = "If one of the folders is not a run, or its run is in progress, nothing is removed."
     for action in (one, two, some):
         options.add_language(action)
         options.add_json(action)
@@ -90,7 +90,7 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _lines(entries: Sequence[RunEntry], say: Catalogue, columns: int | None = None) -> list[str]:
-    """The table; in so many columns of a terminal, or else whole."""
+    """The lines of the table of runs, fitted into ``columns`` characters; in full width if ``columns`` is ``None``."""
     cells = {head: [say(f"list.{head}")] for head in HEADS}
     for entry in entries:
         games = f"{entry.played}/{entry.planned}" if entry.planned else str(entry.played)

@@ -1,4 +1,4 @@
-"""The command ``watch``: a page that follows a run of any kind, while it goes on and afterwards."""
+"""The command ``watch``: a web page, or a terminal display, that follows a run in progress or shows a finished one."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``elolab watch``."""
     parser.add_argument(
         "directory", nargs="?", metavar="DIR", type=Path,
-        help=f"a run's folder, or one with runs below it (default {RESULTS}: first the run that is going on)",
+        help=f"a run's folder, or one with runs below it (default {RESULTS}: first the run in progress)",
     )  # fmt: skip
-    parser.add_argument("--wait", action="store_true", help="wait for a run that is still to begin in DIR")
+    parser.add_argument("--wait", action="store_true", help="wait for a run to begin in DIR")
     parser.add_argument("--host", default=HOST, metavar="NAME", help=f"address to serve on (default {HOST})")
     parser.add_argument(
         "--port", type=whole_number(0, 65535), default=PORT, metavar="N", help=f"default {PORT}; 0 is any free one"
@@ -34,13 +34,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--browser", action="store_true", help="open the page in your browser")
     parser.add_argument(
         "--terminal", action="store_true",
-        help="show the run in this terminal and no page; to a file or pipe, print once how it stands",
+        help="show the run in this terminal instead of a page; in a file or pipe, print one snapshot",
     )  # fmt: skip
     add_language(parser)
     parser.epilog = (
         "The page shows standings, games on a board move by move, finished games, figures and faults. It changes "
-        "nothing, and loads nothing from elsewhere; Ctrl-C ends it, and the run goes on. Whoever can reach --host can "
-        "see it: there is no password."
+        "nothing, and loads nothing from elsewhere; Ctrl-C ends it, and the run continues. Everyone who can reach "
+        "--host can see the page: there is no password."
     )
 
 

@@ -1,7 +1,7 @@
 """``--engine`` and ``--each``: players described by words, as in ``--engine cmd=./mine tc=10+0.1 option.Hash=64``.
 
-Words of cutechess-cli and fastchess mean what they mean there; beside them every key of a table [[players]] may be
-given, and a first word without ``=`` names a player as in ``elolab match A B``.
+Words of cutechess-cli and fastchess keep their meaning. Every key of a table [[players]] is also a word, and a first
+word without ``=`` names a player as in ``elolab match A B``.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from elolab.engine.settings.parameters import parse_assignments
 from elolab.engine.settings.presets import preset_name
 
 SOURCES = {"cmd": "command", "conf": REFERENCE, "preset": "preset"}
-"""Words that say which engine it is, and their keys in a table [[players]]."""
+"""Words that select the engine, and their keys in a table [[players]]."""
 SAME = {"name": "name", "dir": "directory", "proto": "protocol"}
-"""Words that have a key of another name, or of the same."""
+"""Further words with a text as value, and their keys in a table [[players]]."""
 LIMITS = ("tc", "st", "nodes", "depth", "plies", "limit")
-"""Words of limits; ``limit`` is our own notation, and says everything."""
+"""Words of limits; ``limit`` takes elolab's own notation, which can express all the others."""
 EXCLUDED_BY = {"tc": ("st", "limit"), "st": ("tc", "limit"), "limit": ("tc", "st", "nodes", "depth")}
-"""Which limits a limit stands in place of; the first that is reached of any others ends a search."""
+"""Limits that exclude each other. If other limits are combined, the first one reached ends a search."""
 RESTARTS = {"on": "always", "off": "on_fault", "auto": "on_fault", "always": "always", "on_fault": "on_fault"}
 PREFIXES = ("option.", "set.")
 
 
 @dataclass(frozen=True)
 class PlayerWords:
-    """The words of one ``--engine``, or of ``--each``."""
+    """The parsed words of one ``--engine``, or of ``--each``."""
 
     option: str = "--engine"
     player: str | None = None
@@ -49,7 +49,7 @@ class PlayerWords:
     names: Mapping[str, str] = field(default_factory=dict)
     """The word that gave each key."""
     limits: Mapping[str, str] = field(default_factory=dict)
-    """By word, in our notation; empty for a clock that is infinite."""
+    """Limits in elolab's notation, by word; an empty text for ``tc=inf``."""
     options: Mapping[str, str] = field(default_factory=dict)
     """``option.NAME=VALUE``."""
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -59,12 +59,12 @@ class PlayerWords:
 
     @property
     def has_source(self) -> bool:
-        """Whether it says which engine it is."""
+        """Whether the words select an engine."""
         return self.player is not None or any(key in self.table for key in SOURCES.values())
 
 
 def read_player_words(words: Sequence[str], option: str = "--engine") -> PlayerWords:
-    """Read the words. Raises ``UsageError`` that names the word and the right form."""
+    """Read the words of ``option``. Raises ``UsageError`` with the wrong word and the expected form."""
     player, given = None, list(words)
     if option == "--engine" and given and "=" not in given[0] and given[0] != "ponder":
         player = given.pop(0)
@@ -142,7 +142,7 @@ def _key_and_value(name: str, value: str, word: str, option: str) -> tuple[str, 
 
 
 def _limit(name: str, value: str, word: str, option: str) -> str:
-    """A limit in our notation."""
+    """A limit in elolab's notation; an empty text for ``tc=inf``."""
     text = value
     if name == "tc":
         text = "" if value == "inf" else f"clock={_clock(value, word, option)}"
@@ -181,7 +181,10 @@ def _split(value: str, word: str, option: str, *folders: str) -> list[str]:
 
 
 def named_player(words: PlayerWords, each: PlayerWords, engines: EnginesFile) -> NamedPlayer:
-    """The player that the words, and those of ``--each``, name; the rest of what they say is for ``complete``."""
+    """The player that the words select, or else the words of ``--each``; ``complete`` reads all other words.
+
+    Raises ``UsageError`` if neither selects an engine.
+    """
     source = words if words.has_source else each
     if not source.has_source:
         raise UsageError(
@@ -209,7 +212,10 @@ def named_player(words: PlayerWords, each: PlayerWords, engines: EnginesFile) ->
 
 
 def _program(command: str, directory: str | None, option: str) -> list[str]:
-    """Program and arguments of ``cmd=``; a program may have spaces in its path, and lie here or in ``dir=``."""
+    """Program and arguments of ``cmd=``.
+
+    The program's path may contain spaces; a bare name is also looked for in ``dir=`` and the current folder.
+    """
     words = _split(command, f"cmd={command}", option, directory or "")
     if words and os.sep not in words[0] and not is_installed(words[0]):
         places = [Path(directory or "", words[0]), Path(words[0])]
@@ -219,9 +225,9 @@ def _program(command: str, directory: str | None, option: str) -> list[str]:
 
 
 def complete(entry: Mapping[str, Any], words: PlayerWords, each: PlayerWords, reader: PlayerReader) -> dict[str, Any]:
-    """The table [[players]] of a player: ``entry``, over it what ``--each`` says to players of its kind, and the words.
+    """The table [[players]] of a player: ``entry``, overridden by ``--each`` and then by the player's own words.
 
-    A key of ``--each`` that the player's protocol does not know is passed over, for it is meant for others.
+    Keys of ``--each`` that the player's protocol does not have are ignored, because they are meant for other players.
     """
     skipped = ("name", *SOURCES.values())
     entry = dict(reader.resolved(entry, words.option))
@@ -250,7 +256,7 @@ def complete(entry: Mapping[str, Any], words: PlayerWords, each: PlayerWords, re
 
 
 def _options(given: PlayerWords, keys: Collection[str], *, is_each: bool) -> dict[str, Any]:
-    """``option.NAME=VALUE`` and ``set.NAME=VALUE`` as tables, where the player has such."""
+    """``option.NAME=VALUE`` and ``set.NAME=VALUE`` as the tables ``options`` and ``set``, if the player has them."""
     is_builtin = "set" in keys
     found: dict[str, Any] = {}
     settings = dict(given.settings)
@@ -264,14 +270,14 @@ def _options(given: PlayerWords, keys: Collection[str], *, is_each: bool) -> dic
 
 
 def _joined_limits(each: Mapping[str, str], own: Mapping[str, str]) -> str:
-    """The limits of both; a player's own replace those of ``--each`` that they exclude."""
+    """The limits of ``--each`` and of the player, joined; a player's limit replaces each limit that it excludes."""
     excluded = {other for name in own for other in EXCLUDED_BY.get(name, ("limit",))}
     both = {name: text for name, text in each.items() if name not in excluded} | dict(own)
     return ",".join(text for text in both.values() if text)
 
 
 def refuse_unused(each: PlayerWords, players: Sequence[Mapping[str, Any]]) -> None:
-    """Raise ``UsageError`` if ``--each`` says something that no player takes."""
+    """Raise ``UsageError`` if no player takes a word of ``--each``."""
     if "name" in each.table:
         raise UsageError(f"--each name={each.table['name']}: every player needs its own name; give it to each --engine")
     if each.arguments and not any("command" in player for player in players):

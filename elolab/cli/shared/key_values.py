@@ -8,11 +8,11 @@ from elolab.cli.shared.parser import UsageError
 from elolab.engine.settings.configuration import nearest
 
 SWITCHES = {"true": True, "on": True, "false": False, "off": False}
-"""How a value may say that something is switched on or off."""
+"""The spellings of a switch's values."""
 
 
 def assignment(word: str, option: str) -> tuple[str, str]:
-    """Name and value of a word ``name=value``; raises ``UsageError`` unless it is one."""
+    """Split a word ``name=value``; raises ``UsageError`` if it has no ``=`` or no value."""
     name, sign, value = word.partition("=")
     if not sign or not value:
         raise UsageError(f"{option} {word}: expected {name}=VALUE")
@@ -20,7 +20,7 @@ def assignment(word: str, option: str) -> tuple[str, str]:
 
 
 def assignments(words: Sequence[str], option: str, known: Collection[str]) -> dict[str, str]:
-    """The values of words ``name=value`` by name; raises ``UsageError`` for unknown ones and those given twice."""
+    """The values of words ``name=value``, by name; raises ``UsageError`` if a name is unknown or given twice."""
     refuse_unknown_words(words, option, known)
     values: dict[str, str] = {}
     for word in words:
@@ -46,7 +46,7 @@ def refuse_unknown_words(
 
 
 def plain_value(text: str) -> bool | int | float | str:
-    """A value as a file would have it: true or false, a number, or the text."""
+    """Convert a value to what a TOML file would hold: a bool, a number, or else the text."""
     if text in SWITCHES:
         return SWITCHES[text]
     for kind in (int, float):

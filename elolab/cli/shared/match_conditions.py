@@ -1,4 +1,4 @@
-"""Words for what all games of a tournament have in common: openings, adjudication, rounds, the test that ends it."""
+"""Options that apply to all games of a tournament: openings, rules, adjudication, rounds, and the sequential test."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OPENINGS_KEYS = {
     "file": "openings", "order": "opening_order", "plies": "opening_plies", "start": "opening_start",
     "part": "opening_part",
 }  # fmt: skip
-"""The key of a tournament's file that each word of ``--openings`` gives."""
+"""Keys of a tournament's file, by the word of ``--openings`` that sets them."""
 DRAW_WORDS = ("movenumber", "movecount", "score")
 RESIGN_WORDS = ("movecount", "score", "twosided")
 GAMES_OF_A_PAIR = 2
@@ -27,7 +27,7 @@ STANDARD = Adjudication()
 
 
 def add_condition_words(parser: argparse.ArgumentParser) -> None:
-    """Openings, adjudication, rounds and files; read them with ``conditions_of``."""
+    """Add options for openings, rules, adjudication, rounds and files; read them with ``conditions_of``."""
     parser.add_argument(
         "--rounds", type=whole_number(1), metavar="N",
         help="rounds: play all encounters N times, each time from new openings; in a Swiss tournament its rounds",
@@ -65,7 +65,7 @@ def add_condition_words(parser: argparse.ArgumentParser) -> None:
 
 
 def word_mistakes(arguments: argparse.Namespace) -> list[str]:
-    """All words that mean nothing here, of every group: for a command line made for another program."""
+    """The errors in the words of all options, so that a command line written for another program gets one report."""
     mistakes = []
     for words, read in (
         *((words, read_player_words) for words in arguments.engines),
@@ -86,14 +86,14 @@ def word_mistakes(arguments: argparse.Namespace) -> list[str]:
 
 
 def _example(key: Field) -> str:
-    """A key as it is written in words, with what it may be."""
+    """A key with its possible values, as in help texts: ``name=on|off`` or ``name=N``."""
     if key.choices:
         return f"{key.name}={'|'.join(map(str, key.choices))}"
     return f"{key.name}={'N' if WHOLE in key.kinds else 'on|off'}"
 
 
 def add_single_dashes(parser: argparse.ArgumentParser) -> None:
-    """Take every option with a single dash too, as cutechess-cli and fastchess write them."""
+    """Accept every option with a single dash too, as in cutechess-cli and fastchess."""
     for option, action in list(parser._option_string_actions.items()):
         if option.startswith("--") and not isinstance(action, argparse.BooleanOptionalAction):
             parser._option_string_actions.setdefault(option[1:], action)
@@ -118,7 +118,10 @@ def _repeat(text: str) -> int:
 
 
 def pairs_of(arguments: argparse.Namespace) -> int | None:
-    """Pairs of an encounter in a round, by ``--pairs`` or ``--games``, if either is given; raises ``UsageError``."""
+    """The number of pairs that two players meet for in a round; ``None`` without ``--pairs`` and ``--games``.
+
+    Raises ``UsageError`` if both are given.
+    """
     if arguments.pairs is not None and arguments.games is not None:
         raise UsageError(
             f"--pairs {arguments.pairs} --games {arguments.games}: both say how often two players meet, and a pair is "
@@ -166,7 +169,7 @@ def pgn_file(words: Sequence[str]) -> str:
 
 
 def _openings(words: Sequence[str]) -> dict[str, Any]:
-    """The keys of a tournament's file; ``format`` is not needed, because a suite's name says whether it is PGN."""
+    """The keys of a tournament's file for ``--openings``; ``format`` is ignored, because the file's suffix gives it."""
     if "=" not in words[0]:
         words = [f"file={words[0]}", *words[1:]]
     given = assignments(words, "--openings", (*OPENINGS_KEYS, "format"))
@@ -182,7 +185,7 @@ def _draw(words: Sequence[str]) -> dict[str, int]:
     given = {"movenumber": "0", "movecount": "1", "score": "0"} | assignments(words, "--draw", DRAW_WORDS)
     moves = _number(given, "movecount", 1, "--draw")
     return {
-        # The moves that count may have been made before; the draw is not.
+        # The counted moves may precede ``movenumber``; the draw may not.
         "draw_after_ply": 2 * max(0, _number(given, "movenumber", 0, "--draw") - moves),
         "draw_moves": moves,
         "draw_score": _number(given, "score", 0, "--draw"),

@@ -1,4 +1,4 @@
-"""A tournament, match or sequential test that the command line alone describes."""
+"""Tournaments, matches and sequential tests described by the command line alone, without a file."""
 
 from __future__ import annotations
 
@@ -48,28 +48,28 @@ from elolab.engine.settings.whole_numbers import MAX_SEED
 DEFAULT_SEED = 1
 RESULTS = Path("results")
 FOLDER_SUFFIX_LENGTH = 36
-"""Most characters of limits and seed in the name of a folder, which has no more than ``MAX_NAME_LENGTH``."""
+"""Maximum length of the part of a folder's name that gives limits and seed; the name has up to ``MAX_NAME_LENGTH``."""
 PLAYER_HELP = (
-    f"A player is {PLAYER_KINDS}. The protocol of a program is found by trying. A TOML file is a preset of its own "
-    "(with sections [xiangqi], [othello]), merely settings (null_move = false), or what a table [[players]] of a "
-    "tournament holds (name, preset, set, limit; command and options for an external engine).\n\n"
+    f"A player is {PLAYER_KINDS}. elolab detects the protocol of a program. A TOML file is a preset "
+    "(with sections [xiangqi], [othello]), settings alone (null_move = false), or the contents of a tournament's table "
+    "[[players]] (name, preset, set, limit; command and options for an external engine).\n\n"
     "--engine describes a player by words: cmd=PROGRAM with args=, dir=, proto=, or conf=NAME, or preset=NAME; name=; "
     "tc=MOVES/TIME+INCREMENT, st=SECONDS, nodes=N, depth=N or limit=LIMIT; option.NAME=VALUE, for the built-in engine "
     "set.NAME=VALUE; timemargin=MS, restart=on|off, ponder, and every other key of a table [[players]]. --each says "
     "the same of all players. Words of cutechess-cli and fastchess mean the same here, and may have one dash.\n\n"
     "Every opening is played twice, with colours swapped: -rounds 50 -games 2 -repeat are 50 openings and 100 games."
 )
-"""For the help of every command that takes such players."""
+"""Help text on describing players, for every command that plays games between them."""
 
 
 def add_players(parser: argparse.ArgumentParser) -> None:
-    """``A`` and ``B``; either may be described by ``--engine`` instead."""
-    parser.add_argument("a", metavar="A", nargs="?", help="the player whose strength is in question")
+    """Add the arguments ``A`` and ``B``; ``--engine`` can replace either."""
+    parser.add_argument("a", metavar="A", nargs="?", help="the player whose strength is tested")
     parser.add_argument("b", metavar="B", nargs="?", help="its opponent")
 
 
 def add_tournament_words(parser: CommandParser, folder: str) -> None:
-    """All words but those of the command's own; they have to be added before."""
+    """Add every option that describes a tournament. A command adds its own options before."""
     parser.add_argument(
         "--engine", dest="engines", nargs="+", action="append", default=[], metavar="WORD",
         help="a player: cmd=PROGRAM, conf=NAME, preset=NAME or a single word, and more; see below",
@@ -84,8 +84,8 @@ def add_tournament_words(parser: CommandParser, folder: str) -> None:
     parser.set_defaults(game=None)
     parser.add_argument(
         "--limit", type=Limits.parse, metavar="LIMIT",
-        help=f"what a player without its own may spend: {GRAMMAR}; default {DEFAULT_LIMIT}, or if not all players "
-        "can be told that, depth=6 or move_time=1",
+        help=f"limit of players without their own: {GRAMMAR}; default {DEFAULT_LIMIT}, or if not all players' "
+        "protocols have it, depth=6 or move_time=1",
     )  # fmt: skip
     add_condition_words(parser)
     options.add_seed(parser, DEFAULT_SEED)
@@ -97,7 +97,10 @@ def add_tournament_words(parser: CommandParser, folder: str) -> None:
 
 
 def play_words(kind: str, arguments: argparse.Namespace, own: dict[str, Any]) -> int:
-    """Play, resume or extend what the words describe; ``own`` are the command's own keys of a tournament's file."""
+    """Play, resume or extend the tournament that the arguments describe, and return the exit code.
+
+    ``own`` are the command's own keys of a tournament's file.
+    """
     arguments.game = arguments.game or options.DEFAULT_GAME
     arguments.game = options.game_of(arguments).name
     arguments.seed = DEFAULT_SEED if arguments.seed is None else arguments.seed
@@ -118,12 +121,15 @@ def play_words(kind: str, arguments: argparse.Namespace, own: dict[str, Any]) ->
 
 
 def play_sequential(kind: str, arguments: argparse.Namespace, test: dict[str, Any], pairs: int | None) -> int:
-    """Play, resume or extend a match that ends with a sequential test, after at most so many pairs."""
+    """Play, resume or extend a match until a sequential test ends it, or after ``pairs`` pairs at the latest.
+
+    ``test`` is the table [sprt]. Returns the exit code.
+    """
     return play_words(kind, arguments, {"format": "sprt", "sprt": test} | ({} if pairs is None else {"pairs": pairs}))
 
 
 def name_settings_without_effect(entries: Sequence[Mapping[str, Any]], players: Sequence[PlayerSpec]) -> None:
-    """Warn of every entry in a table ``set`` that changes nothing; ``entries`` are the tables [[players]]."""
+    """Warn about every setting without effect in the tables ``set`` of ``entries``, the tables [[players]]."""
     for entry, player in zip(entries, players, strict=True):
         values = dict(player.parameters)
         for name in by_own_names(entry.get("set", {})):
@@ -181,11 +187,10 @@ def _folders_of(arguments: argparse.Namespace, kind: str, names: Sequence[str]) 
 
 
 def _in_folder_of_its_own(spec: TournamentSpec, *, accepts_changes: bool) -> TournamentSpec:
-    """Named after players, limits and seed; numbered if a folder of that name holds a tournament with other settings.
+    """Name a tournament, and so its folder, after its players, limits and seed.
 
-    Or games of other programs under the same names, unless it ``accepts_changes`` of them.
-
-    So the same command always goes on with the same folder, and another one never meets it.
+    The same command always resumes the same folder. The name gets a number if its folder already holds a tournament
+    with other settings, or games of other programs under the same names; ``accepts_changes`` allows these programs.
     """
     from elolab.arena.play.tournament_run import holds_another
 
@@ -215,7 +220,7 @@ def protocol_finder(*directories: Path) -> ProtocolFinder:
 
 
 def rounds_as_pairs(arguments: argparse.Namespace) -> int | None:
-    """The pairs of a match, in which rounds are merely more pairs; ``None`` if none are given."""
+    """The total number of pairs of a match over all ``--rounds``; ``None`` if no number is given."""
     pairs = pairs_of(arguments)
     if arguments.rounds is None:
         return pairs
@@ -223,7 +228,7 @@ def rounds_as_pairs(arguments: argparse.Namespace) -> int | None:
 
 
 def _folder_name(kind: str, names: Sequence[str], most: int) -> str:
-    """At most so many characters for the players in a format."""
+    """A folder's name of at most ``most`` characters, from a tournament's format and its players' names."""
     text = "-".join((kind, *names))
     if len(names) > 2 and len(text) > most:
         text = f"{kind}-{names[0]}-and-{len(names) - 1}-others"

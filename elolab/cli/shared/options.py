@@ -97,10 +97,10 @@ def add_parameter(parser: argparse.ArgumentParser) -> None:
 
 
 def overrides_of(arguments: argparse.Namespace, limits: Limits | None = None) -> dict[str, Value]:
-    """The settings of ``--set`` over those of ``--preset``, in the game of ``--game``; only those given, checked.
+    """The settings given by ``--preset`` and, with precedence, by ``--set``, validated for the game of ``--game``.
 
-    Prints a warning for each setting of ``--set`` that has no effect beside the others or, where they are known, under
-    ``limits``. Raises ``UserError`` for a game, a preset, a name or a value that is wrong.
+    Prints a warning for each setting of ``--set`` that has no effect with the other settings or under ``limits``.
+    Raises ``UserError`` for a wrong game, preset, name or value.
     """
     from elolab.engine.settings.parameters import format_value, parse_assignments, resolve, why_without_effect
     from elolab.engine.settings.presets import load_preset
@@ -220,7 +220,7 @@ def print_json(data: Any) -> None:
 
 
 def add_language(parser: argparse.ArgumentParser) -> None:
-    """``--language``: one of ``engine.language.LANGUAGES``; also the language that the console speaks."""
+    """``--language``: one of ``engine.language.LANGUAGES``, for reports and the console."""
     given = os.environ.get(LANGUAGE_VARIABLE)
     parser.add_argument(
         "--language",
@@ -232,7 +232,7 @@ def add_language(parser: argparse.ArgumentParser) -> None:
 
 
 class _FromEnvironment(str):
-    """A language that the environment names."""
+    """A language read from an environment variable, so that an error can name the variable."""
 
 
 def _language(text: str) -> str:
@@ -248,7 +248,7 @@ def add_output(parser: argparse.ArgumentParser, default: str = "results/<name of
 
 
 def _folder(text: str) -> str:
-    """An empty text would be the current folder; it comes from a variable of the shell that is not set."""
+    """Refuse an empty text, which an unset shell variable gives and which would mean the current folder."""
     if not text:
         raise argparse.ArgumentTypeError("'' names no folder; give one, . for the current one, or leave --out out")
     return text
@@ -281,7 +281,7 @@ def usable_processors() -> int:
 
 
 def whole_number(lowest: int, highest: int | None = None) -> Any:
-    """A reader of whole numbers of at least ``lowest``, and at most ``highest``, for ``add_argument``."""
+    """A ``type`` for ``add_argument``: whole numbers of at least ``lowest`` and at most ``highest``."""
     span = f"of at least {lowest}" if highest is None else f"from {lowest} to {highest}"
 
     def read(text: str) -> int:
@@ -294,7 +294,7 @@ def whole_number(lowest: int, highest: int | None = None) -> Any:
 
 
 def number(lowest: float, highest: float, *, inside: bool = False) -> Any:
-    """A reader of numbers from ``lowest`` to ``highest``, or ``inside`` those bounds, for ``add_argument``."""
+    """A ``type`` for ``add_argument``: numbers from ``lowest`` to ``highest``; ``inside`` excludes the bounds."""
 
     def read(text: str) -> float:
         try:
@@ -310,7 +310,7 @@ def number(lowest: float, highest: float, *, inside: bool = False) -> Any:
 
 
 def named_value(text: str) -> tuple[str, str]:
-    """Name and value of ``NAME=VALUE``, for ``add_argument``."""
+    """A ``type`` for ``add_argument``: the name and the value of ``NAME=VALUE``."""
     name, sign, value = text.partition("=")
     if not name or not sign:
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")

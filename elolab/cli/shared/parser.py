@@ -1,4 +1,4 @@
-"""A parser of command lines whose errors are one line with the nearest right word."""
+"""A command line parser that reports an error in one line, with the nearest valid option."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ NOT_NEEDED = {
     "--recover", "--report", "--reverse", "--scoreinterval", "--show-latency", "--site", "--strict", "--tb",
     "--tbadjudicate", "--tbignore50", "--tbpieces", "--testEnv", "--wait",
 }  # fmt: skip
-"""Options of cutechess-cli and fastchess for what elolab does anyway, or what its games do not have."""
+"""Options of cutechess-cli and fastchess that elolab does not need: it always does this, or its games lack it."""
 
 _TRUE_MINUS = re.compile("(^|=)\N{MINUS SIGN}(?=[.0-9])")
-"""Before a number that is given as it was printed."""
+"""Matches a true minus sign before a number, as in elolab's output; words are read with a hyphen instead."""
 _ONE_ARGUMENT = ": expected one argument"
 """Message of ``argparse`` for an option without its value."""
 
 
 class UsageError(UserError):
-    """A command line that cannot be read; the message names the command, the argument and what would be right."""
+    """An invalid command line; the message names the command, the argument and the valid form."""
 
 
 class ParagraphFormatter(argparse.HelpFormatter):
-    """Wraps each paragraph of a description to the terminal; paragraphs with indented lines stay as they are."""
+    """Wraps each paragraph of a description to the terminal's width; paragraphs with indented lines keep theirs."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         paragraphs = [
@@ -65,7 +65,7 @@ class CommandParser(argparse.ArgumentParser):
         self.checks: list[Callable[[argparse.Namespace], Iterable[str]]] = []
         """Checks across arguments; their messages are reported together with unknown options."""
         self.implied: tuple[str, Collection[str]] | None = None
-        """The subcommand that is meant where none is named, and all of them."""
+        """The default subcommand, and the names of all subcommands."""
         self._words: list[str] = []
 
     def parse_args(  # type: ignore[override]
@@ -86,17 +86,17 @@ class CommandParser(argparse.ArgumentParser):
         return arguments
 
     def print_help(self, file: Any = None) -> None:
-        """Print the help; unlike that of ``argparse`` it raises ``OSError`` where it cannot be written."""
+        """Print the help. Unlike ``argparse``, raises ``OSError`` if writing fails."""
         print(self.format_help(), end="", file=file)
 
     def _unexpected(self, extra: Sequence[str]) -> str:
-        """All unknown options, or if it is none what stands where nothing is expected."""
+        """The error for unexpected words: all unknown options, or else the first other word."""
         options = [word for word in extra if word.startswith("-")]
         told = [f"{word!r}{self._hint(word.partition('=')[0])}" for word in options or extra[:1]]
         return f"unexpected argument{'s' if len(told) > 1 else ''} {', '.join(told)}"
 
     def _hint(self, word: str) -> str:
-        """``" (did you mean --json?)"`` for the option that an unknown one is likely to stand for, or nothing."""
+        """A hint such as ``" (did you mean --json?)"`` for an unknown option; empty if no option is similar."""
         if not word.startswith("-"):
             return ""
         actions = self._option_string_actions.items()
@@ -109,9 +109,9 @@ class CommandParser(argparse.ArgumentParser):
         return f" (did you mean {near[0]}?)" if near else ""
 
     def _hyphen_hint(self, names: Sequence[str]) -> str:
-        """How to give an option a value that was taken for another option, as a board that begins with an empty square.
+        """A hint on values that begin with a hyphen, such as a board whose first square is empty.
 
-        Nothing where there is no value, or what follows is an option.
+        ``names`` are the spellings of the option that lacks its value. Empty if an option, or nothing, follows it.
         """
         for option, value in itertools.pairwise(self._words):
             if option in names and value.startswith("-") and value.partition("=")[0] not in self._option_string_actions:
@@ -119,7 +119,7 @@ class CommandParser(argparse.ArgumentParser):
         return ""
 
     def error(self, message: str) -> NoReturn:
-        """Raise ``UsageError`` with the command's name and where to find help."""
+        """Raise ``UsageError`` with the command's name and a pointer to its help."""
         command = self.prog.removeprefix("elolab ")
         if message.endswith(_ONE_ARGUMENT):
             message += self._hyphen_hint(message.removeprefix("argument ").partition(":")[0].split("/"))

@@ -88,19 +88,17 @@ def after_outcome(failure: FileError) -> FileError:
 
 
 def _copy_of_games(directory: Path, arguments: argparse.Namespace) -> Path | None:
-    """The file of ``--pgnout``. Raises ``UsageError`` if it is invalid, or holds other games than this folder."""
+    """The file of ``--pgnout``. Raises ``UsageError`` if it is invalid or holds games from another folder."""
     if getattr(arguments, "pgnout", None) is None:
         return None
     path = output_file("--pgnout", pgn_file(arguments.pgnout))
     if path.is_file() and not _begin_alike(path, _games_file(directory)):
-        raise UsageError(
-            f"--pgnout {path}: holds other games, and is not added to; name another file, or remove that one"
-        )
+        raise UsageError(f"--pgnout {path}: the file holds other games; name another file, or remove this one")
     return path
 
 
 def _begin_alike(copy: Path, own: Path) -> bool:
-    """Whether a file begins as the folder's PGN does, with the players and the date of the first game."""
+    """Whether a file begins like the folder's PGN, with the same players and date of the first game."""
     try:
         with (gzip.open if copy.suffix == ".gz" else open)(copy, "rb") as one, own.open("rb") as other:
             return one.read(BEGINNING_BYTES) == other.read(BEGINNING_BYTES)
@@ -126,9 +124,9 @@ def _games_file(directory: Path) -> Path:
 
 @contextmanager
 def finishing() -> Iterator[None]:
-    """A context for writing a report, which a second Ctrl-C of the process skips.
+    """A context for writing a report, which the second Ctrl-C skips.
 
-    Skipping raises ``KeyboardInterrupt``, even if drawing has turned it into another error.
+    Skipping raises ``KeyboardInterrupt``, even if a plotting library has turned it into another error.
     """
     from elolab.arena.players.interruption import requests_to_end, stopping_on_signals
 
@@ -146,10 +144,13 @@ def finishing() -> Iterator[None]:
 
 
 class _Patience:
-    """Replaces a run's stop flag while its report is written."""
+    """Stands in for a run's stop flag while the report is written: the first Ctrl-C only prints a message."""
 
     def set(self) -> None:
-        """Print that the report goes on; bypasses the streams, which the interrupted code may be using."""
+        """Print that the report is still being written.
+
+        Writes to file descriptor 2, because the interrupted code may be using ``sys.stderr``.
+        """
         os.write(2, f"elolab: {console('elolab.arena')('console.writing_report')}\n".encode())
 
 
@@ -159,7 +160,7 @@ def warn(key: str, **values: Any) -> None:
 
 
 def warn_if_in_use(directory: Path) -> None:
-    """After a dry run, print to standard error if another process is using the folder."""
+    """Print a warning to standard error if another process is using the folder."""
     from elolab.arena.play.store import user_of
 
     process = user_of(directory)
@@ -243,7 +244,7 @@ def print_exports(spec: TournamentSpec, exports: Exports, language: str) -> None
 
 
 def print_caveats(caveats: Caveats) -> None:
-    """Print warnings to read before the numbers, followed by an empty line if there are any."""
+    """Print the warnings that qualify the numbers, followed by an empty line if there are any."""
     sentences = caveats.sentences(console("elolab.arena").language)
     print_warnings(sentences)
     if sentences:

@@ -68,7 +68,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def report_folder(directory: Path, out: str | None) -> Path:
-    """The folder for one run's report: that of ``--out``, or the run's own. Raises ``UserError``."""
+    """The folder to write one run's report to: ``out``, or the run's own folder.
+
+    Raises ``UserError`` if the run's folder is not writable.
+    """
     from elolab.arena.reports.write import folder_beside_runs
 
     if out is not None and os.path.realpath(out) != os.path.realpath(directory):
