@@ -57,8 +57,8 @@ class ExternalEngine:
     name: str
     """Name of the program, or the common name of its builds."""
     builds: tuple[tuple[str, PlayerSpec], ...]
-    """Programs by name, the base first, with their own options and unfilled placeholders. A single unnamed one if the
-    specification has no builds."""
+    """Programs by name, the base first, with their own options and unfilled placeholders. Without builds in
+    the specification, this is a single unnamed program."""
     options: tuple[tuple[str, Value], ...]
     """Options of all builds, unless a setting overrides them."""
 

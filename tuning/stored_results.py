@@ -116,4 +116,4 @@ _READERS: Mapping[str, tuple[str, Callable[[Any, Path, Path], Any]]] = {
     "claims": ("claims file", _claims),
     "evaluation fit": ("evaluation fit, as asked for", _fit),
 }
-"""For each kind of run, the metadata with its specification, and its reader."""
+"""Name of the metadata with the specification, and reader of the result, for each kind of run."""

@@ -79,7 +79,7 @@ class AblationResult:
     depths: tuple[DepthRow, ...] = ()
     """Cost per setting and depth, if measured; empty after an interruption."""
     speeds: tuple[SpeedRow, ...] = ()
-    """For an external engine, depth, nodes, time and speed from its reports, one row per comparison."""
+    """Depth, nodes, time and speed reported by an external engine, one row per comparison; otherwise empty."""
     plans: tuple[dict[str, Any], ...] = ()
     """Rules and maximum pairs of every run in the folder; more than one if they changed after results."""
     digest: str = ""
@@ -96,7 +96,7 @@ class AblationResult:
         return 130 if self.interrupted else int(any(fault.lost for fault in self.faults))
 
     def tables(self) -> dict[str, DataFrame]:
-        """Every table by name: ``ablation``, and those with rows among ``effects``, ``depths`` and ``speeds``.
+        """Every table by name: ``ablation``, and ``effects``, ``depths`` and ``speeds`` if they have rows.
 
         The columns are the fields of ``AblationRow``, ``EffectRow``, ``DepthRow`` and ``SpeedRow``.
         """
@@ -274,7 +274,7 @@ def play_allocated(
 
 
 def _plans(store: Store, spec: AblationSpec) -> tuple[dict[str, Any], ...]:
-    """Record the run's rule and pairs, and return those of every run in the folder."""
+    """Record the run's rule and pairs, and return the rules and pairs of every run in the folder."""
     plan = {
         "rounds": spec.rule.rounds,
         "margin": spec.rule.margin_elo,

@@ -6,9 +6,9 @@ Its bounds come from a group-sequential test with error spending of the O'Brien-
 sequential boundaries for clinical trials", 1983).
 
 Holm's correction runs over all comparisons, for differences and for equivalences separately. A verdict of equivalence
-must not make a difference elsewhere easier to find: comparisons that stay undecided to the end are those that chance
-has carried farthest from zero. So the probability of any false difference is at most the error rate, and so is the
-probability of any false equivalence.
+must not make a difference elsewhere easier to find, because chance has carried the comparisons that stay undecided
+farthest from zero. So the probability of any false difference is at most the error rate, and so is the probability of
+any false equivalence.
 
 Everything here is a pure function of counts.
 """
@@ -36,15 +36,15 @@ MARGIN_ELO = 5.0
 ERROR_RATE = 0.05
 """Default probability of any false difference, and of any false equivalence."""
 FUTILITY_POWER = 0.05
-"""Undecided questions with a smaller predictive power are stopped for futility. In simulations this takes 46 % of an
-equal split's games for 98.7 % of its verdicts; 0.01 takes 50 % for 99.1 %."""
+"""Undecided questions with a smaller predictive power are stopped for futility. In simulations this
+value needs 46 % of the games of an equal split and reaches 98.7 % of its verdicts; 0.01 needs 50 % for 99.1 %."""
 MAX_VALUE = 8.0
 """Maximum of any bound, in standard errors; the error beyond it is below 1e-15."""
 GRID_POINTS = 601
 """Points of the grid of sums on paths that crossed no bound; bounds are accurate to a few ten thousandths."""
 ADDITIONAL_SQUARE = 1 / 2
-"""Added to the sum of squares, as if one pair were won and one lost outright. It keeps the error positive if all pairs
-had the same outcome, as between settings that seldom differ."""
+"""A term added to the sum of squared deviations, as if one more pair were won and one lost. It keeps the standard error
+positive if all pairs have the same outcome, which happens between nearly equal settings."""
 
 ROUNDING = 1e-9
 """Rounding error, relative to a pair's standard deviation, in contrasts of matches that cancel each other."""
@@ -208,7 +208,7 @@ class MatchEvidence(EffectEstimate):
         return deviations_from(self.counts, value)
 
     def interval(self, value: float) -> tuple[float, float]:
-        """Bounds of the mean score at so many standard normal deviates."""
+        """Bounds of the mean score, ``value`` standard normal deviates from the estimate."""
         return score_bounds(self.counts, value)
 
 
@@ -225,9 +225,10 @@ def match_evidence(counts: Pentanomial, margin_elo: float) -> EffectEstimate:
 def match_elo_estimate(counts: Pentanomial, margin_elo: float) -> EffectEstimate:
     """The estimate in Elo of a match of fixed length; finite even if one side won every pair.
 
-    It is the log odds of the mean score, with up to half a pair added to either side, in proportion to the variance of
-    a pair relative to that of a pair either won or lost. This makes it almost unbiased (Anscombe, "On estimating
-    binomial response relations", 1956; Gart and Zweifel, 1967). The error is linearised there.
+    It is the log odds of the mean score p, after up to half a pair is added to each side. The addition is proportional
+    to a pair's variance divided by p (1 - p), the variance without drawn pairs. It makes the estimate almost unbiased
+    (Anscombe, "On estimating binomial response relations", 1956; Gart and Zweifel, 1967). The standard error is
+    linearised at that mean.
     """
     pairs = counts.pairs
     if pairs < 2:
@@ -264,9 +265,9 @@ class Question:
     matches: tuple[int, ...] = ()
     """Indices of the matches that answer it, which all have the same number of planned pairs."""
     estimate_after: EstimateAfter | None = field(default=None, compare=False, repr=False)
-    """The estimate from the first so many pairs of each match."""
+    """A function from a number of pairs to the estimate from that many first pairs of each match."""
     is_given_up: bool = False
-    """Whether it gets no more games, for futility."""
+    """Whether it gets no more games because of futility."""
 
     @classmethod
     def about(cls, matches: tuple[int, ...], estimate_after: EstimateAfter, pairs: int, rule: VerdictRule) -> Question:
@@ -275,7 +276,7 @@ class Question:
         return cls(estimate_after(0), analyses, 0, matches=matches, estimate_after=estimate_after)
 
     def after(self, pairs: int) -> Question:
-        """The question at the analysis after so many pairs of each match; a decided one stays as it is."""
+        """The question at the analysis after ``pairs`` pairs of each match; a decided question stays unchanged."""
         if self.verdict != UNDECIDED or not pairs or self.estimate_after is None:
             return self
         return replace(self, estimate=self.estimate_after(pairs), analyses_done=self.analyses.index(pairs) + 1)
@@ -378,7 +379,7 @@ def simultaneous_interval(question: Question, questions: int, rule: VerdictRule)
 def pairs_still_needed(question: Question, questions: int, rule: VerdictRule) -> int | None:
     """Further pairs to decide the question if its estimate is right; ``None`` if no number would.
 
-    With probability ``POWER``, at the level of the first verdict among ``questions`` questions.
+    They decide with probability ``POWER``, at the level of the first verdict among ``questions`` questions.
     """
     estimate = question.estimate
     if question.verdict != UNDECIDED or not question.analyses_done or not math.isfinite(estimate.error):
@@ -427,13 +428,13 @@ def pairs_for_equivalence(questions: int, rule: VerdictRule) -> int:
 
 
 def _distance_at(pairs: int, questions: int, rule: VerdictRule, power: float) -> float:
-    """Standard errors between a true effect and its null value, so that the final analysis decides with ``power``."""
+    """Distance of a true effect from its null value, in standard errors, at which the end decides with ``power``."""
     level = critical_values(analyses_of(pairs, rule.rounds), rule.error_rate / questions / 2)[-1]
     return level + _NORMAL.inv_cdf(power)
 
 
 def can_decide(pairs: int, questions: int, rule: VerdictRule) -> bool:
-    """Whether ``pairs`` pairs can bring a verdict at all: whether winning all of them would."""
+    """Whether ``pairs`` pairs bring a verdict if one side wins all of them."""
     return _verdict_on(Pentanomial((0, 0, 0, 0, pairs)), questions, rule) != UNDECIDED
 
 

@@ -2,10 +2,12 @@
 
 A factor's levels are coded -1 (low) and +1 (high). The model of a combination's strength is a sum of main effects and
 two-factor interactions, in Elo. With two factors, the four sides of the square are matches between combinations that
-differ in one factor. With more, every combination of the design plays the one with all factors low.
+differ in one factor. With more factors, every combination of the design plays the combination with all factors low.
+
 Effects are contrasts of the matches' Elo, and use every pair of every match. With two factors the contrasts are simple:
-a factor's main effect is the mean of its two matches, and the interaction the mean of the two differences between the
-matches of one factor, weighted for the least error. With more they are the least-squares contrasts of all matches.
+a factor's main effect is the mean of its two matches. The interaction is the mean of the two differences between the
+matches of one factor. Both means are weighted for the least error. With more factors the contrasts are the
+least-squares ones over all matches.
 """
 
 from __future__ import annotations
@@ -31,8 +33,8 @@ GENERATORS: dict[tuple[int, int], tuple[tuple[int, ...], ...]] = {
     (6, 2): ((0, 1, 2, 3, 4),),
     (6, 4): ((0, 1, 2), (1, 2, 3)),
 }
-"""Generators by number of factors and fraction (2 is a half, 4 a quarter): each of the last factors is the product of
-these other factors."""
+"""Generators by number of factors and fraction (2: half, 4: quarter of the combinations). Each generator lists the
+factors whose product is one of the last factors."""
 
 MAX_FACTORS = 6
 
@@ -45,17 +47,17 @@ class Effect:
     aliases: tuple[tuple[tuple[int, ...], int], ...]
     """Effects that the design cannot separate from this one, each with its sign in the estimate."""
     parts: tuple[tuple[float, ...], ...]
-    """Contrasts that each show the effect, one number per match: the sum of these times the matches' Elo."""
+    """Contrasts that each estimate the effect: one weight per match, for a weighted sum of the matches' Elo."""
 
     @property
     def weights(self) -> tuple[float, ...]:
-        """The mean of the parts: the effect where all matches have as many pairs."""
+        """The mean of the parts: the contrast to use if all matches have the same number of pairs."""
         return tuple(float(weight) for weight in np.mean(self.parts, axis=0))
 
     def weights_of(self, scores: np.ndarray) -> tuple[float, ...]:
-        """The contrast of least error between its parts: generalised least squares, weights kept within 0 and 1.
+        """The weighted mean of the parts with the least error, by generalised least squares; shares within 0 and 1.
 
-        ``scores`` as for ``contrast_estimate``. Openings that parts share make their errors depend on each other.
+        ``scores`` are as in ``contrast_estimate``. Shared openings correlate the errors of the parts.
         """
         if len(self.parts) == 1:
             return self.parts[0]
@@ -63,7 +65,7 @@ class Effect:
         if math.isinf(one) or math.isinf(other):
             return self.weights if one == other else self.parts[int(one > other)]
         both = contrast_estimate(tuple(np.sum(self.parts, axis=0)), scores, 0.0).error ** 2
-        spread = 2 * (one + other) - both  # of the parts' difference
+        spread = 2 * (one + other) - both  # squared error of the parts' difference
         share = min(max((one + 3 * other - both) / 2 / spread, 0.0), 1.0) if spread > ROUNDING * both else 0.5
         return tuple(share * first + (1 - share) * second for first, second in zip(*self.parts, strict=True))
 
@@ -144,7 +146,7 @@ def _sides(matches: Sequence[tuple[Combination, Combination]], term: tuple[int, 
 
 
 def _combinations(factors: int, fraction: int) -> tuple[Combination, ...]:
-    """The combinations of the design, starting with the one of the lowest levels."""
+    """The combinations of the design; the first one has all factors low."""
     generators = () if fraction == 1 else GENERATORS[factors, fraction]
     free = factors - len(generators)
     cells = []
@@ -158,7 +160,7 @@ def _combinations(factors: int, fraction: int) -> tuple[Combination, ...]:
 
 
 def combination_weights(design: Design, combination: Combination) -> tuple[float, ...]:
-    """One per match: a combination's strength relative to the lowest one is the weighted sum of the matches' Elo."""
+    """Weights, one per match, whose sum of the matches' Elo is a combination's strength over all factors low."""
     total = np.zeros(len(design.matches))
     for effect in design.effects:
         order = len(effect.factors)
@@ -170,8 +172,8 @@ def combination_weights(design: Design, combination: Combination) -> tuple[float
 def contrast_estimate(weights: Sequence[float], scores: np.ndarray, margin_elo: float) -> EffectEstimate:
     """Estimate a weighted sum of matches' Elo; ``scores`` are the pairs' scores, 0 to 1, shape (matches, pairs).
 
-    Every pair counts; unplayed pairs are NaN. Matches share openings, so their results are correlated. The error is
-    therefore that of the weighted sum per opening, linearised at the mean scores.
+    Every pair counts; unplayed pairs are NaN. Matches share openings, so their results are correlated. The error
+    therefore comes from the weighted sums per opening, linearised at the mean scores.
     """
     used = np.array(weights) != 0
     factors, scores = np.array(weights)[used, None], scores[used]
@@ -180,7 +182,7 @@ def contrast_estimate(weights: Sequence[float], scores: np.ndarray, margin_elo: 
     if not pairs.size or pairs.min() < 2:
         return estimate_in_elo(0.0, math.inf, 0, margin_elo)
     sums = np.where(played, scores, 0.0).sum(axis=1, keepdims=True)
-    # Of a match won or lost outright a quarter of a pair is given to either side, so that it has a finite strength.
+    # If a match is won or lost outright, each side gets a quarter of a pair, so that the Elo is finite.
     given = 0.25 * ((sums == 0) | (sums == pairs))
     means = (sums + given) / (pairs + 2 * given)
     elo = float((factors * np.array([[elo_of_score(float(mean))] for mean in means[:, 0]])).sum())

@@ -13,7 +13,7 @@ from elolab.engine.settings.toml_values import format_toml
 from elolab.tuning.conditions import describe, value_text
 
 OFF = "off"
-"""As a value of a parameter: switches off the feature that the parameter depends on."""
+"""A value in specifications that switches off the feature that the parameter depends on."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Level:
 
     @property
     def short(self) -> str:
-        """The level's name beside others of the same parameter: the given one, ``2`` or ``null_move off``."""
+        """The level's name in a list of levels of the same parameter: the given one, ``2`` or ``null_move off``."""
         return self.name or (self.full if self.value is None else value_text(self.value))
 
     @property
@@ -70,7 +70,7 @@ def level_of(row: Parameter, value: Any, names: Mapping[str, str], where: str, g
 
 
 def switched_on(base: Mapping[str, Value], level: Level, other: Level) -> dict[str, Value]:
-    """The base at ``level``, with the feature that the ``other`` level switches off switched on."""
+    """The base with the settings of ``level``; a feature that ``other`` switches off is on."""
     on = {name: True for name, _ in other.settings} if other.value is None else {}
     return {**base, **on, **dict(level.settings)}
 

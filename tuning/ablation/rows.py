@@ -77,11 +77,11 @@ class AblationRow:
     positions: int | None
     """Positions over which the nodes were counted."""
     planned_pairs: int = 0
-    """The most pairs there could be."""
+    """Maximum number of pairs."""
     ended: str = ""
-    """Why there are no more pairs: ``complete``, ``decided``, ``futility`` or ``games`` (of all together)."""
+    """Why there are no more pairs: ``complete``, ``decided``, ``futility`` or ``games`` (the ablation's maximum)."""
     critical_value: float | None = None
-    """Standard normal deviates of the simultaneous bounds, as 1.96 are those of ``elo_low`` and ``elo_high``."""
+    """Half width of the simultaneous interval in standard normal deviates; 1.96 for ``elo_low`` and ``elo_high``."""
 
 
 @dataclass(frozen=True)
@@ -113,9 +113,9 @@ class EffectRow:
     games: int
     """Games of all its matches."""
     rests_on: str = ""
-    """Weight and pairs of each of these matches, in the order of the comparisons: ``0.4 x 60 + 0.6 x 90``."""
+    """Weight and number of pairs of each match, in the order of the comparisons: ``0.4 x 60 + 0.6 x 90``."""
     critical_value: float | None = None
-    """Standard normal deviates of the simultaneous bounds."""
+    """Half width of the simultaneous interval in standard normal deviates."""
 
 
 def frame_of(rows: Sequence[Any], kind: type | None = None) -> DataFrame:
@@ -144,7 +144,7 @@ class CombinationRow:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A question's columns in the tables; the defaults are for what is no question."""
+    """A question's columns in the tables; the defaults are for rows without a verdict of their own."""
 
     verdict: str = ""
     simultaneous_low: float = -math.inf
@@ -193,7 +193,7 @@ class PlayedComparisons:
         return contrast_estimate(weights, self._scores(factorial, pairs), self.spec.rule.margin_elo)
 
     def _scores(self, factorial: Factorial, pairs: Sequence[int]) -> np.ndarray:
-        """Scores of the first so many pairs of each match, 0 to 1, shape (matches, pairs); NaN where not played."""
+        """Scores of each match's first ``pairs`` pairs, 0 to 1, shape (matches, pairs); NaN for unplayed pairs."""
         scores = np.full((len(pairs), max([*pairs, 1])), math.nan)
         for row, match, count in zip(scores, factorial.comparisons, pairs, strict=True):
             results = self.table.results(self.matches[match].part(0, count))

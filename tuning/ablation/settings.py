@@ -264,7 +264,7 @@ def _pairs_of_values(
 def feature_left_out(feature: str, base: Mapping[str, Value], where: str, game: str) -> tuple[str, Value]:
     """A feature's parameter and its value without the feature.
 
-    Raises ``UserError`` for an unknown feature (nearest name) and for one that the base does not have.
+    Raises ``UserError`` for an unknown feature, with the nearest name, and for a feature that the base does not have.
     """
     row = find(feature, f"{where}: features", _features_of(game))
     value = row.off

@@ -85,7 +85,7 @@ class Spent(NamedTuple):
 
 
 SpentByGame = Mapping[str, tuple[Spent, Spent]]
-"""For the first mover's colour, then for the other, by the games' keys."""
+"""By a game's key: the sums for the first mover's colour, then for the other colour."""
 
 
 def speed_rows(

@@ -48,7 +48,7 @@ from elolab.tuning.matches import Match, MatchTable
 
 DECIDED, COMPLETE, FUTILITY = "decided", "complete", "futility"
 ELO_SHOWN = 1200.0
-"""Elo shown for a match that was won outright."""
+"""Elo shown for a match in which one side won every game."""
 UNITS = {"nodes": "×", "nodes_interaction": "×", "share_difference": "points", "differing": "%", "occurs": "cases",
          "mates": "cases", "exact": "cases"}  # fmt: skip
 
@@ -69,7 +69,7 @@ def games_at_most(cell: Cell) -> int:
 
 
 def game_seconds(cell: Cell) -> float:
-    """Processor seconds that one of the cell's games may take."""
+    """Estimated processor seconds of one of the cell's games."""
     return estimated_game_seconds((cell.limits, cell.reference_limits or cell.limits))
 
 
@@ -92,7 +92,7 @@ class PlayedCell:
             for place, comparison in enumerate(cell.comparisons)
         )  # fmt: skip
         self._is_in_elo = cell.factorial is not None or len(cell.analyses) == 1
-        """The estimate is in Elo (interactions, fixed lengths) or the mean score of a pair."""
+        """Whether the estimate is in Elo (interactions and fixed lengths); otherwise it is a pair's mean score."""
         margin = part.margin if self._is_in_elo else score_of_elo(part.margin) - 0.5
         self.looks = PlannedLooks(cell.analyses, PartRule(part.expect, margin, part.refuted_by), part.error_rate)
         self.done = 0
@@ -121,12 +121,12 @@ class PlayedCell:
 
     @property
     def most_seconds(self) -> float:
-        """Processor seconds that all its games may take."""
+        """Estimated processor seconds of all its games."""
         return games_at_most(self.cell) * game_seconds(self.cell)
 
     @property
     def seconds_left(self) -> float:
-        """Processor seconds that its remaining games may take; 0 once it has ended."""
+        """Estimated processor seconds of its remaining games; 0 once it has ended."""
         games = 0 if self.ended else games_at_most(self.cell) - 2 * self.pairs * len(self.matches)
         return games * game_seconds(self.cell)
 
@@ -255,7 +255,7 @@ class SearchedCell:
         return bool(self.searched)
 
     def step(self) -> bool:
-        """Search one block, or read it from the store; returns whether there was one left."""
+        """Search one block, or read it from the store; returns False if none was left."""
         if self.ended:
             return False
         if not self._positions:
@@ -316,7 +316,7 @@ class SearchedCell:
     def _ratio_of_costs(
         self, variant: Sequence[Searched], reference: Sequence[Searched], games: Sequence[int]
     ) -> SearchEstimate:
-        """The ratio of costs over all positions, or over those where the searches counted the part's condition."""
+        """The ratio of costs over all positions, or over the positions that meet the part's condition ``where``."""
         both = self.part.where == CONVERGED_MISSES
         chosen = [
             (one, other, game)

@@ -82,7 +82,7 @@ class CellRow:
     error_rate: float = 0.0
     """Two-sided error rate of the interval; the cells of a part share 5 %."""
     variant: str = ""
-    """Its settings over the preset, as JSON; for an interaction the two settings combined, with both values of each."""
+    """The variant's changes to the preset, as JSON; for an interaction the two factors, with both values of each."""
     reference: str = ""
     """The reference's settings; empty without a comparison; for an interaction the settings common to all
     combinations."""
@@ -119,7 +119,7 @@ def verdict_of_row(part: Part, row: CellRow) -> str:
 
 
 def scaled_margin(part: Part) -> float:
-    """The margin on the scale of ``CellRow.outcome``: of costs the logarithm of a ratio, else as given."""
+    """The margin on the scale of ``CellRow.outcome``: a log ratio for costs, otherwise as given."""
     return math.log1p(part.margin / 100) if part.kind in COSTS else part.margin
 
 
@@ -268,7 +268,7 @@ class ClaimsResult:
 
 
 def _frame(rows: Sequence[tuple[Any, ...]], columns: Sequence[str]) -> DataFrame:
-    """A table; numbers that are still needed are whole or missing."""
+    """A pandas table; the columns of games and positions still needed hold whole or missing numbers."""
     import pandas
 
     needed = [name for name in ("games_needed", "positions_needed") if name in columns]

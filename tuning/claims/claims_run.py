@@ -1,8 +1,8 @@
 """A run of claims: cell by cell, resumable, with verdicts on their parts.
 
 Every cell has its looks fixed beforehand. The run plays the cheapest cell to its end, then the next. Early looks decide
-next to nothing, so going round all cells would show little until the last hours. More than half of the shipped tables'
-cells take at most an eighth of the total time, and get their verdicts first.
+almost nothing, so taking turns between all cells would show little until the last hours. More than half of the cells in
+the shipped tables take at most an eighth of the total time; they get their verdicts first.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def run_claims(
 ) -> ClaimsResult:  # fmt: skip
     """Play and search what the folder lacks, and judge every part on its results so far.
 
-    ``amend`` is the reason for which a changed rule is kept as an amendment, ``minutes`` limits this sitting, ``merge``
-    are folders whose ended cells are reused. Raises ``UserError`` if the folder belongs to another run, a rule differs
+    ``amend`` is the reason for changed rules, which are kept as amendments. ``minutes`` limits this sitting. The ended
+    cells of the folders ``merge`` are reused. Raises ``UserError`` if the folder belongs to another run, a rule differs
     from the registered one, or ``amend`` is blank.
     """
     accept_engine_change = options.get("accept_engine_change", False)
@@ -196,7 +196,7 @@ class Experiments:
             return SearchedCell(claim, part, cell, searches, positions, max(1, -(-part.positions // rounds)))
 
         self.merged: dict[CellKey, CellRow] = {}
-        """The rows that stand for cells of this run."""
+        """Rows of other folders that replace cells of this run."""
         self.played: list[PlayedCell] = []
         self.searched: list[SearchedCell] = []
         self._cells: dict[CellKey, RunningCell] = {}
@@ -223,7 +223,7 @@ class Experiments:
         self._play(stage)
 
     def _search(self, cell: SearchedCell) -> bool:
-        """Search one block of a cell; returns whether there was any."""
+        """Search one block of a cell; returns False if none was left."""
         if not self._run.stop.is_set():
             self._run.release_players()
             name, most = series_of(cell.part, cell.cell), cell.part.positions
@@ -249,9 +249,9 @@ class Experiments:
             cell.absorb()
 
     def _games_in_turn(self, cells: Sequence[PlayedCell]) -> Iterator[list[Match] | None]:
-        """The games of the first cell's looks; while its last games are in progress, those of the next cell.
+        """The games of the first open cell's next look; while these are in progress, the games of the next cell.
 
-        ``None`` while all open cells wait for games.
+        Yields ``None`` while all open cells wait for games.
         """
         waiting: dict[str, int] = {}
         """The look that each cell waits for, by series."""
@@ -320,8 +320,11 @@ class Experiments:
 
 
 def p_value_of_part(part: Part, verdict: str, rows: Sequence[CellRow]) -> float | None:
-    """The largest p-value if the cells agree; if they differ, that of the clearest difference, corrected for all
-    pairs."""
+    """The p-value of a part's verdict; ``None`` if the verdict is open or only shown.
+
+    It is the largest p-value of the cells if they agree. If they differ, it is the p-value of the clearest difference
+    between two cells, corrected for the number of pairs of cells.
+    """
     if verdict in (OPEN, SHOWN):
         return None
     if verdict != DEPENDS:
@@ -334,11 +337,11 @@ def p_value_of_part(part: Part, verdict: str, rows: Sequence[CellRow]) -> float 
     for one, other in pairs:
         if not differ(one, other, margin):
             continue
-        # Intervals, read as if there had been a single look, give standard errors that are not too small.
+        # Intervals, read as intervals of a single look, give standard errors that are never too small.
         errors = [(outcome.high - outcome.low) / 2 / bound for outcome in (one, other)]
         middles = [(outcome.high + outcome.low) / 2 for outcome in (one, other)]
         spread = sum(error * error for error in errors) ** 0.5
-        if not math.isfinite(spread):  # it holds at the level of the intervals, for all that is known
+        if not math.isfinite(spread):  # only the level of the intervals is known
             found.append(ERROR_RATE / 2 / len(pairs))
             continue
         distance = abs(middles[0] - middles[1]) - margin

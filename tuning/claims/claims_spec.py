@@ -111,7 +111,7 @@ class Cell:
     reference_limits: Limits | None = None
     """The reference's limits, if they differ."""
     combinations: tuple[tuple[tuple[str, Value], ...], ...] = ()
-    """For ``nodes_interaction``: every parameter with the two factors low-low, low-high, high-low, high-high."""
+    """For ``nodes_interaction``: all parameters with the factors at low-low, low-high, high-low and high-high."""
     comparisons: tuple[Comparison, ...] = ()
     """The comparisons to play: one, or the four of an interaction."""
     factorial: Factorial | None = None
@@ -151,7 +151,7 @@ class Part:
     where: str
     """Condition that a position's searches must have counted (``tuning.claims.measures.CONDITIONS``); empty for all."""
     further_plies: int
-    """For mates, the number of further plies for which a mate must persist."""
+    """Number of further plies for which a mate must persist (kind ``mates``)."""
     positions: int
     """Number of positions to search; 0 for games."""
     cells: tuple[Cell, ...]
@@ -612,7 +612,7 @@ class _ClaimsReader:
         )  # fmt: skip
 
     def _content(self, table: Table, cell: Cell, preset: str) -> dict[str, Any]:
-        """What determines a cell: the settings as given; the engine's identity stands for the defaults."""
+        """Plain data that determines a cell: the given settings only; the engine's identity covers the others."""
         if table["kind"] in OF_FACTORS:
             settings: dict[str, Any] = {"set": _common(table, cell.engine), "factors": table["factors"]}
         else:

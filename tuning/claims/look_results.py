@@ -45,7 +45,7 @@ UPPER, MIDDLE, LOWER = 2, 1, 0
 FUTILE = "futile"
 """The verdict on estimates that stop a cell because its last look will almost certainly not decide."""
 OUTERMOST = 60.0
-"""Estimates beyond it, in standard errors at the end of the plan, are not searched for borders of futility."""
+"""Largest estimate to search for a border of futility, in standard errors at the end of the plan."""
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ def _regions(rule: PartRule, reach: float, unit: float) -> list[Region]:
 
 
 def _excess_power(final: Sequence[Region], estimate: float, fraction: float) -> float:
-    """Probability, given an estimate so far, that the last look decides, beyond ``FUTILITY_POWER``."""
+    """Probability that the last look decides, given an estimate so far, minus ``FUTILITY_POWER``."""
     deviation = math.sqrt(1 / fraction - 1)
 
     def below(value: float) -> float:
@@ -272,7 +272,7 @@ class _Outcomes:
     def _looks_to_rank(observed: LookResult, is_in_middle: bool) -> int:
         """Number of looks whose outcomes must be ranked against the observed one.
 
-        If it stopped in the middle, outcomes of later looks lie on either side of it. Any other outcome only needs the
+        An outcome that stopped in the middle ranks between outcomes of later looks. Any other outcome only needs the
         probability left at its own look.
         """
         drift = observed.effect / observed.unit

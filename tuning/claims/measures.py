@@ -91,7 +91,7 @@ def _searched(engine: Engine, opening: Opening, limits: Limits, counted: Counted
 def _move_changes(
     engine: Engine, position: Position, limits: Limits, result: SearchResult, stop: StopFlag
 ) -> tuple[int, int]:
-    """Changes (0 or 1) of the move since half the proper time of a search on the node clock, and cases (0 or 1).
+    """Changes (0 or 1) of the move after half the proper time of a search on the node clock, and cases (0 or 1).
 
     A search that ended before that time counts as no case. On the node clock, a search with a node limit is identical
     up to that point.
@@ -175,7 +175,7 @@ CONDITIONS: dict[str, Callable[[Mapping[str, Any], int], tuple[int, int]]] = {
 _COUNTS = {**SHARES, **CONDITIONS}
 
 MOVE_CHANGES = "move_changes"
-"""Share of searches past half of their proper time that end with another move than they had then."""
+"""Name of a share: of the searches that pass half of their proper time, those that change the move afterwards."""
 SHARE_NAMES = (*SHARES, MOVE_CHANGES)
 """All ratios of two counts; move changes need a second search."""
 
@@ -308,7 +308,7 @@ def share_of(name: str, searches: Sequence[Searched], games: Sequence[int]) -> S
     error, units = clustered_error(parts, games)
     one_sided = 0
     if name not in RATIO_UNITS and hits in (0, cases):
-        # The spread is nil; the other may still hold in so many games.
+        # All games agree, so the observed spread is 0; ``units`` counts all games with cases.
         units = len({game for search, game in zip(searches, games, strict=True) if search.cases})
         one_sided, error = (1 if hits else -1), 0.0
     return SearchEstimate(factor * hits / cases, factor * error, units, cases, hits, one_sided, name not in RATIO_UNITS)
@@ -324,13 +324,13 @@ def share_difference(
     factor = 1 if name in RATIO_UNITS else 100
     parts = zip(_counted(variant)[2], _counted(reference)[2], strict=True)
     error, units = clustered_error([factor * (one - other) for one, other in parts], games)
-    # A share seen never or always has no spread, but may still differ in this many games.
+    # A share seen never or always has no observed spread, but its true value is still uncertain.
     error = math.hypot(error, *(_reach_of_one_sided(share) for share in shares if share.one_sided))
     return SearchEstimate(shares[0].value - shares[1].value, error, units, len(games))
 
 
 def _reach_of_one_sided(share: SearchEstimate) -> float:
-    """Stands for the standard error of a share seen never or always, in percent."""
+    """Substitute for the standard error of a share that never or always occurred, in percent."""
     low, high = share.interval(ERROR_RATE)
     return (high - low) / _NORMAL.inv_cdf(1 - ERROR_RATE / 2)
 
@@ -361,13 +361,13 @@ def differing(variant: Sequence[Searched], reference: Sequence[Searched], games:
 # Mates and exact scores
 
 REACHED_END = "reached_end"
-"""Name of a share: searches under a clock that went on until the board was full."""
+"""Name of a share: searches with a clock that went on until the board was full."""
 
 
 def mates_that_change(searches: Mapping[int, Sequence[Searched]], deepest_mate: int) -> tuple[int, int]:
-    """Mates in at most ``deepest_mate`` plies found at some depth, and how many of them a deeper search contradicts.
+    """Number of mates in at most ``deepest_mate`` plies, and number of these that a deeper search contradicts.
 
-    ``searches`` are by depth, all of the same positions.
+    ``searches`` holds the searches of the same positions for each depth.
     """
     from elolab.engine.values import mate_distance
 
@@ -386,5 +386,5 @@ def mates_that_change(searches: Mapping[int, Sequence[Searched]], deepest_mate: 
 
 
 def exact_failures(pairs: Sequence[tuple[Searched, Searched]]) -> int:
-    """Number of searches to the end of the game whose score is not the solver's, the second of each pair."""
+    """Number of pairs in which a search to the end of the game and the solver's search differ in score."""
     return sum(searched.score != solved.score for searched, solved in pairs)

@@ -36,7 +36,7 @@ from elolab.tuning.claims.registration import (
 TABLES = ("claims", "cells", "amendments")
 SURROUNDINGS_FILE = "surroundings.json"
 MERGED = "claims merged"
-"""Metadata name; its value has by part: digest, date of registration, and lines of cells."""
+"""Metadata name; the value holds each part's digest, date of registration and lines of cells."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class MergedPart:
         return KnownElsewhere(self.date, sum(row.games for row in self.rows), 0 if is_played else positions)
 
     def joined(self, other: MergedPart) -> MergedPart:
-        """The cells of both; for the same cell this part's row holds."""
+        """The cells of both parts; for a cell of both, this part's row is used."""
         keys = {row.key for row in self.rows}
         return replace(
             self,
@@ -156,7 +156,7 @@ def _lines(path: Path) -> list[dict[str, str]]:
 
 
 def surroundings_text(surroundings: Mapping[str, Any]) -> str:
-    """The file with surroundings: each distinct one once, and an index into them by part."""
+    """The text of ``surroundings.json``: all distinct surroundings, and each part's index into them."""
     different: list[Any] = []
     for one in surroundings.values():
         if one not in different:
@@ -187,7 +187,7 @@ def refuse_other_engines(rows: Iterable[CellRow], where: Path) -> None:
 def keep_merged(store: Store, merged: Mapping[str, MergedPart]) -> None:
     """Keep merged cells in the run's store; cells merged earlier take precedence.
 
-    A part for which the run itself has searched positions stays its own.
+    A part keeps its own results if this run has searched positions for it.
     """
     known, amendments = known_merged(store), list(store.metadata(AMENDMENTS) or [])
     merged = {name: part for name, part in merged.items() if not is_searched_here(store, name)}

@@ -18,11 +18,11 @@ Turnbull, "Group Sequential Methods", 2000, chapter 9). With a single look it is
 - Otherwise the cell is ``open``.
 
 The part has the common verdict of its cells. It ``depends`` if two cells with different verdicts have intervals further
-apart than m. Otherwise it is ``open``, even if one cell is confirmed and one refuted by a rule under which the same
-effect allows both. So every verdict on a part follows from intervals that hold together, and is false with a
+apart than m. Otherwise it is ``open``, even if one cell is confirmed and one refuted, when the rule lets one effect
+give both verdicts. So every verdict on a part follows from intervals that hold together, and is false with a
 probability of at most 5 %.
 
-Over all parts with an expectation, Holm's procedure tells which verdicts would stay if the probability of any false one
+Over all parts with an expectation, Holm's procedure shows which verdicts would stay if the probability of any false one
 were at most 5 %. A part's p-value is the smallest error rate at which its cells would have decided this way.
 """
 
@@ -37,7 +37,7 @@ from elolab.tuning.keys.claims import REFUTED_BY
 
 CONFIRMED, REFUTED, NEGLIGIBLE, DEPENDS, OPEN = "confirmed", "refuted", "negligible", "depends", "open"
 SHOWN = "shown"
-"""Stands for a verdict if a part expects nothing."""
+"""Replaces the verdict if a part expects nothing."""
 UNFINISHED = "unfinished"
 """Shown instead of ``open`` if games or searches are left."""
 PART_VERDICTS = (CONFIRMED, REFUTED, NEGLIGIBLE, DEPENDS, OPEN)

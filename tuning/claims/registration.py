@@ -94,7 +94,7 @@ class Registration:
 
 
 def surroundings_of(spec: ClaimsSpec) -> dict[str, Any]:
-    """By part, what determines its games and searches apart from the table of claims and its presets."""
+    """Surroundings by part: the suite's openings and every parameter of its bases, which determine its games."""
     openings = load_suite(spec.conditions.openings, spec.game).digest
     return {
         part.id: plain(
@@ -108,21 +108,21 @@ def surroundings_of(spec: ClaimsSpec) -> dict[str, Any]:
 
 
 def changed_surroundings(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
-    """Differences between surroundings, without parameters that only one of them has."""
+    """Path, old and new value of each difference; parameters that only one side has are left out."""
     return [change for change in differences(before, now) if None not in change[1:]]
 
 
 @dataclass(frozen=True)
 class _Departure:
-    """A part that is registered otherwise, is registered but no longer asked, or comes after its results."""
+    """A part whose rule changed after registration, that left the table, or whose results were known before it."""
 
     part: str
     old: Any
-    """The registered content; ``None`` for a part that comes after its results."""
+    """The registered content; ``None`` for a new part whose results were known before it."""
     new: Any
-    """The present content; ``None`` for a part that is no longer asked."""
+    """The present content; ``None`` for a part that left the table."""
     digests: tuple[str, str]
-    """Registered and present; empty where there is none."""
+    """Digests of the registered and the present content; empty without content."""
     changes: list[tuple[str, Any, Any]]
     games: int
     positions: int
@@ -141,7 +141,7 @@ class _Departure:
 def _departures(
     store: Store, spec: ClaimsSpec, elsewhere: Mapping[str, KnownElsewhere], surroundings: Mapping[str, Any]
 ) -> list[_Departure]:
-    """Every departure from what the store has registered."""
+    """All departures from the rules that the store has registered."""
     known: dict[str, Any] = store.metadata(REGISTERED) or {}
     games, positions = games_by_part(store), Counter(store.metadata(POSITIONS_SEARCHED) or {})
     for name, own in elsewhere.items():
@@ -201,8 +201,8 @@ def register(
 ) -> Registration:  # fmt: skip
     """Register each part's specification before its first game, after ``refuse_changes``.
 
-    ``amend`` is the reason for amendments; ``elsewhere`` are results from other folders and ``surroundings`` those of
-    ``surroundings_of``, both by part.
+    ``amend`` is the reason for amendments. ``elsewhere`` are results from other folders, and ``surroundings`` is the
+    result of ``surroundings_of``; both are by part.
     """
     known: dict[str, Any] = dict(store.metadata(REGISTERED) or {})
     amendments = list(store.metadata(AMENDMENTS) or [])
@@ -260,7 +260,7 @@ def _alike(content: Mapping[str, Any], known: Mapping[str, Any]) -> set[str]:
 
 
 def _asked_of(content: Mapping[str, Any]) -> set[str]:
-    """Digests of what determines each cell's games or searches, whichever side is the variant."""
+    """Digests of everything that determines each cell's games or searches; the order of the sides does not count."""
     common = ("game", "seed", "openings", "adjudication", "ponder", "suite", "of", "bound")
     return {
         digest_of(

@@ -1,8 +1,8 @@
 """Fitting evaluation weights to self-play: games, positions, regression, and matches against earlier weights.
 
-Each iteration plays games with the previous weights, adds their positions to those of all earlier iterations, and fits
-again. The run's folder holds the games, the selected positions and every iteration's weights. A resumed run ends with
-the same weights, byte for byte.
+Each iteration plays games with the previous weights, and fits to the positions of its own and all earlier games.
+The run's folder holds the games, the selected positions and every iteration's weights. A resumed run ends with the same
+weights, byte for byte.
 """
 
 from __future__ import annotations
@@ -152,12 +152,12 @@ class FitIteration:
     number: int
     """Number of the iteration, from 1."""
     games: int
-    """Games in the fit, including held-out games and those of earlier iterations."""
+    """Number of games in the fit, including held-out games and games of earlier iterations."""
     fit: Fit
     error_before: float
     """Held-out error of the previous weights, which played the iteration's games."""
     error_before_scaled: float
-    """That error after scaling the previous weights by the best factor."""
+    """``error_before`` after scaling the previous weights by the best factor."""
     weights: Path
     matches: tuple[FittedMatch, ...]
     """The matches so far, if the run was stopped in them."""
@@ -185,12 +185,12 @@ class FitResult:
     """Evaluation points per point of the game's own score; 1 for a logistic regression."""
     iterations: tuple[FitIteration, ...]
     output: Path | None = None
-    """Where else the kept weights were written."""
+    """The path of a second copy of the kept weights; ``None`` without one."""
     interrupted: bool = False
     unfinished: FitIteration | None = None
     """The iteration in whose matches the run was stopped; ``iterations`` then ends before it."""
     games: tuple[int, int] = (0, 0)
-    """Where the run was stopped: stored and planned self-play games of the current iteration."""
+    """Stored and planned self-play games of the iteration in which the run was stopped."""
     digest: str = ""
     """Digest of all games."""
     engine: str = ""
@@ -537,7 +537,7 @@ class _Iterations:
                 raise Interrupted
 
     def _match(self, index: int, number: int, limits: Limits) -> Match:
-        """The match with that index in its iteration: the newest weights against those of that number."""
+        """Match ``index`` of the iteration: the newest weights against the weights of iteration ``number``."""
         spec = self._spec
         return Match(
             self._player(self._number, limits), self._player(number, limits), self._openings,

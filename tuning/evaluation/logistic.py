@@ -2,8 +2,8 @@
 
 The weights have two or more rows, which the game blends. From given weights, the fit maximises the likelihood of the
 targets minus a penalty on each weight's change: a normal prior around the start. The features of a group share a
-further change with a wider prior, so a piece's value can move without each of its squares. Newton's method; an
-approximate Hessian suffices and is reused while the steps shrink.
+further change with a wider prior, so a piece's value can move without each of its squares. Newton's method
+finds the maximum. An approximate Hessian suffices, and is reused while the steps shrink.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ def logistic_loss(values: np.ndarray, targets: np.ndarray, scale: float) -> floa
 def losses_of(sample: WinSample, weights: np.ndarray, scale: float) -> tuple[float, float]:
     """Loss of the outcomes under given weights, plain and scaled by the best factor.
 
-    Factors are at most ``LARGEST_FACTOR`` either way, because few positions, all on the winning side, have no best
-    factor.
+    The factor is at most ``LARGEST_FACTOR`` in size: if the weights favour the winner of every position, there is no
+    best factor.
     """
     values = values_of(sample, weights)
     factor, low, high = 1.0, -LARGEST_FACTOR, LARGEST_FACTOR

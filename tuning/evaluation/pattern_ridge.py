@@ -31,7 +31,7 @@ ROUNDS = 30
 OVERLAP = 3
 """Steps before and after a phase whose positions it also uses."""
 CURVE = (4, 2)
-"""Divisors of the number of training games in the learning curve, before all of them."""
+"""Divisors of the number of training games in the learning curve; its last point uses all of them."""
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ def root_of_mean(errors: np.ndarray) -> float:
 
 
 def nearest_filled(filled: Sequence[int], phases: int) -> list[int]:
-    """For each phase, the nearest one that has enough positions."""
+    """The nearest phase with enough positions, one of ``filled``, for each of ``phases`` phases."""
     return [min(filled, key=lambda other: abs(other - phase)) for phase in range(phases)]
 
 

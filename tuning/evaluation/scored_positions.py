@@ -2,7 +2,7 @@
 
 One of every two positions of a game is taken at random. In games with a score, a position near the end is solved; the
 others get the score of perfect play from the game's first solved position, or optionally the score of a search. In
-games that are won or lost, the result is the game's points, with the search's score beside it.
+games without a score, the result is the game's points; the score of the game's search is kept too.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def _rows_and_choice(record: GameRecord, fitting: EvaluationFitting, seed: int) 
 
 
 def _won_positions(record: GameRecord, fitting: EvaluationFitting, seed: int) -> ScoredPositions:
-    """Positions of a game that is won or lost, without those whose search saw the end."""
+    """Positions of a game without a score, except positions whose search found a forced end."""
     before = len(record.opening.moves)
     rows, chosen = _rows_and_choice(record, fitting, seed)
     scores = {before + index: move.score for index, move in enumerate(record.moves)}

@@ -83,7 +83,7 @@ class Trial:
 
 
 def read_objective(data: Mapping[str, Any], where: str, game: str) -> ObjectiveSpec:
-    """Validate the specification of a search; its keys are those of ``OBJECTIVE``, as in a study's file.
+    """Validate the specification of a search; ``data`` has the keys of ``OBJECTIVE``, as in a study's file.
 
     Raises ``UserError`` with one line for the first mistake.
     """

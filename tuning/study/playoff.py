@@ -22,8 +22,8 @@ SHARE = 0.1
 INTERVAL_90 = NormalDist().inv_cdf(0.95)
 """Standard deviations on each side of a 90 % interval: 1.645."""
 MIN_DEVIATIONS = 0.5
-"""Minimum gain in its standard deviations; below it the base is recommended. In simulations 0.3 to 1 keep a base that
-is the best about equally well, but larger values lose more real, uncertain gains."""
+"""Minimum gain in its standard deviations; below it the base is recommended. In simulations,
+values from 0.3 to 1 protect the best base equally well, but larger ones lose more gains that are real but uncertain."""
 MIN_SLOPE = 1e-3
 """Minimum slope of the score by the difference in natural units; below it games carry no information."""
 

@@ -91,7 +91,7 @@ class StudyResult:
     study_games: int = 0
     """Stored games of the rounds and the playoff."""
     games_before_validation: int = 0
-    """Stored games that belong to no validation, including those of earlier recommendations."""
+    """Stored games outside validations, including playoffs of earlier recommendations."""
     further: tuple[Verdict, ...] = ()
     """Verdicts so far of validations requested separately from the study."""
     digest: str = ""

@@ -1,8 +1,8 @@
 """Optuna's samplers by name, made reproducible after any interruption, and our own.
 
-``CentreSampler`` suggests the centre of the next settings pairs. The others' suggestions are a function of the seed,
-the trial's number and the earlier trials: each trial creates its sampler with a seed derived from the first two, so no
-state is lost with a process.
+``CentreSampler`` suggests the centre of the next settings pairs. Suggestions of other samplers are a function of the
+seed, the trial's number and the earlier trials. Each trial creates its sampler with a seed derived from the first two,
+so no state is lost with a process.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PACKAGES = {"cmaes": ("cmaes",), "qmc": ("scipy",), "gp": ("torch", "scipy")}
 
 
 class SamplerError(UserError):
-    """A sampler that is unavailable here; names the remedy."""
+    """The error of a sampler that is unavailable here; its message names the remedy."""
 
 
 def check_sampler(name: str, where: str, other: str = "duel") -> None:

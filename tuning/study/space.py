@@ -128,7 +128,7 @@ class Space:
         return not self.external and any(BY_NAME[name].depends_on is not None for name in self.names)
 
     def effective(self, suggested: Mapping[str, Value]) -> dict[str, Value]:
-        """The suggestion, with the base's value for parameters that have no effect beside the others."""
+        """The suggested values; parameters without effect under the other values get the base's value."""
         values = dict(self.base) | dict(suggested)
         default = self.default
         return {

@@ -96,7 +96,7 @@ class StudyState:
         return design_of(self.model, self.best)
 
     def is_left_to_gain(self, elo: float) -> bool:
-        """Whether at least ``elo`` is expected to remain to be gained, or too little is known."""
+        """Whether the expected remaining gain is at least ``elo``, or there is no model to estimate it."""
         if self.model is None or self.best is None or len(self.results) <= 1:
             return True
         return expected_remaining_gain(self.model, self.observations.trust_region(), self.best) >= elo

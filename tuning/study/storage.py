@@ -103,7 +103,7 @@ class RoundTrials:
         """Begin or resume a round; returns its number, set and start data.
 
         ``centre`` is the set that the sampler ``duel`` suggests; ``start`` is plain data that determines the round's
-        play. A resumed round returns the recorded values. Without a number the round is the next that nobody has.
+        play. A resumed round returns the recorded values. Without ``number``, the next new round begins.
         """
         if isinstance(self._sampler, CentreSampler):
             self._sampler.centre = centre

@@ -51,7 +51,7 @@ MOST_SLOW_PAIRS = 500
 INTERIM_PAIRS = 25
 """Pairs between interim analyses of a validation's sequential test, at any concurrency."""
 DEFAULT_ROUND_PAIRS = 200
-"""Default pairs per round; at a thousand nodes per move a few seconds, as a trial costs Optuna's storage tens of ms."""
+"""Default pairs per round. A round takes a few seconds at a thousand nodes per move; storing it takes tens of ms."""
 MIN_ROUNDS = 20
 """Minimum number of rounds; small budgets get shorter rounds."""
 MIN_PAIRS = 20
@@ -69,7 +69,7 @@ class Budget:
     seconds: float | None
 
     def content(self) -> dict[str, Any]:
-        """As plain data."""
+        """The budget as plain data."""
         return {"games": self.games} if self.games is not None else {"seconds": self.seconds}
 
 

@@ -34,7 +34,7 @@ from elolab.tuning.study.validation.validation_games import Verdict
 RECOMMENDATION_METADATA = "tuning recommendation"
 METHOD_METADATA = "tuning method"
 METHOD = "duels around the mode's maximum, as wide as its curvatures let, departures at 400 to 1"
-"""The method that designed a run's settings pairs: another version of it cannot go on with the run."""
+"""Identifies the method that designs settings pairs; a run begun with another method cannot be resumed."""
 
 
 def tune(spec: TuningSpec, directory: Path, **options: Unpack[RunOptions]) -> StudyResult:

@@ -26,7 +26,7 @@ The smaller deviation applies to ranges chosen around their maxima.
 NEAR_BASE_DEVIATION = 0.05
 """Standard deviation of a maximum's place around the base, if the maximum lies near the base."""
 MAX_INTERACTING = 16
-"""Maximum number of ranges with interactions; with more of them the games show next to nothing of any."""
+"""Maximum number of ranges with interactions; with more ranges, games show almost nothing of each one."""
 LOG_CURVATURE = math.log(400.0)
 """Logarithm of Elo over range squared: prior mean of the common size of the curvatures."""
 COMMON_DEVIATION, OWN_DEVIATION = 1.0, 1.0
@@ -61,8 +61,8 @@ class Hill:
     """The model's terms as slices of one vector.
 
     The terms are maxima, logarithms of curvatures, interactions, skews, the logarithm of the largest loss, and effects
-    of choices. For two hills follow: the second hill's maxima; the log ratios of the first hill's curvatures to its
-    own; its height over the first. The logarithms of curvatures are then means of both hills.
+    of choices. Two hills have further terms: the second hill's maxima; the log ratios of the first hill's curvatures to
+    the second's; the second hill's height over the first. The logarithms of curvatures are then means of both hills.
     """
 
     def __init__(self, space: Space, *, is_double: bool = False) -> None:
@@ -159,9 +159,9 @@ class Hill:
         return highest + indicators @ terms[self.effects], np.concatenate(slopes, axis=1)
 
     def _below_summits(self, terms: Array, points: Array) -> tuple[Array, Array, Array, Array, Array]:
-        """Distance from the maximum, its bend, the bent distance, the Elo lost on it, and its slopes.
+        """Distance from the maximum, its bend, the bent distance, the Elo lost, and its slopes by the bent distance.
 
-        The first axes are hills and points; the last one, except for Elo, ranges. Choices do not count.
+        Shapes are (hills, points, ranges), except for the Elo lost: (hills, points). Choices are left out.
         """
         maxima, hessians = terms[None, self.maxima], self.hessians(terms)[None]
         if self.is_double:
@@ -178,7 +178,7 @@ class Hill:
         return np.array([[0.0], [terms[self.height]]]) if self.is_double else np.zeros((1, 1))
 
     def _log_curvatures_of_both(self, terms: Array) -> Array:
-        """Shape (hills, ranges)."""
+        """Logarithms of the curvatures of every hill, shape (hills, ranges)."""
         return np.stack([self.log_curvatures(terms, second=second) for second in (False, True)[: 1 + self.is_double]])
 
     def exchanged(self, terms: Array) -> Array:
@@ -199,7 +199,7 @@ class Hill:
 class HillOverLimits(Hill):
     """A hill for results at several limits: maxima move and Elo shrinks with the logarithm of the limit.
 
-    The first terms are those of ``Hill`` at the target limit, where the further terms have no effect.
+    The first terms are the terms of ``Hill`` at the target limit; the further terms have no effect there.
     """
 
     def __init__(self, space: Space, log_limits: Array, *, is_double: bool = False) -> None:
@@ -233,7 +233,7 @@ class HillOverLimits(Hill):
         return scale[:, 0] * elo, scale * slopes
 
     def at_target(self, terms: Array) -> Array:
-        """The terms without those of other limits."""
+        """The terms of ``Hill`` at the target limit, without the further terms."""
         return np.asarray(terms[..., : self._at_target.terms], float)
 
 
@@ -246,9 +246,10 @@ def _highest(elo: Array) -> Array:
 
 
 def levelled_off(lost: Array, log_largest: Array | float) -> tuple[Array, Array, Array]:
-    """Elo lost on a hill that levels off, from the Elo ``lost`` without levelling off; and its two derivatives.
+    """Elo lost on a hill that levels off, and its derivatives by ``lost`` and by ``log_largest``.
 
-    With the largest loss M it is lost / sqrt(1 + (lost / M) ** 2): the same near the summit, M far from it.
+    ``lost`` is the Elo lost without levelling off. With the largest loss M the result is
+    lost / sqrt(1 + (lost / M) ** 2): about ``lost`` near the summit, and about M far from it.
     """
     squared = (lost * np.exp(-log_largest)) ** 2
     by_loss = (1 + squared) ** -1.5

@@ -55,7 +55,7 @@ def importances(model: ResponseModel, region: tuple[Array, Array]) -> dict[str, 
 
 
 def main_effect(coordinates: Array, elo: Array) -> float:
-    """The variance over the means of ``elo`` in slices of one coordinate, less what chance would leave."""
+    """Variance of the mean ``elo`` between slices of one coordinate, minus the variance expected by chance."""
     order = np.argsort(coordinates, kind="stable")
     distinct = np.unique(coordinates)
     edges = np.searchsorted(coordinates[order], distinct[:: 1 + len(distinct) // IMPORTANCE_SLICES])

@@ -1,7 +1,7 @@
-"""Linear algebra in one thread: the same numbers to the last bit however many processors there are.
+"""Linear algebra in one thread, so that results are equal to the last bit on any number of processors.
 
-OpenBLAS, which numpy's packages bring along, divides large products and factorizations among as many threads as there
-are processors, and sums are then made in another order. The last bits of a fit can decide which settings meet, so a
+OpenBLAS, which numpy's packages contain, divides large products and factorizations among as many threads as there are
+processors, which changes the order of the sums. The last bits of a fit can decide which settings meet, so a
 study would lead to other games on another machine. Threads that wait for a part also take processor time from games.
 """
 

@@ -45,7 +45,7 @@ class Observations:
             self.add_score(first, second, counts.pairs, score, log_limit)
 
     def add_score(self, first: Values, second: Values, pairs: int, score: float, log_limit: float = 0.0) -> None:
-        """Add a result as the mean score of so many pairs."""
+        """Add a result: the first set's mean score, 0 to 1, over a number of pairs."""
         self._first.append(self.space.coordinates(first))
         self._second.append(self.space.coordinates(second))
         self._pairs.append(pairs)

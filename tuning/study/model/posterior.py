@@ -35,17 +35,17 @@ PAIRS_OF_TWO_HILLS = 600
 SCREENED = 200
 """Starts of the search for two hills."""
 SEARCHED = 300
-"""Maximum results in the search for two hills, except for its last steps."""
+"""Maximum number of results that the search for two hills uses, except in its last steps."""
 CLIMBS = ((12, 3), (4, 8))
-"""Numbers of best starts to climb from, and of steps."""
+"""Stages of the search: number of the best starts to climb from, and number of steps."""
 LAST_CLIMBS, LAST_STEPS = 2, 4
-"""Starts and steps with all results, before the best one is climbed to its end."""
+"""Numbers of starts and of steps with all results, before the best one is climbed to its end."""
 FIRST_STEEPNESS = np.log([1.5, 4.0])
-"""First log ratios of the curvatures of two hills to those of one hill."""
+"""Log ratios for starts: the curvatures of two hills over the curvatures of one hill."""
 TYPICAL_DISPERSION = 0.3
-"""Prior variance of a pair's score over p (1 - p); 1 for a single game without draws."""
+"""Prior dispersion: a pair's variance divided by p (1 - p). It is 1 for a single game without draws."""
 DISPERSION_WEIGHT = 50.0
-"""Weight of that prior in pairs."""
+"""Weight of the prior dispersion, in pairs."""
 DRAWS = 256
 """Draws from the posterior; an even number, because every draw has a mirror image."""
 LAST_SPREAD = 1.4
@@ -63,7 +63,7 @@ MAX_LOGIT = 20.0
 
 @dataclass(frozen=True)
 class ObservedResults:
-    """ObservedResults of matches between two sets."""
+    """Results of matches between two sets."""
 
     points: Array
     """Coordinates of every result's first set, then of every second one, shape (2 * results, dimensions)."""
@@ -221,9 +221,9 @@ def fit(observations: Observations, *, is_last: bool = False) -> ResponseModel:
 
 
 def _single_hill(space: Space, results: ObservedResults) -> tuple[Explanation, float]:
-    """The hill under the wide or the close prior of its maximum's place, and that prior's standard deviation.
+    """The most probable single hill, and the prior standard deviation of its maximum's place.
 
-    The results decide which prior is the more probable one.
+    This prior is the wide or the close one: the one under which the results are more probable.
     """
     hill = results.hill(space)
     wide = Posterior(results, hill, *hill.prior(), TYPICAL_DISPERSION)
@@ -254,9 +254,9 @@ def _dispersion(results: ObservedResults, expected: Array) -> float:
 
 
 def _two_hills(single: Explanation, deviation_of_places: float) -> Explanation | None:
-    """The most probable two hills that are found, the higher one first; ``None`` with few results or many ranges.
+    """The most probable two hills found, the higher one first; ``None`` with few results or many ranges.
 
-    Summits are drawn from the sampled sets; the most promising ones are climbed from.
+    Summits are drawn from the sampled sets; the search climbs from the most probable ones.
     """
     results, hill, space = single.posterior.results, single.posterior.hill, single.posterior.hill.space
     if not 0 < hill.count <= MAX_INTERACTING or results.pairs.sum() < PAIRS_OF_TWO_HILLS:
@@ -275,7 +275,7 @@ def _two_hills(single: Explanation, deviation_of_places: float) -> Explanation |
 
 
 def _starts_of_two_hills(single: Explanation, posterior: Posterior) -> Array:
-    """Terms to climb from, shape (starts, terms): one summit or both at sampled sets, the rest as of one hill."""
+    """Terms to climb from, shape (starts, terms): one summit or both at sampled sets, the rest from one hill."""
     double, end, terms = posterior.hill, single.posterior.hill.effects.stop, single.mode.terms
     generator = np.random.Generator(np.random.PCG64(2))
     sampled = posterior.results.points[:, double.ordered]
@@ -290,7 +290,7 @@ def _starts_of_two_hills(single: Explanation, posterior: Posterior) -> Array:
 
 
 def _described(double: Explanation, log_odds: float) -> TwoHills:
-    """Two hills as a model of their own; ``log_odds`` are those against one hill."""
+    """Two hills with a model of their own; ``log_odds`` are their log odds against one hill."""
     posterior, hill, terms = double.posterior, double.posterior.hill, double.mode.terms
     at_target = hill.at_target(np.vstack([terms, posterior.draws(double.mode)]))
     first, second = (

@@ -18,8 +18,8 @@ near the base, and some from the other number of hills, in proportion to their p
 Hoeting et al. 1999).
 
 The recommendation is the maximum of the most probable model inside the sampled region. It is never the best observed
-result, which is mostly the luckiest one. The mean over the posterior would not do either: draws with a maximum beyond
-an end count less near that end, so its maximum is drawn away from the ends.
+result, which is mostly the luckiest one. The maximum of the posterior mean would be wrong too: draws with a maximum
+beyond an end count less near that end, which moves the mean's maximum away from the ends.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from elolab.tuning.study.space import Space, Values
 Array = NDArray[np.float64]
 
 LOOKED_INTO = 0.1
-"""Minimum probability of two hills in the decision how often to sample the other summit."""
+"""Minimum probability of two hills that is assumed when deciding how often to sample the other summit."""
 MIN_APART = 0.15
 """Distance below which, in every dimension, two sets lie on the same summit, as a part of the range."""
 
@@ -112,7 +112,7 @@ class ResponseModel:
         return np.asarray(-levelled_off(lost, self._log_largest_losses)[0].T, float)
 
     def draws(self, sets: Sequence[Values], against: Values | None = None) -> Array:
-        """Elo of each set minus that of ``against``, or else the base, by every draw; shape (sets, draws)."""
+        """Elo of each set minus the Elo of ``against`` (default: the base), by every draw; shape (sets, draws)."""
         other = self.space.default_values if against is None else against
         elo = self.elo(np.array([self.space.coordinates(values) for values in (*sets, other)], float))
         return np.asarray(elo[:-1] - elo[-1], float)
@@ -137,9 +137,9 @@ class ResponseModel:
         return np.asarray(np.diagonal((mode._second_hessians if second else mode._hessians)[0]), float)
 
     def summits(self, values: Values, region: tuple[Array, Array] | None = None) -> list[Values]:
-        """Sets at the summits of two hills, the higher one first; choices are those of ``values``.
+        """Sets at the summits of two hills, the higher one first, with the choices of ``values``; empty without two.
 
-        The sets lie within the ranges, and within a region of coordinates if there is one.
+        The sets lie within the ranges and, if given, within a region of coordinates.
         """
         found = []
         for summit in () if self.two_hills is None else self.two_hills.summits:

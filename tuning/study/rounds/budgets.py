@@ -64,9 +64,9 @@ def rounds_of_periods(spec: TuningSpec, periods: Iterable[BudgetPeriod]) -> tupl
 
 
 def rounds_of(spec: TuningSpec, games: int, before: Sequence[Round] = ()) -> tuple[Round, ...]:
-    """The rounds of a budget in games; those in ``before`` were begun under another budget and stay.
+    """The rounds of a budget in games, after the rounds ``before``, which were begun under another budget.
 
-    For samplers other than ``duel``, trials keep the length of the first ones; only their number changes.
+    With samplers other than ``duel``, new trials are as long as earlier ones; only the number of trials changes.
     """
     pairs = pairs_before_playoff(games, spec.limit_shares.playoff_share(SHARE))
     if spec.sampler != "duel":
@@ -200,7 +200,7 @@ class BudgetSchedule:
             return int(recorded[1])
         games = self._spec.budget.games
         if games is not None:
-            room = games // 2 - sum(one.pairs for one in self.rounds)  # less, if a larger budget has left too little
+            room = games // 2 - sum(one.pairs for one in self.rounds)  # may be small if the budget has changed
             return max(0, min(room, games // 2 - self._pairs_before_playoff(games)))
         rounds = list(self.rounds)[: finished or None]
         share = self._spec.limit_shares.playoff_share(SHARE)
@@ -231,11 +231,11 @@ class BudgetSchedule:
 
 
 def begun_before(rounds: Sequence[Round], games: SettingsPairGames, pairs: int, ended: int) -> tuple[int, int | None]:
-    """How many begun rounds a study with ``pairs`` pairs before its playoff keeps, and how much of the last one.
+    """Number of begun rounds that a study with ``pairs`` pairs before its playoff keeps, and length of the last one.
 
-    A begun round stays whole if there is room for it, or for part of a later one. Otherwise it ends with its games or
-    with the budget. The first ``ended`` rounds stay in any case: games alone cannot identify them, because settings
-    that meet themselves, or meet again, play none.
+    The length is in settings pairs; ``None`` means the whole round. A begun round stays whole if there is room for it.
+    Otherwise it ends with its games or with the budget. The first ``ended`` rounds always stay. Games alone cannot
+    identify them, because equal settings, and settings that meet again, play no games.
     """
     begun = max(games.begun(rounds), default=-1) + 1
     while begun > ended:

@@ -2,11 +2,11 @@
 
 The method is simultaneous perturbation (Spall 1992) around a centre from a model. Before every round the response model
 is fitted to all games; the round's centre is its maximum. The two sets of a settings pair lie on both sides of a point
-near the centre, in every dimension at once with a random sign. They are the closer, the more the dimension matters.
+near the centre, in every dimension at once with a random sign. The more a dimension matters, the closer they are.
 Whole numbers are rounded at random in proportion. Such a match measures the slope at its middle, whatever the curvature
 is; different middles measure the curvature.
 
-Neither shows other regions, nor a valley between two summits on opposite sides. So some settings pairs play the centre
+Such matches show neither other regions nor a valley between two summits. So some settings pairs play the centre
 against a set from anywhere in the ranges. Where two hills are possible, sets near both summits meet, more often if the
 higher one is uncertain.
 
@@ -14,7 +14,7 @@ Choices always differ between the two sets. One draw from the posterior names th
 best of the others. So games go to the choices that may still be the best (top-two Thompson sampling, Russo 2016).
 
 Everything here is a function of the specification, the random seed and the round's place. The draws come from SHA-256,
-so that they are the same in every version of everything. Constants were found by simulation
+so that they are the same in every version of Python and its libraries. Constants were found by simulation
 (``benchmarks/tuning_landscapes.py``).
 """
 
@@ -42,7 +42,7 @@ PAIRS_EXPONENT, CURVATURE_EXPONENT = 1 / 6, 1 / 3
 """Powers by which the distance falls with the number of pairs and with the curvature.
 
 Where the slope seems to be 0, noise loses Elo in proportion to 1 / (pairs * curvature * width ** 2), and a skew to
-curvature * width ** 4. The sum is least for a width of these powers.
+curvature * width ** 4. The sum is smallest for a width with these powers.
 """
 FIRST_WIDTH = 0.3
 """Distance from the middle in the first round, as a part of the range."""
@@ -65,12 +65,12 @@ EXPLORING_SHARE = 0.1
 RIVAL_RATE = 0.5
 """Share of the settings pairs around the other summit, relative to the probability that it is the higher one."""
 MIN_RIVAL_SHARE = 0.02
-"""Minimum probability to be the higher one; a less probable summit is ignored."""
+"""Minimum probability that the other summit is the higher one; a less probable summit is ignored."""
 EVEN_SHARE = 0.05
 """Share of the meetings that is spread evenly over all choices, because the model may be wrong."""
 MEETING_DIGITS, CURVATURE_DIGITS = 4, 4
 SINGLE_PAIR_GAMES = 4000
-"""Games of a budget per game pair of a settings pair, rounded up."""
+"""Budget in games up to which a settings pair plays one game pair; twice this budget gives two, and so on."""
 MAX_PAIRS_PER_SETTINGS_PAIR = 8
 """Maximum game pairs of a settings pair."""
 
@@ -78,15 +78,15 @@ MAX_DRAWS = 40
 """Maximum number of draws of a settings pair until its sets differ."""
 
 Meetings = tuple[tuple[tuple[float, ...], ...], ...]
-"""For every dimension of choices, the frequency of the first set's choice (row) and the second set's (column)."""
+"""By dimension of choices: how often the first set's choice (row) meets the second set's choice (column)."""
 
 
 class SetPlace(Enum):
-    """Where a set of a settings pair lies."""
+    """Place of one set of a settings pair."""
 
     CENTRE = auto()
     RIVAL = auto()
-    """At the other summit."""
+    """Around the other summit."""
     ANYWHERE = auto()
     """Anywhere in the ranges."""
 
@@ -170,7 +170,7 @@ class RoundDesign:
 
 
 def first_design(space: Space) -> RoundDesign:
-    """The design around the base, every choice against every other."""
+    """The design around the base, in which every choice meets every other choice."""
     sizes = [len(dimension.choices) for dimension in space.dimensions if dimension.choices]
     return RoundDesign(_listed(space, space.default_values), tuple(_even(size) for size in sizes))
 
@@ -322,7 +322,7 @@ def _middle_and_width(
     dimension: Dimension, place: int, ordered: int, design: RoundDesign, side: SetPlace, pairs: int, drawn: float,
     *, is_across: bool,
 ) -> tuple[float, float]:  # fmt: skip
-    """The middle beside which a set lies in one range, and its distance; both as parts of the range."""
+    """Middle of a settings pair in one range, and distance of a set from it; both as parts of the range."""
     if side is SetPlace.ANYWHERE:
         return drawn, 0.0
     is_rival = side is SetPlace.RIVAL

@@ -41,11 +41,11 @@ class RoundUnderWay:
     values: Values
     pairs: list[ScheduledSettingsPair]
     missing: set[str]
-    """Keys of the games still to be played; it shrinks."""
+    """Keys of the games still to be played; the set shrinks as games end."""
 
 
 class RoundStream:
-    """The rounds of a run. A round is laid out as soon as at most ``overlap`` others are under way."""
+    """The rounds of a run. A round is laid out as soon as at most ``overlap`` others are in progress."""
 
     def __init__(self, plan: TuningPlan, run: Run, games: SettingsPairGames, schedule: BudgetSchedule) -> None:
         spec = plan.spec
@@ -56,7 +56,7 @@ class RoundStream:
         self._under_way: list[RoundUnderWay] = []
         """Rounds whose results are not yet known, in their order."""
         self._not_begun: deque[RoundUnderWay] = deque()
-        """Rounds under way whose games were not yet requested."""
+        """Rounds in progress whose games have not been requested yet."""
         self._games_ended = 0
         self._began = self._first_ended = time.monotonic()
         self._are_all_laid_out = self._is_stopped = False
@@ -166,8 +166,8 @@ class RoundStream:
         self.state.add(result, self._schedule.rounds)
         self.state.refit(is_last=False)
         end = self.state.note_end(result)
-        self._schedule.record_ended(len(self.state.results))  # before Optuna knows, whose trials stay as they are
-        if not self._is_stopped:  # otherwise a sampler of Optuna's would know more of the next round than it should
+        self._schedule.record_ended(len(self.state.results))  # before Optuna's trial, which cannot be changed
+        if not self._is_stopped:  # otherwise Optuna's sampler would know too many results in the next round
             value = min(max(end.elo, -MAX_VALUE), MAX_VALUE)
             self._trials.tell(result, value, {"total_pairs": end.total_pairs, DEVIATION_ATTRIBUTE: end.deviation})
         if one.number == 0 and self._games_ended:
@@ -176,7 +176,7 @@ class RoundStream:
             seconds = seconds_per_game(times, self._games_ended, each, self._run.concurrency)
             if self._schedule.correct_estimate(seconds):
                 self._announce()
-        # Settings that meet themselves or meet again from the same opening play no games.
+        # Equal settings, and settings that meet again from the same opening, play no games.
         self._run.progress.done = self._run.progress.planned - self._schedule.missing_games(self.state.results)
 
     def _read_all_rounds(self) -> None:

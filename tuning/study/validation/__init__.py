@@ -1,1 +1,1 @@
-"""Validation: matches on openings that the tuning never saw, and the preset of what has passed them."""
+"""Validation: matches on openings that the tuning never saw, and the preset of a recommendation that passed."""

@@ -17,16 +17,17 @@ from elolab.tuning.study.study_spec import TuningSpec
 from elolab.tuning.study.validation.validation_games import Verdict
 
 PRESET_METADATA = "tuning preset"
-"""Where the recommendation was written."""
+"""Name of the metadata with the path of the written recommendation."""
 HEADING = "# Written by elolab tune "
-"""How the first line begins."""
+"""Beginning of the first line, by which a study recognises its own files."""
 
 
 def write_preset(engine: str, spec: TuningSpec, directory: Path, values: Mapping[str, Value], verdict: Verdict) -> Path:
     """Write a recommendation that a sequential test has accepted (``verdict``) to the run's folder; return its path.
 
     A set of the built-in engine becomes a preset, which every command takes by its path. An external engine's options
-    become a player of a tournament. A file of that name that no study wrote stays as it is.
+    become a player of a tournament. A file of that name that no study wrote stays
+    unchanged; the new one is then called ``NAME-tuned.toml``.
     """
     path = directory / f"{spec.validation.preset}.toml"
     if path.is_file() and not _is_ours(path):
@@ -38,7 +39,7 @@ def write_preset(engine: str, spec: TuningSpec, directory: Path, values: Mapping
 
 
 def written_preset(spec: TuningSpec, directory: Path) -> Path | None:
-    """Where the study of a folder has written its recommendation, if the file is still there."""
+    """Path of the recommendation that a folder's study has written; ``None`` if the file is missing."""
     with Store(directory, read_only=True) as store:
         recorded = store.metadata(PRESET_METADATA)
     path = Path(recorded) if recorded else directory / f"{spec.validation.preset}.toml"
@@ -51,7 +52,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def preset_text(engine: str, spec: TuningSpec, values: Mapping[str, Value], verdict: Verdict) -> str:
-    """The TOML: every setting that differs from the engine's defaults, and what validated it, with which ``engine``."""
+    """TOML text: comments with the validation and the ``engine``, and all settings that differ from the defaults."""
     low, high = map(signed, verdict.interval)
     gain = f"{signed(verdict.elo)} Elo [{low}, {high}]"
     source = specification_word("tuning", spec.conditions.source)

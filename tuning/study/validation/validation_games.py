@@ -116,7 +116,7 @@ class ValidationGames:
     chosen: tuple[int, ...] | None = None
     """Numbers of the pairs it may use, in order; each has the opening at its number modulo their count.
 
-    By default all from 0, which sequential tests at one limit share.
+    By default all pairs from 0, which all sequential tests at one limit share.
     """
 
     @property
