@@ -62,9 +62,9 @@ DARK_SHARE = 0.9
 """Share of the largest effect from which a cell is dark enough for light text."""
 LABEL_WIDTH = 36
 LABEL_COLUMNS = 2 * LABEL_WIDTH - 4
-"""Columns of a label beside a figure, over two or three lines."""
+"""Maximum width of a row label in columns; it is wrapped into two or three lines."""
 LINE_INCHES = 0.155
-"""Height of a line of a label."""
+"""Height of one line of a label, in inches."""
 DEPTH_STYLES = ("o-", "s--", "^:", "D-.")
 VERDICT_MARKS = {BETTER: (WIN, "^"), WORSE: (SERIES[1], "v"), EQUIVALENT: (SAME, "s"), UNDECIDED: (MUTED, "o")}
 """The colour and the shape of a verdict; the shape of an open one is hollow."""
@@ -72,24 +72,24 @@ UNASKED = (INK, "d")
 
 
 def wrapped(label: str) -> str:
-    """A label, over several lines if it is long: labels often differ only at their ends."""
+    """The whole label, wrapped into lines: labels often differ only at their ends."""
     if columns_of(label) > len(label):
         return "\n".join(language.wrapped(label, LABEL_WIDTH))
     return "\n".join(textwrap.wrap(label, LABEL_WIDTH, break_on_hyphens=False))
 
 
 def row_labels(labels: Sequence[str]) -> tuple[list[str], float]:
-    """Distinct labels beside a figure's rows, and the inches that a row needs for them."""
+    """Shortened, wrapped and distinct labels of a figure's rows, and the height of a row in inches."""
     shown = [wrapped(label) for label in shorten_unique(labels, LABEL_COLUMNS)]
     lines = max(text.count("\n") + 1 for text in shown)
     return shown, max(0.3, LINE_INCHES * lines + 0.04)
 
 
 def forest_chart(rows: Sequence[AblationRow], words: Catalogue, margin: float = 0.0) -> Figure:
-    """Forest plot: Elo of every comparison with both intervals, and beside it the cost of the same depth.
+    """Forest plot: each comparison's Elo with both intervals; a second panel shows the nodes to a fixed depth.
 
     ``margin`` (Elo) is half the width of the band of equivalence. Arrowheads mark intervals beyond the bounds; a point
-    beyond them stands at the edge, with its Elo and judged interval.
+    beyond them is drawn at the edge, with its Elo and judged interval as text.
     """
     with_nodes = any(row.nodes_ratio is not None for row in rows)
     widths = (3, 2) if with_nodes else (1,)
@@ -182,12 +182,12 @@ class Curve:
 
     title: str
     reference: Level
-    """The level at which the curve is 0."""
+    """The reference level, where the curve is 0 Elo."""
     points: tuple[tuple[Level, AblationRow], ...]
 
 
 def curves_chart(curves: Sequence[Curve], words: Catalogue) -> Figure:
-    """Elo along each parameter: every value with its own 95 % interval, the one for all questions, and the verdict."""
+    """A panel for each parameter: Elo of each value, its own 95 % interval, its simultaneous interval and verdict."""
     figure, grid, panels = _panels(len(curves), 0.7, 2.8)
     compared = [row for curve in curves for _, row in curve.points]
     bounds = shown_bounds(map(judged_interval, compared))
@@ -211,7 +211,7 @@ def _panels(count: int, inches: float, row_inches: float) -> tuple[Figure, Any, 
 
 
 def _draw_curve(axes: Axes, curve: Curve, words: Catalogue, bounds: tuple[float, float]) -> None:
-    """Values as a line with their intervals; the level without a value stands apart on the left."""
+    """Draw the values as a line with intervals; a level without a value is a separate point on the left."""
     reference = curve.reference
     levels = [*(level for level, _ in curve.points), curve.reference]
     places = level_places(levels, reference.scale == "log")
@@ -250,7 +250,7 @@ def level_places(levels: Sequence[Level], logarithmic: bool) -> list[float]:
 
 
 def interactions_chart(squares: Sequence[Sequence[CombinationRow]], words: Catalogue) -> Figure:
-    """For every 2 x 2 factorial the strength of its four combinations: parallel lines mean no interaction."""
+    """A panel for each 2 x 2 factorial: Elo of its four combinations; parallel lines mean no interaction."""
     figure, grid, panels = _panels(len(squares), 0.6, 3.1)
     bounds = shown_bounds(
         [(cell.elo - cell.elo_error, cell.elo + cell.elo_error) for square in squares for cell in square]
@@ -279,7 +279,7 @@ def _draw_square(axes: Axes, square: Sequence[CombinationRow], bounds: tuple[flo
     axes.set_xlim(-0.35, 1.35)
     axes.set_xticks([0, 1], shorten_unique([cells[-1, level].second_text for level in (-1, 1)], LABEL_WIDTH // 2))
     axes.tick_params(axis="x", labelcolor=INK, labelleft=True)
-    # Below the title, which leaves room for it, and above the picture, where no line can run.
+    # The legend fits between title and axes, where it covers no line.
     legend = axes.legend(frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(-0.02, 0.99), borderpad=0)
     legend.set_in_layout(False)
     axes.set_title(wrapped(square[0].factorial), fontsize=10, loc="left", pad=34)
@@ -287,9 +287,9 @@ def _draw_square(axes: Axes, square: Sequence[CombinationRow], bounds: tuple[flo
 
 
 def heat_chart(features: Sequence[str], worth: Any, known: Any, words: Catalogue) -> Figure:
-    """Heat map of pairs: by how many Elo the effect of one technique grows with the other.
+    """Heat map of interactions: the Elo by which the effect of one technique grows with the other.
 
-    ``worth`` has shape (features, features), symmetric; ``known`` says which verdicts have fallen.
+    ``worth`` has shape (features, features), symmetric; ``known`` is true for pairs with a verdict.
     """
     from matplotlib.colors import LinearSegmentedColormap
 
@@ -316,7 +316,7 @@ def heat_chart(features: Sequence[str], worth: Any, known: Any, words: Catalogue
 
 
 def depths_chart(rows: Sequence[DepthRow], words: Catalogue) -> Figure:
-    """Nodes to the end of each depth over the first setting's, on a logarithmic scale, a line for each setting."""
+    """A line for each setting: its nodes to each depth, divided by the first setting's, on a logarithmic scale."""
     settings = list(dict.fromkeys(row.setting for row in rows))
     reference = {row.depth: row.nodes for row in rows if row.setting == settings[0]}
     names = [wrapped(name) for name in shorten_unique(settings, LABEL_COLUMNS)]

@@ -76,7 +76,7 @@ def write_ablation_report(result: AblationResult, language: str = DEFAULT_LANGUA
 
 
 def ablation_document(result: AblationResult, language: str) -> Document:
-    """The report without games to be replayed."""
+    """The report as a document, without replayable games."""
     message = Catalogue(MESSAGES, language)
     result = in_language(result, message)
     spec = result.spec
@@ -110,7 +110,7 @@ def ablation_document(result: AblationResult, language: str) -> Document:
 
 
 def _of_games(caption: str, result: AblationResult, message: Catalogue) -> str:
-    """The caption with games, limit, base, engine and command."""
+    """The caption, extended by games, limit, base, engine and command."""
     conditions = result.spec.conditions
     return message(
         "caption.of_ablation",
@@ -167,7 +167,7 @@ def _shown_depths(rows: Sequence[DepthRow]) -> list[DepthRow]:
 
 
 def _curves(result: AblationResult) -> list[charts.Curve]:
-    """Curves along integer parameters: comparisons with the same reference and limit, at least two values each."""
+    """Curves along integer parameters, from groups of two or more comparisons with the same reference and limit."""
     groups: dict[Any, list[tuple[CurvePoint, AblationRow]]] = {}
     for comparison, row in zip(result.spec.comparisons, result.rows, strict=True):
         point = comparison.curve_point
@@ -202,7 +202,7 @@ def _effect_blocks(result: AblationResult, message: Catalogue) -> tuple[Block, .
 
 
 def _heat(result: AblationResult) -> tuple[list[str], Any, Any] | None:
-    """The features of all interactions, and their tables."""
+    """The features of all interactions, with the tables of the heat map: Elo, and whether a verdict is known."""
     pairs = {one.label: one for one in result.spec.factorials if one.group == "interactions"}
     features = list(dict.fromkeys(factor[0] for one in pairs.values() for factor in one.factors))
     if len(features) < 3:
@@ -261,7 +261,7 @@ def smallest_text(elo: float) -> str:
 
 
 def _pair_deviation(rows: Sequence[AblationRow]) -> float:
-    """Standard deviation of a pair's score, 0 to 1, over all rows, each about its own mean."""
+    """Pooled standard deviation of a pair's score (0 to 1) over all rows, about each row's mean."""
     squares, pairs = 0.0, 0
     for row in rows:
         counts = (row.LL, row.LD, row.even, row.WD, row.WW)
@@ -277,7 +277,7 @@ def _rule_note(result: AblationResult, message: Catalogue) -> str:
     if rule.margin_elo:
         takes = ""
         verdicts_reached = [row.verdict for row in result.rows] + [row.verdict for row in result.effects]
-        if EQUIVALENT not in verdicts_reached:  # settings that seldom differ take far fewer
+        if EQUIVALENT not in verdicts_reached:  # settings that seldom differ need far fewer pairs
             takes = message("ablation.equivalence_takes", pairs=pairs_for_equivalence(spec.questions, rule))
         verdicts = message("ablation.rule_of_equivalence", margin=rule.margin_elo, takes=takes, error=error)
     else:
@@ -295,14 +295,14 @@ def _needed_text(row: AblationRow | EffectRow) -> str:
 
 
 def _pairs_text(row: AblationRow, message: Catalogue) -> str:
-    """The counted pairs, and the planned number if it is larger."""
+    """The number of counted pairs, with the planned number if it is larger."""
     if row.pairs >= row.planned_pairs:
         return str(row.pairs)
     return message("ablation.pairs_of", pairs=row.pairs, planned=row.planned_pairs)
 
 
 def _ended_text(row: AblationRow, message: Catalogue) -> str:
-    """The reason for which a comparison ended."""
+    """The reason why a comparison ended, as text."""
     return message(f"ended.{row.ended}") if row.ended else ""
 
 
@@ -316,14 +316,14 @@ def _ratio_text(ratio: float | None) -> str:
 
 
 def _kind_of_cost(speeds: Sequence[SpeedRow]) -> str:
-    """The content of the last column: ``nodes`` to a depth; ``speed`` or ``time`` of an external engine."""
+    """The quantity of the cost column: ``nodes`` to a depth, or an external engine's ``speed`` or ``time``."""
     if not speeds:
         return "nodes"
     return "time" if all(row.speed_ratio is None for row in speeds) else "speed"
 
 
 def _costs(rows: Sequence[AblationRow], speeds: Sequence[SpeedRow]) -> list[str]:
-    """The last column of the table, see ``_kind_of_cost``."""
+    """The cells of the cost column, in the quantity of ``_kind_of_cost``."""
     kind = _kind_of_cost(speeds)
     if kind == "nodes":
         return [_ratio_text(row.nodes_ratio) for row in rows]
@@ -363,7 +363,7 @@ def _effects_table(effects: Sequence[EffectRow], message: Catalogue) -> TextTabl
 
 
 def _rests_on_text(row: EffectRow, message: Catalogue) -> str:
-    """The matches behind an effect: weight and pairs of each, or the number of many matches."""
+    """The matches behind an effect: the weight and pairs of each, or only a count if there are many matches."""
     terms = row.rests_on.split(" + ")
     if len(terms) <= MOST_TERMS:
         return with_minus(" + ".join(term.replace(" x ", " × ") for term in terms))
@@ -399,7 +399,7 @@ def _ablation_facts(result: AblationResult, message: Catalogue) -> tuple[tuple[s
 
 
 MOST_TERMS = 4
-"""Maximum matches of an effect whose weights the table shows."""
+"""Maximum number of matches for which the table lists the weights behind an effect."""
 COMPARISON_COLUMNS = (36, -7, -5, 10, -5, -6)
 EFFECT_COLUMNS = (52, -7, -5, 10)
 
@@ -410,7 +410,7 @@ def ablation_text(
     language: str = DEFAULT_LANGUAGE,
     speeds: Sequence[SpeedRow] = (),
 ) -> str:
-    """The tables for a terminal of 80 columns."""
+    """The result's tables as text for a terminal of 80 columns."""
     message = Catalogue(MESSAGES, language)
     depth = next((row.depth for row in rows if row.depth is not None), None)
     lines = [message("terminal.elo_note")]
@@ -448,7 +448,7 @@ def ablation_text(
 
 
 def ablation_result_text(result: AblationResult, language: str = DEFAULT_LANGUAGE) -> str:
-    """The tables of a result for a terminal, with labels in the language."""
+    """The result's tables as text for a terminal, with labels in the given language."""
     shown = in_language(result, Catalogue(MESSAGES, language))
     return ablation_text(shown.rows, shown.effects, language, shown.speeds)
 

@@ -60,10 +60,10 @@ SEEN_OF_ENDLESS = 0.15
 
 
 def claim_chart(results: Sequence[PartResult], words: Catalogue) -> Figure | None:
-    """The effect in every cell of a claim's parts with its simultaneous interval, a panel for each quantity.
+    """A panel for each quantity: the effect and simultaneous interval of every cell of a claim's parts.
 
-    Effects of games are median-unbiased if possible. The band is the margin; the upright mark is the threshold of a
-    share. ``None`` without any cases.
+    Effects of games are median-unbiased if known. The band shows the margin, the upright mark a share's threshold.
+    Returns ``None`` if no cell has cases.
     """
     panels = _panels([row for result in results for row in result.rows if row.cases])
     if not panels:
@@ -83,7 +83,7 @@ def claim_chart(results: Sequence[PartResult], words: Catalogue) -> Figure | Non
 
 
 def _panels(rows: Sequence[CellRow]) -> list[list[CellRow]]:
-    """The rows of each panel: one unit and quantity, and for factors similar distances from 1."""
+    """Divide rows into panels with one unit and quantity each; factors also by their distance from 1."""
     by_quantity: dict[tuple[int, str, str], list[CellRow]] = {}
     for row in rows:
         by_quantity.setdefault((UNITS.index(row.unit), row.kind, row.of), []).append(row)
@@ -92,7 +92,7 @@ def _panels(rows: Sequence[CellRow]) -> list[list[CellRow]]:
 
 
 def _by_distance(rows: list[CellRow]) -> list[list[CellRow]]:
-    """Factors far from 1, then factors so near to 1 that the same axis would merge them."""
+    """Divide factors into two panels if needed: far from 1, then too near to 1 to show on the same axis."""
     reaches: dict[str, float] = {}
     for row in rows:
         ends = [abs(math.log(end)) for end in (row.effect, row.low, row.high) if 0 < end < math.inf]
@@ -128,14 +128,14 @@ def _draw_cells(axes: Axes, rows: Sequence[CellRow], words: Catalogue) -> None:
 
 
 def axis_text(row: CellRow, words: Catalogue) -> str:
-    """The label of an axis, with unit and point of view."""
+    """The label of the axis of a row's quantity, with unit and point of view."""
     if row.of in RATIO_UNITS:
         return words(f"share_axis.{row.of}")
     return words(f"axis.{row.kind}", of=words(f"share_axis.{row.of}") if row.of else "")
 
 
 def _bounds(rows: Sequence[CellRow]) -> tuple[float, float]:
-    """Bounds of an axis with all intervals and margins inside, except intervals of Elo much wider than most."""
+    """Bounds of an axis that contain all margins and intervals, except intervals of Elo much wider than most."""
     values = [_drawn(row) for row in rows]
     margins = [_margin_ends(row) for row in rows if row.margin] + [(row.threshold,) * 2 for row in rows]
     if rows[0].unit == "×":
@@ -159,7 +159,7 @@ def _drawn(row: CellRow) -> tuple[float, float, float]:
 
 
 def _margin_ends(row: CellRow) -> tuple[float, float]:
-    """The ends of the band around no effect."""
+    """The ends of the margin's band around no effect, in the row's unit."""
     if row.unit == "×" and row.kind in COSTS:
         return 1 / (1 + row.margin / 100), 1 + row.margin / 100
     if row.unit == "cases":
@@ -168,7 +168,7 @@ def _margin_ends(row: CellRow) -> tuple[float, float]:
 
 
 def _draw_margin(axes: Axes, place: int, row: CellRow, bounds: tuple[float, float]) -> None:
-    """The band around no effect, behind one row, and the upright mark of a share's threshold."""
+    """Draw the band around no effect behind one row, and the upright mark of a share's threshold."""
     low, high = _margin_ends(row)
     if row.margin:
         axes.fill_between([low, high], place - 0.4, place + 0.4, color=MARGIN_COLOR, alpha=MARGIN_ALPHA, linewidth=0)
@@ -195,7 +195,7 @@ def summary_chart(results: Sequence[PartResult], words: Catalogue) -> Figure:
 
 
 def _draw_parts(axes: Axes, shown: Sequence[PartResult], columns: Sequence[str], length: int, words: Catalogue) -> None:
-    """One column of parts, with room for ``length`` of them."""
+    """Draw one column of parts, with space for ``length`` parts."""
     for place, result in enumerate(shown):
         _mark(axes, 0, place, result.shown_verdict, 8)
         for column, name in enumerate(columns[1:], start=1):
@@ -234,7 +234,7 @@ def _mark(axes: Axes, column: float, place: int, verdict: str, size: float) -> N
 def _explain(
     figure: Figure, verdicts: Sequence[str], words: Catalogue, *, has_margin: bool = False, has_threshold: bool = False
 ) -> None:
-    """Explain verdicts, the band and the upright mark above the figure."""
+    """Draw the legend above the figure: verdicts, the band and the upright mark."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 

@@ -49,9 +49,9 @@ from elolab.tuning.reports.wording import MESSAGES, counted, in_columns, in_one,
 
 FILES = {"claims": PART_COLUMNS, "cells": tuple(field.name for field in fields(CellRow)),
          "amendments": AMENDMENT_COLUMNS, "searches": SEARCH_COLUMNS}  # fmt: skip
-"""Tables and their columns; columns.csv has the meanings."""
+"""Columns by table; columns.csv explains them."""
 COMPRESSED = {"searches": "searches.csv.gz"}
-"""The files of tables that are large."""
+"""File names of large tables, which are compressed; other tables are named after their key."""
 
 
 def write_claims_report(run: ClaimsResult, language: str = DEFAULT_LANGUAGE, folder: Path | None = None) -> Path:
@@ -263,7 +263,7 @@ def _amendments(run: ClaimsResult, message: Catalogue) -> tuple[Block, ...]:
 
 
 def _minute_text(date: str) -> str:
-    """A time as it is stored, which is UTC, to the minute."""
+    """A stored UTC time (ISO 8601) as text, without seconds."""
     return f"{date[:16].replace('T', ' ')} UTC"
 
 
@@ -308,7 +308,7 @@ def rule_text(part: Part, message: Catalogue) -> str:
 
 
 def _quantity_text(part: Part, message: Catalogue) -> str:
-    """The measured quantity, and its positions if not all count."""
+    """The name of the measured quantity, with the condition on positions if the part has one."""
     quantity = message(f"quantity.{part.kind}")
     if part.of:
         quantity = message("claims.quantity_of", quantity=quantity, of=part.of)

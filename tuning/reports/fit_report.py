@@ -21,7 +21,7 @@ FIGURE_WIDTH = 10
 
 
 def fit_text(fitted: FitResult, language: str = DEFAULT_LANGUAGE) -> str:
-    """Every iteration in a few lines for a terminal, and the fate of the last weights."""
+    """The results of every iteration as text for a terminal, then the warnings and the written file."""
     message = Catalogue(MESSAGES, language)
     lines = [line for done in _shown(fitted) for line in _iteration_lines(fitted, done, message)]
     if fitted.interrupted:
@@ -35,18 +35,18 @@ def fit_text(fitted: FitResult, language: str = DEFAULT_LANGUAGE) -> str:
 
 
 def _shown(fitted: FitResult) -> tuple[FitIteration, ...]:
-    """The finished iterations, and the one that stopped during its matches."""
+    """The finished iterations, then the iteration that was interrupted during its matches, if any."""
     return fitted.iterations + (() if fitted.unfinished is None else (fitted.unfinished,))
 
 
 def _warnings(fitted: FitResult, message: Catalogue) -> list[str]:
-    """Warnings about kept weights that are certainly weaker than the ones before."""
+    """Warnings that the kept weights are significantly weaker than the previous weights."""
     weaker = [done.number for done in fitted.iterations if done.weights == fitted.kept and done.lost]
     return [message("fit.weaker", number=number) for number in weaker]
 
 
 def _stopped_sentence(fitted: FitResult, message: Catalogue) -> str:
-    """The point at which a run stopped, as a sentence."""
+    """A sentence that says where an unfinished run stopped."""
     number = len(fitted.iterations) + 1
     if fitted.unfinished is not None:
         return message("fit.stopped_in_matches", number=number)
@@ -90,7 +90,7 @@ def fit_document(fitted: FitResult, language: str) -> Document:
 
 
 def _target_text(fitted: FitResult, message: Catalogue) -> str:
-    """The target of the fit."""
+    """A description of the values that the fit predicts."""
     spec = fitted.spec
     if fitted.regression == "logistic":
         return message("fit.target_share", share=spec.score_share, rest=100 - spec.score_share)
@@ -152,7 +152,7 @@ def _iteration_lines(fitted: FitResult, done: FitIteration, message: Catalogue) 
 
 
 def _line(indent: str, label: str, figures: Sequence[str]) -> str:
-    """A label and its figures, one under the other wherever the line begins."""
+    """A label and its figures in aligned columns."""
     cells = [indent + padded(label, LABEL_WIDTH + 4 - len(indent))]
     return " ".join([*cells, *(padded(figure, FIGURE_WIDTH, right=True) for figure in figures)])
 

@@ -17,7 +17,7 @@ OFF_TEXTS = ("off", "false", "none", "no")
 
 
 def in_language(result: AblationResult, message: Catalogue) -> AblationResult:
-    """The result with the names of all comparisons in the language of ``message``."""
+    """A copy of the result whose comparisons have labels in the language of ``message``."""
     names = {
         comparison.label: comparison_label(comparison, result.spec.conditions, message)
         for comparison in result.spec.comparisons
@@ -31,7 +31,7 @@ def in_language(result: AblationResult, message: Catalogue) -> AblationResult:
 
 
 def comparison_label(comparison: Comparison, conditions: Conditions, message: Catalogue) -> str:
-    """The label of a comparison in the language; a label that the user wrote stays unchanged."""
+    """The label of a comparison in the report's language; a label from the user's file stays unchanged."""
     label, name = comparison.label, next(iter(comparison.differences), "")
     if comparison.group == "leave_one_out" and label == f"without {name}":
         value, other = dict(comparison.variant).get(name), dict(comparison.reference).get(name)
@@ -46,7 +46,7 @@ def comparison_label(comparison: Comparison, conditions: Conditions, message: Ca
 
 
 def _changed_to(name: str, value: Value | None, other: Value | None, message: Catalogue) -> str:
-    """``Hash 1 instead of 16``, or ``Hash 1`` if the other value is the engine's default."""
+    """A label such as ``Hash 1 instead of 16``; ``None`` stands for the engine's default value."""
     if value is None:
         return message("label.default", feature=name)
     if other is None:
@@ -55,7 +55,7 @@ def _changed_to(name: str, value: Value | None, other: Value | None, message: Ca
 
 
 def _unnamed(comparison: Comparison, conditions: Conditions) -> str:
-    """The generated label of a comparison without one of its own."""
+    """The English label that a comparison gets if the user's file has none."""
     one, other = (
         describe(conditions.differences(dict(side))) or "base" for side in (comparison.variant, comparison.reference)
     )

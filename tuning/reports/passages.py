@@ -1,4 +1,4 @@
-"""Parts of several kinds of reports: conditions of a run, speeds of both sides, the command that repeats it."""
+"""Parts that several reports share: a run's conditions, speeds of both sides, the command that repeats the run."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def speeds_table(head: str, speeds: Sequence[SpeedRow], message: Catalogue) -> T
 
 
 def condition_facts(conditions: Conditions, engine: str, message: Catalogue) -> tuple[tuple[str, str], ...]:
-    """Conditions common to all games of a run: pairs of a label and a text."""
+    """The conditions that all games of a run share, as pairs of label and text."""
     from elolab.engine.games import game_named
 
     title = game_words(conditions.game, message.language).title
@@ -73,7 +73,8 @@ def condition_facts(conditions: Conditions, engine: str, message: Catalogue) -> 
 
 
 def engine_facts(conditions: Conditions, engine: str, message: Catalogue) -> tuple[tuple[str, str], ...]:
-    """The compared engine: identity of the built-in one, or programs of an external one."""
+    """The engine under test as pairs of label and text: the built-in engine's identity, or an external engine's
+    programs."""
     external = conditions.external
     if external is None:
         return ((message("fact.engine"), engine),)
@@ -107,7 +108,7 @@ def _quoted(word: str) -> str:
 
 
 def engine_text(conditions: Conditions, engine: str) -> str:
-    """The engine in a caption: identity of the built-in one, or name of an external one or its builds."""
+    """The engine's name in a caption: the built-in engine's identity, or an external engine's name or builds."""
     external = conditions.external
     if external is None:
         return engine
@@ -120,21 +121,21 @@ def _changed(value: Rules | Adjudication, standard: Rules | Adjudication) -> str
 
 
 def repeat_command(command: str, conditions: Conditions, directory: Path, language: str = DEFAULT_LANGUAGE) -> str:
-    """The command that resumes a run; in another folder it plays the same games again."""
+    """The shell command that resumes a run; with another ``--out`` it plays the same games again."""
     source = specification_word(SPECIFICATIONS[command], conditions.source)
     return shlex.join(["elolab", command, source, "--out", str(directory), *language_words(language)])
 
 
 def language_words(language: str) -> list[str]:
-    """The option that selects a language on a command line; empty for the default."""
+    """The command-line words that select a language; empty for the default language."""
     return [] if language == DEFAULT_LANGUAGE else ["--language", language]
 
 
 def games_of_run(directory: Path, folder: Path, game: str, event: str, language: str) -> GamesOnPage | None:
-    """Write games.pgn into ``folder``; returns the games for the page, or ``None`` without any.
+    """Write all games of a run to games.pgn in ``folder`` and return them for the page; ``None`` without games.
 
-    Many games go into files beside the page. Raises ``FileError`` if a file cannot be written, ``StoreError`` if the
-    games cannot be read.
+    Games that are too many for the page are written to files in ``folder``. Raises ``FileError`` if a file cannot be
+    written, ``StoreError`` if the games cannot be read.
     """
     if not (directory / STORE_NAME).is_file():
         return None

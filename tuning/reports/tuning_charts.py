@@ -52,12 +52,12 @@ MAX_CONTOURS = 7
 CONTOUR_POINTS = 600
 NAME_COLUMNS = 28
 AXIS_NAME_WIDTH = 26
-"""Columns of the base's name beside an axis; the caption has the full name."""
+"""Maximum columns of the base's name in an axis label; the caption has the full name."""
 FONT_SIZE = 10
 
 
 def chart_words(message: Catalogue) -> Catalogue:
-    """The words of figures in a report's language, or in English without a font for it."""
+    """The messages of figures in a report's language, or in English if no installed font covers the language."""
     return Catalogue(message.package, chart_language(message.language))
 
 
@@ -68,7 +68,7 @@ def unit_text(unit: str, message: Catalogue) -> str:
 
 
 def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
-    """Elo of every round's set by the model at that time, with its 90 % band, and by the model of all games.
+    """Elo of every round's settings: by the model at that time, with its 90 % band, and by the model of all games.
 
     Arrowheads mark intervals and points beyond the bounds.
     """
@@ -110,13 +110,13 @@ def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
 
 
 def _band_of_the_time(end: RoundEnd) -> tuple[float, float]:
-    """The 90 % interval of a round's set by the model at that time; the estimate alone if unknown."""
+    """The 90 % interval of a round's Elo by the model at that time; of zero width if its deviation is unknown."""
     reach = 0.0 if end.deviation is None else INTERVAL_90 * end.deviation
     return end.elo - reach, end.elo + reach
 
 
 FINAL_MARKERS = ("s", "^", "v", "P", "X")
-"""Markers of the validations in turn."""
+"""Markers of the first, second, ... validation."""
 
 
 def _final_intervals(result: StudyResult, words: Catalogue) -> list[tuple[float, tuple[float, float], str, str, str]]:
@@ -174,7 +174,7 @@ def slices_chart(result: StudyResult, words: Catalogue) -> Figure:
 
 
 def _slice_bounds(slices: Sequence[tuple[Any, Any]]) -> tuple[float, float]:
-    """Bounds in Elo that contain all means of the slices, and bands up to the same width again."""
+    """Axis bounds in Elo: all means of the slices, and on each side room of the same height for their bands."""
     least = min(float(mean.min()) for mean, _ in slices)
     most = max(0.0, *(float(mean.max()) for mean, _ in slices))
     room = max(most - least, 20.0)
@@ -186,7 +186,7 @@ def _slice_bounds(slices: Sequence[tuple[Any, Any]]) -> tuple[float, float]:
 def _draw_slice(
     axes: Axes, dimension: Dimension, values: Sequence[Any], mean: Any, band: Any, bounds: tuple[float, float]
 ) -> None:
-    """A line with its band, or points with their intervals for choices."""
+    """Draw one slice: a line with its band for a range, points with intervals for choices."""
     places = [_place(dimension, value) for value in values]
     if dimension.choices:
         for place, value, width in zip(places, mean, band, strict=True):
@@ -272,14 +272,14 @@ def _label_contours(axes: Axes, drawn: Any) -> None:
 
 
 def _values_at(dimension: Dimension, coordinates: Any) -> Any:
-    """Values on the axis of a range, of coordinates from 0 to 1."""
+    """Values of a range at coordinates from 0 (its low end) to 1 (its high end)."""
     if dimension.scale == "log":
         return dimension.low * (dimension.high / dimension.low) ** coordinates
     return dimension.low + coordinates * (dimension.high - dimension.low)
 
 
 def _draw_density(axes: Axes, dimension: Dimension, sampled: Any, weights: Any) -> None:
-    """Bars along the lower edge for the pairs played near each value, the highest a quarter of the height."""
+    """Draw bars at the bottom: game pairs near each value; the highest bar takes a quarter of the axes' height."""
     if dimension.choices:
         edges = np.arange(len(dimension.choices) + 1) - 0.5
     else:
@@ -304,7 +304,7 @@ def _place(dimension: Dimension, value: Any) -> float:
 
 
 def _mark_axis(axes: Axes, result: StudyResult, dimension: Dimension, words: Catalogue) -> None:
-    """Name the axis and mark the base's and the recommended value on it."""
+    """Label the axis and mark the base's and the recommended value."""
     unit = "" if result.spec.engine is not None else unit_in(result.spec.conditions.game, BY_NAME[dimension.name])
     axes.set_xlabel(f"{dimension.name}\n{unit_text(unit, words)}", fontsize=9)
     axes.axhline(0, color=MUTED, linewidth=0.8)
@@ -320,7 +320,7 @@ def _mark_axis(axes: Axes, result: StudyResult, dimension: Dimension, words: Cat
 
 
 def _scale_axis(axes: Axes, way: Literal["x", "y"], dimension: Dimension) -> None:
-    """Whole numbers along a range; a logarithmic axis would otherwise show powers of ten as formulas."""
+    """Set whole numbers as tick labels; matplotlib's logarithmic axes would show powers of ten."""
     if dimension.scale != "log":
         whole_numbers(axes, way, 6)
         return

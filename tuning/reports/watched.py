@@ -1,7 +1,7 @@
-"""The result so far of a tuning, ablation, run of claims or fit, for ``elolab watch``: sections of its report, or text.
+"""Interim results for ``elolab watch``: report sections or text for a tuning, ablation, run of claims or fit.
 
-A helper process makes it (``engine.child_processes``), because fitting a model and drawing charts takes seconds. Its
-words are DIR LANGUAGE, and ``text`` for a terminal.
+The module runs in a child process (``engine.child_processes``), because fitting a model and drawing charts takes
+seconds. Its command-line words are DIR LANGUAGE, then ``text`` for text instead of JSON.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from elolab.arena.reports.document import Document, html_sections
 from elolab.engine.errors import UserError
 
 LEFT_OUT = ("conditions", "repeat", "verdicts")
-"""Sections that stay the same while games are played; the report has them."""
+"""Sections that ``watch`` omits, because they do not change while games are played."""
 
 
 def watched_data(directory: Path, language: str) -> dict[str, Any]:
-    """Title, summary, markup of the sections (``html``) and ``anchors``, pairs of an anchor and a heading.
+    """The interim report: ``title``, ``summary``, ``html`` of the sections, and ``anchors`` (anchor, heading).
 
     Raises ``UserError`` if the run has too few games.
     """
@@ -36,7 +36,7 @@ def watched_data(directory: Path, language: str) -> dict[str, Any]:
 
 
 def outcome_text(directory: Path, language: str) -> str:
-    """The result so far as the run's command prints it. Raises ``UserError`` as ``watched_data`` does."""
+    """The interim result as the run's command prints it. Raises ``UserError`` if the run has too few games."""
     result = _result_in(directory)
     return _report_of(result)[1](result, language)
 
@@ -46,12 +46,12 @@ def _result_in(directory: Path) -> Any:
 
     result = result_in(directory)
     if result is None:
-        raise UserError(f"{directory}: its games are of a tournament")
+        raise UserError(f"{directory}: contains a tournament, expected a tuning, ablation, run of claims or fit")
     return result
 
 
 def _report_of(result: Any) -> tuple[Callable[[Any, str], Document], Callable[[Any, str], str]]:
-    """The document and the text of a kind of run, as functions of a result and a language."""
+    """The functions that make the document and the terminal text of a result, given result and language."""
     from elolab.tuning.reports.ablation_report import ablation_document, ablation_result_text
     from elolab.tuning.reports.claims_report import claims_document, claims_text
     from elolab.tuning.reports.fit_report import fit_document, fit_text
@@ -67,7 +67,7 @@ def _report_of(result: Any) -> tuple[Callable[[Any, str], Document], Callable[[A
 
 
 def main(words: list[str]) -> int:
-    """Write the data of a folder as JSON, or its text if that is asked for, to standard output; 1 without any yet."""
+    """Print a run's interim report as JSON, or as text on request; returns 1 if the run has too few games."""
     directory, language, *form = words
     try:
         if form:

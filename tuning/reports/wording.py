@@ -13,21 +13,21 @@ from elolab.tuning.ablation.rows import AGAINST
 MESSAGES = "elolab.tuning.reports"
 """The package with the messages of these reports."""
 TEXT_WIDTH = 80
-"""Columns of a terminal."""
+"""Width of terminal tables in columns."""
 
 
 def elo_text(elo: float, error: float) -> str:
-    """``+12.3 ± 4.5``; infinite figures as such."""
+    """Elo and its error as text, ``+12.3 ± 4.5``; infinite values are shown as ``∞``."""
     return f"{signed(elo)} ± {error_text(error)}"
 
 
 def interval_text(low: float, high: float) -> str:
-    """``[+1.2, +9.8]``."""
+    """An interval in Elo as text, ``[+1.2, +9.8]``."""
     return f"[{signed(low)}, {signed(high)}]"
 
 
 def ratio_text(ratio: float) -> str:
-    """A factor with three significant digits, ``0.0315×``, ``1.50×``, ``1230×``."""
+    """A ratio as text with three significant digits: ``0.0315×``, ``1.50×``, ``1230×``."""
     if not math.isfinite(ratio) or ratio <= 0:
         return f"{ratio:g}×".replace("inf", INFINITY)
     digits = max(0, 2 - math.floor(math.log10(float(f"{ratio:.2e}"))))
@@ -41,17 +41,17 @@ def counted(found: Iterable[tuple[str, int]], message: Catalogue) -> str:
 
 
 def in_one(sentences: Iterable[str], message: Catalogue) -> str:
-    """Sentences joined."""
+    """Join sentences into one text, with the language's spacing."""
     return reduce(lambda before, after: message("list.sentences", before=before, after=after), sentences)
 
 
 def in_columns(cells: Sequence[str], widths: Sequence[int]) -> str:
-    """A row of a terminal's table; a negative width aligns to the right."""
+    """A row of a terminal table, one width in columns per cell; a negative width aligns to the right."""
     placed = (padded(cell, abs(width), right=width < 0) for cell, width in zip(cells, widths, strict=True))
     return "  ".join(placed).rstrip()
 
 
 def limit_text(limit: str, message: Catalogue) -> str:
-    """The limit of a row, or both if its sides have limits of their own."""
+    """The limit of a row as text, or both limits if variant and reference have different ones."""
     own, _, other = limit.partition(AGAINST)
     return message("fact.limit_against", limit=own, other=other) if other else own

@@ -241,7 +241,7 @@ def test_positions_at_which_searches_differ_are_counted(tmp_path: Path) -> None:
     sides = (SIDES, SIDES.replace("full", "one_sided").replace("off", "full"))
     row, _ = searched(write_claims(tmp_path, change, sides))
     assert (row.hits, row.effect, row.verdict) == (30, 100, REFUTED)
-    assert "another number of nodes" in rule_text(course.part, Catalogue(MESSAGES, "en"))
+    assert "different numbers of nodes" in rule_text(course.part, Catalogue(MESSAGES, "en"))
 
 
 def test_a_fixed_length_is_looked_at_once_and_has_a_finite_interval(asked: tuple[Claim, Part], tmp_path: Path) -> None:

@@ -222,7 +222,7 @@ def test_amendments_come_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         assert merged.registration == amended.registration
         assert not merged.is_fixed_beforehand
     page = write_claims_report(merged).read_text("utf-8")
-    assert "from another folder, which has their games and searches" in page
+    assert "from another folder, which contains their games and searches" in page
     assert "games.sqlite" not in page
     # A rule that is changed once games of it are known elsewhere was not fixed beforehand.
     write_claims(tmp_path)

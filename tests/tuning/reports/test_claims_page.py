@@ -143,7 +143,7 @@ def test_an_engine_that_is_asked_nothing_has_no_column(kept: Path) -> None:
     cells.write_text("".join(line for line in lines if ",then," not in line), "utf-8")
     (kept / "docs/claims-source.md").write_text("{{mine rows}}", "utf-8")
     table = claims_page(kept, "claims.md").splitlines()[2:]
-    assert table[0] == "| Part | What it says | Verdict | now | Family | Games |"
+    assert table[0] == "| Part | Statement | Verdict | now | Family | Games |"
     assert table[1] == "| --- | --- | --- | --- | --- | ---: |"
     assert all(line.count(" | ") == 5 for line in table[2:])
 
@@ -166,7 +166,7 @@ def test_runs_by_earlier_rules_are_named_as_such(project: Path) -> None:
     (old / "measures.csv").write_text("claim\n", "utf-8")
     (project / "docs/claims-source.md").write_text("{{earlier}}", "utf-8")
     text = claims_page(project, "claims.md")
-    assert "Reports by the rules of an earlier version" in text
+    assert "Reports under the rules of an earlier version" in text
     assert "[before](../results/reference/claims/before/report.md)" in text
 
 

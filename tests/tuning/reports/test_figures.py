@@ -299,11 +299,11 @@ def test_each_quantity_of_a_claim_has_a_picture_with_its_unit_and_point_of_view(
         "Elo, variant minus reference (right: the variant is stronger)",
         "cost of a fixed depth, variant over reference (left: the variant is cheaper)",
         "cost of a fixed depth, variant over reference (left: the variant is cheaper)",
-        "nodes of an iteration over those of the one before",
+        "nodes of an iteration over the previous iteration's",
         "windows missed, %",
     ]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [
-        "confirmed", "margin", "what it is compared with",
+        "confirmed", "margin", "threshold",
     ]  # fmt: skip
 
 
