@@ -28,12 +28,12 @@ from elolab.engine.settings.parameters import format_value, resolve
 
 ARENA = "elolab.arena"
 MAX_TABLED_PLAYERS = 40
-"""Maximum players for tables with a cell per pairing."""
+"""Maximum players for tables with a cell for every two players."""
 
 
 @dataclass(frozen=True)
 class Contents:
-    """The input of a report."""
+    """The input of a tournament's report."""
 
     spec: TournamentSpec
     records: Sequence[GameSummary]
@@ -41,11 +41,11 @@ class Contents:
     games: PackedGames
     """Games with their moves, packed for the page."""
     planned_games: int
-    """Games in the tournament; later records are kept but do not count."""
+    """Number of games in the tournament; games with this number or a higher one do not count."""
     tables: Tables
     plots: tuple[Plot, ...]
     search_statistics: SearchStatistics
-    """Search statistics; empty without any."""
+    """Search statistics; empty if no player records any."""
     counted_plots: tuple[Plot, ...] = ()
     sequential: SequentialRun | None = None
     """The sequential test, if the tournament is one."""
@@ -57,7 +57,7 @@ class Contents:
     placing: Placing | None = None
     """Placing in a Swiss tournament or a knockout."""
     expected_games: int | None = None
-    """Number of ``planned_games`` that will be played, if a shortened run will never have some; ``None`` for all."""
+    """Number of games that will be played, if the run was shortened; ``None`` for ``planned_games``."""
     caveats: Caveats = NO_CAVEATS
 
     @property
@@ -67,7 +67,7 @@ class Contents:
 
     @property
     def has_many_players(self) -> bool:
-        """Whether there are too many players for tables with a cell per pairing."""
+        """Whether there are too many players for tables with a cell for every two players."""
         return len(self.tables.standings) > MAX_TABLED_PLAYERS
 
     @functools.cached_property
@@ -86,14 +86,14 @@ def number_text(count: int) -> str:
 
 
 def mean_text(value: float | None, digits: int) -> str:
-    """A mean; a large one without decimals; a dash if unknown."""
+    """A mean with ``digits`` decimals, without any from 1000 on; a dash for ``None``."""
     if value is None:
         return "\N{EN DASH}"
     return number_text(round(value)) if digits == 0 or value >= 1000 else f"{value:.{digits}f}"
 
 
 def summary_of(contents: Contents) -> str:
-    """Two sentences on the games and the outcome, and one on each kind of fault that lost games."""
+    """The report's summary: a sentence on the games, one on the outcome, and one on each kind of fault."""
     say, arena = contents.say, Catalogue(ARENA, contents.language)
     if contents.placing is not None:
         finding = result_sentence(contents.placing, arena)
@@ -125,7 +125,7 @@ def _leader_sentence(contents: Contents) -> str:
 
 
 def _match_sentence(tables: Tables, say: Catalogue) -> str:
-    """The main finding about two players, from their match, whose interval may be asymmetrical."""
+    """The outcome between two players, from their head-to-head result; its interval may be asymmetrical."""
     found = tables.head_to_heads[0]
     if found.elo < 0:
         found = tables.head_to_heads[1]
@@ -210,13 +210,13 @@ def _conditions(spec: TournamentSpec, say: Catalogue) -> list[tuple[str, str]]:
 
 
 def _run_text(spec: TournamentSpec, say: Catalogue) -> str:
-    """One of several tournaments, in one line."""
+    """Name and conditions of one tournament of a joint report, in one line."""
     conditions = [say("fact.condition", label=label.lower(), text=text) for label, text in _conditions(spec, say)]
     return say("fact.run", name=spec.name, conditions=say("fact.semicolon").join(conditions))
 
 
 def _format_text(spec: TournamentSpec, say: Catalogue) -> str:
-    """The format with its own keys; joint reports and old folders have none of these keys."""
+    """The tournament's format and the settings that belong to it, as text."""
     text = say(
         f"format.{spec.format}_text", pairs=number_text(spec.pairs_of_encounter), rounds=spec.rounds,
         challengers=spec.gauntlet_players, tiebreak_pairs=spec.tiebreak_pairs,
@@ -246,7 +246,7 @@ def _adjudication(adjudication: object, unit: str, say: Catalogue) -> list[str]:
 
 
 def setting_text(player: PlayerSpec, game: str, say: Catalogue) -> str:
-    """A player's differences from the default built-in engine, or its program."""
+    """A built-in player's non-default parameters, or an external player's protocol, command and options."""
     if not player.is_builtin:
         lists = [value for _, value in player.protocol_keys if isinstance(value, tuple)]
         options = ", ".join([*(f"{name} = {value}" for name, value in player.options), *chain.from_iterable(lists)])
@@ -287,5 +287,5 @@ def sequential_facts(contents: Contents) -> list[tuple[str, str]]:
 
 
 def figure_text(value: float | None, digits: int) -> str:
-    """A search statistic; a dash if there is none."""
+    """A search statistic with ``digits`` decimals; a dash for ``None``."""
     return "\N{EN DASH}" if value is None else number_text(round(value)) if digits == 0 else f"{value:.{digits}f}"

@@ -62,7 +62,7 @@ class TextTable:
     heads: tuple[tuple[str, str], ...]
     """A title and a unit for each column."""
     kinds: tuple[str, ...]
-    """``NUMBER``, ``TEXT`` or another class for each column."""
+    """CSS class of each column: ``NUMBER``, ``TEXT`` (empty) or another."""
     rows: tuple[tuple[str, ...], ...]
     row_head: int = 0
     """Index of the column that names the row."""
@@ -70,7 +70,7 @@ class TextTable:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A picture of HTML elements; Markdown shows ``instead``."""
+    """A picture built from HTML elements; Markdown shows ``instead``."""
 
     macro: str
     """``grid`` or ``bracket``, which ``templates/blocks.html.j2`` defines."""
@@ -87,7 +87,7 @@ class Section:
     """A heading and the blocks below it."""
 
     name: str
-    """Its anchor in the page."""
+    """The section's anchor in the page."""
     title: str
     blocks: Sequence[Block]
 
@@ -98,7 +98,7 @@ class Document:
 
     title: str
     kicker: str
-    """The kind of report."""
+    """The line above the title: the kind of report."""
     summary: str
     sections: tuple[Section, ...]
     language: str = DEFAULT_LANGUAGE
@@ -110,7 +110,7 @@ class Document:
 
     @property
     def plots(self) -> list[Plot]:
-        """All figures."""
+        """All figures of the sections, in order."""
         return [*_plots(block for section in self.sections for block in section.blocks)]
 
 
@@ -125,10 +125,10 @@ def _plots(blocks: Iterable[Block]) -> Iterator[Plot]:
 def table_of(
     heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = (), **kinds: Sequence[int]
 ) -> TextTable:
-    """A table whose first column names the row; the columns ``numbers`` are aligned to the right.
+    """Build a table whose first column names the row; the columns ``numbers`` are aligned to the right.
 
-    ``kinds`` are columns of other classes: ``sentence`` needs room, ``figures_cell`` has several figures in a cell, and
-    ``whole`` breaks no line.
+    ``kinds`` gives other columns a CSS class: ``sentence`` for wide texts, ``figures_cell`` for several figures in a
+    cell, ``whole`` for cells without line breaks.
     """
     known = dict.fromkeys(numbers, NUMBER)
     known |= {place: kind.replace("_", "-") for kind, places in kinds.items() for place in places}
@@ -141,7 +141,7 @@ def write_document(
 ) -> Path:
     """Write report.html, report.md and the plots; returns the path of report.html. Raises ``FileError``.
 
-    The caveats, and the faults that lost games, become warnings.
+    ``caveats`` and ``faults``, by which players lost games, become warnings at the top of the report.
     """
     language = document.language
     found = caveats.sentences(language) + fault_sentences(faults, Catalogue("elolab.arena", language), language)
@@ -155,7 +155,10 @@ def write_document(
 
 
 def html_page(document: Document) -> str:
-    """The whole page; it loads nothing from elsewhere, except many games from the folder beside it."""
+    """Render a report as one HTML page.
+
+    The page loads nothing else, unless it has too many games: their scripts are in ``GAMES_FOLDER`` next to it.
+    """
     shell = Catalogue(REPORTS, document.language)
     first, *others = document.sections
     sections = (replace(first, blocks=(*(Note(text, True) for text in document.warnings), *first.blocks)), *others)
@@ -173,7 +176,7 @@ def html_page(document: Document) -> str:
 
 
 def html_sections(sections: Sequence[Section], language: str) -> str:
-    """The sections' markup, for another page."""
+    """Render sections as HTML, for inclusion in another page."""
     return render(f"{REPORTS}/sections.html.j2", language, sections=_with_kinds(sections))
 
 
@@ -185,7 +188,7 @@ def _with_kinds(sections: Sequence[Section]) -> list[tuple[Section, list[tuple[s
 
 
 def markdown(document: Document) -> str:
-    """The report without games, for reading in a repository or a terminal; plots are linked."""
+    """Render a report as Markdown, without its games; figures are links to their SVG files."""
     warnings = (f"> {escaped(text)}" for text in document.warnings)
     parts = [f"# {document.title}", f"*{document.kicker}*", escaped(document.summary), *warnings]
     for section in document.sections:

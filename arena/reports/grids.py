@@ -1,4 +1,4 @@
-"""Tables with a cell per pairing, and brackets, as pictures of HTML elements."""
+"""Tables with a cell for every two players, and knockout brackets, drawn as HTML elements."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from elolab.arena.statistics.standings import HeadToHead
 from elolab.engine.language import Catalogue
 
 MAX_NAMED_COLUMNS = 8
-"""Maximum players named in the crosstable's column heads; with more, they have the numbers of their rows."""
+"""Maximum players for whom the crosstable's column heads are names; with more, they are row numbers."""
 
 
 def placing_section(placing: Placing, language: str) -> Section:
@@ -38,7 +38,7 @@ def placing_html(placing: Placing, language: str) -> str:
 def crosstable_section(
     names: Sequence[str], results: Iterable[HeadToHead], language: str, instead: tuple[TextTable | Plot, ...] = ()
 ) -> Section:
-    """The crosstable; ``names`` are its rows and columns."""
+    """The crosstable; ``names`` are its rows and columns. Markdown shows ``instead``."""
     found, say = {(result.player, result.opponent): result for result in results}, Catalogue(REPORTS, language)
     rows = [
         (name, [None if name == other else _crosstable_cell(found.get((name, other))) for other in names])
@@ -57,7 +57,7 @@ def crosstable_html(names: Sequence[str], results: Iterable[HeadToHead], languag
 
 
 def superiority_grid(contents: Contents) -> Drawn:
-    """Likelihood of superiority of each player over each other one, in percent, in the order of the standings."""
+    """Likelihood in percent that each player is stronger than each other player, in the order of the standings."""
     found = contents.tables
     names = [row.player for row in found.standings]
     rows = [
@@ -118,7 +118,7 @@ def _bracket_tie(tie: Tie, placing: Placing, say: Catalogue) -> dict[str, Any]:
 
 
 def _superiority_cell(contents: Contents, row: int, column: int, share: float) -> dict[str, Any]:
-    """``row`` and ``column`` are places in the standings."""
+    """A cell of the superiority grid; ``row`` and ``column`` are indices in the standings."""
     elo, error = contents.tables.difference(row, column)
     return {
         "direction": "up" if share >= 0.5 else "down",

@@ -1,7 +1,7 @@
 """Joint ratings of several runs: one fit of all their games.
 
-Players of two runs are the same if their settings are, whatever their names. A name with different settings becomes
-several players, labelled by run. A game found in two runs counts once.
+Players with equal settings become one player, even if runs name them differently. A name that has different settings
+in different runs becomes several players, labelled by run. A game found in two runs counts once.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
 from elolab.engine.settings.toml_values import format_toml
 
 FORMAT = "joint"
-"""The format's name in a report of several runs."""
+"""Format name of a joint report."""
 
 
 class JointError(UserError):
-    """Runs that cannot be rated together; names the folders and the remedy."""
+    """Raised for runs that cannot be rated together; the message names the folders and the remedy."""
 
 
 @dataclass(frozen=True)
@@ -125,14 +125,14 @@ def _read(folder: str) -> JoinedRun:
 
 
 Appearance = tuple[JoinedRun, PlayerSpec]
-"""A run, and a player under its name there."""
+"""A run and one of its players, under the player's name in that run."""
 
 
 def _join_players(runs: Sequence[JoinedRun]) -> tuple[list[dict[str, str]], list[PlayerSpec], list[JoinNote]]:
-    """The joint names of each run's players; the joint players; notes on names that changed.
+    """Return the joint names of each run's players, the joint players, and notes on changed names.
 
-    Players with the same settings become one, with all their names. Two players of one run stay separate, because a
-    player cannot play itself.
+    Players with the same settings become one player with all their names. Two players of one run stay separate,
+    because a player cannot play itself.
     """
     appearances = [(run, player) for run in runs for player in run.spec.players]
     counts = [Counter(map(_settings, run.spec.players)) for run in runs]
@@ -176,7 +176,7 @@ def _notes_on_splits(joined: Sequence[Sequence[Appearance]]) -> list[JoinNote]:
 
 
 def _value_text(value: Any) -> str:
-    """A setting's value as in files, even one that this version does not know."""
+    """A setting's value as TOML; a hyphen for ``None``."""
     return "-" if value is None else format_toml(value)
 
 
@@ -188,7 +188,7 @@ def _settings(player: PlayerSpec) -> str:
 def _put_together(
     runs: Sequence[JoinedRun], names: Sequence[Mapping[str, str]], players: Sequence[str]
 ) -> tuple[list[GameRecord], int]:
-    """All games, renumbered, under the joint names; and the number of duplicates left out."""
+    """Return all games, renumbered and under the joint names, and the number of duplicates left out."""
     place = {name: index for index, name in enumerate(players)}
     records: list[GameRecord] = []
     seen: set[tuple[Any, ...]] = set()
@@ -213,7 +213,7 @@ def _put_together(
 
 
 def _common_anchors(runs: Sequence[JoinedRun], names: Sequence[Mapping[str, str]]) -> tuple[tuple[str, float], ...]:
-    """The anchors of all runs; raises ``JointError`` if two give a player different ratings."""
+    """The anchors of all runs. Raises ``JointError`` if two runs give a player different ratings."""
     found: dict[str, tuple[float, str]] = {}
     for run, own in zip(runs, names, strict=True):
         for name, elo in run.spec.anchors:
@@ -227,7 +227,7 @@ def _common_anchors(runs: Sequence[JoinedRun], names: Sequence[Mapping[str, str]
 
 
 def export(joint: Joint, directory: Path, language: str = DEFAULT_LANGUAGE) -> Exports:
-    """Write games.pgn, games.csv, the tables and the report of several runs into a folder of their own."""
+    """Write games.pgn, games.csv, the tables and the report of several runs into a folder without a run."""
     folder_beside_runs(directory)
     runs = [(run.folder, run.spec) for run in joint.runs]
     return export_joint(directory, joint.spec, joint.records, runs, joint.notes_in(language), language)

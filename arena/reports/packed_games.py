@@ -1,13 +1,17 @@
-"""The games of a page, and their packed form inside or beside the page.
+"""Packs the games of a report's page into the form that ``report.js`` reads.
 
-A page has an index of all its games for the list: JSON, zlib-compressed, in base64. The games are in chunks of some
-hundred. A chunk has the length of its header (uint32), the header (JSON, UTF-8), columns over all moves of its games in
-the order of ``COLUMNS``, and the concatenated moves of all principal variations (uint16), little-endian. Values of
-several bytes are stored as planes (all low bytes first), which compress better: some ten bytes per move, and one or two
-per move of a variation. ``report.js`` reads both.
+A page has one index of all its games, for the list: JSON, compressed by zlib, in base64. The games are in chunks of
+about 200 games. A chunk is little-endian and consists of:
 
-A few games are in the page itself. Chunks of many games are scripts in a folder beside it, loaded on demand. Their
-names contain digests of their contents, so that a page never loads games of another report.
+- the length of its header in bytes (uint32), and the header (JSON, UTF-8)
+- a column for each entry of ``COLUMNS``, with one value per move of its games
+- the moves of all principal variations (uint16)
+
+Columns of multi-byte values are stored as planes (all low bytes first), which compress better. A move takes about ten
+bytes, a move of a variation one or two.
+
+The page itself contains the chunks of a few games. With more games, chunks are scripts in a folder next to the page,
+loaded on demand. Their names contain digests of their contents, so that a page never loads games of another report.
 """
 
 from __future__ import annotations
@@ -38,24 +42,27 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 CHUNK_MOVES = 20_000
-"""Moves that fill a chunk: some two hundred games, as many kilobytes."""
+"""Number of moves at which a chunk is closed: about 200 games, 200 kB."""
 MAX_EMBEDDED = 2_500_000
-"""Maximum characters of chunks inside a page: some two thousand games. More games go beside it."""
+"""Maximum characters of chunks inside a page, about 2000 games; with more, all chunks become files."""
 GAMES_FOLDER = "report-games"
-"""The folder for chunks outside the page."""
+"""Name of the folder for chunks outside the page."""
 COLUMNS = (("move", "<u2"), ("score", "<i2"), ("depth", "u1"), ("nodes", "<u4"), ("time", "<u2"), ("plies", "u1"))
-"""Moves index the header's ``vocabulary``; scores are the mover's centipawns; see ``packed_times``; plies are those of
-the principal variation."""
+"""Names and types of the columns.
+
+``move`` is an index into the header's ``vocabulary``. ``score`` is in centipawns from the mover's view. ``time`` has
+the format of ``packed_times``. ``plies`` is the length of the principal variation.
+"""
 NO_SCORE = -32768
 NO_DEPTH = 255
 NO_NODES = 2**32 - 1
 MANTISSA_BITS = 10
 _DIGITS = 10.0 ** np.arange(3, 19)
-"""Microseconds from which times lose one more digit each."""
+"""Times in microseconds; from each on, ``packed_times`` drops one more digit."""
 MAX_DIALOGUE = 16_384
-"""Maximum characters of the dialogue before a fault, on the page."""
+"""Maximum characters that a page shows of the dialogue before a fault."""
 MAX_DIALOGUES = 4 * 2**20
-"""Maximum characters of all dialogues in a chunk; further faults have none."""
+"""Maximum characters of all dialogues in a chunk; later faults have no dialogue."""
 
 
 @dataclass(frozen=True)
@@ -68,9 +75,9 @@ class PackedGames:
     """Reasons for which the games ended."""
     games: int
     embedded: tuple[str, ...] = ()
-    """The chunks, unless they are in files."""
+    """Chunks inside the page; empty if they are in files."""
     files: tuple[str, ...] = ()
-    """Names of the chunks in ``GAMES_FOLDER``."""
+    """File names of the chunks in ``GAMES_FOLDER``; empty if they are inside the page."""
 
 
 @dataclass(frozen=True)
@@ -80,11 +87,11 @@ class GamesOnPage:
     game: str
     """Name of the game in ``engine.games``."""
     event: str
-    """Name of the event, for the tag of that name."""
+    """Value of the PGN tag ``Event``."""
     packed: PackedGames = PackedGames("", (), 0)
-    """The packed games; empty if they come from elsewhere."""
+    """The packed games; empty if the page loads its games from a server."""
     counted: int | None = None
-    """Number from which games lie beyond the end of a sequential test; ``None`` without one."""
+    """Games with this number or higher do not count: the sequential test had ended. ``None`` if all games count."""
     language: str = DEFAULT_LANGUAGE
 
     @property
@@ -94,7 +101,7 @@ class GamesOnPage:
 
     @property
     def notations(self) -> tuple[tuple[str, str], ...]:
-        """Available notations of moves and their names; empty without a choice."""
+        """Keys and titles of the available move notations; empty if there is no choice."""
         from elolab.engine.games import game_named
 
         if not game_named(self.game).move_notations:
@@ -106,7 +113,7 @@ class GamesOnPage:
 
     @property
     def folder(self) -> str:
-        """The folder of the page's scripts, beside it."""
+        """Name of the folder, next to the page, with the page's scripts."""
         return GAMES_FOLDER
 
     @property
@@ -196,7 +203,7 @@ class GamePacker:
             self._close_chunk()
 
     def packed(self) -> PackedGames:
-        """All games so far; call once."""
+        """Pack all games added so far; call it only once."""
         if self._chunk.games:
             self._close_chunk()
         self._wait(0)
@@ -252,11 +259,11 @@ class GamePacker:
 
 
 INDEX_COLUMNS = ("number", "pair", "first", "second", "opening", "result", "reason", "plies")
-"""Columns of the index; players, openings and reasons are indices into lists."""
+"""Columns of the index; ``first``, ``second``, ``opening`` and ``reason`` are indices into lists of names."""
 
 
 def remove_other_chunks(folder: Path, files: Collection[str] = ()) -> None:
-    """Remove the chunks of earlier reports, all but ``files``, and the folder if it is then empty."""
+    """Remove all chunks except ``files``, which leaves none of earlier reports, and the folder if it is then empty."""
     if not folder.is_dir():
         return
     for path in folder.glob("*.js"):
@@ -270,7 +277,7 @@ def remove_other_chunks(folder: Path, files: Collection[str] = ()) -> None:
 
 
 class _Chunk:
-    """Games being packed in the layout above; columns take less memory than records."""
+    """Collects games as columns, which take less memory than records, and packs them into one chunk."""
 
     def __init__(self, game: str, language: str) -> None:
         self._game, self._language = game, language
@@ -337,7 +344,7 @@ class _Chunk:
             self._variations += [vocabulary.setdefault(move, len(vocabulary)) for move in line]
 
     def data(self) -> bytes:
-        """The packed bytes."""
+        """The chunk as bytes, in the layout that the module describes."""
         values: tuple[Any, ...] = (
             self._moves,
             _known(self._scores, -32767, 32767, NO_SCORE),
@@ -355,7 +362,7 @@ class _Chunk:
 
 
 def chunk_of(records: Iterable[GameRecord], game: str, language: str = DEFAULT_LANGUAGE) -> bytes:
-    """Pack games in the given order, in the layout above."""
+    """Pack games into one chunk, in the given order."""
     chunk = _Chunk(game, language)
     for record in records:
         chunk.add(record)
@@ -370,7 +377,7 @@ def fault_of_game(record: GameRecord, language: str) -> str:
 
 
 def details_of_game(record: GameRecord, game: str, language: str) -> str:
-    """Moves within the margin, pondering, exact score and limit of a game, as sentences; empty without any."""
+    """Sentences on a game's use of time margins, its pondering, exact score and limit; empty if there are none."""
     return " ".join(_sentences(record, game, Catalogue(REPORTS, language)))
 
 
@@ -391,12 +398,12 @@ def _sentences(record: GameRecord, game: str, say: Catalogue) -> Iterator[str]:
 
 
 def compressed(data: bytes) -> str:
-    """Compressed data as text for a script, for ``report.js``."""
+    """Compress data with zlib and encode it in base64, for ``report.js``."""
     return base64.b64encode(zlib.compress(data, 9)).decode("ascii")
 
 
 def _known(values: Sequence[int | None], least: int, most: int, unknown: int) -> NDArray[np.int64]:
-    """The values clipped to bounds, with ``None`` as ``unknown``."""
+    """Clip values to the bounds, and replace ``None`` by ``unknown``."""
     if None not in values:
         return np.array(values, np.int64).clip(least, most)
     known = np.array([least if value is None else value for value in values], np.int64).clip(least, most)

@@ -62,7 +62,7 @@ def plots_of(
 
 
 def _course(tables: Tables, records: Sequence[GameSummary], drawn: str, say: Catalogue) -> Plot:
-    """The course of the tournament; for two players their difference with its interval."""
+    """The chart of ratings by number of pairs; for two players, the chart of their Elo difference."""
     from elolab.arena.reports import tournament_charts as charts
 
     if len(tables.counter.players) != 2:
@@ -92,7 +92,7 @@ _WANTED: ContextVar[Collection[str]] = ContextVar("figure formats", default=())
 
 @contextmanager
 def figures_also_as(endings: Collection[str]) -> Iterator[None]:
-    """Also write figures in these formats, inside the context."""
+    """Make ``write_plots`` also write these formats, such as ``png``, inside the context."""
     token = _WANTED.set(endings)
     try:
         yield
@@ -103,9 +103,8 @@ def figures_also_as(endings: Collection[str]) -> Iterator[None]:
 def write_plots(directory: Path, plots: Sequence[Plot]) -> None:
     """Write every figure into ``directory/plots`` as SVG and in requested formats. Raises ``FileError``.
 
-    If the folder already has files of another format, that format is written for all figures, to keep them up to date;
-    otherwise it is not, because drawing takes as long as many a short run. An unchanged figure is skipped: its SVG,
-    which is written last, shows that.
+    Formats of files already in the folder are written too, to keep these files up to date; other formats are not,
+    because drawing is slow. A figure is skipped if its SVG, which is written last, is unchanged.
     """
     from elolab.arena.reports.drawing.style import FORMATS, figure_file, svg_of
 

@@ -1,7 +1,7 @@
-"""Pages from templates: ``templates/*.html.j2`` in a package's folder, rendered in one language.
+"""Renders pages from the templates in a package's folder, ``templates/*.html.j2``, in one language.
 
-Everything that a template prints is escaped, including messages. Ready-made markup is ``markupsafe.Markup``, which only
-macros, pictures and this module create. jinja2 is imported with the first page.
+Everything that a template prints is escaped, including messages, unless it is ``markupsafe.Markup``. jinja2 is imported
+with the first page.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ REPORTS = "elolab.arena.reports"
 def render(template: str, language: str, /, **values: Any) -> str:
     """Render a template with ``values``.
 
-    ``template`` is ``package/file``, such as ``arena.reports/report.html.j2``; templates refer to each other in the
-    same way. ``message`` gives the messages of that package, and ``shell`` those common to all pages; their fields may
-    be markup. Raises ``jinja2.TemplateError`` or ``KeyError`` for missing templates or messages.
+    ``template`` is ``package/file``, such as ``elolab.arena.reports/document.html.j2``; templates refer to each other
+    by such names. Templates call ``message`` for messages of their package and ``shell`` for messages that all pages
+    share; fields of messages may be markup. Raises ``jinja2.TemplateError`` for a missing template, and ``KeyError``
+    for a missing message.
     """
     package = template.partition("/")[0]
     page = _environment().get_template(template)
@@ -36,7 +37,7 @@ def render(template: str, language: str, /, **values: Any) -> str:
 
 
 def markup_messages(package: str, language: str) -> Callable[..., Markup]:
-    """A package's messages as markup: text and plain fields are escaped, fields that are markup are kept."""
+    """A function that gives a package's messages as markup; it escapes all text except fields that are markup."""
     from markupsafe import escape
 
     def message(key: str, /, **values: Any) -> Markup:

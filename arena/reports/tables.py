@@ -27,14 +27,14 @@ from elolab.engine.language import Catalogue
 TEXT_COLUMNS = {
     "player", "opponent", "reached", "round", "winner", "reason", "results", "ended_by", "limit", "setting"
 }  # fmt: skip
-"""Columns aligned to the left; numbers are aligned to the right."""
+"""Left-aligned columns; all others are right-aligned numbers."""
 
 
 def _table(say: Catalogue, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> TextTable:
-    """A table whose player column names the row.
+    """Build a table; its column ``player``, if any, names the rows.
 
-    A column is a title, or a title and a unit with a blank between. Both are keys of the messages ``column`` and
-    ``unit``, or words that stay as they are.
+    A column is ``title`` or ``title unit``. Titles are keys of the messages ``column``, units of the messages ``unit``;
+    other words are shown unchanged.
     """
     parts = [column.partition(" ") for column in columns]
     heads = tuple((_word(say, "column", title), _word(say, "unit", unit)) for title, _, unit in parts)
@@ -67,7 +67,7 @@ def standings_table(contents: Contents) -> TextTable:
 
 
 def placing_table(placing: Placing, language: str) -> TextTable:
-    """The placing: in a Swiss tournament points, tie-breaks and rounds; in a knockout the places."""
+    """Places of all players, with points, tie-breaks and rounds (Swiss tournament) or the round reached (knockout)."""
     say, heads = Catalogue(ARENA, language), Catalogue(REPORTS, language)
     if placing.bracket is not None:
         places = [
@@ -108,7 +108,7 @@ def encounters_table(placing: Placing, language: str) -> TextTable:
 
 
 def pairings_table(contents: Contents) -> TextTable:
-    """Every pairing of two players who met, once."""
+    """Results of every two players who met, in one row each."""
     columns = ("player", "opponent", "Elo", "± Elo", "LOS %", "results", "score %")
     rank = {row.player: row.rank for row in contents.tables.standings}
     rows = [
@@ -124,7 +124,7 @@ def pairings_table(contents: Contents) -> TextTable:
 
 
 def search_statistics_table(contents: Contents) -> TextTable:
-    """Search statistics, one row per player, or one column per player of a few."""
+    """Search statistics with one row per player; transposed if there are only a few players."""
     found = contents.search_statistics
     figures = shown_columns()
     columns = ("player", *(f"{title} {unit}" for title, unit, _, _ in figures))
@@ -144,7 +144,7 @@ def _transposed(table: TextTable, corner: str) -> TextTable:
 
 
 def search_ends_table(contents: Contents) -> TextTable:
-    """Reasons that ended searches."""
+    """Number and mean cost of searches, by player and by the reason that ended them."""
     columns = ("player", "ended_by", "searches", "share %", "nodes mean", "time ms_mean")
     rows = [
         (
@@ -159,7 +159,7 @@ def search_ends_table(contents: Contents) -> TextTable:
 
 
 def iterations_table(contents: Contents) -> TextTable:
-    """The cost of each iteration."""
+    """Mean nodes and time of each iteration, and its branching factor, by player."""
     columns = (
         "player", "depth plies", "searches", "nodes mean", "time ms_mean", "nodes_to_depth mean", "branching factor",
     )  # fmt: skip

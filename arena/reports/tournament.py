@@ -18,11 +18,11 @@ from elolab.arena.statistics.standings import rating_reference
 from elolab.engine.language import Catalogue, game_words
 
 ELSEWHERE = ("ratings", "crosstable", "sequential")
-"""Figures outside the section on figures."""
+"""Figures that other sections show, not the section on figures."""
 
 
 def tournament_document(contents: Contents) -> Document:
-    """The whole report."""
+    """Build the whole report from its input."""
     say, spec = contents.say, contents.spec
     return Document(
         title=spec.name,

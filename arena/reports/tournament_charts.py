@@ -1,6 +1,6 @@
 """The figures of a tournament's report.
 
-Every function takes tables and the language of its words and returns a figure. matplotlib is imported inside them.
+Every chart function takes its data and a language and returns a figure. matplotlib is imported on the first call.
 """
 
 from __future__ import annotations
@@ -50,22 +50,22 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SIDES = {"Red": SERIES[1], "Black": BLACK, "White": WHITE}
-"""Fill colours of games won by each side, also in a dark theme."""
+"""Fill colours of games won by each side, the same in every theme."""
 LINE_STYLES = ("-", "--", ":", "-.")
 CONVERGENCE_POINTS = 40
 NAME_COLUMNS = 28
-"""Columns of a name beside a figure."""
+"""Maximum length of a name next to a chart, in character columns."""
 LEGEND_COLUMNS = 22
 MAX_LEGEND = 20
-"""Lines that a legend names."""
+"""Maximum lines for which a chart has a legend."""
 MAX_NAMED_ROWS = 40
-"""Maximum players named beside the crosstable's rows; with more, every tenth row has its place in the standings."""
+"""Maximum players for whom the crosstable names its rows; with more, every tenth row shows its place instead."""
 MAX_NUMBERED_CELLS = 16
-"""Maximum players for whom cells show their scores; with more, the colours have a scale."""
+"""Maximum players for whom the crosstable's cells show scores; with more, a colour bar explains the colours."""
 DARK_SCORE = 85.0
 """Percentage from which a cell is dark enough for light text."""
 NARROW_SEGMENT = 6.0
-"""Minimum percentage of a bar for showing its count."""
+"""Minimum percentage of a bar's segment that shows its count."""
 HALO_POINTS = 1.2
 """Width of the outline, in the background's colour, between an interval and the bar below it."""
 
@@ -75,8 +75,10 @@ def _say(language: str) -> Catalogue:
 
 
 def ratings_chart(tables: Tables, language: str) -> Figure:
-    """Forest plot: every player's rating with its 95 % interval, best on top; only the name of a player without
-    games."""
+    """Forest plot: every player's rating with its 95 % interval, best on top.
+
+    The row of a player without games is empty.
+    """
     rows = tables.standings
     figure, axes = single_axes(1.0 + 0.36 * len(rows))
     rated = [(place, row) for place, row in enumerate(rows) if math.isfinite(row.rating_error)]
@@ -99,7 +101,7 @@ def ratings_chart(tables: Tables, language: str) -> Figure:
 
 
 def pairs_chart(tables: Tables, language: str) -> Figure:
-    """Stacked bars: frequency of each outcome of a pair, for every player, and the score with its 95 % interval."""
+    """Stacked bars: share of each pair outcome by player, and each player's score with its 95 % interval."""
     rows = tables.standings
     figure, axes = single_axes(1.9 + 0.4 * len(rows))
     say = _say(language)
@@ -141,13 +143,13 @@ def pairs_chart(tables: Tables, language: str) -> Figure:
 
 
 Course = tuple[list[int], list[list[float]]]
-"""Complete pairs at some 40 moments, and a list of figures at each."""
+"""Numbers of complete pairs at up to 40 moments, and a list of values at each moment."""
 
 
 def _course(
     players: Sequence[str], records: Sequence[GameSummary], figures: Callable[[PairCounter], list[float]]
 ) -> Course:
-    """The figures of a counter as games come in, in schedule order."""
+    """Values of ``figures`` after growing numbers of games, in schedule order."""
     ordered = sorted(records, key=lambda record: record.pairing.number)
     moments = {round(len(ordered) * (step / CONVERGENCE_POINTS)) for step in range(1, CONVERGENCE_POINTS + 1)}
     counter = PairCounter(players)
@@ -160,7 +162,7 @@ def _course(
 
 
 def convergence(tables: Tables, records: Sequence[GameSummary]) -> Course:
-    """Every player's rating, in the order of the standings, as games came in."""
+    """Ratings after growing numbers of games, for all players in the order of the standings."""
     names = tables.counter.players
     order = [names.index(row.player) for row in tables.standings]
 
@@ -172,7 +174,7 @@ def convergence(tables: Tables, records: Sequence[GameSummary]) -> Course:
 
 
 def match_course(tables: Tables, records: Sequence[GameSummary]) -> Course:
-    """Elo of the first player and its 95 % bounds, which may be infinite, as games came in."""
+    """Elo of the first player and its 95 % bounds, which may be infinite, after growing numbers of games."""
 
     def elo(counter: PairCounter) -> list[float]:
         seen = counter.between(0, 1).pentanomial().estimate()
@@ -182,7 +184,7 @@ def match_course(tables: Tables, records: Sequence[GameSummary]) -> Course:
 
 
 def course_chart(tables: Tables, records: Sequence[GameSummary], language: str) -> Figure:
-    """A match as games came in: Elo of the first player over the second with its 95 % interval."""
+    """Elo of a match's first player over the second, with 95 % intervals, by number of pairs in schedule order."""
     pairs, course = match_course(tables, records)
     figure, axes = single_axes(3.6)
     say = _say(language)
@@ -209,7 +211,7 @@ def course_chart(tables: Tables, records: Sequence[GameSummary], language: str) 
 
 
 def convergence_chart(tables: Tables, records: Sequence[GameSummary], language: str) -> Figure:
-    """Ratings as games came in, in schedule order."""
+    """Line chart: ratings of all players by number of complete pairs, in schedule order."""
     pairs, ratings = convergence(tables, records)
     figure, axes = _lines_figure(len(tables.standings), 3.6)
     names = [row.player for row in tables.standings]
@@ -234,21 +236,21 @@ def convergence_chart(tables: Tables, records: Sequence[GameSummary], language: 
 
 
 def _lines_figure(lines: int, height_inches: float) -> tuple[Figure, Axes]:
-    """A figure with room for a legend of so many lines."""
+    """Create a figure that is high enough for a legend with ``lines`` entries."""
     return single_axes(height_inches if lines <= 9 or lines > MAX_LEGEND else 1.0 + 0.25 * lines)
 
 
 def _draw_lines(
     axes: Axes, names: Sequence[str], curves: Sequence[tuple[Sequence[float], Sequence[float]]], **style: Any
 ) -> None:
-    """A line for each player, in a colour and style of its own."""
+    """Draw a line for each player, in its own colour and style."""
     for place, (name, curve) in enumerate(zip(shorten_unique(names, LEGEND_COLUMNS), curves, strict=True)):
         axes.plot(*curve, LINE_STYLES[place // len(SERIES) % len(LINE_STYLES)], color=SERIES[place % len(SERIES)],
                   linewidth=1.8, label=name, **style)  # fmt: skip
 
 
 def _name_lines(figure: Figure, axes: Axes) -> None:
-    """A legend beside the lines, unless there are too many; lines that coincide become visible."""
+    """Widen coinciding lines and add a legend to the right, unless there are more than ``MAX_LEGEND`` lines."""
     lines = [line for line in axes.lines if not str(line.get_label()).startswith("_")]
     if len(lines) <= MAX_LEGEND:
         widen_coinciding(lines)
@@ -256,7 +258,7 @@ def _name_lines(figure: Figure, axes: Axes) -> None:
 
 
 def endings_chart(tables: Tables, sides: tuple[str, str], side_names: tuple[str, str], language: str) -> Figure:
-    """Bars: games by reason, split by result; ``sides`` are keys of ``SIDES``, ``side_names`` what to call them."""
+    """Bars: games by reason, split by result; ``sides`` are keys of ``SIDES``, ``side_names`` their shown names."""
     say, endings = _say(language), Catalogue("elolab.engine", language)
     rows = tables.endings
     figure, axes = single_axes(1.4 + 0.32 * max(1, len(rows)))
@@ -316,7 +318,7 @@ def sequential_chart(run: SequentialRun, language: str) -> Figure:
 
 
 def lengths_chart(records: Sequence[GameSummary], language: str) -> Figure:
-    """Histogram of the games' lengths in plies, decisive games and draws."""
+    """Stacked histogram of game lengths in plies, for decisive games and draws."""
     import numpy as np
 
     figure, axes = single_axes(2.9)
@@ -359,9 +361,9 @@ def iterations_chart(search_statistics: SearchStatistics, language: str) -> Figu
 
 
 def null_failures_chart(search_statistics: SearchStatistics, language: str) -> Figure:
-    """Failed verifications and wrong samples of null cutoffs against own material, all players together.
+    """Line chart: percentages of failed verifications and of wrong sampled null cutoffs, by the mover's material.
 
-    Shares have their 95 % intervals (Wilson's) and, beside them, the number of cases.
+    The counts are sums over all players. Each percentage has its 95 % interval (Wilson's) and its number of cases.
     """
     import numpy as np
 
@@ -414,7 +416,7 @@ def wilson_interval(found: int, cases: int) -> tuple[float, float]:
 
 
 def crosstable_chart(tables: Tables, language: str) -> Figure:
-    """Heat map: score of the row's player against the column's, in percent; columns have the numbers of the rows."""
+    """Heat map: score in percent of the row's player against the column's; columns show the numbers of the rows."""
     import numpy as np
     from matplotlib.colors import LinearSegmentedColormap
 

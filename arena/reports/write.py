@@ -1,4 +1,4 @@
-"""Files written from a tournament's games: PGN, tables as CSV, one HTML page, a Markdown summary, plots."""
+"""Writes the files of a tournament: games as PGN, tables as CSV, the report as HTML and Markdown, and plots."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ GAME_COLUMNS = (
 
 @dataclass(frozen=True)
 class Exports:
-    """Everything written to files and read from a store."""
+    """The results of a tournament, and the report if it was written."""
 
     digest: str
     """Digest of all counted games, in schedule order."""
@@ -97,7 +97,7 @@ def export_joint(
     notes: Sequence[str],
     language: str,
 ) -> Exports:
-    """Export the joint games of several ``runs`` into a folder, with ``notes`` on how they were joined."""
+    """Write all files of a joint report into a folder; ``notes`` explain how the ``runs`` were joined."""
     count = len(records)
     with exported(directory, spec, records, count) as games:
         contents = _read(directory, spec, games, count, runs=runs, notes=notes, language=language)
@@ -112,9 +112,9 @@ def _exports(contents: Contents, report: Path, digest: str) -> Exports:
 def exported(
     directory: Path, spec: TournamentSpec, records: Iterable[GameRecord], count: int
 ) -> Iterator[Iterator[GameRecord]]:
-    """Yield the records, and write each into games.pgn and games.csv on the way.
+    """Yield an iterator over the records that also writes each record into games.pgn and games.csv.
 
-    Both files are replaced at the end. Games with number ``count`` or more are marked as not counted.
+    The context's end replaces both files. Games with number ``count`` or higher are marked as not counted.
     """
     with replacing(directory / PGN_NAME) as pgn, replacing(directory / "games.csv") as stream:
         write_row = row_writer(stream)
@@ -153,10 +153,10 @@ def write_report(
 ) -> Path:
     """Write report.html, report.md, standings.csv, crosstable.csv, superiority.csv and the plots into ``directory``.
 
-    A Swiss tournament or a knockout adds placing.csv and encounters.csv; ``withdrawals`` are its players that could not
-    be started in time. Search statistics add instruments.csv and its companions. ``records`` are in schedule order and
-    read once. Records with number ``planned_games`` or more lie beyond the end of a sequential test: the page shows
-    them as such, but they do not count.
+    A Swiss tournament or a knockout also has placing.csv and encounters.csv; ``withdrawals`` are its players that could
+    not be started in time. Search statistics add the tables instruments*.csv. ``records`` are in schedule order and are
+    read once. Games with number ``planned_games`` or higher ended after a sequential test was decided: the page marks
+    them, and they do not count.
 
     Returns the path of report.html. The files depend only on the arguments. Raises ``FileError`` if one of them cannot
     be written.

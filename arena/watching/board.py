@@ -14,7 +14,7 @@ from elolab.engine.games import game_named
 from elolab.engine.games.contract import Position
 
 Span = tuple[str, str]
-"""A text and its colour, of ``arena.colours``; empty for none."""
+"""A text and its colour from ``arena.colours``; the colour is empty for plain text."""
 
 EMPTY = ". "
 FILES = "abcdefghi"
@@ -43,14 +43,14 @@ def _othello_rows(text: str, pieces: dict[str, str]) -> list[tuple[str, list[Spa
 
 
 _ROWS = {"xiangqi": _xiangqi_rows, "othello": _othello_rows}
-"""Functions by game: from a position's text and the piece names to the rows from the top, with their labels."""
+"""By game, the function that turns a position's text and piece names into labelled rows, from the top."""
 
 
 def board_lines(game: str, position: str, pieces: dict[str, str]) -> list[list[Span]]:
     """The lines of a board: ranks from the top, then the letters of the files; empty for a game without a drawing.
 
-    ``pieces`` maps letters of the position's text to names; other letters stay. Red are the first mover's pieces in
-    Xiangqi and the white discs in Othello.
+    ``pieces`` maps letters of the position's text to names; other letters are shown unchanged. The first mover's pieces
+    in Xiangqi and the white discs in Othello are red.
     """
     if game not in _ROWS:
         return []

@@ -1,4 +1,4 @@
-"""The output of a command that takes seconds, such as a report's figures, renewed while a run goes on."""
+"""Repeats a slow command, such as one that draws a report's figures, while a run continues."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from elolab.engine.child_processes import start_helper
 
 LEAST_PAUSE_SECONDS = 20.0
 PAUSE_FACTOR = 30
-"""Least pause before the command runs again, as a multiple of the time it took."""
+"""Minimum pause before the command runs again, as a multiple of its last duration."""
 
 
 class RenewedOutput:
-    """The latest output of a command, which a helper process writes; not thread-safe."""
+    """Runs a command in a helper process and keeps its latest output; not thread-safe."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self.text = ""
@@ -29,7 +29,7 @@ class RenewedOutput:
         self._next = 0.0
 
     def renew(self, basis: object, *, is_last: bool = False) -> None:
-        """Run the command if ``basis`` has changed and the pause is over; ``is_last`` waits for no pause."""
+        """Start the command if ``basis`` has changed and the pause is over; ``is_last`` skips the pause."""
         is_due = is_last or time.monotonic() >= self._next
         if self._reader.is_alive() or basis == self._basis or not is_due:
             return
@@ -49,7 +49,7 @@ class RenewedOutput:
             self.count += 1
 
     def wait(self) -> None:
-        """Wait for the command."""
+        """Wait until the command ends."""
         if self._reader.is_alive():
             self._reader.join()
 

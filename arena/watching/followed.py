@@ -27,8 +27,10 @@ class FollowedRun:
     """One run, read once for all its viewers, and only while there are any."""
 
     def __init__(self, folder: Path, figures_command: Sequence[str] = ()) -> None:
-        """``figures_command`` is given a folder and a language; it writes the figures of other runs than tournaments as
-        JSON."""
+        """``figures_command`` takes a folder and a language, and prints the figures as JSON.
+
+        It is used only for runs that are not tournaments.
+        """
         self.folder = folder
         self._command = figures_command
         self._follower = RunFollower(folder)
@@ -48,7 +50,7 @@ class FollowedRun:
         return self._state
 
     async def events(self, language: str) -> AsyncGenerator[dict[str, Any] | None, None]:
-        """Yield the whole state, then changes, and ``None`` periodically without any. Ends with ``close``."""
+        """Yield the whole state, then each change, and ``None`` after some seconds without one; ``close`` ends it."""
         self._viewers[language] = self._viewers.get(language, 0) + 1
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._follow())
@@ -120,7 +122,7 @@ class FollowedRun:
         return found
 
     async def game(self, key: str, language: str) -> dict[str, Any] | None:
-        """A stored game with its moves for the board, by the key; ``None`` if there is none."""
+        """Data of a stored game, with its moves, for the board; ``None`` for an unknown key."""
         record = await asyncio.to_thread(self._follower.game, key)
         if record is None:
             return None
@@ -140,7 +142,7 @@ class FollowedRun:
         return {"total": len(found), "games": [row_data(game) for game in found[first : first + GAMES_OF_PAGE]]}
 
     def key_of(self, name: str) -> str | None:
-        """The key of a game by its name on pages; see ``page.place_name``."""
+        """The key of a game by its name on pages (``page.place_name``); ``None`` for an unknown name."""
         from elolab.arena.watching.page import place_name
 
         return next((game.key for game in self._follower.games if place_name(game.pairing) == name), None)
@@ -157,7 +159,7 @@ class FollowedRun:
 
 
 class WatchedRuns:
-    """The runs below a folder, or the one run in it, under names that reveal no paths."""
+    """The runs below a folder, or the single run in it; their names are hashes, which reveal no paths."""
 
     def __init__(self, root: Path, *, is_single: bool, figures_command: Sequence[str] = ()) -> None:
         """``is_single`` means that the folder belongs to one run, which may not exist yet."""
@@ -175,7 +177,7 @@ class WatchedRuns:
         return hashlib.sha256(str(folder.relative_to(self.root)).encode()).hexdigest()[:12]
 
     def run(self, name: str) -> FollowedRun | None:
-        """The run of that name."""
+        """The run of that name; ``None`` if there is none."""
         if name not in self._runs:
             folder = self.folders().get(name)
             if folder is None:
@@ -184,7 +186,10 @@ class WatchedRuns:
         return self._runs[name]
 
     def chosen(self) -> str | None:
-        """The name of the run to show first: the newest running one, or else the most recently written."""
+        """The name of the run to show first; ``None`` without runs.
+
+        It is the most recently written run in progress, or else the most recently written run.
+        """
         folders = self.folders()
         if self.is_single:
             return next(iter(folders))

@@ -1,4 +1,4 @@
-"""The page of a watched run, the list of runs, and data of games for their scripts."""
+"""The page of a watched run, the page that lists all runs, and the games as data for the scripts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MESSAGES = "elolab.arena.watching"
 ASSETS = {"boards.js": "elolab.arena.reports", "report.js": "elolab.arena.reports", "watch.js": MESSAGES}
-"""Scripts of the page, and their packages."""
+"""The page's scripts and the package of each."""
 
 
 def asset_text(name: str) -> str:
@@ -74,7 +74,7 @@ def _style() -> Any:
 
 
 def _languages(language: str) -> list[tuple[str, str]]:
-    """The other languages, each by its own name."""
+    """The other languages: pairs of a code and the language's name in that language."""
     return [(name, Catalogue(MESSAGES, name)("page.language")) for name in LANGUAGES if name != language]
 
 
@@ -98,7 +98,7 @@ def place_name(pairing: Pairing) -> str:
 
 
 def row_data(game: FinishedGame) -> dict[str, Any]:
-    """A line of the list of finished games."""
+    """Data for a row of the list of finished games."""
     return {
         "key": game.key, "number": place_name(game.pairing), "first": game.first, "second": game.second,
         "result": game.result, "reason": game.reason, "plies": game.plies, "opening": game.opening,
@@ -106,7 +106,7 @@ def row_data(game: FinishedGame) -> dict[str, Any]:
 
 
 def game_data(record: GameRecord, game: str, language: str) -> dict[str, Any]:
-    """A game for the board: as ``row_data``, with its opening, its moves and its details as sentences."""
+    """Data of a game for the board: its players, opening, result, moves and fault, and its details as sentences."""
     fault = fault_of_game(record, language)
     return {
         "key": record.key, "number": place_name(record.pairing), "pair": record.pairing.pair,

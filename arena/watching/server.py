@@ -1,4 +1,4 @@
-"""The server of the pages: fixed routes, read-only, nothing from the network."""
+"""The read-only HTTP server of the pages; the pages load nothing from other servers."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from elolab.engine.errors import UserError, argument
 from elolab.engine.language import LANGUAGES
 
 GRACE_SECONDS = 1
-"""Time after Ctrl-C for answers in progress."""
+"""Time after Ctrl-C for completing responses in progress."""
 MAX_NAME = 200
-"""Characters of a game's or player's name in an address."""
+"""Maximum characters of a game's or player's name in an address."""
 HEADERS = {
     "cache-control": "no-store",
     "content-security-policy": "frame-ancestors 'none'",
@@ -54,10 +54,10 @@ def application(runs: WatchedRuns, language: str, host: str) -> ASGIApp:
 
 
 class _Guard:
-    """Refuses requests that do not only read, and requests to a host name that is not this machine's.
+    """Refuses requests other than GET and HEAD, and requests to a host name that is not this machine's.
 
-    A foreign page could otherwise read the runs after its own name was redirected to this address (DNS rebinding).
-    Numeric addresses are safe from that.
+    A foreign page could otherwise point its own host name to this machine and read the runs (DNS rebinding). Numeric
+    addresses are safe from that.
     """
 
     def __init__(self, inner: ASGIApp, host: str) -> None:
@@ -124,20 +124,20 @@ class _Routes:
         return run
 
     async def first(self, request: Request) -> Response:
-        """Redirect to the run to show first, or to the list without any."""
+        """Redirect to the run to show first, or to the list if there is no run."""
         name = await run_in_threadpool(self._runs.chosen)
         query = f"?{request.url.query}" if request.url.query else ""
         return RedirectResponse(f"/runs{query}" if name is None else f"/run/{name}/{query}", headers=HEADERS)
 
     async def list(self, request: Request) -> Response:
-        """All runs."""
+        """The page that lists all runs."""
         language = self._language_of(request)
         entries = await run_in_threadpool(self._runs.entries, language)
         text = await run_in_threadpool(runs_page, entries, self._runs.root, language)
         return HTMLResponse(text, headers=HEADERS)
 
     async def asset(self, request: Request) -> Response:
-        """A script."""
+        """A script of the pages."""
         name = request.path_params["name"]
         if name not in ASSETS:
             raise HTTPException(404)
@@ -174,7 +174,7 @@ class _Routes:
         return JSONResponse(found, headers=HEADERS)
 
     async def games(self, request: Request) -> Response:
-        """A page of the list of finished games."""
+        """Some rows of the list of finished games, from index ``from`` on, for all players or one ``player``."""
         run, query = await self._run_of(request), request.query_params
         first = query.get("from", "0")
         if not (first.isascii() and first.isdigit() and len(first) < 10):
@@ -214,7 +214,7 @@ def opened_socket(host: str, port: int) -> socket.socket:
 
 
 class _Server(uvicorn.Server):
-    """Disconnects all viewers as soon as it must end."""
+    """Disconnects all viewers when a signal ends the server, so that it need not wait for them."""
 
     def __init__(self, config: uvicorn.Config, ending: Callable[[], Any]) -> None:
         super().__init__(config)
@@ -241,7 +241,10 @@ def serve(runs: WatchedRuns, listening: socket.socket, language: str, host: str)
 
 
 def address_of(listening: socket.socket, host: str) -> str:
-    """The address of the first page; for a host that means all addresses, the machine's address in its network."""
+    """The address of the first page.
+
+    If ``host`` stands for all addresses, such as ``0.0.0.0``, it is the machine's address in its network.
+    """
     shown = _own_address(listening) if host in ("", "0.0.0.0", "::") else host
     return f"http://{f'[{shown}]' if ':' in shown else shown}:{listening.getsockname()[1]}/"
 

@@ -1,34 +1,41 @@
-"""The state of a run's folder as plain data, read again and again while the run goes on.
+"""Reads the state of a run's folder as plain data, repeatedly while the run is in progress.
 
 ``RunFollower.read`` returns the whole state and reads only new games. ``changes`` compares two states. Nothing is
 written into the folder.
 
 The state is a dictionary of JSON values. Unchanged sections keep their identity:
 
-- ``folder``, ``name``: texts; ``kind``: ``tournament``, ``tuning``, ``ablation``, ``claims`` or another kind of run;
-  ``format``: of a tournament, else empty; ``game``: of ``engine.games``, empty while it is not known
-- ``state``: ``waiting`` (no run there yet), ``running``, ``finished``, ``stopped``, ``failed``, ``unreadable`` or
-  ``damaged``; ``trouble``: why the folder cannot be read, else empty
-- ``progress``: ``planned``, ``done``, ``stage`` (a text or null), ``all_planned``, ``all_done``, ``games_per_second``
-  and ``seconds_left`` (null while unknown, and of a run that does not go on), ``at_most`` (whether fewer games may be
-  enough), ``words``, ``updated_at``
+- ``folder``, ``name``: texts
+- ``kind``: ``tournament``, ``tuning``, ``ablation``, ``claims`` or another kind of run
+- ``format``: the format of a tournament; empty for other runs
+- ``game``: a name in ``engine.games``; empty while unknown
+- ``state``: ``waiting`` (the folder has no run yet), ``running``, ``finished``, ``stopped``, ``failed``, ``unreadable``
+  or ``damaged``
+- ``trouble``: why the folder cannot be read; empty if it can
+- ``progress``: numbers of games ``planned`` and ``done`` in the current stage, ``all_planned`` and ``all_done`` in the
+  run; ``stage`` (a text or null); ``games_per_second`` and ``seconds_left`` (null if unknown or if the run is not in
+  progress); ``at_most`` (whether the run may end with fewer games); ``words`` (the run's own line on its progress);
+  ``updated_at``
 - ``workers``: rows from ``live.json``: ``name``, ``threads``, ``games``, ``games_per_second``, ``state``, and
-  ``reason`` of one that was refused
+  ``reason`` if the worker was refused
 - ``players``: names in a tournament's order; figures of a match are from the first player's view
 - ``standings``: rows, best first: ``rank``, ``player``, ``rating`` (Elo), ``rating_error`` (half of the 95 % interval),
-  ``games``, ``wins``, ``draws``, ``losses``, ``score`` from 0 to 1, ``pairs``; null stands for infinite values. Empty
-  unless the run is a tournament. ``anchors``: names with their given Elo
-- ``result``: for a Swiss tournament or a knockout a sentence by language on winner or rounds played; else empty
-- ``match``: two players, from the first one's view: ``elo``, ``elo_low``, ``elo_high`` (null if infinite), ``los``,
-  ``pairs``, ``pentanomial``; null for other runs
-- ``test``: the sequential test: ``verdict``, ``llr``, ``lower_bound``, ``upper_bound``, ``elo0``, ``elo1``, ``model``,
-  ``pairs``, ``pentanomial``; null without one
+  ``games``, ``wins``, ``draws``, ``losses``, ``score`` from 0 to 1, ``pairs``; null stands for infinite values. Only a
+  tournament has standings
+- ``anchors``: names of anchored players with their given Elo
+- ``result``: a sentence by language on the winner or the rounds played; empty unless the run is a Swiss tournament or a
+  knockout
+- ``match``: ``elo``, ``elo_low``, ``elo_high`` (null if infinite), ``los``, ``pairs`` and ``pentanomial`` of two
+  players, from the first player's view; null for other runs
+- ``test``: ``verdict``, ``llr``, ``lower_bound``, ``upper_bound``, ``elo0``, ``elo1``, ``model``, ``pairs`` and
+  ``pentanomial`` of a sequential test; null for other runs
 - ``curve``: ``kind`` is ``elo`` (points are pairs, Elo, low, high), ``llr`` (points are pairs, ratio) or empty;
-  ``stride`` is the distance of the points in pairs; ``points`` has at most ``MAX_POINTS``
+  ``stride`` is the distance of the points in pairs; ``points`` has at most ``MAX_POINTS`` points
 - ``running``: games in progress, as in ``live.json``: ``series``, ``number``, ``first``, ``second``, ``opening``,
-  ``seconds``, and, if the run publishes them, ``game``, ``position``, ``opening_moves``, ``moves``, ``scores``,
+  ``seconds``; if the run publishes moves also ``game``, ``position``, ``opening_moves``, ``moves``, ``scores``,
   ``worker``
-- ``faults``: ``player``, ``reason``, ``games``, ``number`` and ``key`` of the first such game, ``sentence`` by language
+- ``faults``: rows by player and reason: ``player``, ``reason``, ``games`` (a count), ``number`` and ``key`` of the
+  first such game, ``sentence`` by language
 - ``warnings``: warnings to read before trusting the figures, each a sentence by language
 - ``games``: number of stored games
 """
@@ -63,23 +70,23 @@ from elolab.engine.errors import UserError
 from elolab.engine.language import LANGUAGES, Catalogue
 
 State = dict[str, Any]
-"""See the head of this module."""
+"""The state of a run; the module's docstring lists its keys."""
 
 WAITING = "waiting"
 MAX_POINTS = 400
-"""Most points of a curve; with more, every second one is dropped."""
+"""Maximum points of a curve; with more, every second one is dropped."""
 FRESH_SECONDS = 5.0
-"""A run that has reported progress within this time counts as running, without a look at its lock."""
+"""A run that reported progress within this time counts as running; its lock is not checked."""
 FIT_SECONDS = 2.0
-"""Least time between two fits of the ratings while games go on."""
+"""Minimum time between two fits of the ratings of a run in progress."""
 CLOCK_TICK_SECONDS = 2.0
 """Coarsest granularity of file times: a few milliseconds on most file systems, two seconds on some."""
 FIT_PAUSE = 100
-"""Least pause between two fits, as a multiple of the last one's duration."""
+"""Minimum pause between two fits, as a multiple of the last fit's duration."""
 MAX_FIT_PAUSE_SECONDS = 10.0
 
 CHECKED_BYTES = 64 * 2**20
-"""Largest store checked for damage before its first reading; reports and runs check larger ones."""
+"""Maximum size of a store that is checked for damage before its first reading; reports and runs check all stores."""
 NO_PAIRS = Pentanomial((0, 0, 0, 0, 0))
 
 
@@ -95,7 +102,7 @@ class FinishedGame(NamedTuple):
     first: str
     second: str
     opening: str
-    """Its name."""
+    """Name of the opening."""
     result: str
     reason: str
     plies: int
@@ -126,16 +133,16 @@ def waiting_state(folder: Path) -> State:
 
 
 class RunFollower:
-    """Follows one folder; not thread-safe."""
+    """Reads the state of one run repeatedly; not thread-safe."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.games: list[FinishedGame] = []
-        """In the order in which they ended."""
+        """The stored games, in the order in which they ended."""
         self._state = waiting_state(folder)
         self._store = GameReader(folder)
         self._faults: dict[str, GameFault] = {}
-        """By the keys of their games."""
+        """Faults that lost games, by the games' keys."""
         self._figures: _Figures | None = None
         self._content: Any = None
         self._live_stamp: tuple[int, ...] | None = None
@@ -167,12 +174,12 @@ class RunFollower:
 
     @property
     def placing(self) -> Placing | None:
-        """The placing of a Swiss tournament or knockout, as of the last ``standings`` and ``result``."""
+        """The placing of a Swiss tournament or knockout, as old as the last ``standings``; else ``None``."""
         return None if self._figures is None else self._figures.placing
 
     @property
     def head_to_heads(self) -> tuple[HeadToHead, ...]:
-        """Head-to-head results of more than two players without a placing, as of the last ``standings``; else empty."""
+        """Results of every two players, as old as the last ``standings``; empty for two players or with a placing."""
         return () if self._figures is None else self._figures.head_to_heads
 
     # Games
@@ -202,7 +209,7 @@ class RunFollower:
         return bool(self.games) and self._store.facts.get("specification") != self._content
 
     def _read_facts(self, state: State) -> None:
-        """Read the facts of a run, known before its first game and changed only by an extension."""
+        """Read a run's specification, which is stored before the first game and changes only by an extension."""
         facts = self._store.facts
         content = facts.get("specification")
         if self._figures is not None and content == self._content:
@@ -247,7 +254,7 @@ class RunFollower:
         state["game"] = state["game"] or told
 
     def _tell_stop(self, state: State) -> None:
-        """Remove the data of a running run from the state: a killed run leaves it behind."""
+        """Remove games in progress, speed and time left from the state; live.json of a killed run still has them."""
         progress = {**state["progress"], "games_per_second": None, "seconds_left": None}
         if self._live.get("state") == RUNNING:
             state["workers"] = []
@@ -270,7 +277,7 @@ def _count(value: object) -> int:
 
 
 def _game_in(content: Any) -> str:
-    """The game of a run that is no tournament, from its recorded purpose."""
+    """The game of a run that is not a tournament, from its stored settings; empty if they have none."""
     if not isinstance(content, dict):
         return ""
     found = content.get("game") or (content.get("conditions") or {}).get("game")
@@ -278,15 +285,15 @@ def _game_in(content: Any) -> str:
 
 
 class GameReader:
-    """Reads the new games of a store; opens the file only while reading.
+    """Reads the new games of a store, and opens its file only while reading.
 
-    So the playing process closes the file last and can merge its write-ahead log.
+    The process that plays thus closes the file last and can merge SQLite's write-ahead log.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._path = folder, folder / STORE_NAME
         self._last = 0
-        """The last row read."""
+        """Row number of the last game read."""
         self._stamps: tuple[Any, ...] = ()
         self._file: tuple[int, int] | None = None
         self.was_replaced = False
@@ -305,7 +312,7 @@ class GameReader:
         self._last, self._stamps = 0, ()
 
     def new_games(self) -> tuple[bool, list[tuple[FinishedGame, GameFault | None]]]:
-        """Read the new games; also returns whether anything changed. Raises ``StoreError``."""
+        """Return whether anything changed, and the new games with their faults. Raises ``StoreError``."""
         self.was_replaced = False
         began = time.time()
         stamps = tuple(map(_stamp_of, (self._path, self._path.with_name(f"{STORE_NAME}-wal"))))
@@ -347,7 +354,10 @@ class GameReader:
 
 
 def _stamp_of(path: Path) -> tuple[int, int, int, int] | None:
-    """Stamp of a file: time and size detect a change; device and number detect a replacement."""
+    """Modification time in ns, size, device and inode of a file; ``None`` without a file.
+
+    Time and size detect a change, device and inode a replacement.
+    """
     try:
         found = path.stat()
     except OSError:
@@ -378,7 +388,7 @@ class _Figures:
         names = [player.name for player in spec.players] if spec is not None else []
         self._counter = PairCounter(names)
         self._faults: dict[tuple[str, str], tuple[tuple[str, int], str, FaultCount]] = {}
-        """By player and reason: the first game's place in the schedule and key, and the count."""
+        """For each player and reason: place in the schedule and key of the first game, and the count."""
         self._games: list[FinishedGame] = []
         self._test = SequentialRun(spec.sprt, spec.pairs) if spec is not None and spec.sprt is not None else None
         self._elo = RunningElo(names[0]) if len(names) == 2 and self._test is None else None
@@ -466,7 +476,7 @@ class _Figures:
         return [dict(zip(found, sentences, strict=True)) for sentences in zip(*found.values(), strict=True)]
 
     def _fit(self, withdrawals: tuple[Withdrawal, ...], *, is_running: bool) -> None:
-        """Refit standings and result after new games, but not too often while games go on."""
+        """Refit standings and result after new games; in a run in progress, only after a pause."""
         games, now = len(self._games), time.monotonic()
         pause = min(max(FIT_SECONDS, FIT_PAUSE * self._fit_seconds), MAX_FIT_PAUSE_SECONDS)
         if not is_running or self._fitted_games <= 0:
@@ -499,14 +509,14 @@ class _Figures:
 
 
 class _Curve:
-    """Points over the pairs of a match, at equal distances that double when there are too many."""
+    """A curve over the pairs of a match; the distance of its points doubles when there are too many."""
 
     def __init__(self, kind: str) -> None:
         self._kind, self._stride = kind, 1
         self._points: list[list[float | None]] = []
 
     def add(self, pairs: int, figures: Callable[[], Sequence[float | None]]) -> None:
-        """Add a point after so many pairs, if one is due."""
+        """Add the point at ``pairs`` pairs, unless it falls between two points of the curve."""
         if not pairs or pairs % self._stride or (self._points and self._points[-1][0] == pairs):
             return
         self._points.append([pairs, *figures()])
@@ -524,5 +534,5 @@ def _finite(value: float) -> float | None:
 
 
 def changes(before: State, after: State) -> dict[str, Any]:
-    """The sections of a state that differ from another one."""
+    """The sections of ``after`` that differ from ``before``."""
     return {name: value for name, value in after.items() if value is not before[name] and value != before[name]}

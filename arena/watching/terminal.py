@@ -1,6 +1,6 @@
-"""Read-only view of a run in a terminal, renewed every second and controlled by keys; one snapshot for a file or pipe.
+"""Read-only view of a run in a terminal, updated every second and controlled by keys.
 
-The terminal is restored however the view ends.
+A file or pipe receives one snapshot. The terminal is restored however the view ends.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ KEYS = {
     b"n": NEXT, b" ": NEXT, b"\x1b[C": NEXT, b"\x1b[B": NEXT, b"p": BEFORE, b"\x1b[D": BEFORE, b"\x1b[A": BEFORE,
     b"b": BOARD, b"q": QUIT, b"\x03": QUIT, b"\x04": QUIT,
 }  # fmt: skip
-"""Byte sequences of keys, and their meaning."""
+"""Actions by the byte sequences that keys send."""
 
 _ENTER = "\x1b[?1049h\x1b[?25l"
-"""Switch to the alternate screen (DEC private mode 1049), without a cursor."""
+"""Switch to the alternate screen (DEC private mode 1049) and hide the cursor."""
 _LEAVE = "\x1b[?25h\x1b[?1049l"
 _HOME, _REST_OF_LINE, _REST_OF_SCREEN = "\x1b[H", "\x1b[K", "\x1b[J"
 
@@ -65,7 +65,7 @@ def watch_in_terminal(
 
 
 def _renew(outcome: RenewedOutput, state: State, command: Sequence[str]) -> None:
-    """Compute the result so far again if games have ended since."""
+    """Rerun the command that prints the result so far, if games have ended since its last run."""
     if command and state["games"] and not state["standings"]:
         outcome.renew(state["games"])
 
@@ -78,7 +78,7 @@ def _follow(
     stream: TextIO,
     keyboard: int | None,
 ) -> None:
-    """Renew the screen every second, at every key, and when its size changes."""
+    """Update the screen every second, after every key, and when its size changes."""
     choice, keys = GameChoice(), _KeyReader(keyboard)
     with _wakened_by_resizing() as resized:
         while True:
@@ -170,7 +170,7 @@ def _wakened_by_resizing() -> Iterator[int]:
 
 
 class _KeyReader:
-    """Waits for keys."""
+    """Waits for keys; ``keyboard`` is the descriptor of standard input, or ``None``."""
 
     def __init__(self, keyboard: int | None) -> None:
         self._keyboard = keyboard

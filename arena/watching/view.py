@@ -1,7 +1,7 @@
-"""The state of a run, as ``arena.watching.snapshot`` defines it, as lines of a terminal.
+"""Lines of a terminal that show the state of a run, as ``arena.watching.snapshot`` defines it.
 
-Figures are on the left, the board of one game in progress on the right, or below in printed output. A line is a list of
-texts with their colours, so that its width is known.
+Figures are on the left; the board of one game in progress is on the right, or below them in printed output. A line is a
+list of texts with their colours, so that its width is known.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from elolab.engine.values import format_score
 Line = list[Span]
 
 COLUMNS = 80
-"""Width of output to a file or a pipe."""
+"""Width of output to a file or a pipe, in character columns."""
 BOARD_COLUMNS = 29
-"""Width of the board beside the figures."""
+"""Width of the board to the right of the figures, in character columns."""
 LEAST_COLUMNS = 76
-"""Least width for a board beside the figures."""
+"""Minimum width of a terminal for showing a board, in character columns."""
 NAME_COLUMNS = 18
 FEW = 3
 """Maximum lines of faults and of workers on a screen."""
@@ -40,7 +40,7 @@ class GameChoice:
     """The user's choice of game and board."""
 
     place: int = 0
-    """Index of the game among those in progress with known moves."""
+    """Index of the chosen game among the games in progress whose moves are known."""
     with_board: bool | None = None
     """Whether the board is shown; ``None`` decides by the width of the figures."""
     _identity: tuple[str, int] = ("", -1)
@@ -49,7 +49,7 @@ class GameChoice:
     def game(self, state: dict[str, Any]) -> tuple[dict[str, Any] | None, int, int]:
         """The displayed game, its index and the number of games.
 
-        Stays with a game until it ends, then takes its successor.
+        The choice stays with a game until it ends, then moves to the game with the same index.
         """
         games = [game for game in state["running"] if game.get("moves") is not None]
         if not games:
@@ -60,19 +60,19 @@ class GameChoice:
         return games[self.place], self.place, len(games)
 
     def turn(self, step: int) -> None:
-        """Select the game ``step`` places further on."""
+        """Choose the game whose index is ``step`` higher."""
         self.place += step
         self._identity = ("", -1)
 
     def shows_board(self, outcome: Sequence[str]) -> bool:
-        """Whether the board is beside the figures; by default not beside the wide results of tunings."""
+        """Whether to show the board; by default not with an ``outcome``, such as the wide result of a tuning."""
         return not outcome if self.with_board is None else self.with_board
 
 
 def screen(
     state: dict[str, Any], outcome: Sequence[str], choice: GameChoice, language: str, columns: int, rows: int
 ) -> list[Line]:
-    """The lines that fit on a screen; ``outcome`` holds the result so far of a tuning or the like."""
+    """The lines that fit on a screen; ``outcome`` has the lines of the result so far, if the run is no tournament."""
     say = Catalogue("elolab.arena", language)
     head = _head_lines(state, say, columns)
     room = rows - len(head) - 1
@@ -91,7 +91,7 @@ def screen(
 
 
 def printed(state: dict[str, Any], outcome: Sequence[str], language: str) -> list[Line]:
-    """All lines, one part below the other, for a file or a pipe."""
+    """All lines for a file or a pipe, with the board below the figures."""
     say = Catalogue("elolab.arena", language)
     head = _head_lines(state, say, COLUMNS)
     lines = [*head, *_figure_lines(state, outcome, say, COLUMNS, None)]
@@ -103,7 +103,7 @@ def printed(state: dict[str, Any], outcome: Sequence[str], language: str) -> lis
 
 
 def _head_lines(state: dict[str, Any], say: Catalogue, columns: int) -> list[Line]:
-    """Head, progress and its bar."""
+    """The title, the progress and its bar, the result, and the reason why a folder cannot be read."""
     progress, name = state["progress"], state["state"]
     words, own = Catalogue("elolab.arena.collection", say.language), _own(say)
     told = own("page.waiting") if name == "waiting" else words(f"list.state_{name}")
@@ -149,7 +149,7 @@ def _progress_text(state: dict[str, Any], say: Catalogue) -> str:
 def _figure_lines(
     state: dict[str, Any], outcome: Sequence[str], say: Catalogue, columns: int, room: int | None
 ) -> list[Line]:
-    """Match and test, standings, warnings, faults, workers, and the outcome; ``room`` lines at most, or all of them."""
+    """Match, test, standings, outcome, warnings, faults and workers, in at most ``room`` lines (``None``: all)."""
     test, faults, workers = _test_lines(state, say), _fault_texts(state, say), _worker_lines(state, say)
     told = [say("console.warning", text=warning[say.language]) for warning in state["warnings"]]
     warnings: list[Line] = [[(line, RED)] for text in told for line in wrapped(text, columns)]
@@ -166,7 +166,7 @@ def _figure_lines(
 
 
 def _test_lines(state: dict[str, Any], say: Catalogue) -> list[Line]:
-    """Elo of a match, and the sequential test."""
+    """A line on the Elo of a match and one on the sequential test, if there are any."""
     lines: list[Line] = []
     match, test = state["match"], state["test"]
     if match is not None:
@@ -234,7 +234,7 @@ def _worker_lines(state: dict[str, Any], say: Catalogue) -> list[Line]:
 
 
 def _game_lines(state: dict[str, Any], choice: GameChoice, say: Catalogue) -> list[Line]:
-    """A game in progress: the players, their latest scores, the board."""
+    """The chosen game in progress: its players, their latest scores, the last move and the board."""
     game, place, count = choice.game(state)
     if game is None:
         return []
@@ -275,7 +275,7 @@ def _elo(value: float | None) -> str:
 
 
 def _fitted(line: Line, columns: int) -> Line:
-    """A line cut or filled to a number of columns."""
+    """Cut or pad a line to a number of character columns."""
     spans, left = [], columns
     for text, colour in line:
         shown = cut(text, left)

@@ -6,7 +6,7 @@ import functools
 from pathlib import Path
 
 LATIN = "DejaVu Sans"
-"""Comes with matplotlib."""
+"""The font that matplotlib includes."""
 CHINESE = (
     "Noto Sans CJK SC", "Noto Sans SC", "Source Han Sans SC", "Source Han Sans CN", "PingFang SC", "Hiragino Sans GB",
     "Heiti SC", "STHeiti", "Microsoft YaHei", "SimHei", "WenQuanYi Zen Hei", "WenQuanYi Micro Hei", "Noto Sans CJK TC",
@@ -16,11 +16,11 @@ CHINESE = (
 FILES = (
     "notosanscjk", "notosanssc", "sourcehansans", "pingfang", "heiti", "msyh", "simhei", "wqy-", "droidsansfallback",
 )  # fmt: skip
-"""Beginnings of the file names of such fonts."""
+"""Prefixes of the file names of fonts with Chinese characters, in lower case."""
 
 
 def font_families() -> list[str]:
-    """Font families of figures; the first with a character draws it."""
+    """Font families of figures; each character comes from the first family that has it."""
     chinese = chinese_font()
     return [LATIN] if chinese is None else [LATIN, chinese]
 

@@ -1,4 +1,4 @@
-"""Marks that prevent misreading: intervals with arrowheads where they are cut; lines and labels that stay apart."""
+"""Chart elements that prevent misreading: arrowheads at cut intervals, visible coinciding lines, separate labels."""
 
 from __future__ import annotations
 
@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 DEFAULT_REACH = 100.0
-"""Elo shown on either side if no interval is finite."""
+"""Elo shown on both sides of 0 if no interval has a finite end."""
 TYPICAL_REACHES = 4.0
-"""Shown reach as a multiple of the median interval's: a few very wide intervals must not flatten all others."""
+"""Maximum shown distance from 0, as a multiple of the intervals' median distance.
+
+It keeps a few very wide intervals from flattening all others.
+"""
 CUT, BEYOND = "_cut", "_beyond"
 """Labels of arrowheads at cut intervals, and of points beyond the bounds."""
 NEAR_POINTS = 1.5
@@ -33,7 +36,7 @@ MAX_RIMS = 3
 LABEL_GAP = 2.0
 """Minimum distance of tick labels, in pixels of the figure's own resolution."""
 LEAST_LEGEND_COLUMNS, LEGEND_STEP = 12, 4
-"""Minimum columns of a legend's line, and the step by which lines become shorter."""
+"""Minimum length of a line in a legend, and the step by which lines are shortened, in character columns."""
 MAX_STAGGER = 3
 """Maximum lines over which overlapping tick labels are spread."""
 
@@ -41,9 +44,9 @@ MAX_STAGGER = 3
 def shown_bounds(
     intervals: Iterable[tuple[float, float]], whole: Iterable[tuple[float, float]] = ()
 ) -> tuple[float, float]:
-    """Bounds of an axis that contain 0 and all intervals except parts of a few that are much wider than most.
+    """Axis bounds that contain 0 and all intervals, but cut off the ends of intervals much wider than most.
 
-    Finite ends of the intervals ``whole`` are always inside.
+    The finite ends of the intervals ``whole`` are never cut off.
     """
     known_intervals = list(intervals)
     judged = [end for interval in whole for end in interval if math.isfinite(end)]
@@ -68,7 +71,7 @@ def shown_bounds(
 
 
 def show_bounds(axes: Axes, bounds: tuple[float, float], way: Literal["x", "y"], share: float = 0.05) -> None:
-    """Limit an axis to the bounds, with room of this share of them on either side."""
+    """Set the limits of an axis to the bounds, widened on each side by ``share`` of their distance."""
     room = share * (bounds[1] - bounds[0])
     axes.set(**{f"{way}lim": (bounds[0] - room, bounds[1] + room)})
 
@@ -77,7 +80,7 @@ def draw_interval(
     axes: Axes, place: float, interval: tuple[float, float], bounds: tuple[float, float], color: str, *,
     upright: bool = False, linewidth: float = 2.2,
 ) -> None:  # fmt: skip
-    """An interval as a line at ``place``, with an arrowhead at each end that lies beyond the bounds."""
+    """Draw an interval as a line at ``place`` on the other axis, with an arrowhead at each end beyond the bounds."""
     (low, high), (least, most) = interval, bounds
     ends = [max(low, least), min(high, most)]
     if ends[0] <= ends[1]:
@@ -94,9 +97,9 @@ def draw_point(
     axes: Axes, place: float, value: float, bounds: tuple[float, float], color: str, marker: str, *,
     upright: bool = False, size: float = 6, is_open: bool = False, said: str | None = "", label: str | None = None,
 ) -> None:  # fmt: skip
-    """A point; one beyond the bounds stands at the edge before an arrowhead, with the text ``said`` beside it.
+    """Draw a point. A point beyond the bounds is drawn at the edge, with an arrowhead and the text ``said``.
 
-    ``said`` is by default the value; ``None`` writes nothing.
+    ``said`` defaults to the value; ``None`` draws no text.
     """
     (least, most) = bounds
     edge = min(max(value, least), most)
@@ -132,18 +135,21 @@ def _plot(axes: Axes, along: Sequence[float], across: Sequence[float], upright: 
 
 
 RATIO_TICKS = (0.1, 10, 0.5, 2, 0.2, 5, 0.01, 100, 1000, 0.7, 1.5, 0.3, 3, 0.03, 30)
-"""Ticks beside 1, the preferred first."""
+"""Possible ticks besides 1, in order of preference."""
 RATIO_STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 
 def ratio_bounds(ends: Sequence[float]) -> tuple[float, float]:
-    """The least and the largest of positive finite ratios and 1."""
+    """Minimum and maximum of 1 and the positive finite ratios."""
     finite = [end for end in ends if math.isfinite(end) and end > 0]
     return min([*finite, 1.0]), max([*finite, 1.0])
 
 
 def mark_ratios(axes: Axes, bounds: tuple[float, float], max_ticks: int = 7, way: Literal["x", "y"] = "x") -> None:
-    """A logarithmic axis of ratios; 1 has a tick, and all ticks have the same number of decimals near 1."""
+    """Make an axis logarithmic, with ticks for ratios, such as ``0.5×``.
+
+    1 always has a tick. Near 1, all ticks have the same number of decimals.
+    """
     low, high = bounds
     room = max(1.02, (high / low) ** 0.06)
     ends = low / room, high * room
@@ -157,9 +163,9 @@ def mark_ratios(axes: Axes, bounds: tuple[float, float], max_ticks: int = 7, way
 
 
 def ratio_ticks(ends: tuple[float, float], factor: float) -> list[float]:
-    """Ticks between the ends, 1 among them, each at least ``factor`` times the one before.
+    """Ticks between the ends, including 1; each is at least ``factor`` times the previous one.
 
-    Near 1 they are at equal steps, elsewhere at powers of ten or round multiples.
+    Near 1 they have equal steps; elsewhere they come from ``RATIO_TICKS``.
     """
     low, high = ends
     for step in RATIO_STEPS if high / low < 3 else ():
@@ -176,9 +182,9 @@ def ratio_ticks(ends: tuple[float, float], factor: float) -> list[float]:
 def explain_marks(
     figure: Figure, marks: Mapping[str, tuple[str, str, bool]], others: Sequence[Any] = (), most: int = 6
 ) -> None:
-    """Explain marks above the figure: each text's colour, shape, and whether the shape is hollow.
+    """Add a legend above the figure; ``marks`` maps each text to a colour, a marker, and whether the marker is hollow.
 
-    ``others`` are further entries; a line has at most ``most`` entries.
+    ``others`` are further legend entries. A line has at most ``most`` entries.
     """
     from matplotlib.lines import Line2D
 
@@ -193,7 +199,7 @@ def explain_marks(
 
 
 def widen_coinciding(lines: Sequence[Line2D]) -> None:
-    """Draw the earlier of coinciding lines wider, as rims of the later ones."""
+    """Widen lines that coincide with later lines, so that they show as rims around them."""
     drawn = [_points_by_place(line) for line in lines]
     for place, (line, own) in enumerate(zip(lines, drawn, strict=True)):
         hidden = min(MAX_RIMS, sum(_run_together(own, other) for other in drawn[place + 1 :]))
@@ -204,7 +210,7 @@ def widen_coinciding(lines: Sequence[Line2D]) -> None:
 
 
 def _points_by_place(line: Line2D) -> dict[float, float]:
-    """Heights of a line in points, by horizontal position."""
+    """Vertical positions of a line's points in units of 1/72 inch, keyed by their x values."""
     axes = line.axes
     assert axes is not None
     figure = axes.get_figure()
@@ -220,10 +226,10 @@ def _run_together(one: dict[float, float], other: dict[float, float]) -> bool:
 
 
 def settle(figure: Figure) -> Figure:
-    """Finish the layout of the figure, so that legends lie inside and no tick labels overlap; returns the figure.
+    """Finish the layout of the figure, so that legends fit and tick labels do not overlap; returns the figure.
 
-    Legends get fewer columns and shorter lines. Labels of categories are spread over several lines or turned. Numeric
-    ticks become fewer.
+    Legends get fewer columns and shorter lines. Category labels are spread over several lines or rotated by 90°.
+    Numeric axes get fewer ticks.
     """
     figure.draw_without_rendering()
     changed = _fit_legends(figure)
@@ -237,7 +243,10 @@ def settle(figure: Figure) -> Figure:
 
 
 def _fit_legends(figure: Figure) -> bool:
-    """Give a legend wider than the figure fewer columns, then shorter lines; the figure grows by its height."""
+    """Give legends wider than the figure fewer columns, then shorter lines; returns whether anything changed.
+
+    The figure grows by the height that legends gain.
+    """
     changed = False
     for legend in figure.legends:
         box = legend.get_window_extent()
@@ -263,7 +272,7 @@ def _fit_legends(figure: Figure) -> bool:
 
 
 def overlapping(labels: Sequence[Any]) -> list[tuple[str, str]]:
-    """The texts of neighbouring drawn labels that overlap, in pairs."""
+    """Pairs of texts of neighbouring labels that overlap in the drawn figure."""
     shown = [(label.get_text(), label.get_window_extent()) for label in labels if label.get_text().strip()]
     return [
         (one, other) for (one, box), (other, next_box) in pairwise(shown)

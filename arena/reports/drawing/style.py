@@ -24,22 +24,22 @@ INK, MUTED, GRID, GROUND = "#23272e", "#6a7079", "#dddddb", "#fffefc"
 WIN, EVEN, LOSS = "#2f6f9f", "#b9bcc0", "#cf7a30"
 GAIN, SETBACK = "#8fb5d1", "#e8bb8d"
 BLACK, WHITE = "#15181c", "#f6f3ea"
-"""Colours of pieces, and of text on colours that no theme changes; they are the same in every theme."""
+"""Colours that are the same in every theme: for pieces, and for text on backgrounds that no theme changes."""
 SERIES = ("#2f6f9f", "#c8442f", "#3f8f5f", "#8a5aa8", "#b8862b", "#4d9fb5", "#a8486f", "#6f7f2f")
 PALETTE = {
     INK: "ink", MUTED: "muted", GRID: "line", GROUND: "ground", WIN: "win", EVEN: "even", LOSS: "loss", GAIN: "gain",
     SETBACK: "setback", **{color: f"series-{number}" for number, color in enumerate(SERIES) if color != WIN},
 }  # fmt: skip
-"""The colours figures may use, and the page's variable that replaces each in SVG (so that dark mode works)."""
+"""Colours of figures, and the CSS variable of the page that replaces each in SVG, for dark mode."""
 
 
 def new_figure(
     height_inches: float, rows: int = 1, columns: int = 1, *, widths: Sequence[float] | None = None,
     share_scale: bool = True, font_size: float = 10,
 ) -> tuple[Figure, Any]:  # fmt: skip
-    """An empty figure in the reports' style and its axes, shape (rows, columns).
+    """Create an empty figure in the reports' style; returns it and its axes, an array of shape (rows, columns).
 
-    ``share_scale`` gives the axes one vertical scale; ``widths`` are relative.
+    ``share_scale`` gives all axes the same vertical scale; ``widths`` are the relative widths of the columns.
     """
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -64,13 +64,13 @@ def new_figure(
 
 
 def single_axes(height_inches: float, font_size: float = 12) -> tuple[Figure, Axes]:
-    """A figure with one pair of axes."""
+    """Create an empty figure with one pair of axes."""
     figure, grid = new_figure(height_inches, font_size=font_size)
     return figure, grid[0, 0]
 
 
 def draw_grid(axes: Axes, way: Literal["x", "y"]) -> None:
-    """Lines at the ticks of the axis ``way``."""
+    """Draw grid lines at the ticks of the axis ``way``."""
     axes.grid(axis=way, color=GRID, linewidth=0.8)
 
 
@@ -82,20 +82,20 @@ def whole_numbers(axes: Axes, way: Literal["x", "y"], most: int = 7) -> None:
 
 
 def name_rows(axes: Axes, names: Sequence[str], font_size: float | None = None) -> None:
-    """Names beside rows of height 1, the first on top."""
+    """Label the rows of a chart with names; rows have height 1, and the first is on top."""
     axes.set_yticks(range(len(names)), names, fontsize=font_size)
     axes.set_ylim(max(1, len(names)) - 0.5, -0.5)
 
 
 def legend_above(figure: Figure, columns: int, font_size: float = 11, **options: Any) -> None:
-    """A legend above the figure; ``options`` go to ``Figure.legend``."""
+    """Add a legend above the figure; ``options`` go to ``Figure.legend``."""
     figure.legend(
         loc="outside upper center", frameon=False, ncols=columns, fontsize=font_size, columnspacing=1.2, **options
     )
 
 
 FORMATS = ("png", "pdf", "svg")
-"""File formats of figures, in writing order."""
+"""File formats of figures, in the order in which they are written."""
 _drawn_svg: WeakKeyDictionary[Figure, str] = WeakKeyDictionary()
 """SVG by figure; a report needs it twice, as a file and in the page."""
 
@@ -126,9 +126,9 @@ def svg_of(figure: Figure) -> str:
 
 
 def figure_file(figure: Figure, ending: str) -> bytes:
-    """The figure as ``png`` (300 dpi), ``svg`` or ``pdf``; the same bytes for the same figure.
+    """The content of a figure's file: ``png`` (300 dpi), ``svg`` or ``pdf``. Equal figures give equal bytes.
 
-    Text stays text in SVG and PDF.
+    SVG and PDF store text as text, not as outlines.
     """
     _lay_out(figure)
     if ending == "svg":
@@ -142,7 +142,10 @@ def figure_file(figure: Figure, ending: str) -> bytes:
 
 
 def svg_text(figure: Figure, name: str, description: str) -> str:
-    """The figure as an SVG element for a page: colours are the page's variables, ids begin with ``name``."""
+    """The figure as an SVG element for a page; ``description`` is for screen readers.
+
+    Colours become CSS variables of the page, and ids get the prefix ``name``.
+    """
     text = svg_of(figure)
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
