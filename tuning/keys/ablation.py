@@ -1,4 +1,4 @@
-"""The keys of an ablation's file."""
+"""The keys of an ablation's TOML file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from elolab.tuning.study.space import SCALES
 MAX_ROUNDS = 100
 MAX_MARGIN = 100
 BARE = "plain-alpha-beta"
-"""The preset to which features are added one at a time, unless another is named."""
+"""The default preset to which ``add_one_in`` adds features."""
 
 _question = functools.partial(schema.declare, CATALOGUE, "question")
 
@@ -82,7 +82,7 @@ class NodesToDepth:
     """How the cost of a fixed depth is measured."""
 
     depth: int = schema.whole(0, 64, default=6, example=8, unit="plies")
-    """0 disables the measurement."""
+    """Depth of the searches in plies; 0 disables the measurement."""
     positions: int = schema.whole(1, 10_000, default=40, example=100)
 
 
@@ -96,7 +96,8 @@ QUESTIONS: dict[str, Schema] = {
     "factorial": FACTORIAL,
     "interactions": INTERACTIONS,
 }
-"""``tuning.ablation.settings`` knows which of the keys of [[values]] belong to which engine."""
+"""The questions of an ablation: the keys of their tables, by the table's name. ``tuning.ablation.settings`` checks
+which keys of [[values]] apply to the engine."""
 ABLATION = schema.declare(
     CATALOGUE,
     "ablation",
@@ -113,4 +114,4 @@ ABLATION = schema.declare(
 )
 
 BUILD_COMPARISON = _question("builds", limit=_LIMIT, pairs=_PAIRS)
-"""The keys of a build's comparison, which no file can give, so that every build is compared as usual."""
+"""The keys of a comparison between builds. No file has this table: all builds are compared with the defaults."""

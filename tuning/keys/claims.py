@@ -1,4 +1,4 @@
-"""The keys of a table of claims."""
+"""The keys of the TOML file of a table of claims."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from elolab.tuning.keys.ablation import FACTORS
 
 BUDGETS = ("quick", "full")
 BASES = {"c": "claimed", "i": "implied", "o": "own"}
-"""The source states it, its design implies it, or the question is our own."""
+"""Origins of a claim: the source states it, the source's design implies it, or the question is our own."""
 THEN, NOW = "then", "now"
 ENGINES = (THEN, NOW)
-"""The engine of the text that makes the claim, and this program's own at its best."""
+"""The two engines of every part: the engine of the text that makes the claim, and this program's best."""
 NOW_PRESET = DEFAULT_PRESET
 EXPECTED = {
     "elo": ("better", "worse", "equivalent", "not_worse"),
@@ -77,13 +77,13 @@ _BUDGETS = _claims("budgets", _budget("budgets", **{name: schema.table(BUDGET) f
 
 
 def _translated(name: str, example: str, default: Default = REQUIRED) -> dict[str, Any]:
-    """A text in English under a key, and in another language under ``<key>_zh``."""
+    """Declarations of a text in every language: the key ``name`` for English, ``<name>_zh`` for Chinese."""
     keys = [name if language == LANGUAGES[0] else f"{name}_{language}" for language in LANGUAGES]
     return {key: schema.text(default=default, example=example) for key in keys}
 
 
 def _settings(name: str, example: dict[str, Any]) -> dict[str, Any]:
-    """A table of settings for both engines, and one for each of them."""
+    """Declarations of three tables of settings: for both engines, and for each engine alone."""
     own = {f"{name}_{engine}": schema.table(SETTINGS, example={"killers": 0}) for engine in ENGINES}
     return {name: schema.table(SETTINGS, example=example), **own}
 

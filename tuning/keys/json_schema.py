@@ -1,6 +1,6 @@
 """JSON schemas of TOML files, generated from the declarations of their keys.
 
-The schemas are draft 7 restricted to features of draft 4, because editors' TOML servers (taplo) understand those.
+The schemas are draft 7 restricted to features of draft 4, because taplo, the TOML server of editors, supports those.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def schema_text(kind: FileKind) -> str:
 
 
 def _object(schema: Schema) -> dict[str, Any]:
-    """The schema of a table."""
+    """The JSON schema of a table."""
     if schema is SETTINGS:
         return _parameters()
     found: dict[str, Any] = {"type": "object", "additionalProperties": False}
@@ -58,7 +58,7 @@ def _object(schema: Schema) -> dict[str, Any]:
 
 
 def value_schema(key: Field) -> dict[str, Any]:
-    """The schema of a key's value, with its meaning and default."""
+    """The JSON schema of a key's value, with the key's meaning and default."""
     say = Catalogue(key.catalogue, DEFAULT_LANGUAGE)
     own: dict[str, Any] = {"description": say(f"{key.topic}.{key.message}")}
     if key.has_constant_default and key.default is not None:

@@ -1,6 +1,6 @@
-"""The reference of all keys of all files: on a terminal, and as the pages ``docs/keys*.md``.
+"""The reference of all keys of all files: for the terminal, as the pages ``docs/keys*.md``, and as JSON schemas.
 
-make docs
+``make docs`` runs this module to rewrite the pages and schemas.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ class Place:
     kind: FileKind
     schema: Schema
     paths: tuple[str, ...]
-    """Its names, such as ``validation`` or ``builds.NAME``; an empty name is the file itself."""
+    """Names of the table, such as ``validation`` or ``builds.NAME``; an empty name stands for the file itself."""
     is_array: bool = False
-    """Whether it may occur several times."""
+    """Whether the table may occur several times."""
 
     @property
     def heading(self) -> str:
-        """Its heading in the file: ``[sprt]``, ``[[players]]``; the kind's name for the file itself."""
+        """The table's heading in the file: ``[sprt]``, ``[[players]]``; for the file itself, the kind's name."""
         if not self.paths[0]:
             return self.kind.name
         return ", ".join(f"[[{path}]]" if self.is_array else f"[{path}]" for path in self.paths)
 
 
 def places_of(kind: FileKind) -> list[Place]:
-    """The tables of a kind that have keys of their own, the file itself first; equal tables are one place."""
+    """The file itself, then its tables that have keys; equal tables are merged into one place."""
     found: dict[int, Place] = {}
     for place in (Place(kind, kind.keys, ("",)), *_below(kind, kind.keys, "")):
         same = found.get(id(place.schema))
@@ -69,7 +69,7 @@ def _below(kind: FileKind, schema: Schema, path: str) -> Iterator[Place]:
 
 
 def entries_of(schema: Schema) -> list[Field]:
-    """The keys of a table, and last the key for any other name."""
+    """The keys of a table; the last entry stands for any other name, if the table allows other names."""
     return [*schema.keys.values(), *([] if schema.others is None else [schema[NAME]])]
 
 
@@ -123,7 +123,7 @@ class Wording:
 
 
 def written(value: object) -> str:
-    """Plain data in TOML syntax."""
+    """A plain value in TOML syntax."""
     if isinstance(value, Mapping):
         return f"{{ {', '.join(f'{toml_key(name)} = {written(own)}' for name, own in value.items())} }}"
     return f"{value:g}" if isinstance(value, float) else toml_value(value)
@@ -169,7 +169,7 @@ def _names_of(place: Place) -> list[str]:
 
 
 def overview(language: str, columns: int) -> str:
-    """The kinds of files, and their tables."""
+    """A list of the kinds of files and their tables, wrapped to ``columns``."""
     wording = Wording(language)
     lines = [*wrapped(wording.say("reference.kinds"), columns), ""]
     for kind in KINDS:
@@ -202,7 +202,7 @@ def _entry(wording: Wording, key: Field, columns: int) -> Iterator[str]:
 
 
 def example_of(key: Field) -> str:
-    """A line with the key and an example value."""
+    """A TOML line with the key and an example value, or the heading of its table."""
     name = toml_key(key.name)
     if key.example is not None:
         return f"{name} = {written(key.example)}"
@@ -217,7 +217,7 @@ def _indented(text: str, indent: str, columns: int) -> list[str]:
 
 
 def page(language: str) -> str:
-    """The page ``docs/keys*.md``."""
+    """The reference in one language as Markdown, the content of ``docs/keys*.md``."""
     say = Catalogue("elolab.tuning.keys", language)
     name, other = next((name, other) for name, other in PAGES.items() if other != language)
     link = f"*[{Catalogue('elolab.tuning.keys', other)('reference.language')}]({name})*"

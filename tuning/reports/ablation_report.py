@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 def write_ablation_report(result: AblationResult, language: str = DEFAULT_LANGUAGE, folder: Path | None = None) -> Path:
     """Write the tables as CSV, games.pgn, report.md, report.html and the plots; returns report.html's path.
 
-    They are written into ``folder``, or else the run's.
+    The files go to ``folder``, by default the run's folder.
     """
     folder = folder or result.directory
     for name, table in result.tables().items():

@@ -1,4 +1,4 @@
-"""The report on claims: a table of all parts, then rules, cells and a figure for each claim."""
+"""The report on claims: a table of all parts, then the rules, cells and figure of each claim."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ COMPRESSED = {"searches": "searches.csv.gz"}
 def write_claims_report(run: ClaimsResult, language: str = DEFAULT_LANGUAGE, folder: Path | None = None) -> Path:
     """Write the tables, their data dictionary, the surroundings, report.md, plots and report.html; returns its path.
 
-    They are written into ``folder``, or else the run's.
+    The files go to ``folder``, by default the run's folder.
     """
     folder = folder or run.directory
     tables = {"claims": run.frame(), "cells": run.cells_frame()}
@@ -90,7 +90,7 @@ def _amendment_rows(run: ClaimsResult) -> list[tuple[Any, ...]]:
 
 
 def claims_document(run: ClaimsResult, language: str) -> Document:
-    """The whole report."""
+    """The report as a document."""
     message = Catalogue(MESSAGES, language)
     spec = run.spec
     budget = spec.budget
@@ -148,7 +148,7 @@ def claims_command(
 
 
 def _claims_sentence(run: ClaimsResult, message: Catalogue) -> str:
-    """The number of parts with each verdict."""
+    """A sentence with the number of parts per verdict."""
     verdicts = [result.shown_verdict for result in run.results]
     counts = [(message(f"outcome.{one}"), verdicts.count(one)) for one in (*PART_VERDICTS, UNFINISHED, SHOWN)]
     games = sum(result.games for result in run.results)
@@ -188,7 +188,7 @@ def _summary_table(results: Sequence[PartResult], message: Catalogue) -> TextTab
 
 
 def _column_text(result: PartResult, column: str, message: Catalogue) -> str:
-    """The cells of a part in a column, or the reason for having none."""
+    """The text of a part's cells in a column of the summary, or the reason why the part has no cells there."""
     rows = rows_of_column(result, column)
     if rows:
         return message("list.semicolon").join(_cell_text(row, message) for row in rows)
@@ -198,7 +198,7 @@ def _column_text(result: PartResult, column: str, message: Catalogue) -> str:
 
 
 def _cell_text(row: CellRow, message: Catalogue) -> str:
-    """Effect, interval if known, and verdict."""
+    """A cell's effect, interval (if known) and verdict as text."""
     shown = {"effect": quoted_effect(row, message), "verdict": message(f"outcome.{row.shown_verdict}")}
     interval = range_text(row)
     if not interval:
@@ -232,7 +232,7 @@ def _caption(caption: str, run: ClaimsResult, message: Catalogue, only: Sequence
 
 
 def _rule_notes(run: ClaimsResult, message: Catalogue) -> list[str]:
-    """The rule of verdicts, and whether all rules were fixed beforehand."""
+    """Notes that explain the verdicts, and state whether all rules were fixed beforehand."""
     rate = 100 * ERROR_RATE
     fixed = "claims.fixed_beforehand" if run.is_fixed_beforehand else "claims.not_fixed_beforehand"
     return [
@@ -243,7 +243,7 @@ def _rule_notes(run: ClaimsResult, message: Catalogue) -> list[str]:
 
 
 def _amendments(run: ClaimsResult, message: Catalogue) -> tuple[Block, ...]:
-    """Every change of a rule after it was registered."""
+    """A table of all changes of rules after registration."""
     amendments = run.registration.amendments
     if not amendments:
         return ()
@@ -338,7 +338,7 @@ def _rule_of_cells(part: Part, message: Catalogue) -> str:
 
 
 def margin_text(part: Part, message: Catalogue) -> str:
-    """The margin with its unit."""
+    """A part's margin as text, with its unit."""
     return message(f"margin.{part.kind}", margin=f"{part.margin:g}")
 
 
@@ -356,7 +356,7 @@ def _verdict_text(run: ClaimsResult, result: PartResult, message: Catalogue) -> 
 
 
 def p_text(value: float) -> str:
-    """A p-value with two significant digits."""
+    """A p-value as text with two significant digits, or ``< 0.0001``."""
     return "< 0.0001" if value < 0.0001 else f"{value:.2g}"
 
 
@@ -375,7 +375,7 @@ def _cells_table(result: PartResult, message: Catalogue) -> TextTable:
         )
         for row in result.rows
     ]  # fmt: skip
-    # Searches play no games, and no stop can bias their estimates.
+    # Columns without content are left out: searches have no games and no median-unbiased estimates.
     shown = [place for place in range(len(names)) if not cells or any(row[place] not in ("", "0") for row in cells)]
     numbers = [new for new, place in enumerate(shown) if 3 <= place <= 9]
     return table_of([heads[place] for place in shown], [[row[place] for place in shown] for row in cells], numbers)
@@ -397,19 +397,19 @@ def effect_text(row: CellRow, message: Catalogue) -> str:
 
 
 def quoted_effect(row: CellRow, message: Catalogue) -> str:
-    """The estimate to quote alone, with its unit: the median-unbiased one for games, else the plain one."""
+    """The best single estimate as text, with its unit: median-unbiased for games, otherwise plain."""
     return effect_text(row if row.median_unbiased is None else replace(row, effect=row.median_unbiased), message)
 
 
 def _share_text(value: str, unit: str, message: Catalogue) -> str:
-    """A ratio of counts with its unit."""
+    """A ratio of counts as text, with its unit."""
     if unit == "passes":
         return message("claims.passes", passes=value)
     return f"{value}×" if unit == "×" else f"{value} %"
 
 
 def unbiased_text(row: CellRow) -> str:
-    """The median-unbiased estimate of Elo."""
+    """The median-unbiased estimate in Elo as text; empty if unknown."""
     return "" if row.median_unbiased is None else f"{signed(row.median_unbiased)} Elo"
 
 
@@ -459,7 +459,7 @@ def claims_text(run: ClaimsResult, language: str = DEFAULT_LANGUAGE) -> str:
 
 
 def _first_of_engines(result: PartResult) -> list[CellRow]:
-    """The first cell of each engine."""
+    """The first cell of each engine, by the engine's name."""
     found: dict[str, CellRow] = {}
     for row in result.rows:
         found.setdefault(row.engine, row)

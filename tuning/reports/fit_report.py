@@ -57,14 +57,14 @@ def _stopped_sentence(fitted: FitResult, message: Catalogue) -> str:
 def write_fit_report(fitted: FitResult, language: str = DEFAULT_LANGUAGE, folder: Path | None = None) -> Path:
     """Write report.html and report.md; returns the path of the former.
 
-    They are written into ``folder``, or else the run's.
+    The files go to ``folder``, by default the run's folder.
     """
     folder = folder or fitted.directory
     return write_document(folder, fit_document(fitted, language))
 
 
 def fit_document(fitted: FitResult, language: str) -> Document:
-    """The whole report."""
+    """The report as a document."""
     message = Catalogue(MESSAGES, language)
     spec = fitted.spec
     facts = (
@@ -100,7 +100,7 @@ def _target_text(fitted: FitResult, message: Catalogue) -> str:
 
 
 def _fit_sentence(fitted: FitResult, message: Catalogue) -> str:
-    """The outcome as one sentence."""
+    """The outcome of the fit as one sentence."""
     if fitted.interrupted:
         return _stopped_sentence(fitted, message)
     if fitted.kept is None:

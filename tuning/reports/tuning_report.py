@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from elolab.tuning.study.validation.validation_games import Verdict
 
 MIN_OPTIMISM = 0.05
-"""Elo; smaller optimism is not mentioned."""
+"""Smallest optimism, in Elo, that the report mentions."""
 PARAMETER_COLUMNS = (24, -22, -22)
 
 
@@ -84,7 +84,7 @@ def rounds_frame(result: StudyResult) -> DataFrame:
 def write_tuning_report(result: StudyResult, language: str = DEFAULT_LANGUAGE, folder: Path | None = None) -> Path:
     """Write rounds.csv, games.pgn, report.md, report.html and the plots; returns the path of report.html.
 
-    They are written into ``folder``, or else the run's.
+    The files go to ``folder``, by default the run's folder.
     """
     folder = folder or result.directory
     if result.model is not None and result.rounds:
@@ -95,7 +95,7 @@ def write_tuning_report(result: StudyResult, language: str = DEFAULT_LANGUAGE, f
 
 
 def tuning_document(result: StudyResult, language: str) -> Document:
-    """The report without games to be replayed."""
+    """The report as a document, without replayable games."""
     spec, message = result.spec, Catalogue(MESSAGES, language)
     command = repeat_command("tune", spec.conditions, result.directory, language)
     preset = message("study.no_preset")
@@ -125,7 +125,7 @@ def tuning_document(result: StudyResult, language: str) -> Document:
 
 
 def _with_provenance(caption: str, result: StudyResult, message: Catalogue) -> str:
-    """The caption with games, limit, engine and command."""
+    """The caption, extended by games, limit, engine and command."""
     return message(
         "caption.of_study",
         caption=caption,
@@ -168,7 +168,7 @@ def _model_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, ...]:
 
 
 def tuning_sentence(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> str:
-    """The outcome in one or two sentences."""
+    """The study's outcome in one or two sentences."""
     spec, message = result.spec, Catalogue(MESSAGES, language)
     if result.decision is None:
         return message("study.unfinished")
@@ -203,7 +203,7 @@ def needed_sentence(verdict: Verdict, message: Catalogue, length: str, where: st
 
 
 def _left_sentence(found: Decision, message: Catalogue) -> str:
-    """The possible gain that remains if the base is recommended; empty if it is unknown."""
+    """A sentence on the gain that may remain if the base is recommended; empty if it is unknown."""
     if found.left is None:
         return ""
     gain, low, high = found.left
@@ -211,7 +211,7 @@ def _left_sentence(found: Decision, message: Catalogue) -> str:
 
 
 def _sentence_so_far(result: StudyResult, found: Decision, message: Catalogue) -> str:
-    """The best setting so far of a study that stopped before its validation."""
+    """A sentence on the best setting so far, for a study that stopped before its validation."""
     if found.is_base:
         best = message("study.base_so_far", base=result.spec.base_name)
     else:
@@ -222,7 +222,7 @@ def _sentence_so_far(result: StudyResult, found: Decision, message: Catalogue) -
 
 
 def verdict_sentence(verdict: Verdict, language: str = DEFAULT_LANGUAGE) -> str:
-    """The result of one validation, without a full stop."""
+    """The result of one validation as text, without a full stop."""
     message = Catalogue(MESSAGES, language)
     shown = {
         "elo": signed(verdict.elo),
@@ -236,7 +236,7 @@ def verdict_sentence(verdict: Verdict, language: str = DEFAULT_LANGUAGE) -> str:
 
 
 def _test_words(verdict: Verdict, message: Catalogue) -> str:
-    """The end of a validation: the verdict of its test, its length, or an interruption."""
+    """How a validation ended, as text: the verdict of its test, its fixed length, or an interruption."""
     if verdict.unfinished_of is not None:
         return message("study.match_stopped", most=verdict.unfinished_of)
     if verdict.test is None:
@@ -256,8 +256,8 @@ def best_round(result: StudyResult) -> RoundEnd | None:
 def optimism(result: StudyResult) -> dict[str, float] | None:
     """The winner's curse in Elo: ``observed``, ``expected`` by the model of all games, and their difference.
 
-    ``observed`` is the best trial's result, infinite if it won every pair. A sampler of settings pairs has no trials:
-    there it is the highest estimate of a centre at its time.
+    ``observed`` is the best trial's result, infinite if it won every pair. The sampler ``duel`` has no trials:
+    its ``observed`` is the highest estimate of a round's centre by the model at that time.
     """
     if result.model is None or not result.rounds:
         return None
@@ -267,7 +267,7 @@ def optimism(result: StudyResult) -> dict[str, float] | None:
 
 
 def optimism_sentence(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> str:
-    """The recommendation, and by how much the best trial was optimistic (the winner's curse)."""
+    """Sentences on the recommendation and on the optimism of the best trial (the winner's curse), in Elo."""
     message = Catalogue(MESSAGES, language)
     found, best = result.decision, optimism(result)
     assert found is not None
@@ -285,7 +285,7 @@ def optimism_sentence(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> 
         key = "recommendation.best_centre" if result.spec.sampler == "duel" else "recommendation.best_trial"
         shown = {"observed": signed(best["observed"]), "expected": signed(best["expected"])}
         sentence = message(key, round=f"{best['round']:.0f}", **shown)
-        if MIN_OPTIMISM <= best["optimism"] < math.inf:  # infinite after a trial that won every pair
+        if MIN_OPTIMISM <= best["optimism"] < math.inf:  # infinite if the trial won every pair
             sentence = message("recommendation.optimistic", finding=sentence, optimism=best["optimism"])
         sentences.append(message("list.sentence", text=sentence))
     return in_one(sentences, message)
@@ -362,7 +362,7 @@ def _validation_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, 
 
 
 def _speeds_of_validations(verdicts: Sequence[Verdict], message: Catalogue) -> tuple[Block, ...]:
-    """Time and nodes that both sides spent on moves; empty if no game reports them."""
+    """A table of the time and nodes that both sides spent on moves; empty if no game reports them."""
     speeds = [
         replace(verdict.speed, label=str(verdict.limits))
         for verdict in verdicts
@@ -374,7 +374,7 @@ def _speeds_of_validations(verdicts: Sequence[Verdict], message: Catalogue) -> t
 
 
 def _limit_words(spec: TuningSpec, message: Catalogue) -> str:
-    """The target limit, and the limits of the games if they differ."""
+    """The target limit as text, with the limits and shares of the rounds' games if they differ."""
     shares = spec.limit_shares
     if not shares.content():
         return str(shares.target)
@@ -420,7 +420,7 @@ def _tuning_facts(result: StudyResult, message: Catalogue) -> tuple[tuple[str, s
 
 
 def tuning_text(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> str:
-    """The outcome for a terminal of 80 columns."""
+    """The study's outcome as text for a terminal of 80 columns."""
     message = Catalogue(MESSAGES, language)
     head = "terminal.parameter" if result.spec.engine is None else "terminal.option"
     lines = [
@@ -488,7 +488,7 @@ def tuning_data(result: StudyResult, report: Path | None) -> dict[str, Any]:
 
 
 def verdict_data(verdict: Verdict) -> dict[str, Any]:
-    """A validation as plain data."""
+    """A validation's result as plain data for JSON."""
     test = None if verdict.test is None else {**asdict(verdict.test), "verdict": verdict.test.verdict}
     return {
         **asdict(verdict.estimate),
