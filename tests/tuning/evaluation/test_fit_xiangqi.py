@@ -247,7 +247,7 @@ def test_a_run_writes_weights_that_play(fitted: tuple[Path, FitResult]) -> None:
     assert Engine("xiangqi", values).search(GAME.position(), Limits(depth=3)).move
     text = fit_text(done)
     assert "logistic loss (per position)" in text
-    assert "against the weights before at nodes=40" in text
+    assert "against the previous weights at nodes=40" in text
     assert fit_data(done)["regression"] == "logistic"
     assert "are weaker than the previous ones" not in text
     lost = tuple(replace(match, counts=Pentanomial((90, 8, 2, 0, 0))) for match in iteration.matches)
