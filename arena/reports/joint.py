@@ -75,7 +75,7 @@ def join(folders: Sequence[str], anchors: Sequence[tuple[str, float]] = ()) -> J
         if run.spec.game != first.spec.game:
             raise JointError(
                 f"{run.folder}: game = {run.spec.game!r}, but {first.folder} has {first.spec.game!r}; ratings compare "
-                "only within a game: give the folders of one"
+                "only within one game: give folders of the same game"
             )
     names, players, notes = _join_players(runs)
     records, repeated = _put_together(runs, names, [player.name for player in players])
@@ -100,7 +100,8 @@ def _anchored(name: str, names: Sequence[Mapping[str, str]]) -> str:
     labels = list(dict.fromkeys(own[name] for own in names if name in own))
     if len(labels) > 1:
         raise JointError(
-            f"{argument('anchor', name)}: there are {', '.join(labels)}, which play differently", "give one of these"
+            f"{argument('anchor', name)}: several players with different settings have this name: {', '.join(labels)}",
+            "give one of these names",
         )
     return labels[0] if labels else name
 
@@ -110,7 +111,7 @@ def _distinct(folders: Sequence[str]) -> Sequence[str]:
     for folder in folders:
         place = os.path.realpath(folder)
         if place in seen:
-            raise JointError(f"{folder}: the same folder as {seen[place]}; give each once")
+            raise JointError(f"{folder}: the same folder as {seen[place]}; give each folder once")
         seen[place] = folder
     return folders
 

@@ -56,7 +56,7 @@ class Exports:
 def folder_beside_runs(directory: Path) -> Path:
     """A folder for a report, created if missing. Raises ``UserError`` if it holds a run or cannot be created."""
     if (directory / STORE_NAME).exists():
-        raise UserError(f"{directory}: holds a run of its own", OTHER_FOLDER)
+        raise UserError(f"{directory}: already holds a run", OTHER_FOLDER)
     return made_folder(directory)
 
 

@@ -202,7 +202,7 @@ def opened_socket(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            remedy = f"give another with {argument('port')} (0: any that is free)"
+            remedy = f"give another port with {argument('port')} (0 selects any free port)"
             raise UserError(f"watch: port {port} of {host} is in use", remedy) from None
         remedy = f"give another with {argument('port' if error.errno == errno.EACCES else 'host')}"
         raise UserError(f"watch: {host}, port {port}: {error.strerror or error}", remedy) from None

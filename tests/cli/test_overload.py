@@ -63,12 +63,13 @@ def test_a_dry_run_warns(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*line, "--concurrency", "24"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert (
-        "Warning: too few processors: 2 for 24 games at a time with 1 thread an engine, no pondering, which need 24."
+        "Warning: too few processors: 24 games at a time, with 1 thread per engine and no pondering, "
+        "need 24 processors, but the machine has 2."
     ) in said
     assert "set concurrency to 2 or less" in said
     assert main([*line, "--concurrency", "24", "--json"]) == 0
     (warning,) = json.loads(capsys.readouterr().out)["warnings"]
-    assert "2 for 24 games" in warning
+    assert "need 24 processors, but the machine has 2" in warning
     assert main([*line, "--concurrency", "2", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["warnings"] == []
     assert main([*words(kind, "nodes=10"), "--dry-run", "--concurrency", "24", "--json"]) == 0
@@ -79,17 +80,17 @@ def test_pondering_and_affinity_count_too(capsys: pytest.CaptureFixture[str]) ->
     line = ["match", *PLAYERS, "--pairs", "1", "--each", "ponder", "--limit", "clock=10+0.1", "--dry-run", "--json"]
     assert main([*line, "--concurrency", "4"]) == 0
     (warning,) = json.loads(capsys.readouterr().out)["warnings"]
-    assert "2 for 2 games at a time with 1 thread an engine, pondering, which need 4" in warning
+    assert "2 games at a time, with 1 thread per engine and pondering, need 4 processors" in warning
     assert main([*line, "--concurrency", "1", "--affinity", "0"]) == 0
     (warning,) = json.loads(capsys.readouterr().out)["warnings"]
-    assert "1 for 1 game at a time with 1 thread an engine, pondering, which needs 2" in warning
+    assert "and pondering, needs 2 processors, but the machine has 1" in warning
 
 
 def test_a_run_warns_when_it_begins(capsys: pytest.CaptureFixture[str]) -> None:
     line = [*words("match", "clock=5+0.1"), "--maxmoves", "2", "--out", "out"]
     assert main([*line, "--concurrency", "3"]) == 0
     said = capsys.readouterr().err
-    assert said.count("too few processors: 2 for 3 games at a time") == 1
+    assert said.count("too few processors: 3 games at a time") == 1
 
 
 LATE = """

@@ -233,8 +233,8 @@ def test_machines_with_fewer_processors_than_games_are_named() -> None:
     with ClusterRunner(site, StopFlag(), warn=said.append, sides=sides) as runner:
         list(runner.run(jobs_of(6)))
     assert said
-    assert all(re.match("(small|beside): too few processors: 2 for 4 games at a time", text) for text in said)
-    assert all("no more threads in all than 2 (--nthreads)" in text for text in said)
+    assert all(re.match("(small|beside): too few processors: 4 games at a time", text) for text in said)
+    assert all("at most 2 threads in total (--nthreads)" in text for text in said)
 
 
 def jobs_of_script(script: Path, games: int = 6) -> list[GameJob]:

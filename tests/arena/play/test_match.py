@@ -277,7 +277,7 @@ def test_h0_accepted_and_undecided_are_exit_code_3(tmp_path: Path, capsys: pytes
     shown = " ".join(capsys.readouterr().out.split())
     needed = math.ceil(10 * data["upper_bound"] / data["llr"])
     assert "Undecided after 10 of at most 10 pairs" in shown
-    assert f"about {needed} pairs in all accept H1: give --pairs {needed} (in a file, pairs = {needed})." in shown
+    assert f"about {needed} pairs in total accept H1: give --pairs {needed} (in a file, pairs = {needed})." in shown
     code, data = played(capsys, *few[:-4], "--pairs", 11, "--out", tmp_path / "few")
     assert (data["verdict"], data["stored"]) == ("undecided", 22)
     last = ("sprt", "default", "material", "--limit", "nodes=300", "--batch-pairs", 50, "--out", tmp_path / "last")

@@ -146,7 +146,7 @@ def test_an_anchor_means_one_player(tmp_path: Path) -> None:
     """As it once was not: of two players of that name it was the last run's."""
     one = run(tmp_path / "one", specification(("a", "bb")), AB)
     two = run(tmp_path / "two", specification(("bb", "ccc"), limit="nodes=300"), BC)
-    with pytest.raises(JointError, match=r"--anchor bb: there are bb \(.*one\), bb \(.*two\), which play differently"):
+    with pytest.raises(JointError, match=r"--anchor bb: several players .* have this name: bb \(.*one\), bb \(.*two\)"):
         join([one, two], [("bb", 20.0)])
     assert join([one, two], [(f"bb ({two})", 20.0)]).spec.anchors == ((f"bb ({two})", 20.0),)
 
@@ -189,7 +189,7 @@ def test_what_cannot_be_joined_is_refused_in_one_line(tmp_path: Path, capsys: py
         assert said in error
         assert error.count("\n") == 1
     two = run(tmp_path / "two", specification(("bb", "ccc")), BC)
-    with pytest.raises(UserError, match="holds a run of its own"):
+    with pytest.raises(UserError, match="already holds a run"):
         export(join([one, two]), tmp_path / "one")
     (tmp_path / "file").touch()
     for runs, out in (([one], "file"), ([one, two], "file"), ([one], "file/below")):

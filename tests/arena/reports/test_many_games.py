@@ -88,7 +88,7 @@ def test_a_page_without_its_folder_says_what_is_missing(tmp_path: Path, browser:
     page = write_report(tmp_path, specification(), sample(), planned_games=12)
     (tmp_path / GAMES_FOLDER).rename(tmp_path / "elsewhere")
     document = loaded(browser, page, "#game=0&ply=0")
-    assert re.search(r'<p id="failure" role="alert">[^<]*report-games/0001-\w{12}\.js beside this page', document)
+    assert re.search(r'<p id="failure" role="alert">[^<]*report-games/0001-\w{12}\.js next to this page', document)
 
 
 @pytest.mark.usefixtures("small_chunks")

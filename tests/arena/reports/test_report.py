@@ -230,7 +230,7 @@ def test_a_sequential_test_has_a_section_and_marks_what_does_not_count(tmp_path:
     (standing, _) = csv.DictReader((tmp_path / "standings.csv").open(encoding="utf-8"))
     number = int(standing["games"])
     document = loaded(browser, report, f"#game={number}")
-    assert "It ended after the test was decided and does not count." in document
+    assert "This game ended after the test was decided and does not count." in document
     assert body_of(document, "game-list").count("(not counted)") == 2
 
 
