@@ -1,10 +1,10 @@
 """The benchmark: fixed searches whose total number of nodes is the engine's signature.
 
-The number stays the same unless a change affects search or evaluation. The positions
-are searched with the default parameters, for the speed, and again less deeply under variants that between them
-exercise every technique the default leaves out. Others play a few moves on the node clock, for the rules of time and
-for what one move leaves to the next. A parameter that none of them exercises gets variants of its own from its row.
-``benchmarks/signature_mutations.py`` shows that no setting escapes.
+The number stays the same unless a change affects search or evaluation. The benchmark searches the positions with the
+default parameters, which gives the speed, and again less deeply under variants that together exercise every technique
+the default leaves out. Other variants play a few moves on the node clock, to cover time management and what one search
+leaves for the next. A parameter that no variant exercises gets variants derived from its row.
+``benchmarks/signature_mutations.py`` tests that every parameter affects the number.
 """
 
 from __future__ import annotations
@@ -134,16 +134,16 @@ CLOCKED: dict[str, tuple[str, bool, Mapping[str, Value]]] = {
         "time_predict": "least_squares", "min_depth": 3, "keep_partial_iteration": False,
     }),
 }  # fmt: skip
-"""Limits, whether the player thinks on the opponent's time too, and overrides, by name."""
+"""Variants on the node clock, by name: limits, whether the player ponders, and overrides."""
 
 DERIVED_LIMITS = next(iter(CLOCKED.values()))[0]
-"""Limits of a variant that is derived from the row of a parameter of the clock."""
+"""Limits of variants derived for parameters that act on the clock only."""
 
 NOT_IN_THE_SIGNATURE = {
     "evaluation_weights": "another file is another evaluation, as tests/engine/games/test_othello.py shows",
     "poll_interval_nodes": "limits in nodes and the node clock are exact however often they are polled",
 }
-"""Parameters that cannot change the signature, and why."""
+"""Parameters that cannot change the signature, with the reason."""
 
 
 def overrides_of(variant: str) -> Mapping[str, Value]:
@@ -152,9 +152,10 @@ def overrides_of(variant: str) -> Mapping[str, Value]:
 
 
 def derived_variants(rows: Iterable[Parameter] = PARAMETERS) -> dict[str, dict[str, Value]]:
-    """Overrides by name, ``NAME=VALUE``, that exercise what no variant above does: switches, choices, and numbers.
+    """Variants for the parameter values that no variant above exercises: overrides by name, ``NAME=VALUE``.
 
-    A number is exercised where it acts and is not off; one that is not gets two variants.
+    Every value of a switch or choice needs a variant. A number needs one in which it has an effect and is not off; if
+    there is none, it gets two variants.
     """
     variants = [resolve(overrides_of(name)) for name in (*VARIANTS, *CLOCKED)]
     derived: dict[str, dict[str, Value]] = {}
@@ -172,7 +173,7 @@ def derived_variants(rows: Iterable[Parameter] = PARAMETERS) -> dict[str, dict[s
 
 
 def _trial_values(row: Parameter) -> list[Value]:
-    """A quarter and three quarters of the way through a number's range for tuning, or through the legal one."""
+    """The values at one and three quarters of a number's tuning range, or of its legal range if it is not tuned."""
     low, high = row.tuning or row.legal
     return sorted({low + (high - low) * quarters // 4 for quarters in (1, 3)} - {row.off})
 
@@ -191,13 +192,13 @@ SHALLOWER = 3
 """Plies by which the variants are searched less deeply."""
 
 CLOCKED_PLIES = 4
-"""Moves that are played on the node clock from a position, by one searcher for both sides."""
+"""Moves played on the node clock from each position; one searcher plays both sides."""
 
 PONDERED_NS = 8_000_000
-"""Time that a player who ponders gets before each move, in nanoseconds."""
+"""Pondering time before each move, in nanoseconds."""
 
 CLOCKED_POSITIONS = 3
-"""Positions of each game that are played on."""
+"""Number of each game's positions from which moves are played on the node clock."""
 
 
 @dataclass(frozen=True)
@@ -214,7 +215,7 @@ class BenchSearch:
     """Centipawns, the view of the side to move."""
     cpu_seconds: float
     solves: bool
-    """Whether it could search every line to the end of the game: nodes of a solver cost less than those of a search."""
+    """Whether the search could reach the end of the game in every line. A solver's nodes cost less than a search's."""
 
 
 def searches(games: tuple[str, ...] = GAMES) -> Iterator[BenchSearch]:
@@ -242,7 +243,7 @@ def searches_of(name: str, variant: str, changes: Mapping[str, Value] | None = N
 
 
 def searches_under(name: str, settings: Mapping[str, Value]) -> Iterator[BenchSearch]:
-    """The positions of a game under other settings alone, as deep as under the variants."""
+    """Search the positions of a game under the given settings instead of the variants, to the variants' depth."""
     _warm_up(name)
     yield from _search_positions(Engine(name, settings), GIVEN, _plies_less(settings))
 
@@ -253,7 +254,7 @@ def _plies_less(settings: Mapping[str, Value]) -> int:
 
 
 def _search_positions(engine: Engine, variant: str, plies_less: int) -> Iterator[BenchSearch]:
-    """The game's positions, each to its own depth less so many plies."""
+    """Search each of the game's positions to its own depth minus ``plies_less``."""
     game = engine.game
     for bench in game.bench_positions:
         depth = bench.depth - plies_less
@@ -265,7 +266,7 @@ def _search_positions(engine: Engine, variant: str, plies_less: int) -> Iterator
 
 
 def _play_on(engine: Engine, variant: str, text: str, limits: Limits, ponders: bool) -> Iterator[BenchSearch]:
-    """A few moves of a game on the node clock, both sides by one searcher and one clock."""
+    """Play a few moves on the node clock from a position; one searcher with one clock plays both sides."""
     position = engine.game.position(text)
     remaining_ns = (limits.clock_ms or 0) * 1_000_000
     moves_to_go = limits.moves_per_control
@@ -307,9 +308,9 @@ def signature(results: list[BenchSearch]) -> int:
 
 
 def speed(results: list[BenchSearch], solves: bool = False, variant: str = DEFAULT) -> float | None:
-    """Nodes per CPU second of a variant, where it solves the game or else where it searches.
+    """Nodes per CPU second of a variant, over the searches that solve the game (``solves``) or over all others.
 
-    The two are kept apart because their nodes are not alike. ``None`` if there are none of the kind.
+    A solver's nodes cost less, so the two are not mixed. ``None`` if there are no such searches.
     """
     timed = [result for result in results if result.variant == variant and result.solves == solves]
     if not timed:

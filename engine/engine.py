@@ -1,4 +1,4 @@
-"""The engine as an object: a game, a set of parameters, positions in and moves out."""
+"""The class ``Engine``: searches positions of one game under one set of parameters."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from elolab.engine.values import INFINITY
 
 
 class StopFlag:
-    """A flag one thread sets and the kernels of another poll."""
+    """A flag that one thread sets to stop the searches of other threads, which poll it."""
 
     def __init__(self) -> None:
         self._byte = np.zeros(8, np.uint8)
@@ -75,15 +75,15 @@ class Clock:
     remaining_ns: int | None = None
     """Remaining time in nanoseconds, for callers more exact than ``remaining_ms`` (node clock)."""
     ponders: bool = False
-    """Whether the player thinks on the opponent's time too, and so may spend more of its own."""
+    """Whether the player ponders on the opponent's time, so that it may spend more of its own."""
 
 
 @dataclass(frozen=True)
 class PonderGrant:
-    """Pondering after the fact: what the opponent's move took, and whether it was the expected one.
+    """Pondering whose duration and outcome are known in advance.
 
-    The search ponders for just that time on its own clock, and then goes on as after a ponder hit or, after a miss,
-    ends. So no second thread takes part, and on the node clock pondering is reproducible.
+    The search ponders for ``granted_ns`` on its own clock. After a hit it continues as the search for the move; after a
+    miss it ends. No second thread is needed, and on the node clock pondering is reproducible.
     """
 
     granted_ns: int
@@ -99,11 +99,11 @@ class Line:
     score: int
     """Centipawns, the view of the side to move at the root."""
     depth: int
-    """Last completed iteration of this line, in plies; with several lines a ply more than the result's where the
-    search ended between two of them."""
+    """Last completed iteration of this line, in plies. If the search ended between two lines of an iteration, the first
+    of them has one ply more than the result."""
     principal_variation: tuple[str, ...]
     iteration: int
-    """Iteration that found it, in plies: beyond ``depth`` if the search ended within it."""
+    """Iteration that found the line, in plies; greater than ``depth`` if the search ended during that iteration."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class SearchResult:
     """The result of a search."""
 
     move: str | None
-    """The move to play; ``None`` where there is no legal one."""
+    """The move to play; ``None`` if there is no legal move."""
     score: int
     """Centipawns, the view of the side to move; mates as in ``engine.values``."""
     depth: int
@@ -131,16 +131,16 @@ class SearchResult:
     nodes: int
     """Moves made in the main and the quiescence search."""
     time_ms: float
-    """On the search's clock, pondering included."""
+    """Duration of the search in milliseconds, on its own clock, pondering included."""
     principal_variation: tuple[str, ...]
     deepest_ply: int = 0
     lines: tuple[Line, ...] = ()
     start_ns: int = 0
-    """When the search began, on its clock: ``time.monotonic_ns`` unless that is CPU time."""
+    """Start of the search in nanoseconds, on the CPU clock if the limit uses it, otherwise on ``time.monotonic_ns``."""
     counters: dict[str, int] = field(default_factory=dict)
     """Counters of the search, by the names of ``engine.search.records.COUNTERS``."""
     ended_by: str = ""
-    """Reason for its end: a name of ``engine.search.records.END_REASONS``."""
+    """Reason why the search ended, one of ``engine.search.records.END_REASONS``."""
     search_statistics: dict[str, Any] | None = None
     """Optional statistics, see ``engine.search_statistics``; ``None`` if they are off."""
 
@@ -154,7 +154,7 @@ def _new_game(searches: Any, game_number: int) -> None:
 PAGE_BYTES = 4096
 """Size of the smallest memory page of common systems."""
 CHECKER_MEGABYTES = 1
-"""Most MiB for the table of the searches of null cutoffs without null moves."""
+"""Maximum size, in MiB, of the table for the searches that check null cutoffs without null moves."""
 
 
 class SearchMemory:
@@ -176,7 +176,7 @@ class SearchMemory:
         self.search.soft_ns = self.search.hard_ns = NO_LIMIT
         megabytes = int(parameters["hash_mb"])
         self.arrays = (array_of(self.search), array_of(self.parameters))
-        """Both records for compiled code that is called from Python: numba takes arrays apart many times faster."""
+        """Arrays of one element that share the memory of the two records; numba accepts them many times faster."""
         self.table = allocate(megabytes, node_limit) if megabytes else np.zeros(0, np.uint64)
         self.search.table_address = self.table.ctypes.data
         self.search.table_mask = len(self.table) // WORDS_PER_BUCKET - 1
@@ -198,7 +198,7 @@ class SearchMemory:
 
     @property
     def checker(self) -> SearchMemory:
-        """The memory that searches null cutoffs again; this one itself as a placeholder if that is off."""
+        """The memory for searching null cutoffs again; this memory itself, as a placeholder, if that is off."""
         return self._checker or self
 
     def begin_counting(self) -> None:
@@ -218,7 +218,7 @@ class SearchMemory:
         return {**search_statistics_data(self.statistics_record), "counters": self.counters()}
 
     def new_game(self) -> None:
-        """Clear what earlier games left in the memory."""
+        """Reset the memory for a new game, which then does not depend on earlier ones."""
         if self.statistics_record is not None:
             self.statistics_record.sample_wait = 0
         self.game_number += 1
@@ -237,7 +237,7 @@ class SearchMemory:
             self._is_touched = True
 
     def set_limits(self, limits: Limits, stop: StopFlag | None) -> None:
-        """Depth, nodes, clock kind and stop flag of the searches to come."""
+        """Set depth, nodes, clock kind and stop flag of the next searches."""
         search = self.search
         if limits.is_timed and limits.clock_kind != "node":
             self.touch_table()
@@ -248,7 +248,7 @@ class SearchMemory:
         search.stop_address = stop.address if stop is not None else 0
 
     def compile_search(self, state: Any, lists: Any) -> None:
-        """Find the search of the state's game, compiling it if need be; before the first search."""
+        """Load or compile the search for the state's game; must be called before the first search."""
         if not self.search.node_address:
             self.search.node_address = enter_address(state, self.search, lists, self.parameters)
             if self._checker is not None:
@@ -266,8 +266,8 @@ class SearchMemory:
 class Engine:
     """Plays one game under one set of parameters.
 
-    ``parameters`` are overrides of the defaults (or all values); raises ``ParameterError`` if one is not legal. With
-    ``search_statistics`` each search also says what it counted; what it finds does not depend on them.
+    ``parameters`` override the defaults; raises ``ParameterError`` for an illegal one. With ``search_statistics``, each
+    result includes statistics of the search; they do not change its moves.
     """
 
     def __init__(
@@ -318,9 +318,9 @@ class Engine:
 
         ``clock`` is the state of the clocks when ``limits`` has one (its start values if omitted). ``search_moves``
         restricts the moves at the root; ``lines`` is the number of best moves to find. While ``ponder`` is set no clock
-        ends the search; clear it when the opponent has made the expected move. A ``PonderGrant`` says beforehand when
-        that is. ``board`` receives a report of each iteration. Raises ``MoveError`` for an illegal move in
-        ``search_moves``.
+        ends the search; clear it when the opponent has made the expected move. A ``PonderGrant`` gives the pondering
+        time in advance instead. ``board`` receives a report of each iteration. Raises ``MoveError`` for an illegal move
+        in ``search_moves``.
         """
         memory = self._memory_for(limits)
         search, parameters = memory.search, memory.parameters
@@ -380,9 +380,9 @@ class Engine:
         return self._variation(search, 0), int(search.nodes)
 
     def known_line(self, position: Position, line: Line) -> tuple[str, ...]:
-        """The moves of a line just found, and from where it ends in a solved position those that the table has.
+        """The moves of a line just found, continued with moves from the table if the line ends in a solved position.
 
-        Neither the table nor anything else that later searches depend on changes.
+        Changes nothing that later searches depend on.
         """
         unit, moves = self.game.score_unit, line.principal_variation
         if not unit or line.score % unit or self.memory is None:

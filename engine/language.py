@@ -1,8 +1,8 @@
-"""Sentences for people, apart from the code: catalogues in English and Chinese, one pair of files a package.
+"""Message catalogues in English and Chinese, and the layout of text in terminal columns.
 
-A catalogue is ``messages/en.toml`` and ``messages/zh.toml`` beside the modules that use it. A message is
-``str.format`` text under a key ``table.name``; both languages have the same keys and the same fields. Words that go by
-a number stand after it as ``{games} {games:game|games}``, of one and of any other, where the language tells them apart.
+A package's catalogue is the files ``messages/en.toml`` and ``messages/zh.toml`` in its folder. A message is
+``str.format`` text under a key ``table.name``; both languages have the same keys and the same fields. Words with a
+singular and a plural are written ``{games} {games:game|games}``: the first form for 1, the second for other numbers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 LANGUAGES = ("en", "zh")
 DEFAULT_LANGUAGE = "en"
 LANGUAGE_VARIABLE = "ELOLAB_LANGUAGE"
-"""The environment variable that says which language is meant where ``--language`` is not given."""
+"""The environment variable with the language to use if ``--language`` is not given."""
 
 _NUMBER_FORMS = re.compile(r"\{(\w+):([^{}|]*)\|([^{}|]*)\}")
 
@@ -33,7 +33,7 @@ class Catalogue:
     """The messages of a package in one language."""
 
     def __init__(self, package: str, language: str = DEFAULT_LANGUAGE) -> None:
-        """``package`` is the dotted name of the one that holds ``messages``; ``language`` one of ``LANGUAGES``."""
+        """``package`` is the dotted name of the package with ``messages``; ``language`` is one of ``LANGUAGES``."""
         self.package, self.language = package, language
 
     def __call__(self, key: str, /, **values: Any) -> str:
@@ -59,7 +59,7 @@ def messages_of(package: str, language: str) -> dict[str, str]:
 
 
 def in_number(text: str, values: dict[str, Any]) -> str:
-    """The text of a message with the words that go by a number chosen; its other fields are left."""
+    """Choose the singular or plural of each ``{name:one|many}`` in a message; other fields stay."""
     return _NUMBER_FORMS.sub(lambda forms: forms[2] if values[forms[1]] in (1, "1") else forms[3], text)
 
 
@@ -75,7 +75,7 @@ def console(package: str) -> Catalogue:
 
 
 def with_minus(number: str) -> str:
-    """The text of a number as people read it, with the true minus sign; what programs read keeps the hyphen."""
+    """The text of a number with a true minus sign, for people; output for programs keeps the hyphen."""
     return number.replace("-", "\N{MINUS SIGN}")
 
 
@@ -85,14 +85,14 @@ def columns_of(text: str) -> int:
 
 
 def cut(text: str, columns: int) -> str:
-    """The beginning of a text that fits into so many columns."""
+    """The longest beginning of ``text`` that fits into ``columns`` terminal columns."""
     while columns_of(text) > columns:
         text = text[:-1]
     return text
 
 
 def clipped(text: str, columns: int) -> str:
-    """The text, or where it does not fit as many of its words as do, and an ellipsis."""
+    """``text`` if it fits into ``columns`` terminal columns; otherwise the words that fit, and an ellipsis."""
     if columns_of(text) <= columns:
         return text
     words = cut(text, max(0, columns - 2))
@@ -102,13 +102,13 @@ def clipped(text: str, columns: int) -> str:
 
 
 def padded(text: str, columns: int, *, right: bool = False) -> str:
-    """The text in so many columns, to the left or to the right; whole where it is longer."""
+    """``text`` padded with spaces to ``columns`` terminal columns, aligned left or ``right``; never cut."""
     room = " " * (columns - columns_of(text))
     return room + text if right else text + room
 
 
 def wrapped(text: str, columns: int) -> list[str]:
-    """The text in lines of at most so many columns, broken at spaces and beside Chinese characters."""
+    """``text`` in lines of at most ``columns`` terminal columns, broken at spaces and next to Chinese characters."""
     if text.isascii() or columns_of(text) == len(text):
         return textwrap.wrap(text, columns)
     lines, line = [], ""
@@ -122,7 +122,7 @@ def wrapped(text: str, columns: int) -> list[str]:
 
 
 def _unbroken(text: str) -> list[str]:
-    """The pieces of a text between which a line may end: never before a closing mark, nor after an opening one."""
+    """Split a text into pieces between which a line may break: not before closing or after opening punctuation."""
     pieces = [""]
     before = ""
     for character in text:
@@ -144,13 +144,13 @@ class GameWords:
     score_name: str
     """Plural name of a hundred points of a search's score."""
     pieces: dict[str, str]
-    """By the letter of a position's text; empty where pieces have no names."""
+    """Names of the pieces, by their letter in a position's text; empty if the game's pieces have no names."""
     rules: tuple[str, ...] = ()
-    """The rules in force, where the game has a choice of them."""
+    """Sentences on the rules in force, if the game has a choice of rules."""
 
 
 def game_words(name: str, language: str, rules: Rules | None = None) -> GameWords:
-    """The words of a game from its folder's catalogue, or, where it has none, as the game itself has them."""
+    """A game's words from the catalogue in its folder, or from the ``Game`` object if there is no catalogue."""
     from elolab.engine.games import game_named
 
     game = game_named(name)

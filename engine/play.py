@@ -1,7 +1,7 @@
-"""Whole games inside compiled code: two parameter records, limits, clocks, adjudication; arrays out.
+"""Playing whole games in compiled code, with rules, clocks and adjudication.
 
-The loop knows nothing of schedules, suites or stores. ``Arbiter`` has the same rules and adjudication for the arena's
-loop in Python.
+The compiled loop does not depend on schedules, suites or stores. ``Arbiter`` applies the same rules and adjudication
+move by move, for the arena's loop in Python.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from elolab.engine.solving import Solver
 from elolab.engine.values import MAX_GAME_PLIES
 
 OPEN = encode_verdict("*", "unfinished")
-"""The verdict while a game goes on."""
+"""Verdict code of a game that is not over."""
 _STOPPED = encode_verdict("*", "stopped")
 _DRAW = encode_verdict("1/2-1/2", "draw_adjudication")
 _MAX_LENGTH = encode_verdict("1/2-1/2", "maximum_length")
@@ -93,7 +93,8 @@ _UNWRITTEN = -(1 << 31)
 """A score of ``GAME_DTYPE`` that has not been written yet."""
 
 SOLVING_NODES = 30_000_000
-"""Node limit for solving a position (one or two seconds), equal on every machine; beyond it, the game goes on."""
+"""Node limit for solving a position, about one or two seconds, equal on every machine. If it is reached, the game
+continues."""
 SOLVING_SETTINGS = {"hash_mb": 16}
 
 
@@ -339,9 +340,9 @@ def _move_names(game: str) -> Callable[[int], str]:
 
 
 class CompiledGames:
-    """Plays games one after another in compiled code, without the interpreter lock; one a worker thread.
+    """Plays games one after another in compiled code, without the interpreter lock; each worker thread has its own.
 
-    Records and tables are made once for each pair of parameter set and limit; no game depends on those before it.
+    Reuses records and tables for equal parameters and limits; no game depends on earlier games.
     """
 
     def __init__(self, game: str) -> None:
@@ -351,7 +352,7 @@ class CompiledGames:
         self._adjudication = new_record(ADJUDICATION_DTYPE)
         records = (self._state, self._lists, self._clocks, self._adjudication, self._tracker)
         self._arrays = tuple(map(array_of, records))
-        """For compiled code, and to be overwritten as a whole."""
+        """Arrays of one element that share the memory of the records; assigning to an element overwrites its record."""
         self._memories: dict[tuple[Any, ...], tuple[SearchMemory, StopFlag]] = {}
         self._endgames: EndgameSolver | None = None
 
@@ -396,9 +397,9 @@ class CompiledGames:
         search_statistics: SearchStatisticsSettings | None = None,
         played: PlayedMoves | None = None,
     ) -> PlayedGame:
-        """One game from a position and the moves of its opening; reason ``stopped`` if the flag was set.
+        """Play one game from a position and the moves of its opening; its reason is ``stopped`` if the flag was set.
 
-        The game does not depend on ``search_statistics``. ``played``, a new one, is for those who follow it.
+        ``search_statistics`` do not change the game. A new ``played`` lets another thread follow the moves.
         """
         states, lists, clocks, adjudications, trackers = self._arrays
         states[0] = _start_state(self.game.name, position, tuple(moves), rules)
@@ -445,7 +446,7 @@ _NOTHING_TRACKED = new_record(TRACKER_DTYPE)
 
 @functools.lru_cache(maxsize=64)
 def _start_state(game: str, position: str, moves: tuple[str, ...], rules: Rules) -> Any:
-    """The state that games begin from, for copies: both games of a pair do from the same."""
+    """The state from which a game begins, cached because both games of a pair begin alike; callers copy it."""
     start = game_named(game).position(position, moves)
     start.game.apply_rules(start.state, rules)
     return start.state
@@ -453,7 +454,7 @@ def _start_state(game: str, position: str, moves: tuple[str, ...], rules: Rules)
 
 @functools.lru_cache(maxsize=64)
 def _start_clocks(first: Limits, first_margin_ms: int, second: Limits, second_margin_ms: int) -> Any:
-    """Both sides' clocks before the first move, for copies."""
+    """Both sides' clocks before the first move, cached; callers copy the record."""
     clocks = new_record(CLOCKS_DTYPE)
     set_clock(clocks, 0, first, first_margin_ms)
     set_clock(clocks, 1, second, second_margin_ms)
@@ -461,11 +462,11 @@ def _start_clocks(first: Limits, first_margin_ms: int, second: Limits, second_ma
 
 
 _adjudication_record = functools.lru_cache(maxsize=64)(Adjudication.to_record)
-"""For copies."""
+"""Cached conversion of an ``Adjudication`` into a record; callers copy the record."""
 
 
 def _late_move(record: Any, clocks: Any, ending: Ending, settings: Sequence[PlayerSettings]) -> LateMove | None:
-    """The last move of a game that ended by it on the time of the world, which goes on while a process waits."""
+    """The move that lost a game on time by a wall clock, which runs on while the process waits; ``None`` otherwise."""
     loser = 0 if ending.result == "0-1" else 1
     if ending.reason != "time_forfeit" or settings[loser].limits.clock_kind != "wall":
         return None
@@ -484,12 +485,12 @@ def _overruns(clocks: Any) -> tuple[Overruns, Overruns] | None:
 
 
 def margin_ns_of(limits: Limits, margin_ms: int) -> int:
-    """How late a move under some limits may come. A clock of nodes is exact: there nothing is late by accident."""
+    """Margin in nanoseconds by which a move may be late; 0 on the node clock, which is exact."""
     return 0 if limits.clock_kind == "node" else margin_ms * 1_000_000
 
 
 def move_limit_ns_of(limits: Limits) -> int:
-    """The time within which every move has to come; -1 if it has none, or ends the search itself by counting nodes."""
+    """Time limit of each move in nanoseconds; -1 if there is none, or if the node clock ends the search itself."""
     return -1 if limits.move_time_ms is None or limits.clock_kind == "node" else limits.move_time_ms * 1_000_000
 
 
@@ -505,14 +506,14 @@ def set_clock(clocks: Any, side: int, limits: Limits, margin_ms: int = MARGIN_MS
 
 
 class EndgameSolver:
-    """Ends games whose rest can be solved; it knows nothing of the players, so that both game loops agree."""
+    """Ends games whose remaining moves can be solved. It ignores the players, so both game loops agree."""
 
     def __init__(self, stop: StopFlag) -> None:
         self.stop = stop
         self._solver: Solver | None = None
 
     def ending(self, position: Position) -> Ending | None:
-        """How the game ends with best play; ``None`` if that takes too long to find out, or the flag was set."""
+        """The game's ending with best play; ``None`` if solving takes too many nodes or the stop flag is set."""
         if self._solver is None:
             self._solver = Solver(position.game.name, SOLVING_SETTINGS, self.stop)
         score = self._solver.score_within(position, SOLVING_NODES)
@@ -523,15 +524,15 @@ class EndgameSolver:
 
 
 class Arbiter:
-    """The compiled loop's rules and adjudication, a move at a time, for loops in Python.
+    """Applies the compiled loop's rules and adjudication one move at a time, for loops in Python.
 
-    A move takes one call into compiled code: whether it is legal, making it, the rules, adjudication.
+    One call into compiled code checks that a move is legal, makes it, and applies rules and adjudication.
     """
 
     def __init__(
         self, position: Position, rules: Rules, adjudication: Adjudication, stop: StopFlag | None = None
     ) -> None:
-        """``position`` is the game's; its rules are set to ``rules``, and only the arbiter moves on it from now on."""
+        """``position`` is the start of play. The arbiter sets its rules and makes all moves on it."""
         self._position = position
         self._rules = rules
         self._moves = 0
@@ -544,14 +545,14 @@ class Arbiter:
         position.game.apply_rules(position.state, rules)
 
     def verdict(self) -> Ending | None:
-        """The verdict on the current position without adjudication; ``None`` while the game goes on."""
+        """The verdict on the current position without adjudication; ``None`` if the game is not over."""
         return self._position.judge(self._rules)
 
     def play(self, move: str, score: int | None) -> Ending | None:
-        """Make a move and return the game's ending; ``None`` while it goes on, or if it ``has_to_solve``.
+        """Make a move and return the game's ending; ``None`` if the game is not over or ``has_to_solve`` is true.
 
-        ``move`` is in the game's protocol notation, ``score`` the mover's in centipawns, ``None`` if unknown. Raises
-        ``MoveError`` if the move is illegal or the game too long to remember; then nothing changes.
+        ``move`` is in the game's protocol notation. ``score`` is the mover's, in centipawns, ``None`` if unknown.
+        Raises ``MoveError`` without changing anything if the move is illegal or the game too long.
         """
         position = self._position
         position.check_room()
@@ -571,11 +572,11 @@ class Arbiter:
 
     @property
     def has_to_solve(self) -> bool:
-        """Whether the ending after the last move is only known after ``solve``, which may take a second or two."""
+        """Whether ``solve`` must be called for the ending after the last move, which may take a second or two."""
         return self._unsolved is not None
 
     def solve(self) -> Ending | None:
-        """The ending after the last move: the exact one, or, if that takes too long, what adjudication says."""
+        """The exact ending after the last move or, if solving takes too many nodes, the one by adjudication."""
         assert self._unsolved is not None
         mover, score = self._unsolved
         self._unsolved = None
@@ -588,7 +589,7 @@ class Arbiter:
 
 
 _CODES: dict[str, dict[str, int]] = {}
-"""By game, the kernels' numbers of moves seen so far; one that is not legal is looked up again."""
+"""Cache by game of the kernels' numbers of moves, by protocol notation. A move found illegal is looked up again."""
 _ILLEGAL = -1
 _TO_BE_SOLVED = -2
 _NO_MOVE = -1

@@ -13,7 +13,7 @@ import numpy as np
 from elolab.engine.settings import schema
 
 MAX_PLIES = 1_000
-"""The most plies that a rule may speak of."""
+"""Maximum value of a rule's number of plies."""
 RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 """Result strings; ``1-0`` means that the side that moved first won."""
 
@@ -47,7 +47,7 @@ REPETITION_RULES = ("draw", "check-only", "asian")
 FOLDS = (3, 4)
 MAX_SCORE = 30_000
 MAX_SOLVED_EMPTIES = 24
-"""Beyond, hardly any position is solved within ``engine.play.SOLVING_NODES``."""
+"""Maximum of ``solved_empties``: with more empty squares, ``engine.play.SOLVING_NODES`` hardly ever suffice."""
 
 RULES_DTYPE = np.dtype(
     [("repetition", np.int64), ("fold", np.int64), ("move_limit", np.int64), ("insufficient", np.int64)]
@@ -67,7 +67,7 @@ ADJUDICATION_DTYPE = np.dtype(
 
 @dataclass(frozen=True)
 class Rules:
-    """The options of the rules that the arbiter and the engine share."""
+    """Options of a game's rules, for the arbiter and the engine."""
 
     repetition: str = schema.choice(REPETITION_RULES, default="asian", example="draw")
     """``asian`` (check outranks chase outranks none), ``check-only``, or ``draw``."""
@@ -104,13 +104,14 @@ class Adjudication:
     draw_score: int = _by_game(0, MAX_SCORE, 10, example=8, unit="centipawns")
     """Centipawns: both sides' scores within this of zero."""
     draw_moves: int = _by_game(0, MAX_PLIES, 0, example=6, unit="moves")
-    """Consecutive moves of each side for which that must hold; 0 is off."""
+    """Consecutive moves of each side with such scores; 0 is off."""
     draw_after_ply: int = _by_game(0, MAX_PLIES, 80, example=60, unit="plies")
-    """Plies after the opening from which on the moves that agree on a draw are counted."""
+    """Plies after the opening from which moves count towards ``draw_moves``."""
     maximum_plies: int = _by_game(0, MAX_PLIES, 400, example=300, unit="plies")
     """Plies after the opening at which the game is drawn; 0 is off, but the store's limit still holds."""
     solved_empties: int = _by_game(0, MAX_SOLVED_EMPTIES, 0, example=16, unit="squares")
-    """Empty squares from which on a position is solved, which ends the game with the exact result; 0 is off."""
+    """Number of empty squares at or below which the position is solved, ending the game with the exact result; 0 is
+    off."""
 
     def to_record(self) -> Any:
         """The settings as a numpy record of ``ADJUDICATION_DTYPE``."""

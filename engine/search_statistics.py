@@ -3,20 +3,20 @@
 The data of one search, one player's game or many games have the same shape, a dictionary for JSON:
 
 - ``searches``, ``nodes``, ``time_ns``: totals, on the search's clock;
-- ``counters``: those of ``engine.search.records.COUNTERS``;
-- ``mate_at_two``, ``mate_at_null_depth``: null searches whose score was -MATE + ply + 2, and -MATE + ply + null_depth,
-  whichever of the two the parameter ``mate_threat_offset`` looks for;
-- ``last_iteration_nodes`` and ``_ns``: what the last completed iterations cost;
-- ``after_iteration_nodes`` and ``_ns``: from the last completed iteration to the abort, of searches that were aborted;
+- ``counters``: counts by the names of ``engine.search.records.COUNTERS``;
+- ``mate_at_two``, ``mate_at_null_depth``: null searches whose score was -MATE + ply + 2, and -MATE + ply + null_depth;
+  both are counted, although ``mate_threat_offset`` selects one of them;
+- ``last_iteration_nodes`` and ``_ns``: nodes and time of the last completed iterations;
+- ``after_iteration_nodes`` and ``_ns``: in aborted searches, from the last completed iteration to the abort;
 - ``after_result_nodes`` and ``_ns``: from the last new result of the root (a move became best, the first move of an
   iteration included) to the end of the search;
-- ``ends``: by what ended the searches, rows of ``END_COLUMNS``;
+- ``ends``: by the reason that ended the search, rows of ``END_COLUMNS``;
 - ``iterations``: by depth in plies, rows of ``ITERATION_COLUMNS``;
 - ``null_by_material``: by own material, the lower bound in centipawns of steps of ``MATERIAL_STEP``;
   ``null_by_pieces``: by pieces of both sides on the board; ``null_by_depth``: by remaining depth in plies. All three
   have rows of ``NULL_COLUMNS``.
 
-Only rows with a count are there.
+Rows without a count are left out.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ END_COLUMNS = (
     "searches", "nodes", "time_ns", "proper_searches", "proper_used_ns", "proper_ns", "hard_searches", "hard_used_ns",
     "hard_ns",
 )  # fmt: skip
-"""How many searches ended so, their nodes and time; how many of them had a proper time, what they used, and the proper
-time; the same for the hard limit."""
+"""Columns for the searches that ended for a reason: their number, nodes and time; the number with a proper time, the
+time they used, and their proper time; the same three for searches with a hard limit."""
 
 NULL_COLUMNS = ("tries", "cutoffs", "verified", "refuted", "sampled", "wrong", "unresolved")
-"""Null moves tried; null cutoffs that were believed; null fail-highs that were verified; those that this refuted; null
-cutoffs sampled and searched again without null moves; those that this refuted; those it could not decide in its nodes.
+"""Columns for null moves: null moves tried; null cutoffs accepted; null fail-highs verified, and of these refuted; null
+cutoffs sampled and searched again without null moves, of these refuted, and of these undecided within the node limit.
 """
 
 MAX_INTERVAL = 10**9
@@ -58,7 +58,7 @@ class SearchStatisticsSettings:
     null_cutoff_interval: int = schema.whole(0, MAX_INTERVAL, default=500, example=100)
     """Null cutoffs of a player from one sample to the next; 0 is never."""
     null_cutoff_nodes: int = schema.whole(1, MAX_INTERVAL, default=100_000, example=20_000, unit="nodes")
-    """Nodes after which such a search is given up."""
+    """Node limit for searching a sample again."""
 
 
 def add_search_statistics(total: dict[str, Any], part: Mapping[str, Any]) -> None:

@@ -15,15 +15,15 @@ from elolab.engine.settings.limits import Limits
 from elolab.engine.values import MAX_DEPTH
 
 SETTINGS = {"hash_mb": 256}
-"""Settings of a solving engine that differ from a playing one's."""
+"""Default settings of the solver that differ from the engine's defaults."""
 TO_THE_END = {"endgame_empties": 60, "pass_costs_depth": False}
-"""Settings that force exact solving: no position is left to the ordinary search, whose scores are not exact.
+"""Settings that force exact solving: the ordinary search, whose scores are not exact, searches no position.
 
-Without free passes, positions after a pass would be.
+Passes must cost no depth; otherwise the ordinary search would search positions after a pass.
 """
 
 SOLVED = END_REASONS[ENDED_AT_DEPTH]
-"""How a search ends that was not cut short."""
+"""End reason of a search that was not cut short."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Solution:
     score: int
     """The view of the side to move."""
     best_move: str | None
-    """``None`` where the game is over."""
+    """``None`` if the game is over."""
     line: tuple[str, ...]
     """A best line, its first move the best move."""
     nodes: int
@@ -54,7 +54,7 @@ class Solver:
         self._nodes = 0
 
     def solve(self, position: Position, *, every_move: bool = False) -> Solution:
-        """Play a position out to the end; the result means nothing once the stop flag is set."""
+        """Solve a position exactly; the result is meaningless if the stop flag is set."""
         self._nodes = 0
         self._engine.new_game()
         if not position.move_codes():
@@ -70,16 +70,16 @@ class Solver:
         return Solution(score, line[0] if line else None, line, self._nodes + nodes, moves)
 
     def score(self, position: Position) -> int:
-        """The exact score alone; means nothing once the stop flag is set."""
+        """The exact score without a line; meaningless if the stop flag is set."""
         if not position.move_codes():
             return int(self._game.kernels.final_score(position.state)) // self._game.score_unit
         self._engine.new_game()
         return self._score(position)
 
     def score_within(self, position: Position, nodes: int) -> int | None:
-        """The exact score alone, or ``None`` if it takes more than so many nodes, or the stop flag is set.
+        """The exact score, or ``None`` if solving takes more than ``nodes`` nodes or the stop flag is set.
 
-        What it takes depends on the position and the settings only.
+        The number of nodes depends on the position and the settings only.
         """
         position, sign = position.copy(), 1
         while len(codes := position.move_codes()) == 1:  # under a limit a search does not think about an only move

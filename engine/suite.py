@@ -2,8 +2,7 @@
 
 A suite is an EPD file (``engine.settings.epd``): one position a line, the operation ``bm MOVE [MOVE ...];`` with the
 best moves in the game's notation and, optionally, ``id "name";``. A position is *solved* if the search plays a best
-move when its limit is reached, from the first depth from which it preferred one at every deeper iteration that it
-completed.
+move at its limit. The depth of the solution is the first from which all completed iterations prefer a best move.
 """
 
 from __future__ import annotations
@@ -120,7 +119,7 @@ def _iteration(engine: Engine, report: Report) -> Iteration:
 
 
 def mean_nodes_to_depth(attempts: Sequence[Attempt]) -> dict[int, tuple[int, float]]:
-    """By depth: searches that completed it, and their mean nodes from the beginning."""
+    """For each depth, the number of searches that completed it and their mean number of nodes up to then."""
     nodes: dict[int, list[int]] = {}
     for found in attempts:
         # Of two iterations to one depth the second solves the game: the depth was reached by the first.

@@ -12,14 +12,14 @@ MAX_DEPTH = 100
 MATE = 30_000
 """A side without a legal move at ply p scores p - MATE for itself, so that shorter mates win."""
 MATE_BOUND = MATE - MAX_PLY
-"""Beyond it a value is a proven mate."""
+"""Scores of at least this absolute value are proven mates."""
 BAN = 29_000
 """A loss by repetition at ply p scores p - BAN: it depends on the path and is never a proven mate."""
 BAN_BOUND = BAN - MAX_PLY
-"""Beyond it, up to the mate bound, lie losses and wins by repetition; ordinary scores lie within."""
+"""Scores from this absolute value up to ``MATE_BOUND`` are losses and wins by repetition; ordinary scores are below."""
 INFINITY = 32_000
 MAX_GAME_PLIES = 1024
-"""Positions a state can remember: the game's plies and those of the search together."""
+"""Number of positions that a state can store: the plies of the game and of the search together."""
 
 
 def mate_distance(score: int) -> int | None:

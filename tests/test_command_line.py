@@ -509,7 +509,7 @@ CHECKED_FOR_EVER = "--fen 3k5/9/9/9/9/9/9/9/9/R3K4_w --moves a0a9 d9d8 a9a8 d8d9
     ("rule", "reason"),
     [
         ("asian", "perpetual_check: one side gave check on every move of a repetition and loses"),
-        ("draw", "repetition: a position was repeated, which is a draw under this rule whoever caused it"),
+        ("draw", "repetition: a position was repeated, which is always a draw under this rule"),
     ],
 )
 def test_the_reason_of_a_repetition_fits_the_rule(rule: str, reason: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,12 +3,12 @@
 * Record types get a mangled name derived from their content. Numba numbers them by process, so that two games cached by
   different processes could run each other's code.
 * The cache directory carries a digest of all engine sources, because numba does not notice an edited callee.
-* Each file carries a checksum, which is compared before anything is read from it: numba unpickles and runs whatever it
-  finds, so that one damaged file, as after a power cut, would end every command. Damaged code is compiled again.
+* Each file carries a checksum, which is verified before use: numba unpickles and runs whatever it finds, so one damaged
+  file, for instance after a power cut, would crash every command. Damaged code is compiled again.
 * Each set of argument types has its own file, named after them. Numba keeps an index of numbered files, in which two
   processes that compile a function for two games at once could assign the same number.
 * The location of the sources does not matter: environments with equal sources share the compiled code. Numba would
-  keep a cache for each path; the directory's digest covers every source and the versions of the compilers instead.
+  keep a cache for each path. The digest in the directory's name, of sources and compiler versions, makes this safe.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ def own_temporary_directory() -> Path:
     found = directory.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
         raise UserError(
-            f"{directory}: others can write there, and compiled code must be nobody else's; remove it, or set "
-            "XDG_CACHE_HOME to a folder of yours"
+            f"{directory}: other users can write to this folder, so compiled code would not be safe in it; remove it, "
+            "or set XDG_CACHE_HOME to a folder of yours"
         )
     return directory
 

@@ -69,7 +69,7 @@ def source_without_comments(text: str) -> str:
 def engine_identity() -> str:
     """Twelve hexadecimal digits that change whenever the engine might play differently.
 
-    Cached beside the compiled code of these sources, because reading all of them takes half a second.
+    Kept in the folder with the compiled code, because reading all sources takes half a second.
     """
     from elolab.engine.compiled.cache import CACHE_DIRECTORY, read_kept, write_kept
 
@@ -92,6 +92,6 @@ def _computed_identity() -> str:
 
 
 def equivalent_identities() -> tuple[str, ...]:
-    """The identity of this engine, and after it those of earlier ones that play the same games."""
+    """The identity of this engine, followed by the identities of earlier versions that play the same games."""
     own = engine_identity()
     return own, *sorted(SAME_PLAY.get(own, ()))

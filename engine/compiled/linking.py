@@ -1,14 +1,15 @@
 """Faster compilation: only functions called from Python or by address become machine code.
 
-numba optimizes every function together with its callees, makes machine code of it and stores it, even if only compiled
-code calls it. That is half the processor time of compiling the engine. With this module
+numba optimizes every function together with its callees and generates and stores machine code for it, even if only
+compiled code calls it. That takes half the processor time of compiling the engine. This module changes three things:
 
-* a function that only compiled code calls stays LLVM code and is linked into its callers;
-* short functions are optimized separately, once, before they are linked;
-* the cache holds only machine code. A caller of a function that was loaded from it compiles that function again,
-  because numba numbers functions by process, so that names in LLVM code of two processes could clash.
+* A function that only compiled code calls remains LLVM code and is linked into its callers.
+* Short functions are optimized separately, once, before linking.
+* The cache holds only machine code. If a cached function is needed as a callee, it is compiled again: numba numbers
+  functions by process, so names in LLVM code from two processes could clash.
 
-It relies on private parts of numba. With an unknown version, or if ``ELOLAB_LINKING`` is ``numba``, it does nothing.
+The module relies on private parts of numba. With an unknown version of numba, or if ``ELOLAB_LINKING`` is ``numba``, it
+does nothing.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class DeferredLibrary(JITCodeLibrary):
         self._needs_no_other = False
 
     def add_linking_library(self, library: Any) -> None:
-        """Record a library that this function calls, without making machine code of it."""
+        """Record the library of a function that this one calls, without generating machine code for it."""
         if not isinstance(library, DeferredLibrary):
             library._ensure_finalized()
         self._linking_libraries.append(library)

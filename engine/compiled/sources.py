@@ -1,7 +1,7 @@
 """The engine's sources and their digest, which decides whether cached machine code may be reused.
 
-The digest covers every file of the package byte for byte, the versions of numba, llvmlite and numpy, and the flags that
-change compilation. numba itself notices neither an edited callee in another file nor a flag.
+The digest covers every byte of the package's sources, the versions of numba, llvmlite and numpy, and the flags that
+change compilation. numba itself detects neither an edited callee in another file nor a changed flag.
 """
 
 from __future__ import annotations

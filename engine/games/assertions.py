@@ -1,6 +1,6 @@
-"""Preconditions of the parts of the search: checked under ``ELOLAB_DEBUG``, compiled out otherwise.
+"""Preconditions of search functions: checked under ``ELOLAB_DEBUG``, compiled out otherwise.
 
-A violation raises ``AssertionError`` out of the search, naming the function and what does not hold.
+A violation raises an ``AssertionError`` that names the part of the search and the condition.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from elolab.engine.games.contract import position_key
 from elolab.engine.values import MAX_MOVES, MAX_PLY
 
 MAX_ENTRY_DEPTH = 255
-"""The deepest depth that an entry of the transposition table can hold."""
+"""Greatest depth that an entry of the transposition table can hold."""
 MAX_SCORE = 32_767
-"""The highest score that it can hold, either way."""
+"""Greatest absolute value of a score that an entry of the transposition table can hold."""
 
 
 @jit
 def check_node(state, search, alpha, beta, depth, ply):
-    """A node is entered with a window, within the tree, in a position that is as its hash and its ply say."""
+    """Check a node's window, ply, depth and side to move, and that the position matches its hash key."""
     if DEBUG:
         assert alpha < beta, "search: alpha < beta"
         assert 0 <= ply < MAX_PLY, "search: ply in range"
@@ -32,14 +32,14 @@ def check_node(state, search, alpha, beta, depth, ply):
 
 @jit
 def check_move_count(count):
-    """The moves of a position fit their row."""
+    """Check that the moves of a position fit their row."""
     if DEBUG:
         assert 0 <= count <= MAX_MOVES, "search: number of moves in range"
 
 
 @jit
 def check_table_word(search, word, words_per_bucket):
-    """A bucket begins within the table, and the search has one."""
+    """Check that the search has a table, and that the index is of a bucket's first word within it."""
     if DEBUG:
         assert search.table_address != 0, "table: it has memory"
         assert 0 <= word <= search.table_mask * words_per_bucket, "table: index in range"

@@ -1,8 +1,8 @@
 """The interface that every game implements for the search, the arena and the command line.
 
-Two halves. The *compiled contract* is the list of stubs below: each game registers functions of the same names under
-the marker of its state record, and the search calls them without knowing the game. The *Python contract* is ``Game``
-and ``Position``: text in and out, legal moves, the arbiter's verdict.
+It has two halves. The *compiled contract* is the list of stubs below: each game registers functions of the same names
+under the marker of its state record, and the search calls them without knowing the game. The *Python contract* is
+``Game`` and ``Position``: positions and moves as text, legal moves, and the arbiter's verdict.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def generate(state, lists, row):  # type: ignore[no-untyped-def]
 
 @game_stub
 def generate_noisy(state, lists, row):  # type: ignore[no-untyped-def]
-    """Write the legal moves quiescence should try (captures) into ``lists.moves[row]``; return their number."""
+    """Write the legal moves that quiescence tries (captures) into ``lists.moves[row]``; return their number."""
 
 
 @game_stub
@@ -88,7 +88,7 @@ def gives_check(state, move):  # type: ignore[no-untyped-def]
 
 @game_stub
 def final_score(state):  # type: ignore[no-untyped-def]
-    """Score of a position without legal moves, the side to move's view, at distance 0 (``-MATE`` where that loses)."""
+    """Score of a position without legal moves, the side to move's view, at the root (``-MATE`` if that is a loss)."""
 
 
 @game_stub
@@ -117,8 +117,7 @@ def evaluate(state, cache, alpha, beta):  # type: ignore[no-untyped-def]
     ``cache`` is the address of an ``engine.games.evaluation_cache`` that a game may use, or 0.
 
     A value at or below alpha may be an upper bound, one at or above beta a lower bound of the evaluation.
-    It is exact where the game is over, if the search may meet such positions at its horizon with a score that is not a
-    mate.
+    If finished games can have scores other than mate, the evaluation of a finished game is exact.
     """
 
 
@@ -173,7 +172,7 @@ def repetition_key(state):  # type: ignore[no-untyped-def]
 
 @game_stub
 def judge(state, lists):  # type: ignore[no-untyped-def]
-    """The arbiter's verdict: result code + 4 * reason code (of ``engine.rules``); 3 ("*") while the game goes on."""
+    """The arbiter's verdict: result code + 4 * reason code (of ``engine.rules``); 3 ("*") if the game is not over."""
 
 
 @game_stub
@@ -235,11 +234,11 @@ def register_game(marker: str, *modules: Any) -> SimpleNamespace:
 
 
 class PositionError(UserError):
-    """A position text that is not a legal position; the message says where."""
+    """A text that is not a legal position; the message names the place of the mistake."""
 
 
 class MoveError(UserError):
-    """A move that cannot be read or is not legal; the message says which and where."""
+    """An unreadable or illegal move; the message names the move and the position."""
 
 
 class Position:
@@ -314,7 +313,7 @@ class Position:
         self.moves.append(move)
 
     def judge(self, rules: Rules) -> Ending | None:
-        """The arbiter's verdict under ``rules``; ``None`` while the game goes on."""
+        """The arbiter's verdict under ``rules``; ``None`` if the game is not over."""
         self.game.apply_rules(self.state, rules)
         verdict = int(self.game.kernels.judge(self.state, self.lists))
         ending = decode_verdict(verdict)
@@ -365,7 +364,7 @@ class EvaluationFitting(ABC):
     self_play_limit: str
     """Default limit of a move in the self-play games."""
     opening_plies: tuple[int, int]
-    """Fewest and most random plies that open a self-play game, for variety and unequal positions."""
+    """Minimum and maximum number of random plies at the start of a self-play game, for variety."""
     adjudication: Adjudication
     """Adjudication of the self-play games."""
     # Linear regression only.
@@ -513,11 +512,11 @@ class Game:
         return ()
 
     def supports_draw_claim(self, position: Position, rules: Rules) -> bool:
-        """Whether a common variant of the rules would call the position drawn; ``rules`` do not."""
+        """Whether a common variant of the rules calls the position a draw that ``rules`` do not call a draw."""
         return False
 
     def moves_missing(self, state: Any, target: Any) -> int | None:
-        """Lower bound of the plies from a state to a target, passes not counted: 0 only if the pieces stand alike.
+        """Lower bound of the plies from a state to a target, without passes; 0 only if the boards are equal.
 
         ``None`` if the target cannot be reached.
         """

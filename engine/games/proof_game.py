@@ -1,7 +1,7 @@
 """Proof games: moves that lead from the start of a game to a given position.
 
-The search deepens iteratively over the number of moves, passes not counted. Each game's ``moves_missing`` cuts it off
-with a lower bound of the moves still needed. It is quick for openings and gives up on middle games.
+The search deepens iteratively over the number of moves, passes not counted. It prunes with each game's
+``moves_missing``, a lower bound of the moves still needed. It is quick for openings and gives up on middle games.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The engine as a program: each protocol is a subclass of ``EngineServer``.
 
-Adding a protocol is a module here and a line in ``SERVED_PROTOCOLS``. The modules are imported when they are asked for.
+A new protocol is a module here and a line in ``SERVED_PROTOCOLS``. A module is imported when its server is loaded.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Base of all protocols: a server runs one search at a time, in a separate thread.
 
-The server's own thread deals with events one by one: lines of the input, results of searches, and between them the
-reports of the running search. It alone writes, so that what it writes is in order and a search's iterations come before
-its answer. A protocol is a subclass that reads lines and writes answers.
+The server's thread handles events one by one: lines of the input, results of searches, and between them the reports of
+the running search. Only this thread writes output, so a search's iterations always precede its answer. A protocol is a
+subclass that reads lines and writes answers.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MAX_MESSAGE = 300
 
 
 class CommandError(UserError):
-    """A command that cannot be read; the message says what is expected."""
+    """An unreadable command; the message states the expected form."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class SearchProgress:
 
 
 class Searcher(Protocol):
-    """Interface for finding moves: the engine, or a program in its place."""
+    """Interface for finding moves: the engine, or an external program."""
 
     def search(
         self,
@@ -96,7 +96,7 @@ class Searcher(Protocol):
         ponder: StopFlag | None = None,
         board: ReportBoard | None = None,
     ) -> SearchResult:
-        """See ``engine.engine.Engine``."""
+        """Search a position; see ``engine.engine.Engine.search``."""
 
 
 class EngineServer(ABC):
@@ -150,7 +150,7 @@ class EngineServer(ABC):
         """Execute one line of input."""
 
     def warn(self, message: str) -> None:  # noqa: B027 - a protocol may have nothing to say
-        """Tell the other side what could not be done."""
+        """Send an error message to the other side."""
 
     def show(self, progress: SearchProgress) -> None:  # noqa: B027 - a protocol may have nothing to say
         """Show one variation of a complete iteration."""
@@ -169,9 +169,9 @@ class EngineServer(ABC):
     # The conversation.
 
     def run(self, descriptor: int | None) -> None:
-        """Converse until ``end`` or the end of the input, read from a file descriptor.
+        """Read commands from a file descriptor and answer them, until ``end`` is called or the input ends.
 
-        Raises ``OSError`` if nobody listens any more.
+        Raises ``OSError`` if the output has no reader any more.
         """
         self._inbox.listen(descriptor)
         try:
@@ -242,7 +242,7 @@ class EngineServer(ABC):
         return self.engine
 
     def warm_up(self) -> None:
-        """Compile or load everything a search needs, so that the first move does not lose time by it."""
+        """Compile or load everything that a search needs, so that this does not take time from the first move."""
         engine, start = Engine(self.game.name, {"hash_mb": 0}), self.game.position()
         engine.search(start, Limits(depth=1), board=ReportBoard())
         engine.known_line(start, SearchLine("", 0, 0, (), 0))
@@ -420,7 +420,7 @@ class EngineServer(ABC):
         self._given = (None, "none", [])
 
     def take_back(self, count: int = 1) -> None:
-        """Take back the last moves of the position; raises ``CommandError`` if there are not so many."""
+        """Take back the last ``count`` moves of the position; raises ``CommandError`` if it has fewer."""
         position = self.position
         if position is None or len(position.moves) < count:
             missing = "is no move" if count == 1 else f"are no {count} moves"
@@ -439,9 +439,9 @@ class EngineServer(ABC):
         return parameter_options(self.game.name, self.parameters, self.other_names)
 
     def set_parameter(self, name: str, value: str) -> bool:
-        """Set the parameter of an option's name; False if there is none.
+        """Set the parameter that an option's name means; returns False if there is no such parameter.
 
-        Raises ``UserError`` for a wrong value, which names the option as the other side wrote it.
+        Raises ``UserError`` for a wrong value; the message spells the option's name as given.
         """
         row = find_parameter(name, self.game.name)
         if row is None:
@@ -488,7 +488,7 @@ def split_position(words: Sequence[str]) -> tuple[str | None, list[str]]:
 
 
 def read_count(name: str, word: str, *, low: int = 0, high: int = 10**15) -> int:
-    """A whole number, brought into the range; raises ``CommandError`` if it is none."""
+    """A whole number, clamped to the range; raises ``CommandError`` if the text is not a whole number."""
     number = natural_number(word.removeprefix("-"))
     if number is None:
         raise CommandError(f"{name} is {word!r}, expected a whole number")

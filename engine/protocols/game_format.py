@@ -21,7 +21,7 @@ _SIDES = ("B", "W")
 
 
 class GameFormatError(UserError):
-    """A game that cannot be read; the message says what is wrong with it."""
+    """An unreadable game; the message states the mistake."""
 
 
 def read_game(text: str) -> Position:

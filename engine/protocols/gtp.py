@@ -1,11 +1,12 @@
 """GTP 2, the Go Text Protocol (Farnebäck, 2002), for Othello.
 
-Each command is answered, in order, with ``=`` or ``?``, its number if it had one, and an empty line after. The engine
-keeps the position: ``play`` and its own ``genmove`` go on from it. Squares are written as in Othello, row 1 above.
+The engine answers commands in order: ``=`` or ``?``, the command's number if it has one, the text, and an empty line.
+The engine keeps the position, which ``play`` and ``genmove`` change. Squares are written as in Othello, with row 1 at
+the top.
 
-Engines differ on passes. A side that has no move, while the other has one, passes: ``genmove`` then answers ``pass``,
-and ``play b pass`` says so. Who passes without a word is understood too, for a move of the other side after a forced
-pass includes it. In a finished game ``pass`` is the only answer, and changes nothing.
+Engines differ on passes. A side without a legal move passes if the other side has one: ``genmove`` then answers
+``pass``, and ``play b pass`` reports the pass. Programs may omit a forced pass and send the other side's next move. In
+a finished game ``pass`` is the only answer, and changes nothing.
 
 Beyond the protocol, ``elolab-limit`` bounds each move by depth, nodes or time, which GTP cannot express, and
 ``elolab-set`` changes a setting.
@@ -30,7 +31,7 @@ DEFAULT_LIMITS = Limits(move_time_ms=1000)
 """Limits of a move without a clock and without ``elolab-limit``."""
 MAX_TIME_S = 10**6
 MAX_NUMBER = 18
-"""Digits of a command's number; a longer one is taken for an unknown command."""
+"""Maximum digits of a command's number; a longer number is an unknown command."""
 
 Action = Callable[[Sequence[str]], str | None]
 """Function of a command: takes its arguments, returns the answer, or ``None`` if that comes later."""
@@ -76,7 +77,7 @@ class GtpServer(EngineServer):
         self.warm_up()
 
     def handle(self, line: str) -> None:
-        """One command, perhaps with a number before it and a comment after it."""
+        """Execute one command, with an optional number before it and an optional comment after it."""
         text = "".join(letter if letter.isprintable() else " " for letter in line.partition("#")[0])
         words = text.split()
         if not words:
@@ -115,7 +116,7 @@ class GtpServer(EngineServer):
         self._succeed(move.upper())
 
     def answer_nothing(self) -> None:
-        """The search failed; the game is as it was before."""
+        """Answer ``genmove`` with an error because the search failed; the game does not change."""
         self._is_generating = False
         self._take_back()
         self._fail(self._trouble or "no move was found")
@@ -306,7 +307,7 @@ def _read_side(word: str) -> int:
 
 
 def _read_seconds(word: str) -> int:
-    """Milliseconds; fractions of a second are understood beyond the protocol. Raises ``CommandError``."""
+    """Convert a text in seconds to milliseconds; accepts fractions, unlike the protocol. Raises ``CommandError``."""
     if not re.fullmatch(r"[0-9]{1,12}(\.[0-9]{0,9})?", word, re.ASCII):
         raise CommandError(f"syntax error: {word!r} is no time in seconds")
     return round(1000 * min(float(word), MAX_TIME_S))

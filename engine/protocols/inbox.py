@@ -1,7 +1,7 @@
 """Event queue of an engine server: lines of its input, the end of the input, and results of its searches, in order.
 
-A daemon thread reads the input through a buffer of its own. It may still wait there when the program ends, and Python
-would then wait for the lock of ``sys.stdin``.
+A daemon thread reads the input through its own buffer and not through ``sys.stdin``: if the thread still waits for
+input when the program ends, Python would wait for the lock of ``sys.stdin``.
 """
 
 from __future__ import annotations
@@ -13,31 +13,31 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 MAX_LINE = 1 << 16
-"""Bytes of a line; a longer one is dropped whole. The longest game needs a tenth of it."""
+"""Maximum bytes of a line; longer lines are dropped. The longest game needs a tenth of this."""
 MAX_LINES = 1024
 """Most lines in the queue; the reader waits while it is full."""
 
 
 @dataclass(frozen=True)
 class InputLine:
-    """A line of the input, without its end and without NUL; what is not UTF-8 is replaced."""
+    """A line of the input, without the line end; NUL characters and bytes that are not UTF-8 are replaced."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class LineTooLong:
-    """A line of more than ``MAX_LINE`` bytes was dropped."""
+    """Event for a dropped line of more than ``MAX_LINE`` bytes."""
 
 
 @dataclass(frozen=True)
 class EndOfInput:
-    """No further line will come."""
+    """Event for the end of the input."""
 
 
 @dataclass(frozen=True)
 class SearchEnded:
-    """A search is over."""
+    """Event for the end of a search."""
 
     number: int
     """Number of the search within the conversation."""
@@ -58,7 +58,7 @@ class Inbox:
         self._closed = False
 
     def take(self, timeout_s: float | None, *, lines: bool = True) -> InboxEvent | None:
-        """The next event; ``None`` if none has come in time. ``lines=False`` leaves the input waiting."""
+        """The next event, or ``None`` after ``timeout_s`` seconds; ``lines=False`` takes results of searches only."""
         with self._changed:
             self._changed.wait_for(lambda: self._results or (lines and self._lines), timeout_s)
             if self._results:
@@ -76,7 +76,7 @@ class Inbox:
             self._changed.notify_all()
 
     def put_line(self, event: InboxEvent) -> bool:
-        """Add a line or the end of the input; called by the reader, waits while the queue is full. False if closed."""
+        """Add a line or the end of the input, waiting while the queue is full; returns False if the queue is closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._closed or len(self._lines) < MAX_LINES)
             self._lines.append(event)
@@ -90,7 +90,7 @@ class Inbox:
             self._changed.notify_all()
 
     def listen(self, descriptor: int | None) -> None:
-        """Read an input in a thread until it ends; no descriptor is an input that has ended."""
+        """Start a thread that reads the input until it ends; without a descriptor, the input has ended already."""
         if descriptor is None:
             self.put_line(EndOfInput())
             return
@@ -104,7 +104,7 @@ class Inbox:
 
 
 def read_lines(stream: BinaryIO) -> Iterator[InboxEvent]:
-    """The lines of a stream and its end; never keeps more than one longest line."""
+    """Yield the lines of a stream and its end, with never more than ``MAX_LINE`` + 1 bytes in memory."""
     is_end_of_long_line = False
     while True:
         try:

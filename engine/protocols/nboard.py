@@ -1,10 +1,10 @@
 """The NBoard protocol, version 2 (Welty), for Othello.
 
-The program says which game it looks at (``set game``, ``move``) and how deep to search (``set depth``). ``go`` asks for
-a move, which the engine tells (``=== D3/1.50/0.2``: move, discs, seconds) but does not play; ``hint`` asks for the best
-moves with their evaluations. Any further command ends a search, whose answer comes first; so output after ``pong``
-belongs to the position after ``ping``. Only ``ping`` and ``learn`` need an answer. Unknown commands are ignored; errors
-appear in the status line.
+The program sends its current game (``set game``, ``move``) and the search depth (``set depth``). ``go`` requests a
+move, which the engine sends (``=== D3/1.50/0.2``: move, discs, seconds) but does not play; ``hint`` requests the best
+moves with their evaluations. Any further command ends a search, whose answer precedes the command's output; so output
+after ``pong`` belongs to the position after ``ping``. Only ``ping`` and ``learn`` require an answer. Unknown commands
+are ignored; errors appear in the status line.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class NBoardServer(EngineServer):
         self.warm_up()
 
     def handle(self, line: str) -> None:
-        """One command; a square alone is a move, as version 1 of the protocol had it."""
+        """Execute one command; a square alone is a move, as in version 1 of the protocol."""
         command, *words = line.split()
         actions: dict[str, Callable[[Sequence[str]], None]] = {
             "nboard": self._introduce, "set": self._set, "move": self._move, "hint": self._hint, "go": self._go,
@@ -62,7 +62,7 @@ class NBoardServer(EngineServer):
             self.warn(str(error))
 
     def warn(self, message: str) -> None:
-        """A message for the user."""
+        """Show a message in the status line."""
         self.say(f"status {one_line(message)}")
 
     def show(self, progress: SearchProgress) -> None:
@@ -135,7 +135,7 @@ class NBoardServer(EngineServer):
         self.start(SearchTask(position, Limits(depth=self._depth), lines=min(lines, len(moves))))
 
     def answer_nothing(self) -> None:
-        """The search failed, and the status line says why; whoever waits for a move gets none."""
+        """Send nothing for a failed search; the status line already shows the reason."""
 
     def _ping(self, words: Sequence[str]) -> None:
         self.say(f"pong {one_line(' '.join(words))}".rstrip())

@@ -1,4 +1,4 @@
-"""The options a program announces: those of the protocol, and one for each row of the parameter table."""
+"""Options that the engine announces over UCI and UCCI, one for each parameter, and parsing of their values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from elolab.engine.settings.parameters import Parameter, Value, format_value, ne
 
 
 class OptionError(UserError):
-    """An unknown option or an illegal value; the message says what is expected."""
+    """An unknown option or an illegal value; the message states the expected one."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class EngineOption:
 
 
 def parameter_option(row: Parameter, value: Value, name: str = "") -> EngineOption:
-    """The option for a row of the table; ``value`` is its default here, ``name`` what the protocol calls it."""
+    """The option for a parameter, with ``value`` as its default; ``name`` replaces the usual name of the option."""
     name = name or row.protocol_name
     if row.kind == "switch":
         return EngineOption(name, "check", "true" if value else "false")
@@ -63,12 +63,12 @@ def parameter_option(row: Parameter, value: Value, name: str = "") -> EngineOpti
 
 
 def parameter_options(game: str, values: Mapping[str, Value], other_names: Mapping[str, str]) -> list[EngineOption]:
-    """One option for each parameter of a game; ``other_names`` are those by which the protocol knows some of them."""
+    """One option for each parameter of a game; ``other_names`` are the protocol's own names, by parameter."""
     return [parameter_option(row, values[row.name], other_names.get(row.name, "")) for row in parameters_of(game)]
 
 
 def find_parameter(name: str, game: str) -> Parameter | None:
-    """The row of an option's name, which may be the parameter's or an alias; ``None`` if the game has none."""
+    """The parameter with this option name, name or alias; ``None`` if the game has no such parameter."""
     row = row_named(name)
     return row if row is None or not row.games or game in row.games else None
 

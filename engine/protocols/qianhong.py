@@ -1,11 +1,12 @@
 """The protocol of the program Qianhong (QHPLUGIN 1.3), after ElephantEye's adapter UCCI2QH 2.0 (2007).
 
-The engine keeps the position: ``PLAY`` and its own answers to ``AI`` go on from it. There are no clocks; a level is a
-clock of so many seconds for the next moves. Moves are written ``H2-E2``. With ``BGTHINK ON`` the engine ponders on the
-expected reply after each of its moves; a ``PLAY`` of that reply is the ponder hit.
+The engine keeps the position, which ``PLAY`` and its own answers to ``AI`` change. The protocol has no clocks; the
+engine treats a level as a clock with a number of seconds for the next moves. Moves are written ``H2-E2``. With
+``BGTHINK ON`` the engine ponders on the expected reply after each of its moves; a ``PLAY`` of that reply is the ponder
+hit.
 
-Answers: ``OK``, ``ERROR`` (the command could not be done, or comes at a wrong time), ``ABORTED``, a move, for hints a
-move and ``ENDHINTS``, and ``BYE``. Commands that are not known are not answered.
+Answers: ``OK``, ``ERROR`` (the command failed, or came at a wrong time), ``ABORTED``, a move, for hints a move and
+``ENDHINTS``, and ``BYE``. Unknown commands get no answer.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from elolab.engine.protocols.engine_server import CommandError, EngineServer, Se
 from elolab.engine.settings.limits import Limits
 
 LEVEL_SECONDS = (0.1, 0.3, 1, 2, 5, 10, 20, 30, 60, 120)
-"""About how long each level thinks over a move."""
+"""Approximate thinking time of each level, in seconds a move."""
 LEVEL_MOVES = 10
-"""Moves for which a level's clock has to last."""
+"""Number of moves for which a level's clock must last."""
 FIRST_LEVEL = 2
 MAX_LOADED = 1998
-"""Moves of one ``LOAD``: a game of 999 moves of each side."""
+"""Maximum number of moves in one ``LOAD``: a game with 999 moves of each side."""
 MAX_BANNED = 128
 
 # Purposes of the running search.
@@ -52,7 +53,7 @@ class QianhongServer(EngineServer):
         self.warm_up()
 
     def handle(self, line: str) -> None:
-        """One command, or one move of a list."""
+        """Execute one command, or add one move to a list."""
         if self._collecting is not None:
             self._collect(line)
             return
@@ -82,7 +83,7 @@ class QianhongServer(EngineServer):
             self._move(result)
 
     def answer_nothing(self) -> None:
-        """There is no move."""
+        """Answer ``ERROR`` to a request for a move or hints, because no move was found."""
         purpose, self._purpose = self._purpose, _NOTHING
         if purpose in (_ANSWER, _HINT):
             self.say("ERROR")
@@ -231,7 +232,7 @@ class QianhongServer(EngineServer):
         self.start(SearchTask(position, limits, clock, allowed, ponders=purpose == _PONDER))
 
     def _move(self, result: SearchResult) -> None:
-        """Say the engine's move, play it, and ponder on the expected reply."""
+        """Send the engine's move, play it, and ponder on the expected reply."""
         move = str(result.move)
         self.say(write_move(move))
         position = self.board

@@ -8,14 +8,14 @@ PASS = "pass"
 
 
 def must_pass(position: Position) -> bool:
-    """Whether the side to move has nothing but a pass."""
+    """Whether a pass is the only legal move."""
     return position.legal_moves() == [PASS]
 
 
 def play_in_turn(position: Position, side: int, move: str) -> None:
-    """Play a move of a side (0 or 1), after the other side's forced pass if that was left out.
+    """Play a move of a side (0 or 1), adding the other side's forced pass before it if necessary.
 
-    A pass in a finished game changes nothing. Raises ``MoveError``; the position is then as it was.
+    A pass in a finished game changes nothing. Raises ``MoveError`` without changing the position.
     """
     if move == PASS and not position.legal_moves():
         return

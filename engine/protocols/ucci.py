@@ -1,17 +1,17 @@
 """UCCI 3.0, the protocol of Chinese Xiangqi programs (www.xqbase.com/protocol/cchess_ucci.htm, November 2007).
 
-States: *boot* until ``ucci``; *idle*; *thinking* after ``go`` until ``bestmove`` or ``nobestmove``, in which only
-``isready``, ``stop``, ``ponderhit``, ``probe`` and ``quit`` are heard; *pondering*, which is thinking while no clock
-runs. In batch mode a thinking engine does not listen at all: a file of commands is worked off one by one.
+States: *boot* until ``ucci``; *idle*; *thinking* after ``go`` until ``bestmove`` or ``nobestmove``, when the engine
+reads only ``isready``, ``stop``, ``ponderhit``, ``probe`` and ``quit``; *pondering*, which is thinking without a
+clock. In batch mode a thinking engine reads nothing, so that a file of commands is executed one by one.
 
-What the text leaves to the engine:
+Where the specification leaves a choice:
 
-- A draw that is offered (``go draw``, ``ponderhit draw``) is accepted where the search's score is not above 0. The
-  engine offers none itself.
-- It resigns where the search has proven that it is mated within ``RESIGN_PLIES`` plies, whatever it plays.
-- ``banmoves`` replaces earlier ones, as does ``position``.
-- After a ``position`` that is refused there is none, and ``go`` answers ``nobestmove``.
-- ``go movetime K`` is K milliseconds for the move, as in UCI; what else ``go`` has no word for is passed over.
+- The engine accepts an offered draw (``go draw``, ``ponderhit draw``) if the search's score is at most 0. It offers no
+  draws itself.
+- It resigns if the search has proven a mate against it within ``RESIGN_PLIES`` plies.
+- ``banmoves`` and ``position`` clear earlier bans.
+- An illegal ``position`` clears the position, and ``go`` then answers ``nobestmove``.
+- ``go movetime K`` is K milliseconds for the move, as in UCI; other unknown words after ``go`` are ignored.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ STANDARD_OPTIONS = {
     "usebook", "useegtb", "bookfiles", "egtbpaths", "evalapi", "idle", "promotion", "pruning", "knowledge",
     "randomness", "style", "usehash", "selectivity", "repetition", "drawmoves", "alwayscheck",
 }  # fmt: skip
-"""Options that programs set without asking whether there are any; they are ignored without a word."""
+"""Options of the specification that programs set without asking; the engine ignores them silently."""
 
 _NUMBERS = ("depth", "nodes", "movestogo", "oppmovestogo")
 _TIMES = ("time", "increment", "opptime", "oppincrement")
 _MODES = ("ponder", "draw", "infinite")
 MOVE_TIME = "movetime"
-"""No word of the protocol's, but of many programs that speak UCI too; milliseconds, whatever ``usemillisec`` says."""
+"""A word of UCI that many programs send over UCCI too; always in milliseconds, regardless of ``usemillisec``."""
 
 
 class UcciServer(EngineServer):
@@ -77,7 +77,7 @@ class UcciServer(EngineServer):
         self.set_position(None, ())
 
     def handle(self, line: str) -> None:
-        """One command."""
+        """Execute one command."""
         command, *words = line.split()
         if command == "quit":
             self.finish()
@@ -115,23 +115,23 @@ class UcciServer(EngineServer):
             self._remark(f"unknown command {command!r}")
 
     def warn(self, message: str) -> None:
-        """A message for the user."""
+        """Send a message for the user."""
         if self._booted:
             self.say(f"info message {one_line(message)}")
 
     def show(self, progress: SearchProgress) -> None:
-        """Time and nodes, then depth, score and variation."""
+        """Send time and nodes, then depth, score and variation."""
         self._show_effort(progress)
         self._show_line(progress)
 
     def show_final(self, progress: SearchProgress, *, is_new: bool) -> None:
-        """All nodes, and the line if it is not the one shown last."""
+        """Send the total nodes, and the variation if it differs from the one shown last."""
         self._show_effort(progress)
         if is_new:
             self._show_line(progress)
 
     def answer(self, result: SearchResult) -> None:
-        """``bestmove``, with the reply to ponder on, and whether a draw is accepted or the game given up."""
+        """Send ``bestmove`` with the reply to ponder on, and ``draw`` or ``resign`` if they apply."""
         if self._switches["debug"]:
             self.say(f"info message {counters_text(result)}")
         words = ["bestmove", str(result.move)]
@@ -147,7 +147,7 @@ class UcciServer(EngineServer):
         self.say(" ".join(words))
 
     def answer_nothing(self) -> None:
-        """There is no move."""
+        """Answer ``nobestmove``."""
         self.say("nobestmove")
 
     def _attempt(self, action: object, words: Sequence[str]) -> None:
@@ -271,7 +271,7 @@ class UcciServer(EngineServer):
         return found
 
     def _read_time(self, name: str, word: str) -> int:
-        """Milliseconds, none of a clock that has run over; the word counts seconds unless ``usemillisec`` is set."""
+        """A time in milliseconds, 0 if negative; ``word`` is in seconds unless ``usemillisec`` is set."""
         if self._switches["usemillisec"]:
             return read_count(name, word, high=MAX_TIME_MS)
         if not re.fullmatch(r"-?[0-9]{1,9}(\.[0-9]{0,9})?", word, re.ASCII):

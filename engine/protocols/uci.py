@@ -1,7 +1,7 @@
 """UCI (Meyer-Kahlen and Huber, 2006) for Xiangqi, in both dialects.
 
-Engines of the Fairy-Stockfish family count ranks from 1 to 10 and announce ``UCI_Variant``; those of the "cyclone"
-dialect count them from 0 to 9 and announce none. Which of the two the program speaks is settled when it starts.
+Engines of the Fairy-Stockfish family count ranks from 1 to 10 and announce ``UCI_Variant``. Engines of the "cyclone"
+dialect count ranks from 0 to 9 and do not announce it. The dialect is chosen when the program starts.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class UciServer(EngineServer):
         self.set_position(None, ())
 
     def handle(self, line: str) -> None:
-        """One command; unknown words before it are skipped, as the specification asks."""
+        """Execute one command; unknown words before it are skipped, as the specification requires."""
         words = line.split()
         if self.first_rank == 0 and words[:1] in (["fen"], ["startpos"]):
             words.insert(0, "position")  # the cyclone dialect may leave it out
@@ -71,11 +71,11 @@ class UciServer(EngineServer):
             self.warn(f"unknown command {line!r}")
 
     def warn(self, message: str) -> None:
-        """A message for the user."""
+        """Send a message for the user."""
         self.say(f"info string {one_line(message)}")
 
     def show(self, progress: SearchProgress) -> None:
-        """One ``info`` line with everything."""
+        """Send one ``info`` line with depth, score, nodes, time and variation."""
         words = ["info", "depth", progress.depth, "seldepth", progress.deepest_ply]
         if self._lines > 1:
             words += ["multipv", progress.line]
@@ -86,7 +86,7 @@ class UciServer(EngineServer):
         self.say(" ".join(str(word) for word in words))
 
     def answer(self, result: SearchResult) -> None:
-        """``bestmove``, with the reply to ponder on."""
+        """Send ``bestmove`` with the reply to ponder on."""
         if self._debug:
             self.say(f"info string {counters_text(result)}")
         words = ["bestmove", self._write(str(result.move))]
@@ -95,7 +95,7 @@ class UciServer(EngineServer):
         self.say(" ".join(words))
 
     def answer_nothing(self) -> None:
-        """There is no move."""
+        """Send ``bestmove 0000``, which means that there is no move."""
         self.say("bestmove 0000")
 
     def _write(self, move: str) -> str:
@@ -230,13 +230,13 @@ class UciServer(EngineServer):
 
 
 class UciCycloneServer(UciServer):
-    """One conversation in the cyclone dialect of UCI: ranks from 0, and Xiangqi is the only game there is."""
+    """One conversation in the cyclone dialect of UCI, which counts ranks from 0 and knows Xiangqi only."""
 
     first_rank = 0
 
 
 def format_score(score: int) -> str:
-    """``cp 31`` or ``mate 3``, in moves; minus where the engine is mated."""
+    """A score as text: ``cp 31`` in centipawns, or ``mate 3`` in moves, negative if the engine is mated."""
     plies = mate_distance(score)
     if plies is None:
         return f"cp {score}"

@@ -5,8 +5,8 @@ count from 0, as on all boards of ten ranks. It supports ``nps``, which counts t
 is a search of a thousand nodes. ``nps 0`` counts processor time. The thinking output shows processor time with either.
 ``new`` and ``nps -1`` end this.
 
-What the text leaves to the engine: it accepts a draw where the search's score is not above 0. It offers none itself and
-never resigns. It claims the result of a game that is over by its rules.
+Where the specification leaves a choice, the engine accepts a draw if the search's score is at most 0, offers none
+itself, and never resigns. It claims the result of a game that is over by its rules.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ FEATURES = (
     "analyze=0", "colors=0", "name=0", "nps=1", "memory=1", "smp=0", "debug=1",
 )  # fmt: skip
 MATE_SCORE = 100_000
-"""A mate in n moves is written as this much plus n."""
+"""Base of mate scores: a mate in n moves has the score ``MATE_SCORE`` + n."""
 FIRST_CONTROL = (40, 5 * 60_000, 0)
 """Default time control: moves, milliseconds, increment."""
 MAX_NODES_PER_SECOND = 10**9
@@ -81,7 +81,7 @@ class XboardServer(EngineServer):
         self._begin_game()
 
     def handle(self, line: str) -> None:
-        """One command, or a move."""
+        """Execute one command, or play a move."""
         command, *words = line.split()
         actions: dict[str, Callable[[Sequence[str]], None]] = {
             "protover": self._introduce, "new": self._new, "variant": self._set_variant, "quit": self._quit,
@@ -107,11 +107,11 @@ class XboardServer(EngineServer):
             self.say(one_line(f"Error ({error}): {command}"))
 
     def warn(self, message: str) -> None:
-        """A message for the user."""
+        """Send a message for the user."""
         self.say(f"telluser {one_line(message)}")
 
     def show(self, progress: SearchProgress) -> None:
-        """Depth, score, time in centiseconds, nodes and variation, if they are asked for."""
+        """Send depth, score, time in centiseconds, nodes and variation, if the program has requested them."""
         if self._shows:
             time_ms = progress.time_ms
             if self._nodes_per_second is not None:
@@ -120,7 +120,7 @@ class XboardServer(EngineServer):
             self.say(f"{progress.depth} {score} {centiseconds} {progress.nodes} {' '.join(progress.moves)}")
 
     def answer(self, result: SearchResult) -> None:
-        """``move``, which is also made, and whether a draw is accepted."""
+        """Send ``move`` and play it; accept an offered draw if the score is at most 0."""
         purpose, self._purpose = self._purpose, _NOTHING
         if purpose != _ANSWER:
             return
@@ -142,7 +142,7 @@ class XboardServer(EngineServer):
     # The game.
 
     def _introduce(self, words: Sequence[str]) -> None:
-        """The features, with a request for patience before everything is compiled."""
+        """Send the features; the first line asks the program to wait until everything is compiled."""
         self.say("feature done=0")
         self.warm_up()
         self.say(f'feature myname="{self.title}" variants="{self.game.name}" {" ".join(FEATURES)}')
@@ -158,7 +158,7 @@ class XboardServer(EngineServer):
         self.game.apply_rules(self.board.state, self._rules)
 
     def _new(self, words: Sequence[str]) -> None:
-        """A new game, in which the engine plays the side that moves second."""
+        """Begin a new game, in which the engine plays the side that moves second."""
         self.new_game()
         self._begin_game()
         self._depth = None
@@ -201,7 +201,7 @@ class XboardServer(EngineServer):
         self._plays = 1 - self.board.side_to_move
 
     def _take_move(self, words: Sequence[str]) -> None:
-        """The opponent's move, or one of a game that is only watched."""
+        """Play the opponent's move, or any move of a game that the engine only watches."""
         if self._purpose == _ANSWER:
             raise MoveError("it is the engine's turn")
         position = self.board
@@ -220,7 +220,7 @@ class XboardServer(EngineServer):
         self._take_back(1)
 
     def _remove(self, words: Sequence[str]) -> None:
-        """One move of each side."""
+        """Take back one move of each side."""
         self._take_back(2)
 
     def _take_back(self, count: int) -> None:
@@ -228,7 +228,7 @@ class XboardServer(EngineServer):
         self._drop()
 
     def _hear_result(self, words: Sequence[str]) -> None:
-        """The game is over."""
+        """Stop playing, because the program has sent the game's result."""
         self._force(words)
 
     def _hear_offer(self, words: Sequence[str]) -> None:
@@ -256,7 +256,7 @@ class XboardServer(EngineServer):
     # Settings.
 
     def _set_level(self, words: Sequence[str]) -> None:
-        """Moves to a control, minutes or minutes and seconds, increment in seconds."""
+        """Set the time control: moves, time in minutes or as minutes:seconds, increment in seconds."""
         found = re.fullmatch(r"(\d{1,4}) (\d{1,6})(?::(\d{1,2}))? (\d{1,6}(?:\.\d{0,6})?)", " ".join(words), re.ASCII)
         if found is None:
             raise CommandError(f"level {' '.join(words)!r}: expected MOVES MINUTES[:SECONDS] INCREMENT")
@@ -305,7 +305,7 @@ class XboardServer(EngineServer):
         self.set_parameter("hash_mb", str(read_count("memory", " ".join(words), low=int(low), high=int(high))))
 
     def _set_option(self, words: Sequence[str]) -> None:
-        """``NAME=VALUE``; 1 and 0 are what switches are set to."""
+        """Set an option by ``NAME=VALUE``; switches are 1 or 0."""
         self._refuse_while_thinking()
         name, _, value = " ".join(words).partition("=")
         row = find_parameter(name, self.game.name)
@@ -335,7 +335,7 @@ class XboardServer(EngineServer):
         return ending is not None
 
     def _think_if_due(self) -> None:
-        """Search for a move if it is the engine's turn and the game goes on; claims the result of a finished game."""
+        """Search for a move if it is the engine's turn; if the game is over, claim the result instead."""
         position = self.board
         if self._plays is not None and not self._claim() and self._plays == position.side_to_move:
             self._purpose = _ANSWER
@@ -390,7 +390,7 @@ class XboardServer(EngineServer):
 
 
 def format_score(score: int) -> int:
-    """Centipawns; a mate in n moves is ``MATE_SCORE`` plus n, minus where the engine is mated."""
+    """A score as text: centipawns, or ``MATE_SCORE`` plus n for a mate in n moves, negative if the engine is mated."""
     plies = mate_distance(score)
     if plies is None:
         return score

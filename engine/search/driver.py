@@ -341,9 +341,9 @@ def _search_mtdf(state, search, lists, parameters, depth, guess):
 
 @jit
 def _others_lose(state, search, lists, parameters, depth):
-    """Whether every root move but the best is proven to lose [EE 8.3]; false if the search is stopped on the way.
+    """Whether all root moves except the best are proven to lose [EE 8.3]; false if the search is stopped meanwhile.
 
-    Stores nothing for the root, because this value without the best move is not the position's.
+    Stores no entry for the root, because a value without the best move is not the position's value.
     """
     for index in range(1, search.root_count):
         if search.root_moves[index] == search.line_move[0]:

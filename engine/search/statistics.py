@@ -1,7 +1,7 @@
 """Optional search statistics: a separate record whose address the search record holds (0: off).
 
-With statistics off, a search only tests the address, at rare events: null moves, new root results, ends of iterations.
-Nothing here changes what is searched.
+If statistics are off, the search only tests the address, at rare events: null moves, new root results, ends of
+iterations. Statistics do not change the search.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ SEARCH_STATISTICS_DTYPE = np.dtype(
         ("samples", np.int64, (MAX_SAMPLES, _SAMPLE_WORDS)),
     ]
 )
-"""Words of 8 bytes only, so that the kernels find each by its number."""
+"""Record of one player's statistics. All fields consist of 8-byte words, which kernels address by number."""
 
 PLACE = {name: SEARCH_STATISTICS_DTYPE.fields[name][1] // 8 for name in SEARCH_STATISTICS_DTYPE.names}  # type: ignore[index,union-attr]
 

@@ -1,11 +1,11 @@
 """The transposition table: a flat uint64 array, buckets of two entries, two words an entry.
 
-The first word is key xor data, so that a torn or foreign entry does not match. Data, from the lowest bit: move 16,
-score 16 (offset by 32 768), depth 8, bound 2, mate threat 1, search number 5, game number 16. Entries of other games
-count as empty, so that a new game needs no clearing and does not depend on earlier ones. Mate scores are stored
+The first word is the key xor the data, so that a torn or foreign entry does not match. The data are, from the lowest
+bit: move 16, score 16 (offset by 32 768), depth 8, bound 2, mate threat 1, search number 5, game number 16. Entries of
+other games count as empty, so a new game does not depend on earlier ones and needs no clearing. Mate scores are stored
 relative to the node. Losses by repetition depend on the path and are not stored. The search's ``history_key`` is part
-of every key, because the game's history decides what a repetition is worth; it is 0 while the next occurrence of no
-earlier position would end the game.
+of every key, because values depend on the earlier positions whose next occurrence would end the game; it is 0 if there
+are none.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ class FileKind:
     """A kind of file that users write."""
 
     folder: str
-    """Its folder in ``configs``, by which functions name the kind; empty if none are shipped."""
+    """Its folder in ``configs``, which also identifies the kind; empty if no such files are shipped."""
     title: str
     """Name of such a file in messages: ``tournament specification``."""
     use: str = ""
@@ -23,7 +23,7 @@ class FileKind:
     name: str = ""
     """Its name for ``elolab keys``; empty if it has no keys."""
     schema: str = ""
-    """Where its keys are declared: ``module:NAME``."""
+    """The place of its ``Schema``, as ``module:NAME``."""
 
     @property
     def keys(self) -> Any:

@@ -1,4 +1,4 @@
-"""Files that users write: their kinds, how a name finds one, and the reading of TOML with errors in one line."""
+"""Configuration files: finding one by name, reading TOML, and explaining mistakes in one line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ASCII = dict(zip("“”‘’−–—、。【】", "\"\"''---,.[]", strict=T
 
 
 class ConfigurationError(UserError):
-    """A configuration that cannot be used; the message names the file, the key, the value and the remedy."""
+    """An invalid configuration; the message names the file, the key, the value and the remedy."""
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str:
@@ -46,18 +46,18 @@ def _with_article(name: str) -> str:
 
 
 def shipped_folder() -> Path:
-    """The folder ``configs`` that is installed beside the package ``engine``.
+    """The folder ``configs`` installed next to the package ``engine``.
 
-    Its place says where it is, not an import: ``configs`` is a name that a user's own folder may well have.
+    The path is derived from this file and not from an import, because users may have a folder ``configs`` of their own.
     """
     return Path(__file__).resolve().parent.parent.parent / "configs"
 
 
 def find_config(kind: str, name_or_path: str, beside: Path | None = None) -> Path:
-    """The file of that kind: a path, then beside the file that names it, ``./configs/<kind>``, then what is shipped.
+    """Find a configuration file by path or name; the suffix may be left out.
 
-    ``kind`` is a key of ``FILE_KINDS``; the suffix may be left out. Raises ``ConfigurationError``, with the nearest
-    name.
+    Searches the current folder, ``beside`` (the folder of the file that refers to it), ``./configs/<kind>`` and the
+    shipped files, in this order. ``kind`` is a key of ``FILE_KINDS``. Raises ``ConfigurationError`` with near names.
     """
     folders = [Path(), *([beside] if beside else []), Path("configs") / kind, shipped_folder() / kind]
     for folder in folders:
@@ -70,8 +70,7 @@ def find_config(kind: str, name_or_path: str, beside: Path | None = None) -> Pat
     hint = _near_names(name_or_path, available_configs(kind))
     searched = ", ".join(dict.fromkeys(str(folder) for folder in folders[:-1]))
     raise ConfigurationError(
-        f"no {FILE_KINDS[kind].title} {name_or_path!r}{hint}: no such file, nor one of that name in {searched} "
-        "or among those that are shipped"
+        f"no {FILE_KINDS[kind].title} {name_or_path!r}{hint}: searched {searched} and the shipped files"
     )
 
 
@@ -146,7 +145,7 @@ def _toml_remedy(text: str, error: str) -> str:
             continue
         if character.isalpha():
             whole = next(word[0] for word in re.finditer(r"[\w-]+", line) if word.end() > found.start())
-            return f'; what has other letters than English ones stands in quotation marks: "{whole}"'
+            return f'; write text with other than English letters in quotation marks: "{whole}"'
         meant = _ASCII.get(character) or unicodedata.normalize("NFKC", character)
         remedy = f"write {meant!r}" if meant.isascii() else "take it out"
         return f"; {character!r} may not stand there: {remedy}"
@@ -158,9 +157,9 @@ def _toml_remedy(text: str, error: str) -> str:
 
 
 def specification_word(kind: str, source: str) -> str:
-    """The word for a file on a command line: its name if it is a shipped one, else its path.
+    """The word that names a file on a command line: its name if it is a shipped file, otherwise its path.
 
-    The path is from the current folder if the file lies below it, as the folders of results are.
+    The path is relative if the file lies below the current folder.
     """
     path = Path(source).resolve()
     name = path.name.removesuffix(FILE_KINDS[kind].suffixes[0])

@@ -1,10 +1,10 @@
-"""The one table of every tunable of the engine.
+"""The table of all parameters of the engine.
 
-Everything that knows about parameters is derived from ``PARAMETERS``: the record the kernels read, the checking of
-configurations, the command line, tuning dimensions, ablation rows, what a complete preset does without, what the
-benchmark exercises and the printed reference (``elolab parameters``). Adding a parameter is one row here, its use in
-the search, and a test. A row is found under its name and its aliases in any spelling; everything that is stored bears
-its name alone. Names of the texts with another unit or meaning are refused (``TEXT_NAMES``).
+Everything that depends on the parameters is derived from ``PARAMETERS``: the record that the kernels read, validation,
+the command line, tuning dimensions, ablation rows, complete presets, the benchmark's variants, and the printed
+reference (``elolab parameters``). A new parameter needs one row here, its use in the search, and a test. Input accepts
+a parameter's name and aliases in any spelling; files store its name. Names from the literature with another unit or
+meaning are refused (``TEXT_NAMES``).
 
 Sources: [EE] ElephantEye, chapter 8 (2005); [AW] aspiration windows (Moreland); [FN] null move in practice (fenon,
 2006); [XQ] XQWizard Light 0.3 (2008); [OT] Othello, iterative deepening (2021); [3.31] the released ElephantEye 3.31;
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Value = bool | int | str
 
 NO_TEXT = "[ours]"
-"""Beginning of the source of a parameter that is in no text."""
+"""Beginning of the source of a parameter that is not from the literature."""
 
 
 class ParameterError(UserError):
@@ -60,13 +60,13 @@ class Parameter:
     games: tuple[str, ...]
     """The games it applies to; empty means every game."""
     depends_on: tuple[str, tuple[Value, ...]] | None
-    """Another parameter and the values of it under which this one has an effect."""
+    """Another parameter, and its values under which this parameter has an effect; ``None`` if it always has one."""
     sound: bool
     """Whether, everything else being sound, the value of a position at a given depth does not depend on it."""
     off: Value | None
-    """The value that leaves out what the parameter stands for; ``None`` if no value does (a step, a margin, a time).
+    """The value that switches the parameter's technique off; ``None`` if no value does (a step, a margin, a time).
 
-    Ablations leave it out so, and a preset that is complete has so whatever it does not name.
+    Ablations use it, and complete presets use it for each technique that they do not name.
     """
     acts_on_clock_only: bool
     """Whether it has no effect under limits without a clock."""
@@ -89,7 +89,7 @@ class Parameter:
     def check(self, value: object, where: str = "", name: str = "") -> Value:
         """Return ``value`` as this parameter's type; raise ``ParameterError`` if it is not legal.
 
-        ``where`` is the file or option, ``name`` what the parameter is called there.
+        For errors, ``where`` is the file or option, and ``name`` the parameter's name there.
         """
         said = (f"{where}: " if where else "") + (name or self.name)
         if self.kind == "switch":
@@ -554,8 +554,8 @@ PARAMETERS: tuple[Parameter, ...] = (
 BY_NAME: dict[str, Parameter] = {row.name: row for row in PARAMETERS}
 
 TEXT_NAMES: Mapping[str, str] = tomllib.loads((Path(__file__).parent / "text_names.toml").read_text("utf-8"))
-"""Names of the texts that no parameter answers to, as they are written there: what each means and what to set instead.
-"""
+"""Names from the literature that no parameter has, in their spelling there, with the meaning and the setting to use
+instead."""
 
 _SAYS_NOTHING = str.maketrans("", "", "_- ")
 
@@ -580,7 +580,7 @@ def parameters_of(game: str) -> tuple[Parameter, ...]:
 
 @functools.cache
 def _row_for(row: Parameter, game: str) -> Parameter:
-    """A row as it is in a game: its default there, only the game's own files of weights, and what it depends on."""
+    """A row with the game's default, weights files and dependency."""
     legal = (game,) if row.kind == "weights" else row.legal
     needed = row.depends_on
     if needed is not None and (games := BY_NAME[needed[0]].games) and game not in games:
@@ -591,7 +591,7 @@ def _row_for(row: Parameter, game: str) -> Parameter:
 def row_named(name: str) -> Parameter | None:
     """The row of a name or alias in any spelling (``null_depth``, ``NullDepth``, ``null-depth``), or ``None``.
 
-    A name of ``TEXT_NAMES``, exactly as it is written there, has none.
+    Names of ``TEXT_NAMES``, in exactly that spelling, have no row.
     """
     return None if name in TEXT_NAMES else _BY_SPELLING.get(plain_spelling(name))
 
@@ -663,7 +663,7 @@ def resolve(overrides: Mapping[str, object], where: str = "", game: str | None =
 
 
 def is_active(name: str, values: Mapping[str, Value]) -> bool:
-    """Whether a parameter has an effect beside the others' values."""
+    """Whether a parameter has an effect, given the values of all parameters."""
     needed = BY_NAME[name].depends_on
     # What a parameter depends on may be of another game alone, and then says nothing here.
     if needed is None or needed[0] not in values:
@@ -672,7 +672,7 @@ def is_active(name: str, values: Mapping[str, Value]) -> bool:
 
 
 def why_without_effect(name: str, values: Mapping[str, Value], limits: Limits | None = None) -> str | None:
-    """The reason in words why a parameter changes nothing beside ``values`` and under ``limits``, or ``None``."""
+    """The reason why a parameter has no effect with ``values`` and ``limits``, as text; ``None`` if it has one."""
     row = BY_NAME[name]
     if limits is not None and row.acts_on_clock_only and limits.clock_ms is None:
         return f"it has an effect only on a clock, and the limit is {limits}"
@@ -698,8 +698,8 @@ def needed_for(name: str) -> dict[str, Value]:
 def without_what_is_not_named(settings: Mapping[str, Value], game: str) -> dict[str, Value]:
     """The settings of a complete preset, with every other technique of the game switched off.
 
-    A parameter without effect beside them keeps its default if it is from a text: it belongs to a technique that is
-    off. A technique that is in no text is always off, so that no other setting can activate it.
+    A parameter that has no effect, because it belongs to a technique that is off, keeps its default if it is from the
+    literature. Techniques that are not from the literature are always off, so that no other setting activates them.
     """
     rows = {row.name: row for row in parameters_of(game)}
     completed = dict(settings)

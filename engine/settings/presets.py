@@ -1,7 +1,7 @@
-"""Presets of the built-in engine: named sets of parameters in ``configs/engines/NAME.toml``, one section a game.
+"""Presets of the built-in engine: named sets of parameters in ``configs/engines/NAME.toml``, one section for each game.
 
-A preset lists what differs from the defaults. One that says ``complete = true``, such as a system of the literature, is
-without every technique that it does not name, so that techniques that are added to the engine stay out of it.
+A preset lists the differences from the defaults. A preset with ``complete = true``, such as a system from the
+literature, switches off every technique that it does not name, including techniques added to the engine later.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SETTINGS = schema.declare(
     others=schema.key(schema.VALUE, default=schema.COMPUTED, example=3, message="parameter"),
     holds=is_parameter,
 )
-"""Parameters of the engine by their names, which the table of parameters knows."""
+"""Schema of a table of engine parameters by name; the table of parameters validates them."""
 PRESET = schema.declare(
     "elolab.engine",
     "preset_key",
@@ -43,15 +43,15 @@ PRESET = schema.declare(
 
 
 def preset_name(name_or_path: str) -> str:
-    """The name alone: no folder, no ``.toml``; points are part of a name (``xqwlight-0.3``)."""
+    """The name without folder and ``.toml``; a name may contain points (``xqwlight-0.3``)."""
     return PurePath(name_or_path).name.removesuffix(".toml")
 
 
 def load_preset(name_or_path: str, game: str, beside: Path | None = None) -> dict[str, Any]:
-    """The overrides of a preset for a game: the section of that name in ``configs/engines/NAME.toml``, by own names.
+    """A preset's parameters for a game that differ from the defaults, by parameter name.
 
-    Of a preset that is complete also whatever it is without. Raises ``UserError`` if there is no such preset or
-    section, or if a parameter or value is wrong.
+    For a complete preset these include the techniques that it switches off. Raises ``UserError`` if there is no such
+    preset or section, or if a parameter or value is wrong.
     """
     path = find_config("engines", name_or_path, beside)
     table = schema.Table(read_toml(path), str(path), PRESET, kind="engines")

@@ -1,4 +1,4 @@
-"""The parameter table as people and programs read it: text for a terminal, Markdown, and plain data for JSON."""
+"""The parameter table as output: text for a terminal, Markdown, and plain data for JSON."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def measurements(game: str) -> Mapping[str, str]:
 
 
 def unit_in(game: str, row: Parameter) -> str:
-    """The parameter's unit; scores are of another in games that count discs."""
+    """The parameter's unit in a game: games that count discs use hundredths of a disc instead of centipawns."""
     return row.unit.replace("centipawns", "hundredths of a disc") if game_named(game).score_unit else row.unit
 
 
 _INDENT = "    "
 _MIN_LEGAL_WIDTH = 24
-"""Where fewer columns are left beside name and default, the legal values go below them."""
+"""Minimum columns for the legal values next to name and default; with fewer, they move to the next line."""
 
 
 def as_text(rows: Sequence[Parameter], game: str, width: int) -> str:
@@ -115,10 +115,10 @@ PARAMETER_KINDS = {"switch": "switch", "integer": "whole number", "choice": "cho
 
 
 def in_full(names: Sequence[str], games: Sequence[str], width: int) -> str:
-    """Everything about some parameters, one after the other, in lines of at most ``width`` columns.
+    """All properties of the named parameters in the given games, in lines of at most ``width`` columns.
 
-    ``games`` are those to tell of; what differs from one to another is followed by the game in brackets. Each
-    parameter must apply to one of them at least.
+    A value that differs between games is followed by the game in brackets. Each parameter must apply to at least one of
+    the games.
     """
     return "\n".join(_one_in_full(_rows_by_game(name, games), width) for name in names)
 
@@ -138,7 +138,7 @@ def in_full_as_data(names: Sequence[str], games: Sequence[str]) -> list[dict[str
 
 
 def _rows_by_game(name: str, games: Sequence[str]) -> dict[str, Parameter]:
-    """The parameter as it is in each of the games that it applies to."""
+    """The parameter's row for each of the games that it applies to."""
     return {game: row for game in games for row in parameters_of(game) if row.name == name}
 
 

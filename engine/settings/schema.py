@@ -50,7 +50,7 @@ class Field:
     """One key of a table."""
 
     kinds: tuple[str, ...]
-    """Kinds of values that it accepts; the first is the usual one."""
+    """Kinds of values that the key accepts, the usual one first."""
     default: Any = REQUIRED
     example: Any = None
     """A value other than the default; ``None`` for a table that has keys of its own."""
@@ -63,9 +63,9 @@ class Field:
     schema: Schema | None = None
     """Declares the keys of a table."""
     expected: str = ""
-    """Describes a right value, for errors; empty to derive it from the kind."""
+    """Description of a valid value, for errors; empty to derive it from the kind."""
     message: str = ""
-    """Name of its message; empty if it is the key's name."""
+    """Name of the message that explains the key; empty if it is the key's name."""
     name: str = ""
     catalogue: str = ""
     """Package whose message catalogue explains the key."""
@@ -79,7 +79,7 @@ class Field:
 
     @property
     def right_value(self) -> str:
-        """A description of a right value, for errors."""
+        """Description of a valid value, for errors."""
         match self.kinds[0]:
             case _ if self.expected:
                 return self.expected
@@ -98,7 +98,7 @@ class Field:
         return "a value"
 
     def accepts(self, value: object) -> bool:
-        """Whether a value is right; values of free form and of several kinds are left to their readers."""
+        """Whether a value is valid; values of free form or of several kinds are always accepted and checked later."""
         if len(self.kinds) > 1:
             return True
         match self.kinds[0]:
@@ -130,9 +130,9 @@ class Schema:
     """Table of the catalogue with the message."""
     keys: Mapping[str, Field]
     others: Field | None = None
-    """Declaration of all names beside ``keys``; ``None`` if no others are allowed."""
+    """Declaration of all names that are not in ``keys``; ``None`` if only ``keys`` are allowed."""
     holds: Callable[[str], bool] = lambda name: False
-    """Tests whether a name is one of the others, for the hint when it is misplaced."""
+    """Tests whether ``others`` includes a name, for a hint if the name stands in the wrong table."""
     holder: type | None = None
     """The dataclass that holds the whole table."""
 
@@ -168,7 +168,7 @@ def declare(
 ) -> Schema:
     """A table with the keys of ``parts`` (dataclasses and other tables) and of ``keys``, in this order.
 
-    ``catalogue`` and ``topic`` say where the keys are explained that no other table declares.
+    ``catalogue`` and ``topic`` locate the explanations of keys that have none from another table.
     """
 
     def labelled(key: str, declared: Any) -> Field:
@@ -192,9 +192,9 @@ def declared_fields(holder: type) -> dict[str, dataclasses.Field[Any]]:
 
 
 def key(*kinds: str, default: Any = REQUIRED, value: Any = COMPUTED, **more: Any) -> Any:
-    """A key that holds one of ``kinds``; ``more`` are fields of ``Field``.
+    """Declare a key whose value has one of ``kinds``; ``more`` are fields of ``Field``.
 
-    ``value`` is the default of the dataclass's field if that of the file's key is computed.
+    ``value`` is the default of the dataclass's field if the key's own default is computed.
     """
     constant = value if isinstance(default, Default) else default
     own = dataclasses.MISSING if isinstance(constant, Default) else constant
@@ -202,50 +202,50 @@ def key(*kinds: str, default: Any = REQUIRED, value: Any = COMPUTED, **more: Any
 
 
 def text(*, example: str, default: Any = REQUIRED, **more: Any) -> Any:
-    """A text that is not empty."""
+    """Declare a key whose value is a text that is not empty."""
     return key(TEXT, default=default, example=example, **more)
 
 
 def whole(low: int, high: int, *, example: int, default: Any = REQUIRED, unit: str = "", **more: Any) -> Any:
-    """A whole number from ``low`` to ``high``."""
+    """Declare a key whose value is a whole number from ``low`` to ``high``."""
     return key(WHOLE, low=low, high=high, example=example, default=default, unit=unit, **more)
 
 
 def number(low: float, high: float, *, example: float, default: Any = REQUIRED, unit: str = "", **more: Any) -> Any:
-    """A number from ``low`` to ``high``."""
+    """Declare a key whose value is a number from ``low`` to ``high``."""
     return key(NUMBER, low=low, high=high, example=example, default=default, unit=unit, **more)
 
 
 def switch(*, default: Any = False, **more: Any) -> Any:
-    """``true`` or ``false``; the example is the value that is not the default."""
+    """Declare a key whose value is ``true`` or ``false``; the example is the opposite of the default."""
     return key(SWITCH, default=default, example=default is not True, **more)
 
 
 def choice(choices: Sequence[Any], *, example: Any, default: Any = REQUIRED, **more: Any) -> Any:
-    """One of a few values."""
+    """Declare a key whose value is one of ``choices``."""
     return key(CHOICE, choices=choices, example=example, default=default, **more)
 
 
 def table(schema: Schema, *, default: Any = COMPUTED, example: Any = None, **more: Any) -> Any:
-    """A table."""
+    """Declare a key whose value is a table."""
     return key(TABLE, schema=schema, default=default, example=example, **more)
 
 
 def tables(schema: Schema, *, default: Any = COMPUTED, **more: Any) -> Any:
-    """A list of tables."""
+    """Declare a key whose value is a list of tables."""
     return key(TABLES, schema=schema, default=default, **more)
 
 
 class Table:
-    """A table of a file while it is read: its values are checked against the declarations as they are asked for.
+    """Reads a table of a file: values are validated against their declarations on access, unknown keys at once.
 
-    Unknown keys are refused at once; asking for an undeclared key is a mistake of the program and raises ``KeyError``.
+    Access to an undeclared key is a programming error and raises ``KeyError``.
     """
 
     def __init__(self, data: object, where: str, schema: Schema, *, knows_all: bool = True, kind: str = "") -> None:
-        """``where`` is the file, followed by the table's name unless it is the file itself.
+        """``where`` is the file's path, with the table's name for a table within it.
 
-        ``knows_all`` is false if other code reads further keys; ``kind`` is the kind of a whole file.
+        ``knows_all`` is false if other code reads further keys. ``kind`` is the kind of file if ``data`` is all of it.
         """
         if not isinstance(data, Mapping):
             raise ConfigurationError(f"{where}: {format_toml(data)} is not a table of key = value")
@@ -267,9 +267,9 @@ class Table:
         return name in self.data
 
     def __getitem__(self, name: str) -> Any:
-        """The checked value or its constant default; raises ``ConfigurationError`` without either.
+        """The validated value, or its constant default; raises ``ConfigurationError`` if there is neither.
 
-        A table without a value is read as an empty one. A table that a dataclass holds is returned as one, a table of
+        A missing table is read as an empty one. A table with a dataclass is returned as an instance of it, a table with
         free names as a dictionary.
         """
         declared = self.schema[name]
@@ -280,18 +280,18 @@ class Table:
         return declared.default
 
     def get(self, name: str, default: Any = None, **narrower: Any) -> Any:
-        """The checked value, or ``default`` if the key is missing; ``narrower`` replaces fields of its ``Field``."""
+        """The validated value, or ``default`` if the key is missing; ``narrower`` replaces fields of its ``Field``."""
         declared = self.schema[name]
         return self._checked(replace(declared, **narrower)) if name in self.data else default
 
     def error(self, name: str, expected: str) -> ConfigurationError:
-        """The error to raise for the value of a key; ``expected`` describes a right one."""
+        """The error to raise for the value of a key; ``expected`` describes a valid value."""
         if name not in self.data:
             return ConfigurationError(f"{self.where}: {name} is missing, expected {expected}")
         return ConfigurationError(f"{self.where}: {name} = {format_toml(self.data[name])}, expected {expected}")
 
     def read(self, holder: type[Read], **given: Any) -> Read:
-        """The dataclass with the table's values; ``given`` are values that come from elsewhere.
+        """An instance of the dataclass with the table's values; ``given`` are values from elsewhere.
 
         Missing keys without a constant default are ``None``.
         """
@@ -340,8 +340,8 @@ class Table:
                 if strayed is not None:
                     head = f"[[{name}]]" if isinstance(value, list) else f"[{name}]"
                     raise ConfigurationError(
-                        f"{self.where}: {strayed} stands below {head}, so it is part of that table; write it above the "
-                        "first table"
+                        f"{self.where}: {strayed} is written below {head}, so TOML reads it as part of that table; "
+                        "write it above the first table"
                     )
 
 

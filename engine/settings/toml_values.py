@@ -26,7 +26,7 @@ def toml_lines(table: Mapping[Any, Any]) -> list[str]:
 
 
 def toml_key(key: str) -> str:
-    """A key, in quotation marks where it needs them."""
+    """A key in TOML notation, in quotation marks if it needs them."""
     return key if re.fullmatch("[A-Za-z0-9_-]+", key) else toml_value(key)
 
 

@@ -1,13 +1,12 @@
 """Weights of a linear evaluation, read from a file: one row a phase of the game, one column a feature.
 
-A file is TOML: ``game``, ``provenance`` (who made the weights from what), ``features`` (names, of
-``engine.settings.features``) and ``phases`` (rows of whole numbers in hundredths of a point, in the order of the
-features); a feature without a column weighs nothing. What a row stands for is the game's: in Othello the rows divide
-the ``STEPS`` of a game evenly, so that their number must divide it; in Xiangqi the first row holds with all the
-material of the start, the last one with none, and between them they are mixed. Weights of patterns, if there are any,
-are ``patterns``: 16-bit numbers, a row for each of ``pattern_phases``, compressed (zlib) and written in base 85. A
-setting names a file; checked, it becomes ``name#digest`` with a digest of the numbers, so that a game's settings say
-which weights were meant, and a file that was changed since is noticed."""
+A file is TOML: ``game``, ``provenance`` (origin of the weights), ``features`` (names from ``engine.settings.features``)
+and ``phases`` (rows of whole numbers in hundredths of a point, in the order of the features). A feature without a
+column has the weight 0. In Othello the rows divide the ``STEPS`` of a game evenly, so that their number must divide
+``STEPS``. In Xiangqi the first row applies with all material, the last one with none; between them weights are
+interpolated. ``patterns`` are the optional weights of patterns: 16-bit numbers, a row for each of ``pattern_phases``,
+compressed (zlib) and written in base 85. A setting names a file. Validation turns it into ``name#digest`` with a digest
+of the numbers, so that a game's settings identify the weights, and a later change of the file is detected."""
 
 from __future__ import annotations
 
@@ -32,13 +31,13 @@ from elolab.engine.settings.features import FEATURES
 from elolab.engine.settings.toml_values import format_toml
 
 STEPS = 60
-"""Steps of a game that the kernels tell apart: in Othello the discs placed since the start, but for the last."""
+"""Number of steps of a game with separate weights: in Othello the number of discs placed since the start, 0 to 59."""
 LINE = 116
 """Columns of the text of pattern weights."""
 MAX_WEIGHT = 10_000
-"""Largest weight either way, in hundredths of a point."""
+"""Maximum absolute value of a weight, in hundredths of a point."""
 MAX_XIANGQI_WEIGHT = 2_000
-"""Largest weight in Xiangqi, where compiled code adds pairs packed in one number, and both sums must fit 16 bits."""
+"""Maximum absolute value in Xiangqi: compiled code adds pairs packed in one number, and both sums must fit 16 bits."""
 DIGEST_DIGITS = 12
 
 WEIGHTS = schema.declare(

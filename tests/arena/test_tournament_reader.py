@@ -213,8 +213,8 @@ def test_missing_pairs() -> None:
 def test_a_key_in_another_table_than_its_own_is_told_where_it_belongs(tmp_path: Path) -> None:
     path, players = tmp_path / "cup.toml", '[[players]]\nname = "default"\n[[players]]\npreset = "material"\n'
     for text, words in [
-        (f'limit = "depth=1"\n{players}pairs = 5\n', r"cup\.toml: pairs stands below \[\[players\]\], .*above"),
-        (f'pairs = 1\nlimit = "depth=1"\n[rules]\nseed = 5\n{players}', r"cup\.toml: seed stands below \[rules\], "),
+        (f'limit = "depth=1"\n{players}pairs = 5\n', r"cup\.toml: pairs is written below \[\[players\]\], .*above"),
+        (f'pairs = 1\nlimit = "depth=1"\n[rules]\nseed = 5\n{players}', r"cup\.toml: seed is written below \[rules\]"),
         (f'pairs = 1\nlimit = "depth=1"\nwatchdog = 5\n{players}', r"'watchdog'; it is a key of \[\[players\]\]$"),
         (f'pairs = 1\nlimit = "depth=1"\nmove_limit = 5\n{players}', r"'move_limit'; it is a key of \[rules\]$"),
     ]:
@@ -248,7 +248,7 @@ def test_a_setting_beside_the_table_of_settings_is_told_where_it_belongs(tmp_pat
         ("pairs ＝ 1".encode(), "'＝' may not stand there: write '='"),
         ("name = '，' # ，\nset = { a = 1， b = 2 }".encode(), "'，' may not stand there: write ','"),
         ("seed = −3".encode(), "'−' may not stand there: write '-'"),
-        ("[anchors]\nmy鱼-2 = 2000".encode(), 'line 2.*stands in quotation marks: "my鱼-2"'),
+        ("[anchors]\nmy鱼-2 = 2000".encode(), 'line 2.*in quotation marks: "my鱼-2"'),
         (b"limit = nodes=100 # fast", 'texts stand in quotation marks: "nodes=100"$'),
         (b"set = { null_move = False }", "; write false$"),
         (b'command = "C:\\engines\\mine"', "between single quotation marks"),

@@ -1,7 +1,7 @@
 """Othello on bitboards: legal moves, flips, stable discs.
 
-A board is two uint64, the discs of the side to move (``own``) and those of the other (``other``). Bit 0 is a1, bit 7
-h1, bit 63 h8: in the order of the board's text. Nothing here loops over squares.
+A board is two uint64: ``own`` has the discs of the side to move, ``other`` the other side's discs. Bit 0 is a1, bit 7
+h1, bit 63 h8, in the order of the board's text. No function loops over squares.
 """
 
 from __future__ import annotations
@@ -56,7 +56,10 @@ RAYS = np.array(
 
 @jit_inlined
 def _reached(own, between, shift, double):
-    """Squares just beyond runs of ``between`` (up to six) that begin beside ``own`` discs, both ways along a line."""
+    """Squares at the far end of runs of ``between`` discs (at most six) that start next to an ``own`` disc.
+
+    ``shift`` is the distance between neighbours on the line, ``double`` twice that; runs go in both directions.
+    """
     up = between & (own << shift)
     down = between & (own >> shift)
     up |= between & (up << shift)

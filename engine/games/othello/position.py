@@ -1,7 +1,7 @@
 """The compiled state of an Othello position: layout, hashing, making and unmaking moves.
 
 A move is ``STOCK`` + (square << 7): a disc comes from the stock to a square, 0 (a1) to 63 (h8). A pass is a move to
-``PASS_SQUARE``; it is legal, and then the only move, where there is no square to play on but the opponent has one.
+``PASS_SQUARE``. It is the only legal move if the side to move can place no disc but the opponent could.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _ROUND = np.uint64(29)
 
 @jit
 def board_key(own, other):
-    """Hash of a position from the discs of the side to move and those of the other."""
+    """Hash of a position; ``own`` has the discs of the side to move, ``other`` the other side's discs."""
     mixed = multiply_words(own ^ _SECOND, _FIRST)
     mixed = multiply_words(mixed ^ (mixed >> _HALF) ^ other, _SECOND)
     mixed = multiply_words(mixed ^ (mixed >> _ROUND), _THIRD)

@@ -64,9 +64,9 @@ class Xiangqi(Game):
         )
 
     def supports_draw_claim(self, position: Position, rules: Rules) -> bool:
-        """Whether ``USUAL_MOVE_LIMIT`` plies without a capture have passed, or a default rule would call a draw.
+        """Whether ``USUAL_MOVE_LIMIT`` plies without a capture have passed, or simple rules give a draw.
 
-        The default rules are a third occurrence, whoever caused it, and no attacking pieces.
+        The simple rules: a draw at the third occurrence of a position, and without attacking pieces.
         """
         if position.state.quiet >= min(USUAL_MOVE_LIMIT, rules.move_limit or USUAL_MOVE_LIMIT):
             return True

@@ -1,6 +1,6 @@
 """Tests of whether a piece could capture on a square, for static exchange evaluation and the chase rule.
 
-They ignore the safety of the own general (see ``moves.is_safe``) and the piece on the target.
+The tests ignore the safety of the own general (see ``moves.is_safe``) and which piece stands on the target.
 """
 
 from __future__ import annotations

@@ -32,9 +32,10 @@ _KINDS = SLOT_TYPE.tolist()
 
 
 def moves_missing(state: Any, target: Any) -> int | None:
-    """Fewest plies from a state to a target; ``None`` if a piece would have to come back.
+    """Lower bound of the plies from a state to a target; ``None`` if the target has a piece that the state lacks.
 
-    Each square that lacks its piece needs the moves of the nearest piece of that kind, each surplus piece a capture.
+    Counts, for each square that lacks its piece, the moves of the nearest piece of that kind, and one capture for each
+    surplus piece.
     """
     here, there = _squares_by_kind(state), _squares_by_kind(target)
     moves, captures = [0, 0], [0, 0]

@@ -296,7 +296,7 @@ def capture_order(state, move):
 
 @jit
 def capture_gain(state, move):
-    """Value of the captured piece on its square, in centipawns, in the phase where it is higher."""
+    """Value of the captured piece on its square, in centipawns: the higher of its values at the start and the end."""
     target = (move >> 7) & 127
     pair = state.values[state.board[target], target]
     return max(abs(at_start(pair)), abs(at_end(pair)))
@@ -304,9 +304,9 @@ def capture_gain(state, move):
 
 @jit
 def loses_material(state, move):
-    """Whether a capture loses material when both sides go on capturing on its target square.
+    """Whether a capture loses material if both sides continue to capture on its target square.
 
-    Each side captures with its least valuable piece and may stop when going on would lose; a general captures last.
+    Each side captures with its least valuable piece, the general last, and stops when a further capture would lose.
     Pieces that have captured are lifted off the board, so that cannon screens and horse legs are up to date. Pins are
     ignored. The exchange ends early once the side to capture cannot lose.
     """

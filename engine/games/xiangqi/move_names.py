@@ -1,10 +1,10 @@
-"""Moves as people write them, both ways: ICCS, WXF, and Chinese notation in simplified and traditional characters.
+"""Reading and writing moves in ICCS, WXF, and Chinese notation in simplified and traditional characters.
 
-ICCS writes coordinates (``H2-E2``). The others name the piece, the file it leaves, the direction, and the file it
-reaches or, along a file, the number of points: ``C2=5`` and 炮二平五. Each side counts files from its own right. Red
-writes files in Chinese numerals, Black in digits.
+ICCS writes coordinates (``H2-E2``). WXF and Chinese notation name the piece, the file it leaves, the direction, and the
+file it reaches or, along a file, the number of points: ``C2=5`` and 炮二平五. Each side counts files from its own
+right. In Chinese notation Red's files are Chinese numerals, Black's are digits.
 
-Of several pieces of one kind on a file, this module writes (the examples are Red's, on the third file):
+If several pieces of one kind stand on a file, this module writes (examples for Red, on the third file):
 
 ======================  =========================  ================================  ====================
 pieces on the file      WXF                        Chinese                           sources
@@ -23,10 +23,10 @@ Other forms are read if they name exactly one legal move:
   ``3+=4 33=4 3-=4`` on two files;
 - ``Pa=4`` to ``Pe=4`` and 一兵 to 五兵, which count the pawns of all such files from the right, front to rear [XQB];
 - 前兵三平四;
-- the file of one of two tandem pieces (``R3=4``) where only one of them can move like that.
+- the file of one of two tandem pieces (``R3=4``) if only one of the two can make this move.
 
-Where an older form reads as one that is written here (``33=4``: the third pawn from the front, formerly the middle
-one), the newer meaning is tried first.
+If an older form is equal to one in the table (``33=4``: the third pawn from the front, formerly the middle pawn), the
+newer meaning is tried first.
 
 Sources: [WXF82] World Xiangqi Federation, "Official Xiangqi piece names and notation" (1982, 1997). [WXF18] World
 Xiangqi Rules (2018). [XQB] xqbase.com, "着法表示" in its standards for computer Xiangqi, and ElephantEye's ``cchess``.
@@ -97,7 +97,7 @@ class _Place:
 
     @property
     def middle(self) -> bool:
-        """Whether as many pieces of the kind are in front of it as behind it."""
+        """Whether it is the middle piece of its kind on the file."""
         return self.count > 1 and 2 * self.rank == self.count - 1
 
     @property

@@ -1,10 +1,10 @@
 """Legal move generation for Xiangqi.
 
-Only legal moves are generated. Out of check, most moves are legal without a test. Tested exactly are the general's
-moves and the moves of *suspects*: pieces that may uncover an attack by leaving their square (pinned pieces, cannon
-screens, horse legs). Moves of other pieces are tested if the side is in check, or an enemy cannon faces the general
-with nothing in between, and they go to a *critical* square, where a piece would block, capture or become a screen. The
-remaining moves are all illegal in check and all legal out of it.
+Only legal moves are generated. If the side to move is not in check, most moves are legal without a test. Two groups of
+moves are always tested exactly: the general's moves, and the moves of *suspects*, pieces that may uncover an attack by
+leaving their square (pinned pieces, cannon screens, horse legs). If the side is in check, or an enemy cannon faces the
+general with nothing in between, moves of other pieces to a *critical* square are tested too: a square on which a piece
+would block, capture or become a screen. All remaining moves are illegal in check and legal otherwise.
 """
 
 from __future__ import annotations
@@ -65,10 +65,10 @@ ALL, CAPTURES, COUNT = 0, 1, 2
 """Modes of generation: every legal move, captures only, or only the number of legal moves."""
 
 _CRITICAL_POSITION = 1 << 16
-"""Flag beside the bits of suspects: the position has critical squares."""
+"""Flag in the word with the bits of suspects: the position has critical squares."""
 
 NO_TEST, EXACT_TEST, TEST_IF_CRITICAL = 0, 1, 2
-"""Which moves of a piece are tested for legality: none, all, or those to critical squares."""
+"""Which moves of a piece are tested for legality: none, all, or only moves to critical squares."""
 
 # Typed integers instead of literals, so that ``_take`` is compiled only once for each mode.
 _ONE, _RANK, _FIRST_HALF, _SECOND_HALF = np.int64(1), np.int64(9), np.int64(0), np.int64(HALF_SQUARES)

@@ -44,7 +44,7 @@ BITS_IN_HALF = np.array(
     [[int(BIT_OF[square]) if HALF_OF[square] == half else 0 for square in range(SQUARES + 1)] for half in range(2)],
     np.int64,
 )
-"""By half and square: the square's bit if it lies in that half, else 0 (also for ``NOWHERE``)."""
+"""The square's bit if it lies in the half, else 0; indexed by half and square, ``NOWHERE`` included."""
 WHOLE_HALF = (1 << HALF_SQUARES) - 1
 FIRST_FILE = sum(1 << 9 * rank for rank in range(5))
 NOT_FIRST_FILE = WHOLE_HALF & ~FIRST_FILE
@@ -294,8 +294,9 @@ for _square, _row in enumerate(_horse):
         HORSE_LEG_BETWEEN[_square, _target] = _leg
 
 CHECK_ZONE = np.zeros((SQUARES, SQUARES + 1), np.uint8)
-"""By a general's square: 1 for squares where another piece's move must start or end to affect attacks on the general.
-They are its rank, its file, and the squares of attacking horses and their legs."""
+"""1 if a move of another piece that starts or ends on the square can affect attacks on the general, else 0.
+Shape (general's square, square). The zone is the general's rank and file, and the squares of attacking horses and their
+legs."""
 for _general in range(SQUARES):
     for _square in range(SQUARES):
         CHECK_ZONE[_general, _square] = _general // 9 == _square // 9 or _general % 9 == _square % 9

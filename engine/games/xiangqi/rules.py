@@ -255,7 +255,7 @@ def _earlier_occurrence(state, wanted):
 
 @jit
 def judge(state, lists):
-    """The arbiter's verdict on the position, as result code + 4 * reason code; open while the game goes on."""
+    """The arbiter's verdict on the position, as result code + 4 * reason code; ``_OPEN`` if the game is not over."""
     side = np.int64(state.side)
     if count_moves(state, lists) == 0:
         return _CHECKMATE[side] if in_check(state) else _STALEMATE[side]

@@ -1,4 +1,4 @@
-"""Terms of the full evaluation beside piece-square values: counts, each with a weight by phase.
+"""Terms of the full evaluation other than piece-square values: counts, each with a weight for each phase.
 
 ``engine.settings.features.XIANGQI_TERMS`` defines the terms. *Square terms* depend on where pieces stand; the state
 holds them for each side. *Piece-count terms* depend on the numbers of pieces alone; the state holds Red's minus
@@ -198,10 +198,10 @@ def _guards_attack(state, side):
 
 @jit
 def _count_side(state, side):
-    """Write one side's terms except those that need both sides' attacks, and its attacks, into the state.
+    """Write one side's attacks, and its terms that do not need both sides' attacks, into the state.
 
-    *Near* is the side's own half of the board, *far* the enemy's. Everything is counted as bits of the halves, because
-    branches by a piece's square would mostly be mispredicted.
+    *Near* is the side's own half of the board, *far* the enemy's half. All counts are of bits in the halves, because
+    the processor would mispredict most branches that depend on a piece's square.
     """
     side &= 1
     base = (side + 1) << 4

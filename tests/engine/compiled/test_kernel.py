@@ -202,19 +202,19 @@ def test_what_others_may_have_put_there_is_not_run(tmp_path: Path, monkeypatch: 
     theirs = tmp_path / "theirs"
     theirs.mkdir(mode=0o700)
     own.symlink_to(theirs)
-    with pytest.raises(UserError, match=r"others can write there.*set XDG_CACHE_HOME"):
+    with pytest.raises(UserError, match=r"other users can write to this folder.*set XDG_CACHE_HOME"):
         cache.own_temporary_directory()
     own.unlink()
     own.mkdir()
     own.chmod(0o777)
-    with pytest.raises(UserError, match="others can write there"):
+    with pytest.raises(UserError, match="other users can write to this folder"):
         cache.own_temporary_directory()
     own.chmod(0o700)
     assert cache.own_temporary_directory() == own
     another = os.getuid() + 1
     monkeypatch.setattr(os, "getuid", lambda: another)
     own.rename(tmp_path / f"elolab-{another}")
-    with pytest.raises(UserError, match="others can write there"):
+    with pytest.raises(UserError, match="other users can write to this folder"):
         cache.own_temporary_directory()
 
 
