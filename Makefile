@@ -56,7 +56,7 @@ bench: .venv/.installed  ## measure the speed of the engine and the arena (ARGUM
 	done
 
 docs: .venv/.installed-docs  ## write generated pages and JSON schemas, then build the site in build/site
-	@.venv/bin/python -m elolab.tuning.reports.claims_page
+	@.venv/bin/python docs/site/claims_pages.py
 	@.venv/bin/python -m elolab.tuning.keys.reference
 	@.venv/bin/python docs/site/build.py build/site
 
