@@ -21,7 +21,7 @@ def has_colours(stream: TextIO) -> bool:
 
 
 def coloured(text: str, colour: str, stream: TextIO) -> str:
-    """The text in a colour, if the stream has any."""
+    """The text in a colour if the stream shows colours, otherwise unchanged."""
     return f"\x1b[{colour}m{text}\x1b[0m" if text and colour and has_colours(stream) else text
 
 

@@ -93,8 +93,8 @@ def engines_file(given: str | None, folder: Path) -> EnginesFile:
     path = Path(beside_or_here(given, str(folder / "-")))
     if not path.is_file():
         if path.is_dir() or (folder / given).is_dir():
-            raise ConfigurationError(f"{given}: a folder; give the file of engines in it")
-        raise ConfigurationError(f"no file of engines {given!r}: no such file, nor one of that name in {folder}")
+            raise ConfigurationError(f"{given} is a folder; give the engines file in it")
+        raise ConfigurationError(f"no engines file {given!r}, neither at that path nor in {folder}")
     return EnginesFile(path)
 
 

@@ -16,7 +16,7 @@ FULL_DISK_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 
 OTHER_FOLDER = f"give another folder with {argument('out')}"
-"""A remedy of many errors about a run's folder."""
+"""The remedy that many errors about a run's folder suggest."""
 
 
 class FileError(UserError):

@@ -28,11 +28,11 @@ class PlayerSpec:
     """Name of its protocol in ``arena.players.registry``."""
     limits: Limits
     parameters: tuple[tuple[str, Any], ...] = ()
-    """Built-in: every parameter with its value, in the table's order (hashable)."""
+    """Built-in players: every parameter with its value, in the order of the parameter table (hashable)."""
     command: tuple[str, ...] = ()
-    """External: program and arguments."""
+    """External players: the program and its arguments."""
     options: tuple[tuple[str, str], ...] = ()
-    """External: options in the order in which they are sent after the handshake, if the protocol has options."""
+    """External players: options in the order in which they are sent after the handshake."""
     directory: str | None = None
     """External: working directory."""
     start_timeout_ms: int = 10_000
@@ -237,7 +237,7 @@ class RunningGame(NamedTuple):
 
 @dataclass(frozen=True)
 class GameRecord:
-    """A finished game, as stored. ``result`` and ``reason`` are of ``engine.rules``."""
+    """A finished game, as stored. ``engine.rules`` lists the values of ``result`` and ``reason``."""
 
     key: str
     pairing: Pairing
@@ -261,12 +261,12 @@ class GameRecord:
 
     @property
     def plies(self) -> int:
-        """How many moves were played, after the opening."""
+        """Number of moves played after the opening."""
         return len(self.moves)
 
     @property
     def ponder_hits(self) -> frozenset[int]:
-        """Which moves (from 0) were thought about on the opponent's time, who then made the expected move."""
+        """Indices (from 0) of moves answered by a ponder hit: the opponent made the expected move."""
         return frozenset(hit for side in self.detail.get("pondering", ()) for hit in side["hits"])
 
     @property
@@ -356,7 +356,7 @@ def _digest(text: str) -> str:
 
 
 def games_digest(records: Sequence[GameRecord]) -> str:
-    """Digest of many games: of their keys and digests in schedule order."""
+    """Digest of many games, computed from their keys and digests in schedule order."""
     ordered = sorted(records, key=lambda record: record.pairing.place)
     return digest_of([[record.key, record.digest] for record in ordered])
 

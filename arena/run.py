@@ -47,7 +47,7 @@ ENGINE_IDENTITY = "engine_identity"
 SEVERAL = " + "
 """Separates the identities of several engines whose games a folder holds."""
 KIND = "run kind"
-"""Metadata with the kind of the run that a folder holds."""
+"""Name of the metadata entry with the kind of the folder's run."""
 
 
 class RunError(UserError):
@@ -92,7 +92,7 @@ class Purpose:
     lengths: tuple[str, ...] = ()
     """Paths of values that only bound the length and may change on resuming; games played under a larger bound stay."""
     check: Callable[[Store, Any], None] | None = None
-    """Replaces the two rules above: raises ``RunError`` unless the recorded content is this run or a shorter one."""
+    """Raises ``RunError`` unless the recorded content is this run or a shorter one; replaces the two fields above."""
     places: Callable[[Store], Iterable[tuple[str, Pairing]]] = lambda store: ()
     """The places of stored games in the schedule, recomputed after ``content`` has changed."""
     more: Mapping[str, Any] = field(default_factory=dict)
@@ -203,7 +203,7 @@ class Run:
 
     @property
     def unavailable(self) -> dict[str, str]:
-        """Players that could not be started, and why."""
+        """Players that could not be started, by name, with the reason."""
         return self._runner.unavailable
 
     def tick(self) -> None:

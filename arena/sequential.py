@@ -211,7 +211,7 @@ class Reach:
 
     @property
     def is_hopeless(self) -> bool:
-        """Whether a run with this test is pointless; other comparisons of an ablation may be longer."""
+        """Whether no outcome can show the effect, so that a run is pointless; false for comparisons of an ablation."""
         return not self.is_possible and self.kind in ("gain", "no_regression")
 
     @property
@@ -298,7 +298,7 @@ def _step(settings: SequentialSettings, elo: float) -> tuple[float, float]:
 
 
 def typical_outcomes(elo: float) -> Array:
-    """Probabilities of a pair's five outcomes at a gain of ``elo``: the typical ones, tilted to that mean score."""
+    """Probabilities of a pair's five outcomes at a gain of ``elo``: typical ones, reweighted to that mean score."""
     scores, wanted = np.linspace(0, 1, 5), score_of_elo(elo)
     low, high = -MOST_TILT, MOST_TILT
     for _ in range(60):

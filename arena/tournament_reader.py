@@ -154,7 +154,7 @@ def read_search_statistics(table: Table) -> SearchStatisticsSettings | None:
 
 
 def folder_name(table: Table, default: str) -> str:
-    """The key ``name``, which names the folder of the results."""
+    """The value of the key ``name`` (or ``default``), checked as a folder name for the results."""
     name: str = table.get("name", default)
     if not re.fullmatch(r"[\w.+ -]+", name) or name.startswith(".") or len(name) > MAX_NAME_LENGTH:
         raise table.error("name", f"at most {MAX_NAME_LENGTH} letters, digits, '-', '_', '+', '.' or spaces")

@@ -86,7 +86,7 @@ class TournamentSpec(RunSpec):
     opening_plies: int = schema.whole(0, MAX_PLIES, default=0, example=8, unit="plies")
     """Moves to take from each game of a PGN suite; 0 for all."""
     gauntlet_players: int = schema.whole(1, MAX_PAIRS, default=1, example=2)
-    """Gauntlet: the number of players, from the first on, that play against the others."""
+    """Gauntlet: the number of leading players in the list that play against all others."""
     seeding: str = schema.choice(SEEDINGS, default=SEEDINGS[0], example="random")
     """Swiss and knockout: how players are seeded."""
     repeats: bool = schema.switch()

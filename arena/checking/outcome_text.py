@@ -16,7 +16,7 @@ INDENTATION = " " * 10
 QUOTED = 160
 """Most characters quoted of a program's line."""
 DIALOGUE_SHOWN = 24
-"""Number of last lines of a dialogue to show."""
+"""Maximum number of dialogue lines shown; earlier lines are left out."""
 RUN_SHOWN = 3
 """Lines shown at either end of a long run of the program's output."""
 MARKS = ("passed", "failed", "advised", "skipped")

@@ -86,7 +86,7 @@ def must_pass(position: Position) -> bool:
 
 
 def _random_game(game: Game, seed: int) -> list[Position]:
-    """Every position up to the end, or to where the arbiter ends it."""
+    """Play random moves until the game or the arbiter ends it; returns every position but a final ruled one."""
     chance = random.Random(seed)
     position = game.position()
     positions = [position.copy()]

@@ -1,1 +1,1 @@
-"""Games on other machines: chunks of them go to the workers of a cluster, or to any executor, and come back played."""
+"""Games on other machines: the workers of a cluster, or any executor, play them in chunks."""

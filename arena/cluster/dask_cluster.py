@@ -1,7 +1,7 @@
-"""Workers of a Dask cluster: found, examined, followed; nothing else knows of Dask.
+"""Finds, examines and follows the workers of a Dask cluster; the only module that uses Dask.
 
-A thread looks after the connection: it asks the scheduler every second which workers there are, has new ones introduce
-themselves, and connects again if the scheduler has gone.
+A thread maintains the connection: every second it asks the scheduler for its workers, examines new ones, and
+reconnects if the scheduler was lost.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class DaskSite(Site):
     # What runs need
 
     def workers(self) -> Mapping[str, Worker]:
-        """See ``Site.workers``."""
+        """Workers that may play now, by address. Raises ``ClusterError`` if there will not be any."""
         with self._lock:
             if self._workers or not self.is_connected:
                 return dict(self._workers)
@@ -112,34 +112,34 @@ class DaskSite(Site):
             reasons = [f"{worker.name}: {worker.reason}" for worker in self._refused.values()]
         if waited < PATIENCE_SECONDS and (self._had_workers or not reasons):
             return {}
-        why = f"none of its workers will do: {'; '.join(reasons)}" if reasons else (
+        why = f"none of its workers is suitable: {'; '.join(reasons)}" if reasons else (
             f"it has had no workers for {waited:.0f} s; start some with: dask worker {self._address}"
         )  # fmt: skip
         raise ClusterError(f"{argument('cluster', self._address)}: {why}", "the games stored before are safe")
 
     def refused(self) -> Mapping[str, RefusedWorker]:
-        """See ``Site.refused``."""
+        """Workers that may not play, by address."""
         with self._lock:
             return dict(self._refused)
 
     def refuse(self, worker: Worker, reason: str) -> None:
-        """See ``Site.refuse``."""
+        """Give the worker no more games, and report the reason."""
         self._turn_away(worker.address, worker.name, reason)
 
     @property
     def is_connected(self) -> bool:
-        """See ``Site.is_connected``."""
+        """Whether the scheduler is connected; if not, a worker missing from ``workers`` may still exist."""
         return self._away_since is None
 
     def given_up(self) -> str:
-        """See ``Site.given_up``."""
+        """The reason to end the run after a long loss of connection; empty if there is none."""
         away = self._away_since
         if away is None or time.monotonic() - away < PATIENCE_SECONDS:
             return ""
         return console("elolab.arena")("progress.scheduler_lost", address=self._address)
 
     def is_loss(self, error: BaseException) -> bool:
-        """See ``Site.is_loss``."""
+        """Whether the error means that the chunk was lost, with its worker or in transfer, and can be replayed."""
         return (
             isinstance(
                 error, CancelledError | OSError | self._distributed.KilledWorker | self._distributed.CancelledError
@@ -158,14 +158,14 @@ class DaskSite(Site):
                 logging.getLogger(__name__).debug("%s", error)
 
     def running(self, run: str) -> Iterable[tuple[int, ChunkGame]]:
-        """See ``Site.running``."""
+        """The known games in progress of a run, each with its chunk's number."""
         with self._lock:
             return [
                 (chunk, game) for (whose, chunk), (_, games) in self._running.items() if whose == run for game in games
             ]
 
     def close(self) -> None:
-        """See ``Site.close``."""
+        """Stop sending chunks and close the connection."""
         self._is_closing.set()
         self._thread.join(ANSWER_SECONDS)
         self._end_client()

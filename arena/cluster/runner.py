@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from elolab.engine.engine import StopFlag
 
 CHUNK_SECONDS = 4.0
-"""Target duration of a chunk: many times its cost of transfer, and short enough to lose."""
+"""Target duration of a chunk: many times its cost of transfer, but little work lost with a worker."""
 MOST_GAMES = 1000
 """Most games in a chunk."""
 GROWTH = 4
@@ -207,11 +207,11 @@ class ClusterRunner(Runner):
         self._site.close()
 
     def release_players(self) -> None:
-        """See ``Runner.release_players``; workers do it within seconds."""
+        """Order all workers to end their players' processes, which takes seconds; later games start them again."""
         self._tell("release")
 
     def running(self) -> list[RunningGame]:
-        """See ``Runner.running``; as of a second ago."""
+        """Games in progress, in schedule order, about a second old."""
         sent = {one.chunk.number: one for one in self._sent.values()}
         games = []
         for number, game in self._site.running(self._run):
@@ -221,11 +221,11 @@ class ClusterRunner(Runner):
         return sorted(games, key=lambda game: game.job.pairing.place)
 
     def waiting(self) -> str:
-        """See ``Runner.waiting``."""
+        """The reason why no game has ended yet, such as a lack of workers; empty if there is none."""
         return super().waiting() if self._site.workers() else console("elolab.arena")("progress.no_workers")
 
     def workers(self) -> list[dict[str, Any]]:
-        """All workers: those that have played or may play games, and the refused ones; see ``Runner.workers``."""
+        """All present, lost and refused workers, as plain data for ``live.json``."""
         present, refused = self._site.workers(), self._site.refused()
         busy = {sent.worker.address for sent in self._sent.values()}
         for worker in present.values():
@@ -246,13 +246,13 @@ class ClusterRunner(Runner):
         return data
 
     def refused(self) -> dict[str, str]:
-        """See ``Runner.refused``."""
+        """Workers that get no games, with the reason, by name."""
         return {worker.name: worker.reason for worker in self._site.refused().values()}
 
     def batches(
         self, jobs: Iterable[GameJob | None], enough: Callable[[], bool] = lambda: False
     ) -> Iterator[list[GameRecord]]:
-        """See ``Runner.batches``; a batch is what came back at a time.
+        """Play the jobs on the workers; yields the records that arrive together (see ``Runner.batches``).
 
         When the stop flag is set, games that have ended are still yielded. Raises ``ClusterError`` without workers.
         """
@@ -279,7 +279,7 @@ class ClusterRunner(Runner):
                 self._abandon()
 
     def _wanted(self, jobs: Iterable[GameJob | None]) -> Iterator[GameJob | None]:
-        """The games of players that are there. Raises ``ClusterError`` for one that does not belong on workers."""
+        """The games whose players are available. Raises ``ClusterError`` for a game that workers must not play."""
         for job in jobs:
             for player in () if job is None else (job.first, job.second):
                 if not self._wall_clock and (problem := clock_problem(player.limits)):
@@ -290,7 +290,7 @@ class ClusterRunner(Runner):
     # Sending
 
     def _send_out(self, queue: _Queue) -> bool:
-        """Give every worker as much as it has room for; false if all games have come back."""
+        """Send every worker as many chunks as it can take; returns False once all games have returned."""
         workers = self._site.workers()
         if why := self._site.given_up():
             self._warn(why)

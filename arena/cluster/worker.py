@@ -93,7 +93,7 @@ class Order:
 
     run: str
     number: int
-    """Last chunk that the order applies to."""
+    """Number of the last chunk to which the order applies."""
     kind: str
     """``finish``: no further game begins. ``stop``: running games have no result. ``release``: the players end."""
 
@@ -229,7 +229,7 @@ class _Seat:
 
 
 class _Seats:
-    """All seats of this process, and the orders received."""
+    """All seats of this process (each plays one game at a time), and the orders received."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -260,7 +260,7 @@ class _Seats:
                 self._free.append(seat)
 
     def heed(self, order: Order) -> None:
-        """See ``heed``."""
+        """Carry out an order; returns at once."""
         with self._lock:
             if order.kind in ("finish", "stop"):
                 self._finished[order.run] = order.number

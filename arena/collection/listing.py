@@ -113,8 +113,8 @@ def changed_at(folder: Path) -> float:
 def _finding(folder: Path) -> str:
     """The sentence with which the report of a tuning, ablation, fit or run of claims begins, in its language.
 
-    Only what wrote the report knows it: these runs are kinds of ``tuning``, which nothing here may import. Empty
-    without a report.
+    It is read from the report, because ``arena`` must not import ``tuning``, which defines these runs. Empty without a
+    report.
     """
     try:
         lines = (folder / "report.md").read_text("utf-8").splitlines()
@@ -152,7 +152,7 @@ def _of_tournament(spec: TournamentSpec, store: Store, say: Catalogue) -> tuple[
 
 
 def _scores_words(spec: TournamentSpec, scoreboard: Scoreboard, say: Catalogue) -> str:
-    """The leader by score; for a gauntlet the challengers' scores, because the others met only them."""
+    """Text with the leader by score; in a gauntlet, with the scores of the challengers, who alone met all others."""
     from elolab.arena.schedule import challengers_of
 
     challengers, ranked = challengers_of(spec), scoreboard.ranked()

@@ -87,7 +87,7 @@ class _Matching:
         return list(dict.fromkeys(self._top))
 
     def _follow_tight_edges(self, vertex: int) -> bool:
-        """Grow the trees from an outer vertex along tight edges; true once a pair has been gained."""
+        """Grow the trees from an outer vertex along tight edges; returns whether the matching has gained a pair."""
         for other, cost in self._others[vertex]:
             one, two = self._top[vertex], self._top[other]
             if one is two or two.label == INNER or cost != self._duals[vertex] + self._duals[other]:

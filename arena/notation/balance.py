@@ -148,7 +148,7 @@ class JudgesByThread:
 
 @contextmanager
 def judges(make: Callable[[], Judge]) -> Iterator[JudgesByThread]:
-    """Context of a judge per thread; closes them at the end."""
+    """Context with one judge per thread; closes the judges at the end."""
     found = JudgesByThread(make)
     try:
         yield found
@@ -157,7 +157,7 @@ def judges(make: Callable[[], Judge]) -> Iterator[JudgesByThread]:
 
 
 def win_probability(score: int, odds_scale: float) -> float:
-    """Win probability of the side with this score; see the module's text."""
+    """Win probability (a draw is half a win) of the side whose score is ``score`` points."""
     return (1 + math.tanh(score / odds_scale / 2)) / 2  # the same as there, and never too large to compute
 
 

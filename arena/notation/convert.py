@@ -1,4 +1,4 @@
-"""Games and positions from one notation or file format into another."""
+"""Converts games and positions from one notation or file format into another."""
 
 from __future__ import annotations
 

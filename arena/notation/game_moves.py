@@ -92,7 +92,7 @@ def _named(position: Position, number: int, word: str, first_rank: int) -> str:
 
 
 def is_algebraic_game(words: Sequence[str]) -> bool:
-    """Whether most moves are in SAN; coordinates with a capital letter may be either, and do not count."""
+    """Whether most moves are in SAN; ignores coordinates with a capital letter, which are ambiguous."""
     from elolab.arena.notation.algebraic import is_algebraic
     from elolab.engine.games.xiangqi.move_names import is_coordinates
 

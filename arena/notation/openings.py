@@ -135,14 +135,14 @@ def placement_of(position: str) -> str:
 
 @functools.cache
 def _images(size: int) -> list[bytes]:
-    """The eight turns and reflections of a square of at most 256 characters, each as the places they come from."""
+    """The eight rotations and reflections of a square, each as the source index (0-255) of every place."""
     places = np.arange(size * size, dtype=np.uint8).reshape(size, size)
     turned = [np.rot90(places, quarters) for quarters in range(4)]
     return [image.tobytes() for place in turned for image in (place, place[::-1])]
 
 
 def load_suite(name_or_path: str, game: str, *, check_all: bool = False, plies: int | None = None) -> Suite:
-    """Read a suite: a file, a folder, or the name of one in ``configs/openings`` or of a shipped one.
+    """Read a suite from a file or a folder, or by its name in ``configs/openings`` or among the shipped suites.
 
     Positions are checked; positions of shipped suites only with ``check_all`` (used by the tests). ``plies`` limits the
     moves taken from each game (default: all). Raises ``UserError`` naming a line or game that is illegal or over, or a

@@ -172,7 +172,7 @@ class GameRunner(Runner):
     ) -> None:
         """``tick`` is called periodically; ``warn`` gets warnings, on any thread.
 
-        A game on the clock that coincided with one of the ``pauses`` is replayed, because its clocks went on meanwhile.
+        A game on the clock that coincided with one of the ``pauses`` is replayed, because its clocks ran meanwhile.
         ``affinity`` is as in ``arena.players.processors``; raises its ``AffinityError``. ``log`` keeps the dialogues
         with external players.
         """
@@ -199,7 +199,7 @@ class GameRunner(Runner):
         self._leave_at = 0.0
         """Deadline by ``time.monotonic``; 0 until the stop flag is seen."""
         self._has_left: bool = False
-        """Whether threads were abandoned because they did not end in time."""
+        """Whether the runner has abandoned threads that did not end in time."""
         _import_what_plays()
 
     @property
@@ -230,7 +230,7 @@ class GameRunner(Runner):
         self._players.clear()
 
     def running(self) -> list[RunningGame]:
-        """See ``Runner.running``."""
+        """Games in progress, in schedule order."""
         now = time.monotonic()
         with self._lock:
             games = [RunningGame(game.job, now - game.began, game.read_moves) for game in self._running.values()]

@@ -84,7 +84,7 @@ class GameClock:
 
     @property
     def remaining_ms(self) -> int:
-        """Whole milliseconds left."""
+        """Remaining time in whole milliseconds."""
         return self.remaining_ns // 1_000_000
 
     def before_move(self, opponent: GameClock) -> PlayerClock | None:

@@ -231,7 +231,7 @@ class RunProgress:
         self._finishes.clear()
 
     def say(self, words: Callable[[int], str] | str) -> None:
-        """Set the further text of the stage."""
+        """Set the run's own text of the display: a text, or a function from columns to text."""
         self.words = words if callable(words) else lambda columns: words
 
     def _enter(self, name: str) -> None:

@@ -22,7 +22,7 @@ class RunningElo:
         self._name = name
         self._pairs = Pentanomial((0, 0, 0, 0, 0))
         self._single: dict[tuple[int, int], float] = {}
-        """Points in single games whose partner is missing, by round and pair."""
+        """Points of the player in games whose colour-swapped partner is not finished, by (round, pair)."""
         for outcome in outcomes:
             self.add(outcome)
 

@@ -32,7 +32,7 @@ class GameStage:
     name: str
     """Display name in the console's language."""
     games: int
-    """Maximum games; with ``seconds``, an estimate of the games that fit."""
+    """Maximum number of games; with ``seconds``, the estimated number that fits that time."""
     game_seconds: float
     """Approximate processor seconds per game: ``arena.play.estimates``."""
     stored: int = 0
@@ -173,7 +173,7 @@ def remark_lines(plan: Mapping[str, Any]) -> list[str]:
 
 
 def time_line(plan: Mapping[str, Any]) -> str:
-    """The duration of a plan (``StagePlan.data``), or why it is unknown."""
+    """Text with the duration of a plan (``StagePlan.data``), or with the reason why it is unknown."""
     say = console("elolab.arena")
     if plan["seconds"] is None:
         return say("dry_run.time_unknown", players=", ".join(plan["unknown_speed"]))

@@ -49,7 +49,7 @@ from elolab.engine.errors import UserError, argument
 from elolab.engine.language import columns_of, console
 
 WITHDRAWALS = "withdrawals"
-"""The metadata with withdrawals."""
+"""Name of the metadata entry with the withdrawn players."""
 EXIT_NOT_CONFIRMED = 3
 """Exit code after a sequential test that did not accept H1."""
 

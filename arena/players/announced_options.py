@@ -66,4 +66,4 @@ def unknown_option(name: str, announced: Mapping[str, AnnouncedOption]) -> Playe
     near = difflib.get_close_matches(name.lower(), list(announced), 1, 0.4)
     names = ", ".join(option.name for option in announced.values())
     hint = f"did you mean {announced[near[0]].name!r}?" if near else f"it has {names or 'no options'}"
-    return PlayerFault("startup_failure", f"option {name!r} is not one of the engine's; {hint}")
+    return PlayerFault("startup_failure", f"the engine has no option {name!r}; {hint}")

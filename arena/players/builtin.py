@@ -50,7 +50,7 @@ class BuiltinPlayer:
         """Processors to think on; empty leaves them to the system."""
 
     async def pin(self, processors: Processors) -> None:
-        """Takes effect with the next search."""
+        """Restrict thinking to these processors from the next search on."""
         self._processors = processors
 
     async def start(self) -> None:

@@ -93,7 +93,7 @@ class ProtocolClient(ABC):
         return [*lines]
 
     def _take(self, reply: str) -> str:
-        """Take a reply: empty if it was not due."""
+        """Accept a reply and return it; counts a reply that was not due as unexpected and returns an empty text."""
         if reply not in self._due:
             self.unexpected += 1
             return ""

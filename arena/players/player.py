@@ -87,13 +87,13 @@ class Fault:
 
     @property
     def data(self) -> dict[str, Any]:
-        """Plain data; ``read`` is the inverse."""
+        """The fault as plain data; ``read`` is the inverse."""
         values = {name: value.data if isinstance(value, Fault) else value for name, value in self.values.items()}
         return {"kind": self.kind, "values": values}
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Fault:
-        """A fault from its plain data."""
+        """Rebuild a fault from the plain data of ``data``."""
         values = {
             name: cls.read(value) if isinstance(value, Mapping) else value for name, value in data["values"].items()
         }
@@ -167,7 +167,7 @@ class NoMove(Exception):
         """The player's answer in place of a move."""
         self.elapsed_ns = elapsed_ns
         self.score = score
-        """Score of that search, as in ``Reply``."""
+        """Score of the search without a move, as in ``Reply``."""
 
 
 class PlayerClock(NamedTuple):
@@ -270,7 +270,7 @@ class Player(Protocol):
         """Note that the opponent offers a draw; called before the move that may accept it."""
 
     async def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
-        """Begin to think about the position after the expected reply, the last of ``moves``, while the clock stands.
+        """Begin to think about the position after the expected reply, the last of ``moves``, its clock stopped.
 
         Only called if ``spec.ponder`` is set; the next call is ``move_after_pondering`` or ``stop_pondering``.
         ``position`` is the player's to keep. No faults: errors surface in the next call.

@@ -62,11 +62,11 @@ WAKE_SECONDS = 0.1
 
 
 class DeadlinePassed(Exception):
-    """The engine did not answer in time."""
+    """Raised when the engine does not answer in time."""
 
 
 class ProcessEnded(Exception):
-    """The engine's process ended, or closed its output."""
+    """Raised when the engine's process has ended or closed its output."""
 
 
 class DialogueSink(Protocol):
@@ -149,7 +149,7 @@ class Dialogue:
         return [text for at_ns, _, text in self._received_lines()[:-3:-1] if at_ns >= since_ns]
 
     def _received_lines(self) -> list[tuple[int, str, str]]:
-        """The last lines of the engine, each with the time of its end; one without an end is the last of them."""
+        """The last lines of the engine as (arrival time in ns, ``<``, text); the last line may be incomplete."""
         lines: list[tuple[int, str, str]] = []
         begun = b""
         at_ns = 0
@@ -191,7 +191,7 @@ class EngineProcess:
         self._lines: deque[bytes] = deque()
         """Complete lines not yet taken."""
         self._begun = b""
-        """The line that has no end yet."""
+        """The incomplete last line."""
         self._skipping = False
         self._errors = b""
         self._ended = False

@@ -88,7 +88,7 @@ class Protocol:
     check: Callable[[PlayerSpec], str] = _no_mistake
     """Finds the error in a specification that the protocol cannot express, with the remedy; empty if none."""
     remedy: str = ""
-    """Advice for setting up an engine, in terms of the file, for a key that the protocol lacks."""
+    """Advice in error messages about a key that the protocol lacks: how to configure the engine instead."""
     can_ponder: bool = False
     """Whether its players can ponder."""
     has_own_level: bool = False

@@ -172,7 +172,7 @@ class AdaptedEngine:
     async def _insist(
         self, search: Coroutine[Any, Any, Reply], position: Position, clock: PlayerClock, stop: StopFlag
     ) -> Reply:
-        """Finish the search; if it ends without a move, search once more afresh."""
+        """Finish the search; if it ends without a move, search once more with the position as a new game's."""
         try:
             return await search
         except NoMove as declined:

@@ -135,7 +135,7 @@ class GtpClient(ProtocolClient):
         return self.ask(*before, "protocol_version")
 
     def ask(self, *commands: str) -> list[str]:
-        """The lines of some commands; their answers are due."""
+        """The numbered lines of ``commands``; marks their answers as due."""
         self.answers = []
         lines = []
         for command in commands:
@@ -283,7 +283,7 @@ class GtpPlayer(ExternalPlayer[GtpClient]):
     async def _question(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag
     ) -> list[str]:
-        """The new moves, or the whole game if it restarts, then ``genmove``."""
+        """The lines that ask for a move: the new moves (after a restart, the whole game), then ``genmove``."""
         self._drain_unsolicited_lines()
         first, self._known = len(self._known), [*self._path, *moves]
         side = position.side_to_move

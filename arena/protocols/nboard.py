@@ -170,7 +170,7 @@ class NBoardPlayer(ExternalPlayer[NBoardClient]):
     async def _question(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag
     ) -> list[str]:
-        """``set game`` and ``go``."""
+        """The lines that ask for a move: ``set game`` and ``go``."""
         self._drain_unsolicited_lines()
         return self._client.think(_game_line(self._start, moves[self._first :]))
 

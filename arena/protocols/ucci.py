@@ -172,7 +172,7 @@ class UcciGameLine(GameLine):
         super().__init__(position, 0)
 
     def restart(self, position: str, moves: int) -> None:
-        """See ``GameLine``."""
+        """Send positions from now on as a FEN, the position after ``moves`` moves of the game, and later moves."""
         board, self._side, *rest = position.split()
         self._move_number = int(rest[-1])
         self._board = [letter for row in board.split("/") for letter in _expand(row)]
@@ -265,7 +265,10 @@ class UcciClient(UciFamilyClient):
         return super().stop()
 
     def receive(self, line: str) -> str:
-        """See ``UciFamilyClient``; ignores an answer to a stop that came too late."""
+        """Process a line of the engine; returns the first word of a due reply, else an empty text.
+
+        Ignores the stray ``nobestmove`` that some engines send after a late ``stop``.
+        """
         if self._may_stray and first_word(line) == "nobestmove":
             self._may_stray = False
             self.unexpected += 1
@@ -276,11 +279,11 @@ class UcciClient(UciFamilyClient):
         return event
 
     def read_option(self, line: str) -> AnnouncedOption | None:
-        """See ``UciFamilyClient``."""
+        """Read a line that announces an option; ``None`` if it is not one."""
         return parse_option(line)
 
     def read_information(self, line: str) -> Information:
-        """See ``UciFamilyClient``."""
+        """Read an ``info`` line; unreadable parts are left out."""
         return parse_information(line)
 
 

@@ -53,7 +53,7 @@ def option_commands(
     """The lines that set a player's options, the variant first if there is one.
 
     ``announced`` is keyed by name in lower case. Raises ``PlayerFault`` (``startup_failure``) for an option that the
-    engine did not announce, with the nearest that it did, and for values it would not take.
+    engine did not announce (suggesting the nearest announced one), and for invalid values.
     """
     wanted = [(name, value) for name, value in options if name.lower() != RANKS_OPTION]
     if variant and "uci_variant" in announced and all(name.lower() != "uci_variant" for name, _ in wanted):
@@ -82,7 +82,7 @@ def ponder_options(
 
 
 def forced_first_rank(options: Sequence[tuple[str, str]]) -> int | None:
-    """The rank base that the player's options force, if they do; raises ``PlayerFault`` for anything but 0, 1, auto."""
+    """The first rank (0 or 1) that the option ``ranks`` sets, else ``None``; ``PlayerFault`` for other values."""
     for name, value in options:
         if name.lower() == RANKS_OPTION and str(value).lower() != "auto":
             if str(value) not in ("0", "1"):
@@ -109,7 +109,7 @@ KEYS = schema.declare("elolab.arena.keys", "player", "uci", options=schema.table
 
 
 def read_keys(table: Table) -> dict[str, Any]:
-    """Read the keys of a player that only UCI has."""
+    """Read the UCI keys of a player; raises ``ConfigurationError`` for repeated or invalid options."""
     options = table["options"]
     seen: dict[str, str] = {}
     for name in options:
@@ -165,11 +165,11 @@ class UciClient(UciFamilyClient):
     remarks = " string "
 
     def read_option(self, line: str) -> AnnouncedOption | None:
-        """See ``UciFamilyClient``."""
+        """Read a line that announces an option; ``None`` if it is not one."""
         return parse_option(line)
 
     def read_information(self, line: str) -> Information:
-        """See ``UciFamilyClient``."""
+        """Read an ``info`` line; unreadable parts are left out."""
         return parse_information(line)
 
 

@@ -220,7 +220,7 @@ class GameLine:
         return self._written
 
     def command_after(self, moves: Sequence[str], expected: str) -> str:
-        """The line with one more move, which may not be played after all."""
+        """The line after ``moves`` and the expected reply; the reply does not become part of the game."""
         before = " moves " if len(moves) == self._first else " "
         return self.command(moves) + before + write_move(expected, self._first_rank)
 

@@ -393,7 +393,7 @@ class XboardClient(ProtocolClient):
         return parse_thinking(self._thinking)
 
     def variation(self, first_rank: int) -> str:
-        """The principal variation of that line."""
+        """The principal variation of the last thinking output."""
         return parse_variation(self._thinking, first_rank)
 
     @property
@@ -596,7 +596,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
             raise self._resignation(self._client.claim, 0, self._client.information().score)
 
     def _begins_afresh(self, clock: PlayerClock | None) -> bool:
-        """Whether the position must be sent as a new game's, and can be."""
+        """Whether the position must be sent as the start of a new game, and the engine supports that."""
         is_miscounting = (
             self._counts_short and clock is not None and clock.moves_to_go == self.spec.limits.moves_per_control
         )
@@ -608,7 +608,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         await self._be_heard(self._converse(asked, self._deadline_ns(clock), stop), " ".join(moves))
 
     async def _tell_afresh(self, position: Position, clock: PlayerClock | None, stop: StopFlag) -> None:
-        """Send the position as a new game's."""
+        """Send the position as the start of a new game."""
         setting_up = self._fresh(position)
         moves_to_go = 0 if clock is None else clock.moves_to_go
         self._counts_short = moves_to_go < self.spec.limits.moves_per_control
@@ -617,14 +617,14 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         await self._be_heard(watching, setting_up)
 
     def _fresh(self, position: Position) -> str:
-        """The line that sets up a position as a new game's."""
+        """The line that sets up a position as the start of a new game."""
         return setboard_command(without_history(position), self._client.engine_name)
 
     def _deadline_ns(self, clock: PlayerClock | None) -> int:
         return time.monotonic_ns() + self._allowance_ms(clock) * 1_000_000
 
     async def _be_heard(self, conversation: Coroutine[Any, Any, None], told: str) -> None:
-        """Exchange the lines; raises ``NoMove`` if the engine does not accept them."""
+        """Run a conversation with the engine; raises ``NoMove`` if the engine refuses the command ``told``."""
         try:
             await conversation
         except DeadlinePassed:
@@ -654,7 +654,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         )  # fmt: skip
 
     async def _overdue(self, clock: PlayerClock | None, began_ns: int) -> Exception:
-        """An engine that ignores ``?`` is late; one that claimed a result and cannot be corrected makes no move."""
+        """The exception for an overdue move: ``NoMove`` if the engine claimed a result, otherwise a loss on time."""
         if self._client.claim:
             await self._halt()
             what = Fault("claimed", said=self._client.claim[:QUOTED])

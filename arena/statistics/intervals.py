@@ -27,8 +27,11 @@ import numpy as np
 FEW, MANY = 50, 100
 """Numbers of outcomes up to which, and from which on, a bound may exceed its error by a fixed factor."""
 TOLERANCE_OF_FEW, TOLERANCE_OF_MANY = 1.4, 2.2
-"""These factors, by the exact bound's count, which is careful. The first leaves 93 % to 95 % intervals whatever the
-outcomes; the second gives 94 to 96 % to ordinary matches of 100 pairs (``benchmarks/statistics_simulation.py``)."""
+"""The factors for up to ``FEW`` and from ``MANY`` outcomes on, relative to the conservative exact bound.
+
+With the first, 95 % intervals cover at least 93 % for any outcomes; with the second, 94 to 96 % for ordinary matches of
+100 pairs (``benchmarks/statistics_simulation.py``).
+"""
 INTERVAL_DEVIATIONS = NormalDist().inv_cdf(0.975)
 """Standard normal deviates on each side of a 95 % interval: 1.96."""
 LEAST_TAIL = 1e-300

@@ -1,4 +1,4 @@
-"""Shortened names that stay distinguishable."""
+"""Shortens names so that they stay distinguishable."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 MESSAGES = "elolab.arena"
-"""The package with the text's messages."""
+"""The package whose message catalogue has the texts of this module."""
 PENTANOMIAL_COLUMNS = ("LL", "LD", "even", "WD", "WW")
 """Outcomes of a pair: both games lost; a loss and a draw; one each or both drawn; a win and a draw; both won."""
 TEXT_WIDTH = 80
@@ -96,7 +96,7 @@ class PairCounter:
         return _pairing_counts(one, other, pairs, single)
 
     def pentanomial(self, player: int) -> Pentanomial:
-        """Complete pairs of one player against everybody, from that player's view."""
+        """Complete pairs of one player against all opponents, from that player's view."""
         return sum((counts.pentanomial() for counts in self._of(player)), Pentanomial((0, 0, 0, 0, 0)))
 
     def trinomial(self, player: int) -> Trinomial:
@@ -313,7 +313,7 @@ class Tables:
         return csv_text(["player", *names], rows)
 
     def standings_csv(self) -> str:
-        """``standings_frame`` as CSV, without pandas, whose import takes longer than many a short tournament."""
+        """``standings_frame`` as CSV text, written without pandas because its import is slow."""
         return _rows_csv(self.standings, Standing)
 
     def crosstable_csv(self) -> str:

@@ -85,10 +85,10 @@ def test_the_file_is_the_one_that_is_named_or_beside_or_the_users(tmp_path: Path
     assert cup(here, f'engines = "{tmp_path}/cups/engines.toml"\n{CUP}').players[0].name == "mine"
     (here / "mine.toml").write_text(ENGINES.replace("depth=3", "depth=4"))
     assert str(cup(tmp_path / "cups", f'engines = "mine.toml"\n{CUP}').players[0].limits) == "depth=4"
-    with pytest.raises(UserError, match=r"no file of engines 'no\.toml'"):
+    with pytest.raises(UserError, match=r"no engines file 'no\.toml'"):
         cup(here, f'engines = "no.toml"\n{CUP}')
     for there, name in ((here, tmp_path), (tmp_path / "cups", "bin")):
-        with pytest.raises(UserError, match=f"^{name}: a folder; give the file of engines in it"):
+        with pytest.raises(UserError, match=f"^{name} is a folder; give the engines file in it"):
             cup(there, f'engines = "{name}"\n{CUP}')
     configuration.mkdir(parents=True)
     (configuration / "engines.toml").write_text(ENGINES.replace("depth=3", "depth=5"))

@@ -38,7 +38,7 @@ def test_a_program_that_keeps_to_its_protocol(capsys: pytest.CaptureFixture[str]
     assert title.endswith(": Chinese Chess, over UCI")
     assert [line[:10] for line in lines] == [" pass     "] * 3 + [" n/a      "]
     assert lines[2].endswith(": from 1")
-    assert lines[3].endswith("(UCI has no words for it)")
+    assert lines[3].endswith("(UCI has no command for it)")
     assert summary == "Keeps to the protocol: 3 passed, 0 failed, 0 against advice, 1 not applicable."
 
 
@@ -47,7 +47,7 @@ def test_a_failure_is_told_with_the_dialogue(capsys: pytest.CaptureFixture[str])
     lines = capsys.readouterr().out.splitlines()
     start = next(number for number, line in enumerate(lines) if line.startswith(" FAIL "))
     assert lines[start].endswith("[depth]")
-    assert lines[start + 1].strip() == "It searched to depth 2, though its limit was 1."
+    assert lines[start + 1].strip() == "The program searched to depth 2; its limit was 1."
     assert lines[start + 3].endswith(" > go depth 1")
     assert " < info depth 2 " in lines[start + 4]
     assert lines[-1].startswith("Breaks the protocol: 2 passed, 1 failed, ")
@@ -56,7 +56,7 @@ def test_a_failure_is_told_with_the_dialogue(capsys: pytest.CaptureFixture[str])
 def test_advice_that_is_not_followed_is_no_failure(capsys: pytest.CaptureFixture[str]) -> None:
     assert check("--only", "name", vice="nameless") == 0
     out = capsys.readouterr().out
-    assert "\n advice   it says what it is called [name]\n" in out
+    assert "\n advice   the program gives its name [name]\n" in out
     assert "1 passed, 0 failed, 1 against advice" in out
 
 
@@ -65,7 +65,7 @@ def test_what_needs_a_failed_check_is_not_tried(capsys: pytest.CaptureFixture[st
     lines = items(capsys.readouterr().out.splitlines())
     assert any("cannot find my network file" in line for line in lines)
     assert not any("n/a" in line for line in lines)
-    assert lines[-2] == "2 checks were not tried, as they need what has failed."
+    assert lines[-2] == "2 checks were not tried, because they depend on a failed check."
     assert lines[-1] == "Breaks the protocol: 0 passed, 1 failed, 0 against advice, 2 not applicable."
 
 
@@ -74,7 +74,8 @@ def test_who_answers_in_another_protocol_is_told_which(capsys: pytest.CaptureFix
     assert main(["check", *words, "--", sys.executable, "-I", "-S", str(MOCK), "none", "protocol=uci"]) == 1
     lines = items(capsys.readouterr().out.splitlines())
     assert " ".join(lines[-3:-1]) == (
-        "2 checks were not tried, as they need what has failed. The program answers over UCI: give --protocol uci."
+        "2 checks were not tried, because they depend on a failed check. "
+        "The program answers over UCI: give --protocol uci."
     )
 
 
@@ -113,7 +114,7 @@ def test_json_has_everything_and_the_same_in_both_languages(capsys: pytest.Captu
         == {
             "name": "depth",
             "verdict": "failed",
-            "remark": "It searched to depth 2, though its limit was 1.",
+            "remark": "The program searched to depth 2; its limit was 1.",
             "values": {"told": 1, "reached": 2},
             "is_recommendation": False,
         }
@@ -123,7 +124,7 @@ def test_json_has_everything_and_the_same_in_both_languages(capsys: pytest.Captu
 def test_an_option_the_engine_does_not_have_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert check("--option", "Hsh=3") == 2
     captured = capsys.readouterr()
-    assert captured.err == "elolab: check: option 'Hsh' is not one of the engine's; did you mean 'Hash'?\n"
+    assert captured.err == "elolab: check: the engine has no option 'Hsh'; did you mean 'Hash'?\n"
 
 
 def test_the_list_names_every_check(capsys: pytest.CaptureFixture[str]) -> None:

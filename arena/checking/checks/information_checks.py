@@ -22,7 +22,7 @@ def _asked(examination: Examination) -> tuple[Position, ...]:
 
 
 async def _informed(examination: Examination, position: Position) -> list[tuple[str, SearchLine]]:
-    """The lines of one search, with their contents."""
+    """Search a position; returns the lines with search information, each with its parsed content."""
     answer = await examination.search(position)
     read = [(line, examination.dialect.read_information(line)) for line in answer.lines]
     return [(line, information) for line, information in read if information is not None]

@@ -41,7 +41,7 @@ def _announced(examination: Examination) -> list[tuple[str, AnnouncedOption | No
 
 
 async def defaults(examination: Examination) -> None:
-    """Every option accepts its own default, and a search follows."""
+    """The program accepts the default of every option, and still searches."""
     for _, option in _announced(examination):
         if option is not None and option.kind != "button" and option.name.lower() not in NOT_TOUCHED:
             try:
@@ -57,7 +57,7 @@ async def _set(examination: Examination, option: AnnouncedOption, value: str) ->
 
 
 async def changed(examination: Examination, name: str, value: int) -> Remark:
-    """The option for memory or threads accepts another value, and searches follow."""
+    """The option for memory or threads accepts another value, and the program still searches."""
     option = examination.dialect.resource(name)
     if option is None:
         raise Skipped("skip.no_option", name=name)

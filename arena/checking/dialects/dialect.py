@@ -155,7 +155,7 @@ class Dialect(ABC, Generic[ClientKind]):
     async def configure(self) -> None:
         """Set the options of the settings; raises ``PlayerFault`` for one that cannot be set."""
         for name, _ in self.settings.options:
-            raise PlayerFault("startup_failure", f"option {name}: over {self.title} there are none")
+            raise PlayerFault("startup_failure", f"option {name}: {self.title} has no options")
 
     @property
     def can_synchronise(self) -> bool:

@@ -39,7 +39,7 @@ class GtpDialect(Dialect[gtp.GtpClient]):
         self._commands: frozenset[str] = frozenset()
 
     def make_client(self) -> gtp.GtpClient:
-        """See ``Dialect``."""
+        """The client of the protocol's players, which writes and reads lines."""
         return gtp.GtpClient()
 
     async def _ask(self, *commands: str, ms: int | None = None) -> list[gtp.GtpAnswer]:
@@ -110,7 +110,7 @@ class GtpDialect(Dialect[gtp.GtpClient]):
         return [*gtp.NEW_GAME, *gtp.play_commands(position.moves, sends_passes=self.is_asked_to_pass)]
 
     def is_answer(self, line: str) -> bool:
-        """An answer to any command."""
+        """Whether a line begins an answer to any command (``=`` or ``?``)."""
         return line.startswith(("=", "?"))
 
     def ends_search(self, line: str) -> bool:
@@ -167,7 +167,7 @@ class NBoardDialect(Dialect[nboard.NBoardClient]):
     illegal_position: ClassVar[tuple[str, ...]] = ("set game (;GM[Othello]TY[8]BO[8 --*O-- *];)",)
 
     def make_client(self) -> nboard.NBoardClient:
-        """See ``Dialect``."""
+        """The client of the protocol's players, which writes and reads lines."""
         return nboard.NBoardClient()
 
     async def greet(self) -> None:
@@ -181,13 +181,13 @@ class NBoardDialect(Dialect[nboard.NBoardClient]):
         await self.ask_ready()
 
     async def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
-        """The depth, the game, and ``go``."""
+        """Ask for a move: sends the depth, the game and ``go``."""
         await self.say(f"set depth {limits.depth}", f"set game {write_game(position.start, position.moves)}")
         await self.ask_ready()
         await self.ask_for_search("go")
 
     def is_answer(self, line: str) -> bool:
-        """``===``."""
+        """Whether a line answers a search: it begins with ``===``."""
         return line.startswith("===")
 
     def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> SearchAnswer:
@@ -220,7 +220,7 @@ class NBoardDialect(Dialect[nboard.NBoardClient]):
         return self.read_answer(answers[:1], (self.process.arrived_ns - self._began_ns) / 1e6) if answers else None
 
     def read_information(self, line: str) -> SearchLine | None:
-        """``search`` and ``nodestats``."""
+        """Parse a line ``search`` or ``nodestats``; ``None`` for other lines."""
         word, *words = line.split() or [""]
         if word == "nodestats" and words:
             if not words[0].isdigit():

@@ -42,7 +42,7 @@ class UciDialect(Dialect[UciFamilyClient]):
     """Matches a score, after the word."""
 
     def make_client(self) -> UciFamilyClient:
-        """See ``Dialect``."""
+        """The client of the protocol's players, which writes and reads lines."""
         return uci.UciClient()
 
     async def greet(self) -> None:
@@ -67,7 +67,7 @@ class UciDialect(Dialect[UciFamilyClient]):
         await self.settled()
 
     async def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
-        """``position`` and ``go``."""
+        """Ask for a move (``position`` and ``go``)."""
         await self.ask_for_search(self._position(position), self._go(position, limits, clock))
 
     def _position(self, position: Position) -> str:
@@ -91,7 +91,7 @@ class UciDialect(Dialect[UciFamilyClient]):
 
     @property
     def declared_first_rank(self) -> int | None:
-        """Programs of several games count from 1, as Fairy-Stockfish does; some others do too."""
+        """1 for programs of several games (``UCI_Variant``), such as Fairy-Stockfish; ``None``, unknown, for others."""
         return 1 if "uci_variant" in self.options else None
 
     async def send_illegal_move(self, position: Position, move: str) -> None:
@@ -116,7 +116,7 @@ class UciDialect(Dialect[UciFamilyClient]):
         return await self.search(position, limits, clock)
 
     async def ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> None:
-        """``go ponder``."""
+        """Begin a search of the position after the expected move (``go ponder``)."""
         await self.ask_for_search(self._position(position), self._go(position, limits, clock, ponder=True))
 
     async def hit(self, position: Position, clock: PlayerClock) -> SearchAnswer:
@@ -178,7 +178,7 @@ class UcciDialect(UciDialect):
     score: ClassVar[re.Pattern[str]] = re.compile(r"\s(?:(?:cp|mate)\s+)?[+-]?\d+\s")
 
     def make_client(self) -> UciFamilyClient:
-        """See ``Dialect``."""
+        """The client of the protocol's players, which writes and reads lines."""
         return ucci.UcciClient()
 
     async def greet(self) -> None:
@@ -222,7 +222,7 @@ class UcciDialect(UciDialect):
         return 0
 
     async def search_without(self, position: Position, banned: Collection[str]) -> SearchAnswer:
-        """``banmoves``."""
+        """Ask for a move outside a list of moves (``banmoves``)."""
         forbidden = [f"banmoves {' '.join(banned)}"] if banned else []
         await self.ask_for_search(self._position(position), *forbidden, self._go(position, self.ordinary, None))
         return await self.answer()

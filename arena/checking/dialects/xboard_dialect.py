@@ -1,4 +1,4 @@
-"""The xboard protocol, as an examination speaks it."""
+"""The conversation of an examination over the xboard protocol."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         """Moves of that game that the program knows of."""
 
     def make_client(self) -> xboard.XboardClient:
-        """See ``Dialect``."""
+        """The client of the protocol's players, which writes and reads lines."""
         return xboard.XboardClient()
 
     async def greet(self) -> None:
@@ -135,7 +135,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         return self.client.move_lines(moves, self.knowledge.first_rank or 0)
 
     def is_answer(self, line: str) -> bool:
-        """A move, or a result instead."""
+        """Whether a line answers a search: a move, or a claimed result."""
         return xboard.is_answer(line)
 
     def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> SearchAnswer:
@@ -156,7 +156,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         return 0
 
     async def send_illegal_position(self) -> None:
-        """Send a ``setboard`` whose board and side are none."""
+        """Send a ``setboard`` with an invalid board and side to move."""
         line = self._set_board("9/9/x/44 z - - 0 1")
         self._game = None
         await self.say(*self._new_game(), line)

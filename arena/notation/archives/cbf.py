@@ -1,4 +1,4 @@
-"""CBF, the XML files of CCBridge 3: a game a file.
+"""CBF, the XML files of CCBridge 3; each file holds one game.
 
 ``ChineseChessRecord`` has a ``Head`` with the FEN of the start and who played, and a ``MoveList``. The ``value`` of a
 ``Move`` is file and rank of origin and target as ``77-47``: files from 0 on Red's left, ranks from 0 at Black's home.
@@ -46,7 +46,7 @@ def recognises(data: bytes) -> bool:
 
 
 def read(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
-    """The game."""
+    """Yield the file's only game, or an error for an illegal move."""
     where = f"{source.where}: game 1"
     text = _DECLARATION.sub("", decode_text(source.data, source.where), count=1)
     if _DOCUMENT_TYPE.search(text):

@@ -217,7 +217,7 @@ def _plain(value: str) -> str:
 
 
 def _written_result(portable: PortableGame, goes_on: bool, board: str) -> str:
-    """Black's lead as the server writes it; the whole board for a game that was given up."""
+    """The result as the server writes it: Black's lead; in a resigned game, all 64 squares."""
     if portable.result == "*":
         return "?"
     flag = {name: flag for flag, name in _FLAGS.items()}.get(portable.tag("Termination"), "r" if goes_on else "")

@@ -1,4 +1,4 @@
-"""Positions of Xiangqi as lists of 32 pieces, and the words that programs for it use for results."""
+"""Xiangqi positions as lists of 32 pieces, and the words of Xiangqi programs for results."""
 
 from __future__ import annotations
 

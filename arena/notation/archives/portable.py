@@ -12,7 +12,7 @@ _TAG = re.compile(rb'^[\s\xef\xbb\xbf]*\[[A-Za-z]\w* +"', re.MULTILINE)
 
 
 def read(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
-    """The games of a text."""
+    """Yield the games of a PGN file or of a text with bare moves."""
     return try_games(decode_text(source.data, source.where), source.where, reading.game.name, reading.ranks)
 
 

@@ -221,7 +221,7 @@ def test_workers_with_another_program_or_other_sources_get_no_games(
             for text in (said, shown, page, (tmp_path / "run" / "report.md").read_text()):
                 assert reason in text.replace("\\", ""), text
         cluster.kill("good")
-        with pytest.raises(ClusterError, match="none of its workers will do: ") as refusal:
+        with pytest.raises(ClusterError, match="none of its workers is suitable: ") as refusal:
             tournament_run.run(match_with_program(2), tmp_path / "none", cluster=cluster.address)
         assert all(reason in str(refusal.value) for reason in reasons.values())
 

@@ -320,7 +320,7 @@ def test_where_there_are_no_runs(
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path / "empty")
     assert main(["runs", ".."]) == 0
-    assert capsys.readouterr().out == "..: there are no runs in it.\n"
+    assert capsys.readouterr().out == ".. contains no runs.\n"
 
 
 def test_a_run_of_an_unknown_version_does_not_hide_the_others(tmp_path: Path) -> None:

@@ -395,9 +395,9 @@ def test_an_option_that_an_engine_does_not_have_is_wrong_input(
     words = (command, "default", tmp_path / "mock.toml", "--pairs", 200, "--out", tmp_path / "out")
     code, data = played(capsys, *words)
     assert (code, data["stored"]) == (2, 0)
-    assert "option 'Hsah' is not one of the engine's" in data["unavailable"]["mock"]
+    assert "the engine has no option 'Hsah'" in data["unavailable"]["mock"]
     assert command_line.main(list(map(str, words))) == 2
-    assert "option 'Hsah' is not one of the engine's" in capsys.readouterr().err
+    assert "the engine has no option 'Hsah'" in capsys.readouterr().err
 
 
 def test_a_dry_run_says_at_most(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -93,7 +93,7 @@ def test_options_are_sent_in_the_protocol_s_own_words() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "text"),
     [
-        ("hashsiz", "16", "'hashsiz' is not one of the engine's; did you mean 'hashsize'"),
+        ("hashsiz", "16", "the engine has no option 'hashsiz'; did you mean 'hashsize'"),
         ("hashsize", "2000", "option hashsize = '2000': expected 0 to 1024"),
         ("style", "wild", "expected solid, normal, risky"),
     ],

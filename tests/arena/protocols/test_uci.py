@@ -118,7 +118,7 @@ def test_an_engine_without_variants_is_sent_none() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "text"),
     [
-        ("Hsh", "16", "option 'Hsh' is not one of the engine's; did you mean 'Hash'"),
+        ("Hsh", "16", "the engine has no option 'Hsh'; did you mean 'Hash'"),
         ("zzzzzz", "16", "it has Debug Log File, Contempt"),
         ("Hash", "0", "option Hash = '0': expected 1 to 131072"),
         ("Hash", "200000", "expected 1 to 131072"),
@@ -126,7 +126,7 @@ def test_an_engine_without_variants_is_sent_none() -> None:
         ("Ponder", "maybe", "expected true or false"),
         ("Analysis Contempt", "Whit", "expected Both, Off, White, Black .did you mean 'White'"),
         ("UCI_Variant", "go", "expected 3check, chess, king of the hill, xiangqi"),
-        ("Use NNUE", "true", "option 'Use NNUE' is not one of the engine's"),
+        ("Use NNUE", "true", "the engine has no option 'Use NNUE'"),
     ],
 )
 def test_options_the_engine_would_not_take(name: str, value: str, text: str) -> None:

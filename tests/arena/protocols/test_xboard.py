@@ -105,7 +105,7 @@ def test_options() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "text"),
     [
-        ("contemt", "1", "'contemt' is not one of the engine's; did you mean 'Contempt'"),
+        ("contemt", "1", "the engine has no option 'contemt'; did you mean 'Contempt'"),
         ("contempt", "11", "expected -10 to 10"),
         ("memory", "0", "expected 1 to"),
         ("own book", "maybe", "expected true or false"),
