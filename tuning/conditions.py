@@ -183,8 +183,8 @@ def _external_base(table: Table, game: str, limits: Limits) -> tuple[ExternalEng
     """The engine from ``[engine]`` and ``[builds]``, and the base's name and settings."""
     if "base" in table:
         raise ConfigurationError(
-            f"{table.where}: base is a preset of the built-in engine; what an external one begins with are options in "
-            "[engine] and values in [set]"
+            f"{table.where}: base names a preset of the built-in engine; remove it: an external engine starts from the "
+            "options in [engine] and the values in [set]"
         )
     engine = read_external(table, game, limits)
     values = read_settings(table, engine)

@@ -136,7 +136,7 @@ class ExternalEngine:
                 places = " or ".join(f"{{{name}}} in {key}" for key in ("command", *_line_keys(player)))
                 known = nearest(name, self.placeholders | ({BUILD} if self.has_builds else set()))
                 raise ConfigurationError(
-                    f"{where}: {name} is no setting, for over {protocol.title} there are no options; expected the "
+                    f"{where}: {name} is no setting: {protocol.title} has no options; expected the "
                     f"placeholder {places}{known}"
                 )
             if any(own.lower() == name.lower() for own, _ in player.options):
@@ -235,7 +235,9 @@ def read_external(table: Table, game: str, limits: Limits) -> ExternalEngine:
 def _build_entries(table: Table) -> list[tuple[str, Any]]:
     builds = table["builds"]
     if len(builds) < 2:
-        raise table.error("builds", "a table of at least two builds, name = command; of one give [engine] command")
+        raise table.error(
+            "builds", "a table of at least two builds, name = command; for one build give [engine] command"
+        )
     if "command" in table.table("engine"):
         raise ConfigurationError(f"{table.where}: [engine]: command is given by [builds] too; remove one of the two")
     for name in builds:

@@ -40,8 +40,8 @@ def result_in(directory: Path) -> Any:
         recorded = store.metadata(name)
         if recorded is None:
             raise RunError(
-                f"{directory}: was begun by an older elolab, which did not keep what was asked for; give the command "
-                "again that made it"
+                f"{directory}: an older version of elolab began this run without recording its specification; give the "
+                "original command again"
             )
         with _copied(store) as copy:
             return read(recorded, copy, directory)

@@ -157,14 +157,14 @@ def test_the_order_of_settings_in_the_file_makes_no_other_player() -> None:
         ({"builds": {"a": "x", "b\n": "y"}}, "printable characters"),
         ({"builds": {"a": "x", "b": "y"}, "values": [{"option": "build", "values": ["c"]}]}, "expected 'a' or 'b'"),
         ({"engine": {"command": "x {level}"}, "values": [{"option": "A", "values": [1]}]}, "nothing fills {level}"),
-        ({"engine": {"command": "x"}, "base": "default"}, "base is a preset of the built-in engine"),
+        ({"engine": {"command": "x"}, "base": "default"}, "base names a preset of the built-in engine"),
         ({"engine": {"command": "x", "protocol": "udp"}}, "protocol = 'udp'"),
         ({"engine": {"command": "x", "options": {"A": 1}}, "set": {"a": 2}}, "A is among the options of [engine] too"),
         ({"engine": {"command": "x"}, "values": [{"parameter": "A", "values": [1]}]}, "unknown key 'parameter'"),
         ({"engine": {"command": "x"}, "values": [{"option": "A", "values": [[1]]}]}, "expected a text, number"),
         ({"engine": {"command": "x"}, "comparisons": [{"variant": {"A": 1, "a": 2}}]}, "are the same option"),
-        ({"engine": {"command": "x"}, "interactions": [{"features": ["A", "B"]}]}, "the base says nothing of A"),
-        ({"builds": {"a": "x", "b": "y"}, "nodes_to_depth": {}}, "of the built-in engine alone"),
+        ({"engine": {"command": "x"}, "interactions": [{"features": ["A", "B"]}]}, "the base has no value of A"),
+        ({"builds": {"a": "x", "b": "y"}, "nodes_to_depth": {}}, "nodes_to_depth needs the built-in engine"),
         ({"engine": {"command": "x"}, "comparisons": [{"variant": {}}]}, "parts.toml"),
         ({"engine": {"command": "x"}, "limit": "own"}, "limit"),
         (
@@ -174,12 +174,12 @@ def test_the_order_of_settings_in_the_file_makes_no_other_player() -> None:
         (
             {"builds": {"a": "x {level}", "b": "y"}, "set": {"level": 1, "build": "b"},
              "values": [{"option": "level", "values": [2]}]},
-            "there is no {level} in the command of the build 'b'",
+            "the command of the build 'b' has no {level}",
         ),
         (
             {"game": "othello", "limit": "own", "engine": {"command": "x {level}", "protocol": "gtp"},
              "set": {"level": 1}, "values": [{"option": "levle", "values": [2]}]},
-            "levle is no setting, for over GTP",
+            "levle is no setting: GTP",
         ),
     ],
 )  # fmt: skip
@@ -203,8 +203,8 @@ def checked(**changes: Any) -> str:
         ({"option": "Hahs", "values": [1]}, "the engine has no option 'Hahs'; did you mean 'Hash'?"),
         ({"option": "Hash", "values": [1, 2000]}, "option Hash = '2000': expected 1 to 1024"),
         ({"option": "Ponder", "values": ["maybe"]}, "option Ponder = 'maybe': expected true or false"),
-        ({"option": "Clear Hash", "values": [False]}, "both sides are the same, for the engine's own default is Clear"),
-        ({"option": "hash", "values": [16]}, "both sides are the same, for the engine's own default is hash 16"),
+        ({"option": "Clear Hash", "values": [False]}, "both sides are the same, because the engine's own default is"),
+        ({"option": "hash", "values": [16]}, "both sides are the same, because the engine's own default is hash 16"),
         ({"option": "Hash", "values": ["+7"], "reference": 7}, "both sides are the same"),
     ],
 )
@@ -317,7 +317,7 @@ def test_ends_of_ranges_and_all_choices_are_tried_before_a_tuning(dimensions: di
 
 def test_a_dimension_that_is_no_placeholder_of_an_engine_without_options_is_refused() -> None:
     engine = {"protocol": "gtp", "command": "engine --level {level}"}
-    with pytest.raises(UserError, match="depth is no setting, for over GTP there are no options"):
+    with pytest.raises(UserError, match="depth is no setting: GTP has no options"):
         study(
             game="othello", limit="own", engine=engine, set={"level": 1},
             dimensions={"depth": {"default": 1, "low": 1, "high": 2}}, validation={"slow": "off"},

@@ -126,7 +126,7 @@ def check_engine(spec: AblationSpec, stream: TextIO) -> None:
         is_like_for_like = comparison.reference_limits in (None, comparison.limits) and not comparison.ponders
         if variant == reference and is_like_for_like:
             said = describe({name: value for name, value in comparison.variant if name in comparison.differences})
-            raise ConfigurationError(f"{where}: both sides are the same, for the engine's own default is {said}")
+            raise ConfigurationError(f"{where}: both sides are the same, because the engine's own default is {said}")
 
 
 def _matches(spec: AblationSpec, openings: tuple[int, ...]) -> tuple[Match, ...]:

@@ -225,15 +225,15 @@ def _refuse_what_decides_nothing(spec: AblationSpec, where: str) -> None:
     least = min_pairs(questions, rule)
     if largest < least:
         raise ConfigurationError(
-            f"{where}: pairs = {largest} is too few to decide anything, even if one side won them all; {least} could "
-            f"decide that much, and {pairs_to_decide(50, questions, rule)} a difference of 50 Elo"
+            f"{where}: pairs = {largest} is too few for a verdict, even if one side won all of them; give at least "
+            f"{least}, or {pairs_to_decide(50, questions, rule)} to detect a difference of 50 Elo"
         )
     pairs = [comparison.pairs for comparison in spec.comparisons]
     first_analyses = spec.pairs_together([analyses_of(planned, rule.rounds)[0] for planned in pairs])
     if spec.max_games is not None and spec.max_games < 2 * first_analyses:
         raise ConfigurationError(
             f"{where}: games = {spec.max_games} is less than the first of {rule.rounds} rounds, {2 * first_analyses} "
-            f"games; all rounds are {2 * spec.pairs_together(pairs)} games at most"
+            f"games; all rounds have at most {2 * spec.pairs_together(pairs)} games"
         )
 
 
@@ -241,8 +241,8 @@ def _nodes_to_depth(table: Table, conditions: Conditions) -> NodesToDepth:
     if conditions.external is not None:
         if "nodes_to_depth" in table:
             raise ConfigurationError(
-                f"{table.where}: nodes_to_depth is measured of the built-in engine alone; remove it: what an external "
-                "engine tells of nodes, depth and time in its games is in the report"
+                f"{table.where}: nodes_to_depth needs the built-in engine; remove it (the report shows what an "
+                "external engine reports of nodes, depth and time)"
             )
         return NodesToDepth(0, 0)
     found: NodesToDepth = table["nodes_to_depth"]
@@ -298,7 +298,7 @@ class _ComparisonReader:
         factors = [(name, low, high) for name, (low, high) in levels.items()]
         fraction = table["fraction"]
         if fraction > 1 and (len(factors), fraction) not in GENERATORS:
-            raise table.error("fraction", f"1, for there is no such fraction of the combinations of {len(factors)}")
+            raise table.error("fraction", f"1: there is no design with this fraction for {len(factors)} factors")
         default = " × ".join(name for name, _, _ in factors)
         yield self._factorial(
             "factorial", table.get("label", default[:MAX_LABEL]), factors, fraction, base, table, comparisons
@@ -394,7 +394,7 @@ class _ComparisonReader:
     def _level_of_base(self, name: str, base: Mapping[str, Value], where: str) -> Value:
         if name not in base:
             raise ConfigurationError(
-                f"{where}: features: the base says nothing of {name}; give its value in [engine] options or [set]"
+                f"{where}: features: the base has no value of {name}; give one in [engine] options or [set]"
             )
         return base[name]
 
@@ -429,7 +429,7 @@ class _ComparisonReader:
         ponders = "ponder" in table.schema and table["ponder"]
         if ponders:
             if not limits.is_timed:
-                raise table.error("ponder", f"false, for under {limits} there is no time of the other's to think on")
+                raise table.error("ponder", f"false: with the limit {limits} the opponent has no time to think on")
             comparison = replace(comparison, ponders=True)
         self._check_external(comparison, where)
         unequal = comparison.ponders or comparison.reference_limits not in (None, limits)
@@ -437,7 +437,7 @@ class _ComparisonReader:
             return comparison
         if not comparison.differences:
             noun = self.settings.noun
-            raise ConfigurationError(f"{where}: compares a set of {noun}s with itself; change one of the two")
+            raise ConfigurationError(f"{where}: compares a set of {noun}s with itself; change one side")
         self.settings.refuse_without_effect(where, variant, reference, limits)
         return comparison
 

@@ -177,7 +177,7 @@ class ExternalSettings:
         words = names.get(format_value(checked), "" if self._engine.is_option(name) or name != BUILD else str(checked))
         is_number = isinstance(checked, int) and not isinstance(checked, bool)
         if scale == "log" and not (is_number and int(checked) > 0):
-            raise table.error("scale", "'linear', for not all values are whole numbers above 0")
+            raise table.error("scale", "'linear', because some values are not whole numbers above 0")
         return Level(name, checked, ((name, checked),), words, is_number=is_number, scale=scale)
 
     def reference(self, table: Table, base: Mapping[str, Value]) -> Any:
@@ -229,7 +229,7 @@ class ExternalSettings:
             if name in self._engine.placeholders and name not in placeholders_of(self._engine.build(variant)):
                 build = variant[BUILD]
                 raise ConfigurationError(
-                    f"{where}: {name} changes nothing, for there is no {{{name}}} in the command of the build {build!r}"
+                    f"{where}: {name} changes nothing: the command of the build {build!r} has no {{{name}}}"
                 )
         raise ConfigurationError(f"{where}: both sides are the same program with the same options")
 
@@ -270,11 +270,11 @@ def feature_left_out(feature: str, base: Mapping[str, Value], where: str, game: 
     value = row.off
     if value is None or row.name not in _features_of(game):
         raise ConfigurationError(
-            f"{where}: {row.name} cannot be left out, it is no feature of {game}; use [[values]] to compare its values"
+            f"{where}: {row.name} cannot be left out: it is no feature of {game}; use [[values]] to compare its values"
         )
     if base[row.name] == value:
         raise ConfigurationError(
-            f"{where}: {row.name} is {format_value(value)} in the base, so it cannot be left out of it; use [[values]] "
+            f"{where}: {row.name} is {format_value(value)} in the base, so it cannot be left out; use [[values]] "
             "to switch it on"
         )
     return row.name, value

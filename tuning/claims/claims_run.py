@@ -115,7 +115,7 @@ def purpose_of(
     """
     if amend is not None and not amend.strip():
         raise RunError(
-            f"claims: {argument('amend', repr(amend))}: expected the reason for the change, which is kept for good"
+            f"claims: {argument('amend', repr(amend))}: expected the reason for the change, which is recorded"
         )
     content = {"format": FORMAT, "game": spec.game, "budget": spec.budget.name}
 
@@ -123,7 +123,8 @@ def purpose_of(
         """Refuse an unsuitable folder before anything in it changes."""
         if recorded.get("format") != FORMAT:
             raise RunError(
-                f"{directory}: holds claims by the rules of an older version; its report stays as it is", OTHER_FOLDER
+                f"{directory}: holds claims by the rules of an older version; it cannot be resumed, its report stays",
+                OTHER_FOLDER,
             )
         for key, now in content.items():
             if recorded[key] != now:

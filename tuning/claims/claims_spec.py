@@ -305,7 +305,7 @@ def _picked(claims: Sequence[Claim], only: Sequence[str], where: str, budget: st
             raise ConfigurationError(f"{where}: there is no claim {name!r}{nearest(name, names)}; it has {known}")
         if not any(part.id == name or claim.id == name for claim in claims for part in claim.parts):
             raise ConfigurationError(
-                f"{where}: the budget {budget} asks no part of {name}", f"give another with {argument('budget')}"
+                f"{where}: the budget {budget} has no part of {name}", f"give another with {argument('budget')}"
             )
     found = []
     for claim in claims:
@@ -323,7 +323,7 @@ def _budget(table: Table, name: str) -> ClaimsBudget:
     for key in given:
         if key not in limits:
             raise ConfigurationError(
-                f"{weights.where}: there is no limit {key!r}{nearest(key, limits)}; weights are of {', '.join(limits)}"
+                f"{weights.where}: there is no limit {key!r}{nearest(key, limits)}; expected {', '.join(limits)}"
             )
     return ClaimsBudget(
         name, own["pairs"], own["rounds"], own["positions"], own["positions_per_game"], limits,
@@ -445,21 +445,21 @@ class _ClaimsReader:
             if key in table and kind not in kinds:
                 raise table.error(key, f"no such key with kind = {kind!r}, which does not use it")
         if "refuted_by" in table and expect not in DIRECTIONS:
-            raise table.error("refuted_by", "none, for the part expects no direction")
+            raise table.error("refuted_by", "no such key, because the part expects no direction")
         if table["refuted_by"] == REFUTED_BY[-1] and not margin:
             raise table.error("margin", "more than 0 where refuted_by = 'negligible'")
         if expect in ("equivalent", "equal") and not margin:
             raise table.error("margin", f"more than 0 where expect = {expect!r}")
         if table["suite"] == "passes" and self.game not in GAMES_WITH_PASSES:
-            raise table.error("suite", f"another one, for nobody passes in {self.game}")
+            raise table.error("suite", f"another one, because {self.game} has no passes")
         if table["costs_time"] and kind not in (*STRENGTH, "nodes"):
-            raise table.error("costs_time", f"false, for kind = {kind!r} compares no speed")
+            raise table.error("costs_time", f"false, because kind = {kind!r} compares no speed")
         if "reference_limits" in table and kind != "elo":
-            raise table.error("reference_limits", f"none, for kind = {kind!r} has one limit")
+            raise table.error("reference_limits", f"no such key, because both sides of kind = {kind!r} have one limit")
         if "looks" in table and kind not in STRENGTH:
-            raise table.error("looks", f"none, for kind = {kind!r} plays no games")
+            raise table.error("looks", f"no such key, because kind = {kind!r} plays no games")
         if "where" in table and kind != "nodes":
-            raise table.error("where", f"none, for kind = {kind!r} takes all positions")
+            raise table.error("where", f"no such key, because kind = {kind!r} takes all positions")
 
     def _cells(self, table: Table, kind: str, engine: str, preset: str, margin: float) -> list[Cell]:
         """A part's cells in an engine: one per limit, and one at equal processor time if requested."""
@@ -475,12 +475,12 @@ class _ClaimsReader:
         names = [cell.limit for cell in cells]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise table.error("limits", f"each limit once; with costs_time = true {twice!r} is there by itself")
+            raise table.error("limits", f"each limit once; costs_time = true already adds {twice!r}")
         for one, other in combinations(cells, 2):
             if all(getattr(one, name) == getattr(other, name) for name in ("limits", "reference_limits", "is_time")):
                 raise ConfigurationError(
-                    f"{table.where} ({engine}): limits {one.limit} and {other.limit} are both {one.limits}, which "
-                    f"would ask the same twice; name another one (budget {self.budget.name})"
+                    f"{table.where} ({engine}): limits {one.limit} and {other.limit} are both {one.limits}; "
+                    f"name different limits of the budget {self.budget.name}"
                 )
         return cells
 
@@ -500,15 +500,15 @@ class _ClaimsReader:
         if kind == "exact" and limits.depth is None and not limits.nanoseconds_per_node:
             raise ConfigurationError(
                 f"{where}: limit {name} = {limit!r}, expected a depth, or a clock that counts nodes such as "
-                f"clock=1+0.02,node_clock=5000, for kind = {kind!r}"
+                f"clock=1+0.02,node_clock=5000, because kind = {kind!r}"
             )
         if limits.depth is None and kind in (*COSTS, "differing", "mates"):
-            raise ConfigurationError(f"{where}: limit {name} = {limit!r}, expected a depth, for kind = {kind!r}")
+            raise ConfigurationError(f"{where}: limit {name} = {limit!r}, expected a depth, because kind = {kind!r}")
         further_plies = _further_plies(table)
         if kind == "mates" and limits.depth is not None and limits.depth <= further_plies:
             raise ConfigurationError(
-                f"{where}: limit {name} = {limit!r}, expected a depth of more than {further_plies} plies, for mates "
-                f"are looked for {further_plies} plies before it"
+                f"{where}: limit {name} = {limit!r}, expected a depth of more than {further_plies} plies, because "
+                f"mates are searched {further_plies} plies before this depth"
             )
         if (
             kind in OF_COUNTS
@@ -517,7 +517,7 @@ class _ClaimsReader:
         ):
             raise ConfigurationError(
                 f"{where}: limit {name} = {limit!r}, expected a clock that counts nodes, such as "
-                f"clock=1+0.02,node_clock=5000, for of = {MOVE_CHANGES!r}"
+                f"clock=1+0.02,node_clock=5000, because of = {MOVE_CHANGES!r}"
             )
         if kind == "nodes_interaction":
             combined = self._combined(table, engine, conditions, limits, where)
@@ -525,7 +525,7 @@ class _ClaimsReader:
         sides = [self._searched(table, side, engine, conditions, limits, kind) for side in ("variant", "reference")]
         asked = sides if table.get("where", "") == CONVERGED_MISSES else sides[1:]
         if "where" in table and any(dict(side)["aspiration"] == "off" for side in asked):
-            raise table.error("where", "none, for a search with no aspiration window has none to miss")
+            raise table.error("where", "no such key, because a search without aspiration windows misses none")
         if kind in COMPARED:
             if sides[0] == sides[1]:
                 raise ConfigurationError(f"{where}: compares a set of parameters with itself; change one of the two")
@@ -651,7 +651,7 @@ def _not_asked(table: Table) -> dict[str, dict[str, str]]:
         if any(_key_in(key, language) in table for language in LANGUAGES):
             found[engine] = _translations(table, key)
     if len(found) == len(ENGINES):
-        raise ConfigurationError(f"{table.where}: not_then and not_now leave nothing to be asked; remove one of them")
+        raise ConfigurationError(f"{table.where}: not_then and not_now leave no engine to measure; remove one of them")
     return found
 
 

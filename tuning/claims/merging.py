@@ -85,13 +85,13 @@ def read_merged(spec: ClaimsSpec, folders: Sequence[Path], accept_engine_change:
             parts, there = _parts_in(folder, {part.id for part in spec.parts}), _surroundings_in(folder)
         except FileNotFoundError as error:
             raise RunError(
-                f"{error.filename}: there is no such file",
+                f"{error.filename}: no such file",
                 f"{argument('merge')} takes folders that elolab claims wrote",
             ) from None
         except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError) as error:
             raise RunError(
-                f"{folder}: its tables are not whole, or an older version wrote them ({error})",
-                f"copy them again, or write them with elolab report {folder} if its games are there",
+                f"{folder}: its tables are incomplete, or an older version wrote them ({error})",
+                f"copy them again, or rewrite them with elolab report {folder} if its games are there",
             ) from None
         for part in spec.parts:
             if part.id not in parts:
@@ -107,8 +107,8 @@ def read_merged(spec: ClaimsSpec, folders: Sequence[Path], accept_engine_change:
             for row in own.rows:
                 if row.verdict != (verdict := verdict_of_row(part, row)):
                     raise RunError(
-                        f"{folder / 'cells.csv'}: the verdict on {' '.join(row.key)} is {row.verdict}, but its figures "
-                        f"make it {verdict}",
+                        f"{folder / 'cells.csv'}: the verdict on {' '.join(row.key)} is {row.verdict}, but its numbers "
+                        f"give {verdict}",
                         "copy the table again",
                     )
             if not accept_engine_change:

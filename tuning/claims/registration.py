@@ -131,7 +131,7 @@ class _Departure:
     def text(self, source: str) -> str:
         """A sentence about the departure; ``source`` is the table of claims."""
         if self.old is None:
-            return f"{self.part} of {source} is a new rule for games or searches that are known from another part"
+            return f"{self.part} of {source} is a new rule for games or searches whose results another part has shown"
         if self.new is None:
             return f"{self.part} was registered and has results, but {source} no longer has it"
         path, old, new = self.changes[0]

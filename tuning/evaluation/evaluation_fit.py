@@ -251,7 +251,7 @@ def check_fit(spec: FitSpec) -> EvaluationFitting:
     if fitting.regression == "logistic" and spec.phases != fitting.phases:
         raise UserError(
             f"fit-evaluation: {argument('phases', spec.phases)}: the evaluation of {spec.game} has "
-            f"{fitting.phases} rows of weights, with all the material and with none",
+            f"{fitting.phases} rows of weights: for full material and for none",
             "leave the option out",
         )
     if fitting.regression == "linear" and spec.score_share:
@@ -261,8 +261,8 @@ def check_fit(spec: FitSpec) -> EvaluationFitting:
         )
     if fitting.regression == "logistic" and spec.score_limits is not None:
         raise UserError(
-            f"fit-evaluation: {argument('score_limit', spec.score_limits)}: in {spec.game} the scores of the games' "
-            "own searches are fitted to",
+            f"fit-evaluation: {argument('score_limit', spec.score_limits)}: fits in {spec.game} use the scores of the "
+            "games' own searches",
             f"give {argument('score_share')}",
         )
     if fitting.regression == "linear" and STEPS % spec.phases:

@@ -18,7 +18,7 @@ from elolab.tuning.evaluation.held_out import Columns, Fit, FitError, Solver, fi
 STRENGTHS = (1e-5, 1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1)
 MIN_POSITIONS_PER_FEATURE = 5
 """A phase with fewer positions per feature takes the weights of the nearest phase that has enough."""
-FEWER_PHASES = f"play more games ({argument('games')}) or tell fewer phases apart ({argument('phases')})"
+FEWER_PHASES = f"play more games ({argument('games')}) or use fewer phases ({argument('phases')})"
 
 
 @dataclass(frozen=True)

@@ -200,7 +200,7 @@ def _kept(spec: ObjectiveSpec, file: Path) -> list[Trial]:
     except FileNotFoundError:
         return []
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UserError(f"{file}: no trials that can be read ({error}); give another folder, or remove it") from None
+        raise UserError(f"{file}: its trials cannot be read ({error}); give another folder, or remove it") from None
     for path, old, new in differences(recorded, plain(spec.content())):
         raise UserError(
             f"{file}: holds trials of another search: {path} = {told_setting(old)} there, {told_setting(new)} now; "

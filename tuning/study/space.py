@@ -181,7 +181,7 @@ def read_options(table: Table) -> Space:
     """
     if "parameters" in table:
         raise ConfigurationError(
-            f"{table.where}: parameters are of the built-in engine; an external engine's options are tables "
+            f"{table.where}: parameters belong to the built-in engine; give an external engine's options as tables "
             "[dimensions.OPTION] with default, low and high, or choices"
         )
     given = table["dimensions"]

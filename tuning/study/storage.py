@@ -136,7 +136,7 @@ class RoundTrials:
                 if recorded != counts:
                     raise RunError(
                         f"{without_password(self._where)}: round {result.number + 1} counted the pairs {recorded} when "
-                        f"it ended, its games now give {counts}; remove that study: the same command makes it again "
+                        f"it ended, but its games now give {counts}; remove that study: the same command rebuilds it "
                         "from the games"
                     )
                 return
@@ -182,9 +182,9 @@ class RoundTrials:
                 raise
             reason = next(iter(str(error.__cause__ or error).strip().splitlines()), type(error).__name__)
             if not self.is_shared and any(word in reason for word in WORDS_OF_DAMAGE):
-                remedy = "remove it: the same command makes it again from the games"
+                remedy = "remove it: the same command rebuilds it from the games"
             else:
-                remedy = "every game stored before is safe: give the same command again once it can"
+                remedy = "all stored games are safe: give the same command again once the storage can be used"
             raise StudyFailure(f"{without_password(self._where)}: cannot be used: {reason}; {remedy}") from None
 
 

@@ -337,10 +337,10 @@ def _limit_shares(table: Table, conditions: Conditions) -> LimitShares:
     texts = table["limits"]
     if not texts:
         if "limit_shares" in table:
-            raise table.error("limit_shares", "limits beside it, to which the shares belong")
+            raise table.error("limit_shares", "a list of limits too, to which the shares belong")
         return target_alone(conditions.limits)
     if table["sampler"] != SAMPLERS[0]:
-        raise table.error("limits", f"sampler = {SAMPLERS[0]!r} with it, for only its model knows of several limits")
+        raise table.error("limits", f"sampler = {SAMPLERS[0]!r} with it, because only its model covers several limits")
     if conditions.limits == Limits():
         raise table.error("limits", f"another limit than {OWN_LEVEL!r}, which cannot be compared with others")
     try:
@@ -405,7 +405,7 @@ def _validation(table: Table, conditions: Conditions) -> Validation:
     limits = read_limits(own, conditions.limits, own_level=conditions.own_level)
     slow = own.get("slow", _kind_of_slow_match(own, limits))
     if slow != "off" and limits == Limits() and "slow_limit" not in own:
-        raise own.error("slow", f"'off' or a slow_limit, for limit = {OWN_LEVEL!r} has none that is slower")
+        raise own.error("slow", f"'off' or a slow_limit, because no limit is slower than limit = {OWN_LEVEL!r}")
     on_processor = slow == NON_REGRESSION and conditions.external is None
     slow_limits = read_limits(own, (on_processor_clock if on_processor else slower)(limits), "slow_limit")
     for one in (limits, slow_limits):
@@ -421,7 +421,7 @@ def _validation(table: Table, conditions: Conditions) -> Validation:
                              f"({found.slow_elo_upper:g}), by {MIN_GAP:g} or more")  # fmt: skip
     for key, owner in OWNERS.items():
         if key in own and slow != owner:
-            raise own.error(key, f"no such key with slow = {slow!r}; it is of slow = {owner!r}")
+            raise own.error(key, f"no such key with slow = {slow!r}; it belongs to slow = {owner!r}")
     if "slow_limit" in own and slow == "off":
         raise own.error("slow_limit", "no such key with slow = 'off'")
     return found

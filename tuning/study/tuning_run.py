@@ -80,7 +80,7 @@ def _check_method(spec: TuningSpec, store: Store) -> None:
     """Raise ``RunError`` if the run was begun by another version of the method."""
     if spec.sampler == "duel" and len(store) and store.metadata(METHOD_METADATA) != METHOD:
         raise RunError(
-            f"{store.directory}: was begun by another version of elolab, which paired its settings otherwise",
+            f"{store.directory}: was begun by another version of elolab, which pairs settings differently",
             f"finish it with that version, or {OTHER_FOLDER}",
         )
 

@@ -380,7 +380,7 @@ def test_features_are_added_to_a_bare_engine() -> None:
 
 
 def test_what_could_decide_nothing_is_refused_with_what_could(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"pairs = 2 is too few to decide anything.*50 Elo"):
+    with pytest.raises(UserError, match=r"pairs = 2 is too few for a verdict.*50 Elo"):
         read(pairs=2, leave_one_out=[{"features": ["null_move"]}])
     with pytest.raises(UserError, match=r"games = 3 is less than the first of 10 rounds, 4 games"):
         read(games=3, leave_one_out=[{"features": ["null_move"]}])

@@ -249,7 +249,7 @@ def test_a_curve_has_a_tick_for_every_level_and_its_diamond_at_the_reference(ref
         ({"factorial": [{"factors": {"tmpo": [0, 9], "killers": [1, 2]}}]}, ["'tmpo'", "'tempo'"]),
         (
             {"factorial": [{"factors": {"tempo": [0, 9], "killers": [1, 2]}, "fraction": 2}]},
-            ["fraction = 2", "no such fraction", "2"],
+            ["fraction = 2", "no design with this fraction", "2"],
         ),
         ({"interactions": [{"features": ["history"]}]}, ["features", "at least 2"]),
         ({"interactions": [{"features": ["history", "endgame_parity"]}]}, ["endgame_parity", "xiangqi"]),

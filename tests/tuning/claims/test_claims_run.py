@@ -241,7 +241,7 @@ def test_a_new_rule_for_known_games_is_not_fixed_beforehand(tmp_path: Path) -> N
     other = text[start:end].replace("C20a", "C20c").replace("margin = 10", "margin = 90")
     path.write_text(text[:start] + text[start:end] + other + text[end:], "utf-8")
     assert run(path, out, ("C20a", "C1b")).is_fixed_beforehand
-    with pytest.raises(UserError, match=r"C20c of .* is a new rule for games or searches that are known from another"):
+    with pytest.raises(UserError, match=r"C20c of .* is a new rule for games or searches whose results another"):
         run(path, out, ("C20c",))
     for _ in range(2):
         late = run(path, out, ("C20c",), amend="a wider margin")

@@ -96,14 +96,14 @@ LIMITS = SMALL[SMALL.index("[budgets.quick.limits]") : SMALL.index("[[claims]]")
             ),
             ["C1c", "'nodes=40'", "a clock that counts nodes"],
         ),
-        (('suite = "last"', 'suite = "passes"'), ["C1c", "suite = 'passes'", "nobody passes in xiangqi"]),
+        (('suite = "last"', 'suite = "passes"'), ["C1c", "suite = 'passes'", "xiangqi has no passes"]),
         (('reference_limits = ["depth=1"]', 'reference_limits = ["depth=1", "play"]'), ["C20a", "one for each"]),
         (("margin = 10", 'refuted_by = "negligible"\nmargin = 0'), ["C20a", "margin", "more than 0"]),
         (('expect = "same"', 'expect = "same"\nrefuted_by = "opposite"'), ["C1c", "refuted_by", "no direction"]),
         (('then = "moreland"\n', ""), ["C1a", "then is missing", "not_then"]),
         (('then = "moreland"', 'then = "morland"'), ["C1a", "'moreland'"]),
         (('not_then_zh = "无"\n', ""), ["C1c", "not_then_zh is missing"]),
-        (('not_then_zh = "无"', 'not_then_zh = "无"\nnot_now = "n"\nnot_now_zh = "无"'), ["nothing to be asked"]),
+        (('not_then_zh = "无"', 'not_then_zh = "无"\nnot_now = "n"\nnot_now_zh = "无"'), ["leave no engine"]),
         (('expect = "same"', 'expect = "same"\ncosts_time = true'), ["C1c", "costs_time", "compares no speed"]),
         (('expect = "better"', 'expect = "better"\ncosts_time = true'), ["C20a", "no limit 'time'"]),
         (("rounds = 2", "rounds = 2\nfoo = 1"), ["unknown key 'foo'"]),
@@ -117,7 +117,7 @@ LIMITS = SMALL[SMALL.index("[budgets.quick.limits]") : SMALL.index("[[claims]]")
         (('expect = "less"', 'expect = "less"\nfurther_plies = 4'), ["C1a", "further_plies", "kind = 'nodes'"]),
         (("margin = 10", "looks = 0"), ["C20a", "looks = 0"]),
         (('of = "windows_missed"', 'of = "windows_missed"\nwhere = "windows_missed"'), ["C1b", "takes all positions"]),
-        (('expect = "less"', 'expect = "less"\nwhere = "windows_missed"'), ["C1a", "no aspiration window"]),
+        (('expect = "less"', 'expect = "less"\nwhere = "windows_missed"'), ["C1a", "without aspiration windows"]),
         (
             ('deep = { then = "depth=2", now = "depth=3" }', 'deep = "depth=2"'),
             ["C1a (now)", "shallow and deep are both depth=2"],
@@ -154,13 +154,13 @@ def test_cells_have_names_of_their_own(tmp_path: Path) -> None:
         tmp_path, ('clock = "', 'time = "nodes=9"\nclock = "'),
         ('limits = ["play"]', 'limits = ["play", "time"]\ncosts_time = true'),
     )  # fmt: skip
-    with pytest.raises(UserError, match=r"C20b: limits = .* with costs_time = true 'time' is there by itself"):
+    with pytest.raises(UserError, match=r"C20b: limits = .* costs_time = true already adds 'time'"):
         load_claims(path, "quick")
 
 
 def test_a_claim_that_the_budget_does_not_ask_cannot_be_picked(tmp_path: Path) -> None:
     changes = [(f'id = "{name}"', f'id = "{name}"\nonly = "full"') for name in ("C20a", "C20b")]
-    with pytest.raises(UserError, match="the budget quick asks no part of C20; give another with --budget"):
+    with pytest.raises(UserError, match="the budget quick has no part of C20; give another with --budget"):
         load_claims(write_claims(tmp_path, *changes), "quick", ["C20", "C1a"])
 
 

@@ -111,13 +111,13 @@ def test_what_was_asked_otherwise_is_refused(
     assert not (tmp_path / "new").exists()
     told = ["claims", "--claims", str(path), "--out", str(tmp_path / "new"), "--dry-run", "--merge"]
     assert command_line.main([*told, str(tmp_path)]) == 2
-    assert "claims.csv: there is no such file; --merge takes folders" in capsys.readouterr().err
+    assert "claims.csv: no such file; --merge takes folders" in capsys.readouterr().err
     (tmp_path / "older").mkdir()
     (tmp_path / "older" / "claims.csv").write_text("claim,verdict\nC1,open\n")
     for table in ("cells", "amendments"):
         (tmp_path / "older" / f"{table}.csv").write_text("claim\n")
     assert command_line.main([*told, str(tmp_path / "older")]) == 2
-    assert "older: its tables are not whole, or an older version wrote them ('part')" in capsys.readouterr().err
+    assert "older: its tables are incomplete, or an older version wrote them ('part')" in capsys.readouterr().err
     assert command_line.main([*told, str(kept)]) == 0
     printed = capsys.readouterr().out
     assert "0 games" in printed
@@ -139,7 +139,7 @@ def test_a_table_that_was_cut_off_is_refused(
     kept = tables_of(out, tmp_path / "kept")
     whole = (kept / f"{table}.csv").read_bytes()
     (kept / f"{table}.csv").write_bytes(whole[:-cut])
-    with pytest.raises(UserError, match=rf"not whole.* \({table}\.csv: line \d+ .*\); copy them again, or") as told:
+    with pytest.raises(UserError, match=rf"incomplete.* \({table}\.csv: line \d+ .*\); copy them again, or") as told:
         run(path, tmp_path / "new", merge=[kept])
     assert "\n" not in str(told.value)
     assert not (tmp_path / "new").exists()
@@ -149,7 +149,7 @@ def test_a_table_with_values_of_another_kind_is_refused(ended: tuple[Path, Path,
     path, out, _ = ended
     kept = tables_of(out, tmp_path / "kept")
     rewrite(kept / "cells.csv", lambda row: {**row, "effect": "9x"})
-    with pytest.raises(UserError, match=r"kept: its tables are not whole, .*'9x'.*; copy them again"):
+    with pytest.raises(UserError, match=r"kept: its tables are incomplete, .*'9x'.*; copy them again"):
         run(path, tmp_path / "new", merge=[kept])
 
 
@@ -196,7 +196,7 @@ def test_surroundings_that_are_not_whole_are_refused(
     path, out, _ = ended
     kept = tables_of(out, tmp_path / "kept")
     (kept / "surroundings.json").write_text(content)
-    with pytest.raises(UserError, match=r"its tables are not whole, .*; copy them again, or"):
+    with pytest.raises(UserError, match=r"its tables are incomplete, .*; copy them again, or"):
         run(path, tmp_path / "new", merge=[kept])
 
 
@@ -206,7 +206,7 @@ def test_a_verdict_that_does_not_follow_is_refused(ended: tuple[Path, Path, Clai
     verdict = next(one for one in result.results if one.part.id == "C20a").rows[0].verdict
     other = "refuted" if verdict == "confirmed" else "confirmed"
     rewrite(kept / "cells.csv", lambda row: {**row, "verdict": other} if row["part"] == "C20a" else row)
-    said = rf"cells.csv: the verdict on C20a then depth=2 is {other}, but its figures make it {verdict}; copy the table"
+    said = rf"cells.csv: the verdict on C20a then depth=2 is {other}, but its numbers give {verdict}; copy the table"
     with pytest.raises(UserError, match=said):
         run(path, tmp_path / "new", merge=[kept])
 
@@ -265,7 +265,7 @@ def test_a_new_rule_does_not_come_together_with_what_it_asks_of(
     for more in (["--dry-run"], []):
         assert command_line.main([*told, "--merge", str(kept), *more]) == 2
         assert "C20c of " in (said := capsys.readouterr().err)
-        assert "is a new rule for games or searches that are known from another part" in said
+        assert "is a new rule for games or searches whose results another part has shown" in said
     late = run(path, tmp_path / "new", ("C20a", "C20c"), merge=[kept], amend="wider", stop=stopped())
     assert [(one.part, one.games) for one in late.registration.amendments] == [("C20c", games)]
     assert not late.is_fixed_beforehand

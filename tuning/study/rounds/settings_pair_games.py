@@ -94,7 +94,7 @@ class SettingsPairGames:
             if self._settings.get(place, settings) != settings:
                 raise RunError(
                     f"{self._run.directory}: game {place[1]} was played between other settings than this specification "
-                    f"leads to",
+                    "gives",
                     OTHER_OR_REMOVE,
                 )
         return match

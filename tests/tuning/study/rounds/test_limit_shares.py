@@ -79,7 +79,7 @@ def test_one_limit_is_as_it_was() -> None:
         ({"limits": ["nodes=500", "nodes=500"]}, "expected a list of different limits"),
         ({"limits": ["nods=500"]}, "limits: limit 'nods=500': cannot read 'nods=500' (did you mean 'nodes'?)"),
         ({"limits": ["nodes=500"], "sampler": "tpe"}, "expected sampler = 'duel' with it"),
-        ({"limit_shares": [1]}, "limit_shares = [1], expected limits beside it"),
+        ({"limit_shares": [1]}, "limit_shares = [1], expected a list of limits too"),
         ({"limits": ["nodes=500", "nodes=900"], "limit_shares": [1]}, "expected a list of 2 numbers above 0"),
         ({"limits": ["nodes=500", "nodes=900"], "limit_shares": [1, 0]}, "expected a list of 2 numbers above 0"),
         ({"limits": ["nodes=500", "nodes=900"], "limit_shares": [1, "a"]}, "expected a list of 2 numbers above 0"),
