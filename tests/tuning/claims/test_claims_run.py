@@ -293,7 +293,7 @@ def test_an_amendment_is_kept_with_its_reason_and_printed(tmp_path: Path) -> Non
         f'<td class="whole">{date} UTC</td>',
     ):  # fmt: skip
         assert said in page
-    assert "Each rule was fixed beforehand" not in page
+    assert "Every rule was fixed beforehand" not in page
     rows = list(csv.DictReader((out / "amendments.csv").open(encoding="utf-8")))
     assert [(row["part"], row["games"]) for row in rows] == [("C20a", str(amendment.games))]
     # Before anything of a part is known, a change leaves all fixed beforehand.
@@ -324,7 +324,7 @@ def test_tables_and_report_are_written_in_both_languages(
         described = [(row["file"], row["column"]) for row in csv.DictReader(file) if row["meaning"]]
     assert described == [(name, column) for name, columns in files.items() for column in columns]
     for said in (
-        "Deeper is stronger.", "indicative", "Each rule was fixed beforehand", "The text knows neither.",
+        "Deeper is stronger.", "indicative", "Every rule was fixed beforehand", "The text knows neither.",
         f"elolab claims --game xiangqi --budget quick --claims {path} --only C20a", "then (moreland)",
     ):  # fmt: skip
         assert said in english, said
