@@ -48,14 +48,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     options.add_output(parser, "results/claims-<table>-<budget>")
     tuning_runs.add_playing(parser)
-    parser.add_argument("--dry-run", action="store_true", help="only say how many games and how much time")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print the number of games and the expected time; play nothing"
+    )
     options.add_language(parser)
     options.add_json(parser)
     parser.epilog = (
         "Each part of a claim of the literature is asked in the engine of its text and in this program's own, at "
         "several limits, by a rule that is registered before the first game; a changed one is refused, or kept as an "
         "amendment. Positions are searched first; then the cheapest games are played to a verdict, and so on. Given "
-        "again, the command goes on where it was stopped; until then the report is on what is known so far. The exit "
+        "again, the command resumes where it stopped; until then the report is on what is known so far. The exit "
         "code is 1 if players forfeited games by faults."
     )
 

@@ -16,7 +16,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compile every game; 1 where the code could not be kept, for which it was wanted."""
+    """Compile every game; returns 1 if the code could not be saved, else 0."""
     from elolab.engine.compiled.cache import CACHE_DIRECTORY
     from elolab.engine.compiled.compilation import compile_games
     from elolab.engine.games import GAMES

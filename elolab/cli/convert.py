@@ -40,12 +40,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_game(parser)
     parser.add_argument("--to", choices=TARGETS, help="what to write (default iccs, of Othello pgn)")
     parser.add_argument("--out", metavar="FILE", help="file to write (default: print)")
-    parser.add_argument("--encoding", choices=ENCODINGS, default="utf-8", help="of what is written (default utf-8)")
+    parser.add_argument("--encoding", choices=ENCODINGS, default="utf-8", help="encoding of the output (default utf-8)")
     parser.add_argument(
         "--plies", type=options.whole_number(0), metavar="N", help="keep only the first N moves of each game"
     )
     parser.add_argument(
-        "--variations", action="store_true", help="variations of XQF and DhtmlXQ are games too (default: passed over)"
+        "--variations", action="store_true", help="variations of XQF and DhtmlXQ become games too (default: ignored)"
     )
     parser.add_argument(
         "--ranks",

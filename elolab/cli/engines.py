@@ -40,8 +40,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--engines", dest="engines_file", metavar="FILE",
         help=f"the file (default {ENGINES_NAME}, here or in ~/.config/elolab)",
     )  # fmt: skip
-    parser.add_argument("--check", action="store_true", help="start every engine, and find its protocol if it has none")
-    parser.add_argument("--game", metavar="NAME", help="the game that they have to play (default: any)")
+    parser.add_argument(
+        "--check", action="store_true", help="start every engine, and detect its protocol if the file gives none"
+    )
+    parser.add_argument("--game", metavar="NAME", help="the game that the engines must play (default: any)")
     options.add_language(parser)
     options.add_json(parser)
     parser.epilog = (

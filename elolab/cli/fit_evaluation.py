@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--limit",
         type=Limits.parse,
         metavar="LIMIT",
-        help="what a player may spend on a move of them (default nodes=800 in Xiangqi, depth=3 in Othello)",
+        help="limit of a move in these games (default nodes=800 in Xiangqi, depth=3 in Othello)",
     )
     options.add_seed(parser, 1)
     parser.add_argument(
@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--until-no-gain", action="store_true",
-        help="end after the first iteration whose weights do not beat those before with 95 %% certainty; keep those",
+        help="end after the first iteration whose weights do not beat the previous with 95 %% certainty; keep those",
     )  # fmt: skip
     parser.add_argument(
         "--phases", type=options.whole_number(1), metavar="N",
@@ -51,11 +51,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--score-share", type=options.whole_number(0, 100), metavar="PERCENT",
-        help="Xiangqi: share of the search's score, beside the game's outcome, in what is fitted to (default 50)",
+        help="Xiangqi: percentage of the search's score in the target; the rest is the game's outcome (default 50)",
     )  # fmt: skip
     parser.add_argument(
         "--score-limit", type=Limits.parse, metavar="LIMIT",
-        help="Othello: fit to the scores of searches of this limit with the weights before, not to games' results "
+        help="Othello: fit to scores of searches with the previous weights at this limit, not to games' results "
         "(default: results; the last positions of a game are solved)",
     )  # fmt: skip
     parser.add_argument(
@@ -64,20 +64,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--match-pairs", type=options.whole_number(0), default=100, metavar="N",
-        help="pairs of games of each match of new weights against those before, 0 for none (default %(default)s)",
+        help="pairs of games of each match of new against previous weights, 0 for none (default %(default)s)",
     )  # fmt: skip
     parser.add_argument(
         "--match-limit", dest="match_limits", type=Limits.parse, action="append", metavar="LIMIT",
         help=f"limit of such a match; may be given several times (default {' and '.join(FIT_MATCH_LIMITS)})",
     )  # fmt: skip
-    parser.add_argument("--output", metavar="FILE", help="write the last weights here too, to be used by this name")
+    parser.add_argument("--output", metavar="FILE", help="also write the last weights to this file")
     options.add_output(parser, "results/fit-<game>")
     tuning_runs.add_playing(parser)
-    parser.add_argument("--dry-run", action="store_true", help="only say how many games and how much time")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print the number of games and the expected time; play nothing"
+    )
     options.add_language(parser)
     options.add_json(parser)
     parser.epilog = (
-        "Exit code 3: --until-no-gain found no gain. Given again, the command goes on where it was stopped. More games "
+        "Exit code 3: --until-no-gain found no gain. Given again, the command resumes where it stopped. More games "
         "or iterations extend the run; fewer give the result of the shorter run. The same command writes the same "
         "weights at any concurrency."
     )

@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _configure_generate(actions)
     _configure_balance(actions)
     check = actions.add_parser(
-        "check", help="read a suite and say what is in it", description="Check every line of a suite and count."
+        "check", help="read a suite and print a summary", description="Check every line of a suite and count."
     )
     check.add_argument("openings", metavar="FILE", help=_SUITE)
     options.add_game(check)
@@ -63,7 +63,7 @@ def _configure_generate(actions: Any) -> None:
     _add_number(generate, "--plies", DEFAULT_PLIES, 200, "random moves from the start position")
     _add_number(generate, "--count", DEFAULT_COUNT, MAX_COUNT, "openings wanted")
     options.add_seed(generate, 1)
-    scores = "largest score, either way, in centipawns (Othello: hundredths of a disc)"
+    scores = "largest absolute score in centipawns (Othello: hundredths of a disc)"
     band = generate.add_mutually_exclusive_group()
     _add_number(band, "--max-score", None, MAX_SCORE, f"{scores} (default {DEFAULT_MAX_SCORE})")
     _add_band(band)
@@ -76,8 +76,8 @@ def _configure_balance(actions: Any) -> None:
         "balance",
         help="keep the openings of a suite whose win probability lies within a band",
         description="Keep the openings of a suite whose win probability, by a search, lies within a band, and drop "
-        "those that are there before, also as a mirror image or by another order of moves.\n\n"
-        "The win probability is that of the side with the first move of the game (Red; Black in Othello), a draw being "
+        "repeated ones, also as a mirror image or by another order of moves.\n\n"
+        "The win probability is that of the side with the first move of the game (Red; Black in Othello); a draw counts "
         "half a win: 1 / (1 + exp(-score / scale)). Even openings are about 0.4 to 0.6; unbalanced ones, which leave "
         "fewer draws between strong engines, 0.6 to 0.75. 0 to 1 keeps all that are legal, without a search.",
     )

@@ -24,8 +24,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_language(parser)
     options.add_json(parser)
     parser.epilog = (
-        "Exit code: 0 if the game came out the same, move by move, 1 if not, as games on a clock and those of programs "
-        "often do, or if it could not be played, 130 if interrupted."
+        "Exit code: 0 if all moves were the same, 1 if not, as is common on a clock and with external programs, "
+        "or if the game could not be played, 130 if interrupted."
     )
 
 
@@ -64,7 +64,7 @@ def _stored_game(directory: Path, game: str) -> tuple[GameRecord, GameJob]:
             raise UserError(
                 f"{directory}: holds a run of kind {kind}, and only games of tournaments, matches and tests are played "
                 f"again one by one; elolab watch {directory} shows its games move by move, and the command that made "
-                "it plays them anew with another folder as --out"
+                "it replays all games if --out names another folder"
             )
         spec = stored_tournament(store)
         found = store.find(game)

@@ -32,8 +32,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--wdl", type=count, nargs=3, metavar=("WINS", "DRAWS", "LOSSES"), help="unpaired games, in this order"
     )
     source.add_argument("--pgn", metavar="FILE", help="a file of games")
-    parser.add_argument("--player", metavar="NAME", help="PGN: whose view (default: who moves first in the first game)")
-    parser.add_argument("--opponent", metavar="NAME", help="PGN: against whom, where there are more than two players")
+    parser.add_argument(
+        "--player",
+        metavar="NAME",
+        help="PGN: the player whose view is taken (default: the first mover of the first game)",
+    )
+    parser.add_argument("--opponent", metavar="NAME", help="PGN: the opponent, if there are more than two players")
     add_hypothesis(parser, always=False)
     options.add_game(parser)
     options.add_language(parser)

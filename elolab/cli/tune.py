@@ -20,7 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     tuning_runs.configure_with_specification(
         parser,
         "tuning",
-        "Given again, the command goes on where it was stopped, also with another budget or longest validation. "
+        "Given again, the command resumes where it stopped, also with another budget or longest validation. "
         "Stopped, it reports the best that is known so far. A gain that a sequential test on reserved openings "
         "accepts, and that a second one at a larger limit finds no regression of, is written as a preset "
         "to DIR; every command takes it as a player by its path. Without such a gain the exit code is 3. "

@@ -35,7 +35,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     tuning_runs.add_playing(parser)
     add_log(parser)
-    parser.add_argument("--dry-run", action="store_true", help="only say how many games and how much time")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print the number of games and the expected time; play nothing"
+    )
     options.add_language(parser)
     options.add_json(parser)
     parser.epilog = (

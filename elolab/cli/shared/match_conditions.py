@@ -60,7 +60,10 @@ def add_condition_words(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--event", metavar="NAME", help="name of the tournament and of its folder")
     parser.add_argument(
-        "--pgnout", nargs="+", metavar="FILE", help="write the games there too, beside games.pgn in the folder"
+        "--pgnout",
+        nargs="+",
+        metavar="FILE",
+        help="write the games to FILE too, in addition to games.pgn in the folder",
     )
 
 
@@ -124,7 +127,7 @@ def pairs_of(arguments: argparse.Namespace) -> int | None:
     """
     if arguments.pairs is not None and arguments.games is not None:
         raise UsageError(
-            f"--pairs {arguments.pairs} --games {arguments.games}: both say how often two players meet, and a pair is "
+            f"--pairs {arguments.pairs} --games {arguments.games}: both set how often two players meet, and a pair is "
             "two games; give one of them"
         )
     games = arguments.games

@@ -45,7 +45,7 @@ def add_limit(parser: argparse.ArgumentParser, default: str | None = None) -> No
         type=Limits.parse,
         default=None if default is None else Limits.parse(default),
         metavar="LIMIT",
-        help=f"what a player may spend: {GRAMMAR}" + (f"; default {default}" if default else ""),
+        help=f"limit of a player: {GRAMMAR}" + (f"; default {default}" if default else ""),
     )
 
 

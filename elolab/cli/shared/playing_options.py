@@ -34,14 +34,18 @@ def add_playing(parser: argparse.ArgumentParser, folder: str = "results/<name of
     add_affinity(parser)
     add_cluster(parser)
     add_log(parser)
-    parser.add_argument("--dry-run", action="store_true", help="only say how many games, openings and how much time")
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="print the number of games and openings and the expected time; play nothing",
+    )
     add_engine_change(parser)
     parser.add_argument(
         "--search-statistics",
         "--instruments",
         action="store_true",
         help="count what the searches of built-in players do (null moves, iterations, endings, time), for "
-        "instruments.csv and a section of the report; the games are the same with and without",
+        "instruments.csv and a section of the report; does not change the games",
     )
     add_anchor(parser)
     options.add_language(parser)
@@ -99,7 +103,7 @@ def add_engine_change(parser: argparse.ArgumentParser) -> None:
     """Add ``--accept-engine-change``, for commands that resume a folder."""
     parser.add_argument(
         "--accept-engine-change", action="store_true",
-        help="go on although another version of the engine, or of a player's program, began",
+        help="resume although another version of the engine, or of a player's program, played the earlier games",
     )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("directories", nargs="+", metavar="DIR", help="the folder of a run of any kind")
     parser.add_argument(
         "--figures", type=figure_formats, default=(), metavar="png,pdf",
-        help="write the figures in plots/ in these formats too, PNG at 300 dpi (default: SVG, and what is there)",
+        help="write the figures in plots/ in these formats too, PNG at 300 dpi (default: SVG and existing formats)",
     )  # fmt: skip
     parser.epilog = (
         "Several tournaments are rated together: one fit over the games of all. A player is the same in two folders if "

@@ -29,7 +29,11 @@ def configure_with_specification(parser: argparse.ArgumentParser, kind: str, epi
     options.add_output(parser)
     add_playing(parser)
     playing_options.add_log(parser)
-    parser.add_argument("--dry-run", action="store_true", help="only say how many games, openings and how much time")
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="print the number of games and openings and the expected time; play nothing",
+    )
     options.add_language(parser)
     options.add_json(parser)
 
