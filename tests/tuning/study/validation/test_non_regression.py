@@ -209,6 +209,6 @@ def test_it_is_played_reported_and_read_again(tmp_path: Path) -> None:
     assert 0.5 < result.verdicts[1].speed.time_ms < 5  # type: ignore[union-attr, operator]
     assert result_in(out).verdicts == result.verdicts
     page = write_tuning_report(result).read_text("utf-8")
-    assert "\N{MINUS SIGN}200 against 0" in page
+    assert "\N{MINUS SIGN}200 with 0" in page
     assert "Nodes per second" in page
     assert tuning_data(result, page)["validation"][1]["speed"]["speed_ratio"] > 0  # type: ignore[arg-type]
