@@ -123,7 +123,7 @@ class Pairing:
     """Index in the suite."""
     round: int = 0
     series: str = ""
-    """The part of the run whose schedule ``number`` counts in, such as ``playoff``; most runs have one, without a name.
+    """The part of the run, such as ``playoff``, in which ``number`` counts games; most runs have one unnamed part.
 
     The series of a run follow each other in alphabetical order.
     """

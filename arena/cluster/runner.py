@@ -85,7 +85,7 @@ class _Record:
         return max(1, min(int(CHUNK_SECONDS / max(self.game_seconds, 1e-6)), GROWTH * self.size, MOST_GAMES))
 
     def games_per_second(self) -> float:
-        """Over the last minute."""
+        """Finished games per second over the last minute."""
         now = time.monotonic()
         while self.finishes and self.finishes[0][0] < now - SPEED_WINDOW_SECONDS:
             self.finishes.popleft()

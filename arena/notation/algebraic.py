@@ -26,7 +26,7 @@ _COORDINATES = re.compile(r"[a-i]\d{1,2}-?[a-i]\d{1,2}[+#!?]*")
 
 
 def is_algebraic(text: str) -> bool:
-    """Whether a move is written in SAN. Coordinates with a capital letter (``H2e2``) may be meant as such, too."""
+    """Whether a move is written in SAN. Coordinates with a capital letter (``H2e2``) also match."""
     return _SHAPE.fullmatch(text) is not None and _COORDINATES.fullmatch(text) is None
 
 

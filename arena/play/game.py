@@ -296,7 +296,7 @@ class _GameInProgress:
             await self.players[side].stop_pondering()
 
     async def _answer_after_pondering(self, side: int) -> Reply:
-        """The answer of a player that has pondered on this position, or on another one."""
+        """The answer of a player that pondered, whether the opponent made the expected move or another one."""
         player, clock, opponent = self.players[side], self.clocks[side], self.clocks[1 - side]
         expected = self.ponderings[side].expected
         assert expected is not None

@@ -64,7 +64,7 @@ class StagePlan:
     stages: tuple[GameStage, ...]
     concurrency: int = 1
     is_bound: bool = True
-    """Whether fewer games may suffice."""
+    """Whether the number of games is a maximum, so that fewer may suffice."""
     paced_by: StagePlan | None = None
     """The plan of the folder's other games, whose pace also applies here."""
 

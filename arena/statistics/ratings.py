@@ -77,12 +77,12 @@ class PairingTable:
     """The counts of many pairings as arrays, with the fields of ``PairingCounts``."""
 
     first: NDArray[np.int64]
-    """Shape (pairings,)."""
+    """Player index of each pairing, shape (pairings,)."""
     second: NDArray[np.int64]
     pairs: Array
-    """Shape (pairings, 3, 3)."""
+    """Counts of pairs by the results of both games, shape (pairings, 3, 3)."""
     single: Array
-    """Shape (pairings, 2, 3)."""
+    """Counts of games outside complete pairs by first mover and outcome, shape (pairings, 2, 3)."""
 
     @classmethod
     def of(cls, pairings: Sequence[PairingCounts]) -> PairingTable:

@@ -114,7 +114,7 @@ class GtpDialect(Dialect[gtp.GtpClient]):
         return line.startswith(("=", "?"))
 
     def ends_search(self, line: str) -> bool:
-        """The end of the answer to the last command."""
+        """Whether a line ends the answer to the last command."""
         self.client.receive(line)
         return self.client.is_idle
 

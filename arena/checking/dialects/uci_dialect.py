@@ -135,7 +135,7 @@ class UciDialect(Dialect[UciFamilyClient]):
         return self.client.options
 
     def option_lines(self, options: Sequence[tuple[str, str]]) -> list[str]:
-        """``setoption``."""
+        """The lines ``setoption``; raises ``PlayerFault`` for an option or value that the program lacks."""
         return uci.option_commands(options, self.options)
 
     def read_information(self, line: str) -> SearchLine | None:
@@ -228,5 +228,5 @@ class UcciDialect(UciDialect):
         return await self.answer()
 
     def option_lines(self, options: Sequence[tuple[str, str]]) -> list[str]:
-        """``setoption``, without ``name`` and ``value``."""
+        """The lines ``setoption``, which in UCCI lack the words ``name`` and ``value``."""
         return ucci.option_commands(options, self.options)

@@ -139,7 +139,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         return xboard.is_answer(line)
 
     def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> SearchAnswer:
-        """The move, which is then on the program's board; it resigns by the word or by the result."""
+        """Read the answer: a move, which the program has then played on its board, or a resignation."""
         *before, line = lines
         said = xboard.parse_move(line)
         move = None if said is None else self.read_move(said.replace("-", ""))

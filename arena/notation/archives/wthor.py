@@ -54,7 +54,7 @@ def holds_names(data: bytes) -> bool:
 
 
 def read(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
-    """All games of a file."""
+    """Yield all games of a WTHOR file."""
     header = _header(source.data)
     assert header is not None, "a file that was recognised"
     if header["size"] not in (0, 8):
