@@ -77,9 +77,9 @@ def _configure_balance(actions: Any) -> None:
         help="keep the openings of a suite whose win probability lies within a band",
         description="Keep the openings of a suite whose win probability, by a search, lies within a band, and drop "
         "repeated ones, also as a mirror image or by another order of moves.\n\n"
-        "The win probability is that of the side with the first move of the game (Red; Black in Othello); a draw counts "
-        "half a win: 1 / (1 + exp(-score / scale)). Even openings are about 0.4 to 0.6; unbalanced ones, which leave "
-        "fewer draws between strong engines, 0.6 to 0.75. 0 to 1 keeps all that are legal, without a search.",
+        "The win probability is that of the side with the first move of the game (Red; Black in Othello), where a "
+        "draw is half a win: 1 / (1 + exp(-score / scale)). Even openings are about 0.4 to 0.6; unbalanced ones, which "
+        "leave fewer draws between strong engines, 0.6 to 0.75. 0 to 1 keeps all that are legal, without a search.",
     )
     balance.add_argument("openings", metavar="FILE", help=_SUITE)
     options.add_game(balance)
