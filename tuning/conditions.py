@@ -64,7 +64,7 @@ class Conditions(RunSpec):
     base: tuple[tuple[str, Value], ...]
     """Every parameter of the base, in the table's order; for an external engine, the settings given."""
     limits: Limits
-    """Limits of every game, by default."""
+    """Default limits of every game."""
     external: ExternalEngine | None = None
     """The engine whose settings vary; ``None`` for the built-in one."""
 

@@ -148,7 +148,7 @@ def read_openings(
 ) -> tuple[Suite, tuple[int, ...]]:
     """The suite, and places of distinct openings for ``pairs`` pairs; ``None`` for all openings.
 
-    ``part`` is the part of the suite to use; ``key`` is named in the error if it has too few.
+    ``part`` is the part of the suite to use. If it has too few openings, the error names ``key``.
     """
     suite = load_suite(conditions.openings, conditions.game)
     half = suite.part(part)

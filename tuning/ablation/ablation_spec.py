@@ -114,7 +114,7 @@ class AblationSpec:
     nodes_to_depth: NodesToDepth
     rule: VerdictRule = field(default_factory=VerdictRule)
     max_games: int | None = None
-    """Maximum of all comparisons together, if less than their sum."""
+    """Maximum number of games of all comparisons together; ``None`` without such a maximum."""
     factorials: tuple[Factorial, ...] = ()
     text: str = field(default="", compare=False, repr=False)
     """The specification's plain data, as JSON."""
@@ -168,7 +168,7 @@ def ablation_from_text(text: str, where: str) -> AblationSpec:
 
 
 def ablation_from_mapping(data: Mapping[str, Any], where: str) -> AblationSpec:
-    """Check an ablation's plain data; ``where`` is its file, which names it unless ``name`` does.
+    """Check an ablation's plain data; ``where`` is its file, whose name is the default of the key ``name``.
 
     Raises ``UserError`` with one line for the first mistake.
     """

@@ -262,7 +262,7 @@ def _pairs_of_values(
 
 
 def feature_left_out(feature: str, base: Mapping[str, Value], where: str, game: str) -> tuple[str, Value]:
-    """A feature's parameter and its value without the feature.
+    """The parameter of a feature, and its value without the feature.
 
     Raises ``UserError`` for an unknown feature, with the nearest name, and for a feature that the base does not have.
     """

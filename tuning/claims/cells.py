@@ -77,7 +77,7 @@ def game_seconds(cell: Cell) -> float:
 
 
 class PlayedCell:
-    """A cell that is played in games."""
+    """A cell that is measured in games, and its progress."""
 
     def __init__(self, claim: Claim, part: Part, cell: Cell, openings: tuple[int, ...], table: MatchTable) -> None:
         self.claim, self.part, self.cell = claim, part, cell

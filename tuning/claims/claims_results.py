@@ -184,13 +184,13 @@ class PartResult:
 
     @property
     def games_needed(self) -> int | None:
-        """Games that its open cells still need; ``None`` if none is open or games would not decide it."""
+        """Games that its open cells still need; ``None`` if none is open or no number would decide."""
         needed = [row.games_needed for row in self.rows if row.games_needed]
         return sum(needed) if self.verdict == OPEN and needed else None
 
     @property
     def positions_needed(self) -> int | None:
-        """Further positions that its open cells need; ``None`` if none is open or positions would not decide it."""
+        """Further positions that its open cells need; ``None`` if none is open or no number would decide."""
         needed = [row.positions_needed for row in self.rows if row.positions_needed]
         return max(needed) if self.verdict == OPEN and needed else None
 

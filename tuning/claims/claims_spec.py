@@ -3,7 +3,7 @@ limits.
 
 A table of claims (configs/claims/*.toml) gives for each part the measure, the expected direction, and the margin below
 which an effect is negligible; ``tuning.claims.part_verdicts`` has the resulting rule. A part is measured in the engine
-of the text that makes the claim (``then``) and in this program's own best one (``now``), at every limit of the part.
+of the text that makes the claim (``then``) and in this program's best engine (``now``), at every limit of the part.
 One engine at one limit is a *cell*, with its own settings, pairs and looks.
 """
 
@@ -361,7 +361,7 @@ def _key_in(key: str, language: str) -> str:
 
 @dataclass(frozen=True)
 class _ClaimsReader:
-    """Reads claims, parts and cells."""
+    """A reader of a table's claims, parts and cells."""
 
     where: str
     game: str

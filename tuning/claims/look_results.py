@@ -98,7 +98,7 @@ class LookResult:
     def regions(self, look: int) -> list[Region]:
         """A look's verdicts on all estimates (looks count from 0).
 
-        Student's t has the degrees of freedom at that look, so early looks need much larger effects.
+        Student's t has few degrees of freedom at early looks, which therefore need much larger effects.
         """
         analyses = self.looks.analyses
         degrees = (self.degrees + 1) * analyses[look] / analyses[self.done - 1] - 1

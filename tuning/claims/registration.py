@@ -29,7 +29,7 @@ from elolab.tuning.claims.claims_spec import ClaimsSpec
 REGISTERED = "claims registered"
 AMENDMENTS = "claims amendments"
 POSITIONS_SEARCHED = "claims positions searched"
-"""The names of the store's metadata."""
+"""Names of metadata: registered rules, amendments, and positions searched for each part."""
 NOTHING = "nothing"
 SURROUNDINGS = "surroundings"
 WITHDRAWN = "withdrawn"

@@ -160,7 +160,7 @@ class FitIteration:
     """``error_before`` after scaling the previous weights by the best factor."""
     weights: Path
     matches: tuple[FittedMatch, ...]
-    """The matches so far, if the run was stopped in them."""
+    """The iteration's matches; only the matches so far if the run was stopped in them."""
 
     @property
     def gained(self) -> bool:

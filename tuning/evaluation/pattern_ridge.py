@@ -41,7 +41,7 @@ class PatternSample(Columns):
     features: np.ndarray
     """float64, shape (n, features)."""
     steps: np.ndarray
-    """int64, shape (n,)."""
+    """int64, shape (n,): each position's step of the game, 0 to ``STEPS`` - 1."""
     numbers: np.ndarray
     """Indices of each position's pattern weights, shape (n, instances)."""
     results: np.ndarray

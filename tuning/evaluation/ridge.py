@@ -28,7 +28,7 @@ class Sample(Columns):
     features: np.ndarray
     """float64, shape (n, features)."""
     phases: np.ndarray
-    """int64, shape (n,)."""
+    """int64, shape (n,): each position's row of weights."""
     results: np.ndarray
     """float64, shape (n,): target of the weighted sum, in the evaluation's points."""
 

@@ -102,8 +102,7 @@ class StudyResult:
     """Faults by which players forfeited games."""
     caveats: Caveats = NO_CAVEATS
     own_seconds: float | None = None
-    """Processor seconds of this run outside games: of the thread that schedules and records. ``None`` if only read
-    again."""
+    """Processor seconds of the thread that schedules and records games; ``None`` if the result was only read."""
     games_seconds: float | None = None
     """Processor seconds of all other threads, which play the built-in engine's games."""
 

@@ -254,7 +254,7 @@ OBJECTIVE = STUDY.only(("base", "set", "parameters", "dimensions", "sampler", "s
 """The keys that also apply to maximising a function."""
 
 LENGTHS = ("budget", "validation.maximum_pairs", "validation.slow_maximum_pairs", "validation.slow_pairs")
-"""Paths of the content's keys that only bound its length."""
+"""Paths of keys in ``TuningSpec.content`` that only bound the length of the study."""
 
 
 def load_tuning(path: Path) -> TuningSpec:
@@ -275,7 +275,7 @@ def tuning_from_text(text: str, where: str) -> TuningSpec:
 
 
 def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
-    """Check a study's plain data; ``where`` is its file, which names it unless ``name`` does.
+    """Check a study's plain data; ``where`` is its file, whose name is the default of the key ``name``.
 
     Raises ``UserError`` with one line for the first mistake.
     """

@@ -76,7 +76,7 @@ class ResponseModel:
     ) -> None:
         self.space = space
         self.mode = mode or self
-        """The most probable terms alone."""
+        """The response model with only the most probable terms instead of draws."""
         self.dispersion = dispersion
         """Variance of a pair's score over p (1 - p)."""
         self.two_hills = two_hills

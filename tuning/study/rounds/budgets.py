@@ -28,18 +28,18 @@ PLAYOFF_METADATA = "tuning playoff"
 
 @dataclass(frozen=True)
 class BudgetPeriod:
-    """A stretch of a study under one budget, or one estimate for a budget in time; earlier rounds stay."""
+    """A period of a study under one budget, or one estimate of a budget in time; rounds of earlier periods stay."""
 
     games: int
     """The budget in games, or its estimate."""
     budget: Mapping[str, Any]
     """The budget as given: ``Budget.content``."""
     rounds: int = 0
-    """Rounds begun earlier."""
+    """Number of rounds begun in earlier periods."""
     last_settings_pairs: int | None = None
-    """Settings pairs of the last earlier round, if it was cut short."""
+    """Number of settings pairs of the last earlier round, if it was cut short."""
     playoffs: int = 0
-    """Earlier playoffs under smaller budgets, which no longer decide."""
+    """Number of earlier playoffs, under smaller budgets, which no longer decide."""
 
     @property
     def playoff_series(self) -> str:

@@ -142,7 +142,7 @@ class ValidationGames:
 
     @functools.cached_property
     def stored_pairs(self) -> int:
-        """Number of leading pairs that were complete at the first access; they count whatever the maximum is."""
+        """Number of leading pairs that were complete at the first access; all of them count, even above the maximum."""
         possible = len(self.pair_numbers)
         for start in range(0, possible, INTERIM_PAIRS):
             part = range(start, min(start + INTERIM_PAIRS, possible))
@@ -153,7 +153,7 @@ class ValidationGames:
 
     @property
     def most_pairs(self) -> int:
-        """Its maximum pairs, or more if a larger maximum had applied before."""
+        """The match's maximum pairs, or ``stored_pairs`` if more were played under a larger maximum."""
         return max(min(self.planned.pairs, len(self.pair_numbers)), self.stored_pairs)
 
     @property
