@@ -46,25 +46,25 @@ def load_games(source: str | os.PathLike[str], *, game: str = "xiangqi") -> Data
     ``source`` is the folder of a tournament, match, study or ablation, or a file of games (PGN, XQF, DhtmlXQ, GGF,
     WTHOR). ``game`` is the game in such a file, ``xiangqi`` or ``othello``. Columns:
 
-        ========================  =========================================================================
-        ``number``                place in the schedule of its series, from 0
-        ``series``                part of the run, such as ``playoff``; mostly empty
-        ``round``, ``pair``       round, and colour-swapped pair within its pairing of two players, from 0
-        ``first``, ``second``     names of the player who moves first (Red; Black in Othello) and of the other
-        ``opening``               number of the opening in its suite, from 0
-        ``opening_position``      position in which the opening's moves begin (FEN; a board in Othello)
-        ``result``                ``1-0`` (``first`` won), ``0-1``, ``1/2-1/2``, or ``*`` for an unfinished game
-        ``points``                points of ``first``: 1, 0.5, 0, or NaN for an unfinished game
-        ``reason``                why the game ended, such as ``checkmate`` or ``move_limit``
-        ``plies``                 moves of both sides, without the moves of the opening
-        ``nodes``                 nodes of both sides together, as reported by the players
-        ``time_ms``               thinking time of both sides together, in milliseconds
-        ``duration_ms``           time from the start of the game to its end, in milliseconds
-        ``started_at``            UTC, ISO 8601
-        ``engine_identity``       version of the built-in engine
-        ``key``                   identifies the game, also in ``load_moves``
-        ``counted``               False for games after the end of a sequential test; statistics leave them out
-        ========================  =========================================================================
+    ========================  =========================================================================
+    ``number``                place in the schedule of its series, from 0
+    ``series``                part of the run, such as ``playoff``; mostly empty
+    ``round``, ``pair``       round, and colour-swapped pair within its pairing of two players, from 0
+    ``first``, ``second``     names of the player who moves first (Red; Black in Othello) and of the other
+    ``opening``               number of the opening in its suite, from 0
+    ``opening_position``      position in which the opening's moves begin (FEN; a board in Othello)
+    ``result``                ``1-0`` (``first`` won), ``0-1``, ``1/2-1/2``, or ``*`` for an unfinished game
+    ``points``                points of ``first``: 1, 0.5, 0, or NaN for an unfinished game
+    ``reason``                why the game ended, such as ``checkmate`` or ``move_limit``
+    ``plies``                 moves of both sides, without the moves of the opening
+    ``nodes``                 nodes of both sides together, as reported by the players
+    ``time_ms``               thinking time of both sides together, in milliseconds
+    ``duration_ms``           time from the start of the game to its end, in milliseconds
+    ``started_at``            UTC, ISO 8601
+    ``engine_identity``       version of the built-in engine
+    ``key``                   identifies the game, also in ``load_moves``
+    ``counted``               False for games after the end of a sequential test; statistics leave them out
+    ========================  =========================================================================
 
     A file of games lacks some columns: missing values are NA, NaN or empty, and ``key`` is the number. Raises
     ``UserError`` if there is no such folder or file, or it holds no readable games.
@@ -86,21 +86,21 @@ def load_moves(source: str | os.PathLike[str], *, game: str = "xiangqi") -> Data
 
     ``source`` and ``game`` are as for ``load_games``; ``key`` matches its ``key``. Columns:
 
-        =======================  ============================================================================
-        ``key``, ``number``      the game's key, and its place in the schedule of its series, from 0
-        ``series``               part of the run; mostly empty
-        ``ply``                  number of the move in its game, from 1, counting the moves of the opening
-        ``side``                 ``first`` or ``second``: the column of ``load_games`` that names the mover
-        ``mover``                name of the player who made the move
-        ``move``                 the move in the game's protocol notation (``h2e2``; ``d3`` or ``pass`` in Othello)
-        ``score_cp``             the mover's own evaluation, from the mover's view, in centipawns (Othello: hundredths
-                                 of a disc); a mate in N plies is 30 000 - N (29 872 or more), negative if mated
-        ``depth``                depth of the search, in plies
-        ``nodes``                nodes of the search
-        ``time_ms``              thinking time, in milliseconds
-        ``principal_variation``  the line that the mover expected, as moves separated by spaces that may not be legal;
-                                 empty if the mover gave none, and in games between built-in engines
-        =======================  ============================================================================
+    =======================  ============================================================================
+    ``key``, ``number``      the game's key, and its place in the schedule of its series, from 0
+    ``series``               part of the run; mostly empty
+    ``ply``                  number of the move in its game, from 1, counting the moves of the opening
+    ``side``                 ``first`` or ``second``: the column of ``load_games`` that names the mover
+    ``mover``                name of the player who made the move
+    ``move``                 the move in the game's protocol notation (``h2e2``; ``d3`` or ``pass`` in Othello)
+    ``score_cp``             the mover's own evaluation, from the mover's view, in centipawns (Othello: hundredths
+                             of a disc); a mate in N plies is 30 000 - N (29 872 or more), negative if mated
+    ``depth``                depth of the search, in plies
+    ``nodes``                nodes of the search
+    ``time_ms``              thinking time, in milliseconds
+    ``principal_variation``  the line that the mover expected, as moves separated by spaces that may not be legal;
+                             empty if the mover gave none, and in games between built-in engines
+    =======================  ============================================================================
 
     A folder's table leaves out the moves of the opening; a PGN file does not mark them. ``score_cp``,
     ``depth`` and ``nodes`` are NA where a player did not report them. Raises ``UserError`` as ``load_games`` does.

@@ -254,7 +254,7 @@ def test_remedies_name_arguments_and_not_options(tmp_path: Path, monkeypatch: py
     other = remedy(elolab.play_match, **given | {"seed": 2})
     assert other.endswith("; give another folder with folder=..., or remove that one")
     questions = {"limit": LIMIT, "pairs": 20, "leave_one_out": [{"features": ["null_move"]}]}
-    assert "not an ablation; give another folder with folder=..." in remedy(elolab.ablate, questions, folder=folder)
+    assert "not ablation; give another folder with folder=..." in remedy(elolab.ablate, questions, folder=folder)
     study = {"limit": LIMIT, "budget": {"games": 400}, "dimensions": {"lmr_divisor": {}}}
     assert "not a tuning; give another folder with folder=..." in remedy(elolab.tune, study, folder=folder)
     with Store(folder) as store:
@@ -417,7 +417,7 @@ def test_everything_that_is_returned_can_be_annotated() -> None:
              if hasattr(function, "__annotations__")]  # fmt: skip
     texts += [str(text) for kind in asked if isinstance(kind, type)
               for name, text in vars(kind).get("__annotations__", {}).items() if name[0] != "_"]  # fmt: skip
-    known = {"DataFrame", "Any", "None", "Path"}
+    known = {"DataFrame", "Any", "None", "Path", "Callable"}
     found = {word for text in texts for word in re.findall(r"\b[A-Z]\w+", text)} - known
     assert {"PlayedStudy", "Trials", "SearchResult", "Line"} <= found
     assert found - {"Value"} <= set(elolab.__all__)

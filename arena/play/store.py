@@ -507,7 +507,7 @@ def check_place(directory: Path) -> None:
             raise _cannot_make(directory, os.strerror(errno.EACCES))
         return
     for path in (directory, directory / LOCK_NAME, directory / STORE_NAME):
-        if path != directory and os.path.lexists(path) and not path.is_file():
+        if path != directory and path.exists() and not path.is_file():
             raise StoreError(f"{path}: is in the way, not a file", f"remove it, or {OTHER_FOLDER}")
         if path.exists() and not os.access(path, os.W_OK):
             raise StoreError(

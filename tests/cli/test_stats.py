@@ -113,7 +113,7 @@ def test_pairs_are_found_in_our_own_games(tmp_path: Path, capsys: pytest.Capture
     assert (data["player"], data["opponent"], *(data[name] for name in counts)) == ("ann", "bob", 4, 1, 1)
     assert figures(capsys, "--pgn", path, "--player", "bob")["pentanomial"] == [1, 0, 0, 1, 0]
     assert command_line.main(["stats", "--pgn", str(path)]) == 0
-    assert "4 in 2 complete pairs, 1 outside them" in capsys.readouterr().out
+    assert "4 in 2 complete pairs, 1 outside complete pairs" in capsys.readouterr().out
 
 
 def test_black_moves_first_in_othello(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

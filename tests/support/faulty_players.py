@@ -58,7 +58,7 @@ FAULTS = (
     Fault("exit", "crash", f"{ENDED}: exited with code 5; its last words: assertion failed: alpha < beta"),
     Fault("segfault", "crash", rf"{ENDED}: killed by signal 11 \(SIGSEGV\)"),
     Fault("child_holds_pipe", "crash", f"{ENDED}: exited with code 5"),
-    Fault("leave", "crash", "ended while it .*: exited with code 0", plies=4),
+    Fault("leave", "crash", "ended wh(?:en|ile) it .*: exited with code 0", plies=4),
     Fault("illegal", "illegal_move", r"illegal move '\w+' after 2 plies"),
     Fault("garbage", "illegal_move", "xyzzy.*is not a move"),
     Fault("empty", "no_move", "answered '(?:bestmove|move|=|=== ?|= )'.*lost: the game continues"),

@@ -182,7 +182,12 @@ def test_of_a_tuning_the_settings_are_compared_and_not_what_it_came_to(
 ) -> None:
     for name, seed, seconds in (("one", 1, 3.5), ("two", 1, 4.5), ("three", 2, 4.5)):
         with Store(tmp_path / name) as store:
-            told = {"tuning": {"seed": seed}, "tuning seconds": seconds, "tuning file": ["text", f"{name}.toml"]}
+            told = {
+                "run kind": "tuning",
+                "tuning": {"seed": seed},
+                "tuning seconds": seconds,
+                "tuning file": ["text", f"{name}.toml"],
+            }
             store.record_metadata(told)
     one, two, three = (str(tmp_path / name) for name in ("one", "two", "three"))
     assert main(["runs", "compare", one, two]) == 0

@@ -147,13 +147,3 @@ def test_moves_of_many_games_stay_few(tmp_path: Path) -> None:
     assert [(entry["moves"], entry["scores"]) for entry in shown[:GAMES_WITH_MOVES]] == [(["c4"], [None])] * 16
     assert {(entry["moves"], entry["scores"]) for entry in shown[GAMES_WITH_MOVES:]} == {(None, None)}
     assert asked == list(range(GAMES_WITH_MOVES))
-
-
-def test_each_game_that_runs_is_a_line(tmp_path: Path) -> None:
-    progress = RunProgress(io.StringIO(), live_file=tmp_path / "live.json")
-    job = jobs_of("othello", builtin("墨", "othello"), builtin("B", "othello"), OPENINGS["othello"], 1)[0]
-    progress.publish([RunningGame(job, 0.5), RunningGame(job, 0.5)])
-    lines = (tmp_path / "live.json").read_text("utf-8").splitlines()
-    assert sum('"墨"' in line for line in lines) == 2
-    progress.close("finished")
-    assert json.loads((tmp_path / "live.json").read_text())["running"] == []

@@ -148,7 +148,7 @@ def test_a_dry_run_says_that_the_folder_is_in_use(
         assert command_line.main(words) == 0
         shown = capsys.readouterr()
         assert "cup: 12 games, 12 of them in" in shown.out
-        assert f"elolab: {out} is in use by another elolab (process {os.getpid()}); the run itself can" in shown.err
+        assert f"elolab: {out} is in use by another elolab (process {os.getpid()}); this run can" in shown.err
     assert command_line.main(words) == 0
     assert capsys.readouterr().err == ""
 

@@ -252,7 +252,7 @@ def test_nothing_can_be_said_to_a_process_that_was_ended(start: Callable[..., En
         (("./no/such/engine",), None, "no such file$"),
         (("./no/such/engine -v",), None, "no such file$"),
         (("/bin/cat -u",), None, "no such file; if '/bin/cat' is the program, give its arguments as separate words"),
-        (("./cat -u",), "/bin", "no such file; if './cat' is meant"),
+        (("./cat -u",), "/bin", "no such file; if './cat' is the program"),
         (("/etc/passwd",), None, "not executable"),
         (("/bin/cat",), "/no/such/directory", "no directory '/no/such/directory'"),
         ((), None, "no command"),

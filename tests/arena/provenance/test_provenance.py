@@ -82,7 +82,7 @@ def test_games_of_a_script_are_not_taken_for_those_of_another(
     assert warning in (out / "report.md").read_text().replace("\\", "")
     assert "2 builds" in (out / "report.html").read_text()
     assert main(["report", str(out)]) == 0
-    assert "Warning: Games of 2 builds" in capsys.readouterr().out
+    assert "Warning: These games come from 2 builds" in capsys.readouterr().out
 
 
 def test_a_file_that_a_player_writes_binds_nobody(script: Path, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import sqlite3
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 
 from elolab.arena.play.executor import GameRunner
 from elolab.arena.play.game import play_game
-from elolab.arena.play.store import STORE_NAME, Store
+from elolab.arena.play.store import Store
 from elolab.arena.play.tournament_run import run
 from elolab.arena.players.registry import make_player
 from elolab.arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
@@ -27,7 +26,6 @@ from elolab.engine.search_statistics import SearchStatisticsSettings
 from elolab.engine.settings.configuration import ConfigurationError
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import resolve
-from tests.arena.play.test_store import VERSION_1
 
 START = game_named("xiangqi").start
 SETTINGS = SearchStatisticsSettings(15, 2000)
@@ -220,14 +218,3 @@ def test_rates_of_counts_made_by_hand() -> None:
     assert (low["own_material_from_centipawns"], high["own_material_from_centipawns"]) == (900, 1200)
     assert (low["refuted_percent_of_verified"], high["refuted_percent_of_verified"]) == (50, None)
     assert (low["cutoffs_percent_of_tries"], low["wrong_percent_of_decided"]) == (50, 50)
-
-
-def test_a_store_of_schema_1_can_be_read_without_changing_it(tmp_path: Path) -> None:
-    connection = sqlite3.connect(tmp_path / STORE_NAME)
-    connection.executescript(VERSION_1)
-    connection.close()
-    before = (tmp_path / STORE_NAME).read_bytes()
-    with Store(tmp_path, read_only=True) as store:
-        (record,) = store.records()
-        assert (record.first, record.search_statistics) == ("Ann", None)
-    assert (tmp_path / STORE_NAME).read_bytes() == before

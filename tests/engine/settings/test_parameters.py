@@ -414,7 +414,7 @@ def test_the_reference_holds_every_row_in_every_form() -> None:
         assert f"| `{row.name}` | {format_value(row.default)} |" in markdown
         if row.aliases:
             called = " ".join(text.split())
-            assert f"Also called {', '.join(row.aliases)}. EngineOption {row.protocol_name}." in called
+            assert f"Also called {', '.join(row.aliases)}. Option {row.protocol_name}." in called
             assert f"| {row.protocol_name} | {', '.join(row.aliases)} |" in markdown
     assert [row["aliases"] for row in data] == [list(row.aliases) for row in PARAMETERS]
     assert json.loads(json.dumps(data)) == data

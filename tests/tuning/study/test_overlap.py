@@ -143,7 +143,7 @@ def test_what_is_read_after_a_stop_is_not_told_too_early(
 
     with monkeypatch.context() as patched:
         simulate_workers(patched, 1, seed=5)
-        patched.setattr("elolab.arena.play.live.Progress.finished", kill)
+        patched.setattr("elolab.arena.play.live.RunProgress.finished", kill)
         with pytest.raises(KeyboardInterrupt):
             run(path, out)
     (out / STUDY_NAME).unlink()
@@ -180,7 +180,7 @@ def test_a_smaller_budget_ends_with_the_rounds_that_were_begun(tmp_path: Path, m
             if len(store) > 60:
                 raise Enough
 
-    monkeypatch.setattr("elolab.arena.play.live.Progress.finished", kill)
+    monkeypatch.setattr("elolab.arena.play.live.RunProgress.finished", kill)
     with pytest.raises(Enough):
         run(write(tmp_path, games=200), tmp_path / "out")
     monkeypatch.undo()
