@@ -131,7 +131,7 @@ class FollowedRun:
         return game_data(record, self._state["game"], language)
 
     def games(self, first: int, player: str) -> dict[str, Any]:
-        """A page of finished games, newest first: their number ``total``, and ``games`` from index ``first`` on.
+        """Finished games, newest first: ``total`` is the number of all, ``games`` has rows from index ``first`` on.
 
         ``player`` restricts the games to one player; empty for all.
         """

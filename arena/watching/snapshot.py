@@ -119,7 +119,7 @@ class FinishedGame(NamedTuple):
 
 
 def waiting_state(folder: Path) -> State:
-    """The state of a folder in which there is no run yet."""
+    """The state of a folder that has no run yet."""
     return {
         "folder": str(folder), "name": folder.name, "kind": "", "format": "", "game": "", "state": WAITING,
         "trouble": "",

@@ -1,10 +1,10 @@
 "use strict";
-// The list of games and the replay of one. Data: #facts (JSON), and an index of the games with the games themselves, one
-// at a time, from wherever the page has them: see begin at the end, and arena/reports/games.py for the layout.
+// The list of games and the replay of one game. Data: #facts (JSON), an index of all games, and the games themselves, one
+// at a time; see begin at the end for their sources, and arena/reports/packed_games.py for the layout.
 
 const facts = JSON.parse(document.getElementById("facts").textContent);
-// A message of the page's language, its fields filled in.
-// {games:game|games} are words that go by the number in a field, of one and of any other.
+// A message in the page's language with its fields filled in.
+// {games:game|games} is the first word if the field games is 1, else the second.
 const say = (name, fields = {}) => facts.messages[name].replace(/\{(\w+)(?::([^|}]*)\|([^}]*))?\}/g,
   (_, field, one, others) => one === undefined ? fields[field] : String(fields[field]) === "1" ? one : others);
 const element = (id) => document.getElementById(id);
@@ -292,7 +292,7 @@ const list = {
   },
 };
 
-// Whether it lies beyond the end of a sequential test.
+// Whether a game ended after a sequential test was decided.
 function isBeyond(game) { return facts.counted !== null && games.header.games.number[game] >= facts.counted; }
 
 function openingName(game) { return games.header.openings[games.header.games.opening[game]]; }
@@ -304,7 +304,7 @@ function resultText(result) {
 // --- The replay --------------------------------------------------------------------------------------------------
 
 const replay = {
-  // The game shown, and the one that was asked for last.
+  // The displayed game, and the game requested last.
   game: null, asked: null, ply: 0, flipped: false, letters: glyphsMissing, timer: null,
   // Moves of the principal variation that the board shows; 0 is the game itself.
   ahead: 0,
@@ -365,7 +365,7 @@ const replay = {
     return score === null ? null : this.side(index) ? -score : score;
   },
 
-  // What the move at an index is called.
+  // The name of the move at an index.
   name(index) {
     const drawer = BOARDS[facts.game], { move } = this.entries[index];
     return drawer ? called(drawer, this.states[index], move, this.notation) : move;
@@ -411,7 +411,7 @@ const replay = {
     else element("board").textContent = say("no_drawing", { game: facts.game });
   },
 
-  // The board and what is said of it: the game's position, or one of the principal variation.
+  // Draw the board and its caption: a position of the game or of a principal variation.
   paint() {
     const drawer = BOARDS[facts.game], line = this.ply ? this.variation(this.ply - 1) : null;
     const state = this.ahead ? line.states[this.ahead] : this.states[this.ply], { ply, ahead } = this, last = this.entries.length;
@@ -439,7 +439,7 @@ const replay = {
     place.replaceChildren(say("variation", { player: this.players[side], side: facts.sides[side] }), ...moves.flatMap((button) => [" ", button]));
   },
 
-  // So many moves into the principal variation of the move just made.
+  // Show the position some moves into the principal variation of the last move.
   look(ahead) {
     if (!this.ply || !BOARDS[facts.game]) return;
     this.stop();
@@ -549,7 +549,7 @@ const graph = {
 
   x(ply, plies) { return this.left + (this.width - this.left - this.right) * ply / Math.max(1, plies); },
   ply(x, plies) { return Math.round((x - this.left) / (this.width - this.left - this.right) * plies); },
-  // How a side's curve looks: the line, or the disc on the board's ground.
+  // A side's curve in the legend: a line, or a disc on the board's background.
   key(side) {
     const { lines, ground } = this.chart, picture = draw("svg", { viewBox: "0 0 18 18", width: 18, height: 18, "aria-hidden": "true" });
     if (ground === "none") picture.append(draw("line", { x1: 0, x2: 18, y1: 9, y2: 9, stroke: lines[side], "stroke-width": 2.4 }));
@@ -608,7 +608,7 @@ function notationChosen() {
   return notations.includes("chinese") && document.documentElement.lang.startsWith("zh") ? "chinese" : notations[0] || "";
 }
 
-// A game of a damaged record may hold moves that have no name.
+// A damaged record may contain moves without a name.
 function called(drawer, state, move, notation) {
   return drawer.notations.length && drawer.legal(state, move) ? drawer.name(state, move, notation) : move;
 }

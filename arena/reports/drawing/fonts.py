@@ -1,4 +1,4 @@
-"""The font for Chinese in figures, if this machine has one."""
+"""Finds a font with Chinese characters for figures, if this machine has one."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ It keeps a few very wide intervals from flattening all others.
 CUT, BEYOND = "_cut", "_beyond"
 """Labels of arrowheads at cut intervals, and of points beyond the bounds."""
 NEAR_POINTS = 1.5
-"""Points (1/72 inch) within which two lines look like one."""
+"""Maximum distance at which two lines look like one, in points (1/72 inch)."""
 SAME_SHARE = 0.8
 """Share of points that must be near for two lines to look like one."""
 MAX_RIMS = 3

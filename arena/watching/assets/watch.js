@@ -1,6 +1,6 @@
 "use strict";
-// A run that is followed. The server sends its state, then what changes (arena/watching/snapshot.py has the shape); games
-// are shown on the board of reports by report.js, which stands before this.
+// The page that follows a run. The server sends the run's state, then its changes (format: arena/watching/snapshot.py).
+// report.js, which is loaded before this script, shows games on the board of reports.
 
 const END_SECONDS = 4, LIST_SECONDS = 2, UNKNOWN = "–";
 
@@ -10,7 +10,7 @@ function signedText(value, digits = 1) {
   return (Number(size) === 0 ? "" : value > 0 ? "+" : "−") + size;
 }
 
-// Elo, or the infinity with that sign that stands behind a null.
+// Elo as text; null is an infinite value with the given sign.
 function eloText(value, sign) { return value === null ? sign + "∞" : signedText(value); }
 
 function durationText(seconds) {
@@ -56,7 +56,7 @@ const watch = {
 
   change(event) { this.take({ ...this.state, ...event }, event); },
 
-  // Nothing is read of the run for a page that nobody sees.
+  // A hidden page reads nothing from the server.
   pause() {
     if (document.hidden && this.source) { this.source.close(); this.source = null; }
     else if (!document.hidden && !this.source) this.connect();
@@ -224,7 +224,7 @@ function curvePicture({ kind, points }, test) {
   const width = Math.max(320, element("curve").clientWidth || 640), height = 230, [left, right, top, bottom] = [48, 12, 10, 36];
   const bounds = kind === "llr" && test ? [test.lower_bound, test.upper_bound] : [];
   const middles = points.map((point) => point[1]).filter((value) => value !== null);
-  // The first intervals are so wide that nothing could be seen beside them.
+  // The first intervals are so wide that they would flatten the rest of the curve.
   const settled = points.slice(Math.floor(points.length / 5)).flatMap((point) => point.slice(1)).filter((value) => value !== null);
   let [low, high] = [Math.min(0, ...bounds, ...settled), Math.max(0, ...bounds, ...settled)];
   if (high === low) [low, high] = [-1, 1];
@@ -353,7 +353,7 @@ const board = {
     setText("replay-text", say("live_text", { opening: game.opening || UNKNOWN, plies: replay.entries.length }));
   },
 
-  // The games that are on have changed: the one on the board goes on, or has ended, or there is none and one is chosen.
+  // Games in progress have changed: update the game on the board, end it, or choose one if the board has none.
   follow(running) {
     const game = running.find((one) => nameOf(one) === this.live);
     if (game) this.extend(game);
@@ -405,7 +405,7 @@ replay.act = function act(name) {
 const finished = {
   rows: [], from: 0, total: 0, renewed: 0, timer: null, size: 15,
 
-  // The newest games, again, at most every other second however fast they come.
+  // Reload the newest games, at most every other second.
   renew() {
     if (this.timer) return;
     const wait = Math.max(0, this.renewed + 1000 * LIST_SECONDS - Date.now());
