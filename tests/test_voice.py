@@ -67,8 +67,8 @@ def passages(text: str) -> Iterator[str]:
     text = re.sub(r"(`+).+?\1", "x", text, flags=re.DOTALL)
     text = re.sub(r"\]\([^)]*\)", "]", text)
     for part in re.split(r"\n\s*\n|\n(?=\s*(?:[-*#|]|\d+\.) ?)", text):
-        if part.startswith("    "):
-            continue  # an example in a docstring
+        if part.startswith(("    ", "====")):
+            continue  # an example or a table of columns in a docstring
         yield from (" ".join(cell.split()) for cell in (part.split("|") if part.lstrip().startswith("|") else [part]))
 
 
