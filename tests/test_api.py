@@ -256,7 +256,7 @@ def test_remedies_name_arguments_and_not_options(tmp_path: Path, monkeypatch: py
     questions = {"limit": LIMIT, "pairs": 20, "leave_one_out": [{"features": ["null_move"]}]}
     assert "not ablation; give another folder with folder=..." in remedy(elolab.ablate, questions, folder=folder)
     study = {"limit": LIMIT, "budget": {"games": 400}, "dimensions": {"lmr_divisor": {}}}
-    assert "not a tuning; give another folder with folder=..." in remedy(elolab.tune, study, folder=folder)
+    assert "not tuning; give another folder with folder=..." in remedy(elolab.tune, study, folder=folder)
     with Store(folder) as store:
         store.record_metadata({"engine_identity": "0123456789ab"})
         assert "stop it, or give another folder with folder=..." in remedy(elolab.play_match, **given)
