@@ -396,7 +396,7 @@ def test_what_the_shortest_comparison_can_show_is_said_before_the_first_game(tmp
     assert not equivalence.is_possible, "not even if all games are drawn"
     one, other = plan.remarks()
     assert one.startswith("Warning: 40 pairs are few: only a difference of ")
-    assert other.startswith("Warning: 40 pairs cannot find settings equivalent within 5 Elo")
+    assert other.startswith("Warning: 40 pairs are too few to show equivalence within 5 Elo")
     wide = replace(spec, rule=replace(spec.rule, margin_elo=equivalence.elo))
     (_, equivalence) = plan_of_run(prepare_ablation(wide), tmp_path, 1).stages[0].reach
     assert equivalence.is_likely
