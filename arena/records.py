@@ -16,12 +16,12 @@ from elolab.engine.search_statistics import SearchStatisticsSettings
 from elolab.engine.settings.limits import MARGIN_MS, Limits
 
 BUILTIN = "builtin"
-"""The protocol of players that are the built-in engine."""
+"""Name of the protocol of built-in players."""
 
 
 @dataclass(frozen=True)
 class PlayerSpec:
-    """One player of a tournament, completely resolved."""
+    """One player of a tournament, with a value for every setting."""
 
     name: str
     protocol: str
@@ -34,27 +34,27 @@ class PlayerSpec:
     options: tuple[tuple[str, str], ...] = ()
     """External players: options in the order in which they are sent after the handshake."""
     directory: str | None = None
-    """External: working directory."""
+    """External players: working directory of the program; ``None`` for elolab's own."""
     start_timeout_ms: int = 10_000
-    """External: deadline of the handshake."""
+    """External players: time allowed for the handshake."""
     margin_ms: int = MARGIN_MS
-    """Tolerance for a late move on a clock or a time per move, before it loses."""
+    """Time by which a move on a clock or a time per move may be late before the player loses on time."""
     watchdog_ms: int = 60_000
-    """External: longest wait for a move under limits without time (depth, nodes)."""
+    """External players: longest wait for a move under limits without time, such as depth or nodes."""
     restart: str = "on_fault"
-    """External: ``on_fault`` or ``always`` (a new process for every game)."""
+    """External players: when to start a new process, ``on_fault`` or ``always`` (for every game)."""
     ponder: bool = False
-    """Whether it thinks on the opponent's time, about the reply it expects."""
+    """Whether the player thinks on the opponent's time, about the reply it expects."""
     protocol_keys: tuple[tuple[str, Any], ...] = ()
-    """External: keys that only players of its protocol have; values are hashable, lists become tuples."""
+    """External players: settings that only their protocol has. Values are hashable; lists become tuples."""
 
     @property
     def is_builtin(self) -> bool:
-        """Whether it is the built-in engine, whose games need no processes."""
+        """Whether the player is the built-in engine, which needs no process of its own."""
         return self.protocol == BUILTIN
 
     def protocol_key(self, key: str, default: Any) -> Any:
-        """The value of a key that only players of its protocol have."""
+        """The value of a setting that only the player's protocol has; ``default`` if it is not set."""
         return dict(self.protocol_keys).get(key, default)
 
     def content(self) -> dict[str, Any]:
@@ -113,14 +113,14 @@ class Pairing:
     """One game of a schedule: both players and the opening; all indices start at 0."""
 
     number: int
-    """Place in the schedule."""
+    """Index of the game in its series."""
     pair: int
-    """Number of the colour-swapped pair within its pairing of two players; it picks the opening."""
+    """Number of the game pair among those of the two players; it selects the opening."""
     first: int
     """Index of the player with the first move's colour (Red in Xiangqi)."""
     second: int
     opening: int
-    """Index in the suite."""
+    """Index of the opening in the suite."""
     round: int = 0
     series: str = ""
     """The part of the run, such as ``playoff``, in which ``number`` counts games; most runs have one unnamed part.
@@ -130,7 +130,7 @@ class Pairing:
 
     @property
     def place(self) -> tuple[str, int]:
-        """Position of the game in the whole run."""
+        """Position of the game in the run: its series, and its number in the series."""
         return self.series, self.number
 
 
@@ -145,7 +145,7 @@ class GameConditions:
     search_statistics: SearchStatisticsSettings | None = None
 
     def job(self, pairing: Pairing, first: PlayerSpec, second: PlayerSpec, opening: Opening) -> GameJob:
-        """Bind a pairing to its players and opening: everything that decides the game."""
+        """The game of a pairing under these conditions, between these players and from this opening."""
         return GameJob(
             self.game, self.rules, self.adjudication, pairing, first, second, opening, self.seed, self.search_statistics
         )
@@ -153,7 +153,7 @@ class GameConditions:
 
 @dataclass(frozen=True)
 class GameJob:
-    """Everything that decides one game; its ``key`` is the digest of exactly that."""
+    """The data that decides one game; ``key`` is their digest."""
 
     game: str
     rules: Rules
@@ -164,7 +164,7 @@ class GameJob:
     opening: Opening
     seed: int
     search_statistics: SearchStatisticsSettings | None = None
-    """How built-in players count search events; ``None`` if they do not. No game depends on it."""
+    """How built-in players count search events; ``None`` if they do not. It does not influence the game."""
     detail: Mapping[str, Any] = field(default_factory=dict, compare=False)
     """Extra data that the run stores with the game."""
 
@@ -186,21 +186,22 @@ class GameJob:
 
     @property
     def is_reproducible(self) -> bool:
-        """Whether the game comes out the same every time."""
+        """Whether replaying the game always gives the same moves."""
         players = (self.first, self.second)
         return all(player.is_builtin and player.limits.is_reproducible for player in players)
 
     @property
     def thinks_on_both_sides(self) -> bool:
-        """Whether both players may be thinking at the same time; on CPU and node clocks pondering comes in turn."""
+        """Whether both players may think at the same time; on CPU and node clocks they think in turn."""
         return any(player.ponder and player.limits.clock_kind == "wall" for player in (self.first, self.second))
 
 
 class MoveRecord(NamedTuple):
     """One move of a game.
 
-    Scores are the mover's, in centipawns; ``None`` if unknown. The depth is the last completed iteration of a built-in
-    player, the last one reported by an external one. A tuple, because moves are by far the most numerous objects.
+    Scores are centipawns from the mover's view; ``None`` if unknown. The depth is the last completed iteration of a
+    built-in player, and the last depth reported by an external player. A tuple, because moves are by far the most
+    numerous objects.
     """
 
     move: str
@@ -215,11 +216,11 @@ class MoveRecord(NamedTuple):
 
 
 MovesSoFar = tuple[list[str], list[int | None]]
-"""The moves since the opening and the movers' scores, both as in ``MoveRecord``."""
+"""The moves played since the opening, and the mover's score at each, as in ``MoveRecord``."""
 
 
 def no_moves() -> MovesSoFar:
-    """The moves of a game with nothing known yet."""
+    """The moves of a game of which no move is known."""
     return [], []
 
 
@@ -228,7 +229,7 @@ class RunningGame(NamedTuple):
 
     job: GameJob
     seconds: float
-    """Seconds since it began."""
+    """Seconds since the game began."""
     read_moves: Callable[[], MovesSoFar] = no_moves
     """Returns the moves so far; callable on any thread without disturbing the game."""
     worker: str | None = None
@@ -251,13 +252,13 @@ class GameRecord:
     engine_identity: str
     """Identity of the built-in engine's sources that played (also where an external engine took part)."""
     started_at: str = ""
-    """UTC, ISO 8601."""
+    """Time at which the game began, in UTC and ISO 8601 format."""
     duration_ms: float = 0.0
     final_position: str = ""
     detail: dict[str, Any] = field(default_factory=dict)
     """Further data: a fault, the end of a dialogue, overruns, pondering, an exact score."""
     search_statistics: tuple[dict[str, Any] | None, dict[str, Any] | None] | None = None
-    """Search events of each side, see ``engine.search_statistics``; ``None`` for an external player, or if off."""
+    """Search events of each side, see ``engine.search_statistics``; ``None`` if that player did not count them."""
 
     @property
     def plies(self) -> int:
@@ -320,7 +321,7 @@ class Outcome:
     score: float | None
     """Points of the first player; ``None`` if the game has no result."""
     absent: tuple[int, ...] = ()
-    """Indices of the players because of whom the game was not played and never will be, so that it has no ``key``."""
+    """Indices of players that could not be started, so that the game will never be played and has no ``key``."""
 
 
 def exact_score_detail(score: int | None) -> dict[str, Any]:

@@ -45,60 +45,69 @@ MIX_OR_OTHER = f"to mix them anyway add {argument('accept_engine_change')}, othe
 OTHER_OR_REMOVE = f"{OTHER_FOLDER}, or remove that one"
 ENGINE_IDENTITY = "engine_identity"
 SEVERAL = " + "
-"""Separates the identities of several engines whose games a folder holds."""
+"""Separator between the identities of several engines that played a folder's games."""
 KIND = "run kind"
 """Name of the metadata entry with the kind of the folder's run."""
 
 
 class RunError(UserError):
-    """A run that cannot be made as asked; the message names the folder or file and the remedy."""
+    """Raised if a run cannot be played; the message names the folder or file and the remedy."""
 
 
 class RunOptions(TypedDict, total=False):
-    """How a run is played; the games do not depend on it, only times do."""
+    """How a run is played; these options affect the times of moves, but not which games are played."""
 
     concurrency: int
-    """Games at a time (default 1). With a cluster, whose workers set the number of games: threads of this process."""
+    """Number of games played at the same time (default 1).
+
+    With a cluster, whose workers determine that number: threads of this process.
+    """
     cluster: str | Executor | None
     """Address of a Dask scheduler, or an executor, that plays the games (default: this process)."""
     wall_clock_on_cluster: bool
-    """Whether a cluster may play games on clocks that other load disturbs."""
+    """Whether a cluster may play games with time limits, which other load on its machines disturbs."""
     affinity: str
     """Processors for games: ``off`` (default), ``auto``, or a list such as ``0-3,8``."""
     accept_engine_change: bool
-    """Whether to continue although another engine or another build of a player's files played stored games."""
+    """Whether to continue a run whose stored games come from another engine or another build of a player's files."""
     stream: TextIO | None
     """Text stream for the progress display (default: standard error)."""
     stop: StopFlag | None
-    """Stops the run, in addition to signals."""
+    """Flag that stops the run when set, as signals do."""
     log: str | None
-    """Folder for the complete dialogues with external players; ``None`` keeps none."""
+    """Folder for logs of the complete dialogues with external players; ``None`` writes no logs."""
     files: Mapping[str, str]
     """Files (name: content) written into the folder once it belongs to the run."""
 
 
 @dataclass(frozen=True)
 class Purpose:
-    """The use of a folder: the specification that its games belong to."""
+    """The specification to which a folder's games belong, and how it may change on resuming."""
 
     kind: str
     """Kind of run, in messages and in ``live.json``."""
     content: Mapping[str, Any]
     """The specification as plain data."""
     source: str
-    """The file it was read from, for messages."""
+    """The file from which the specification was read, for messages."""
     growing: tuple[str, ...] = ()
     """Keys of tables that may gain entries when a run is resumed; existing entries must stay as they are."""
     lengths: tuple[str, ...] = ()
-    """Paths of values that only bound the length and may change on resuming; games played under a larger bound stay."""
+    """Paths of values that only bound the run's length, so that they may change on resuming.
+
+    Games played under a larger bound are kept.
+    """
     check: Callable[[Store, Any], None] | None = None
-    """Raises ``RunError`` unless the recorded content is this run or a shorter one; replaces the two fields above."""
+    """Function that raises ``RunError`` unless the recorded content is this run or a shorter one.
+
+    It replaces ``growing`` and ``lengths``.
+    """
     places: Callable[[Store], Iterable[tuple[str, Pairing]]] = lambda store: ()
-    """The places of stored games in the schedule, recomputed after ``content`` has changed."""
+    """Function that computes the places of stored games in the schedule after ``content`` has changed."""
     more: Mapping[str, Any] = field(default_factory=dict)
-    """Further data to record."""
+    """Further metadata to record in the folder."""
     sides: tuple[PlayerLoad, ...] = ()
-    """The players that take part."""
+    """Players that take part in the run."""
     key: str = ""
     """Name of ``content`` in the store (default: ``kind``)."""
 
@@ -129,12 +138,12 @@ class Run:
 
         self.directory, self.purpose = directory, purpose
         self.threads, self._affinity = concurrency, affinity
-        """Number of threads of this process and their affinity, also used by computations between games."""
+        """Number of threads of this process and their processors, also used by computations between games."""
         self._cluster, self._wall_clock_on_cluster = cluster, wall_clock_on_cluster
         self.stop = stop or StopFlag()
         self.progress = RunProgress(stream or sys.stderr, kind=purpose.kind, live_file=directory / LIVE_NAME)
         self.is_interrupted: bool = False
-        """Whether the stop flag left work undone."""
+        """Whether the stop flag has ended the run before all its work was done."""
         self._files = files
         self._log_folder = log
         self._accept_engine_change = accept_engine_change
@@ -198,12 +207,12 @@ class Run:
 
     @property
     def concurrency(self) -> int:
-        """Games at a time now; a cluster may grow."""
+        """Number of games that can be played at the same time now; it changes with a cluster's workers."""
         return self._runner.concurrency
 
     @property
     def unavailable(self) -> dict[str, str]:
-        """Players that could not be started, by name, with the reason."""
+        """Reasons why players could not be started, by name of the player."""
         return self._runner.unavailable
 
     def tick(self) -> None:
@@ -216,11 +225,11 @@ class Run:
         finished: Callable[[Outcome], None] = lambda outcome: None,
         enough: Callable[[], bool] = lambda: False,
     ) -> bool:
-        """Play and store all games that the store lacks; returns False if some remain unplayed.
+        """Play and store all games that are not stored yet; returns False if some remain unplayed.
 
-        ``jobs`` is read just ahead of need; it yields ``None`` while the next game is unknown; the next item is
-        requested after another game has ended. ``finished`` is called with each game that ends. Once ``enough()``
-        holds, no further game begins.
+        ``jobs`` is read slightly ahead of the games. It yields ``None`` while the next game is unknown; it is then read
+        again after another game has ended. ``finished`` is called with each game that ends. Once ``enough()`` is
+        true, no further game begins.
         """
         missing: dict[str, GameJob] = {}
 
@@ -264,7 +273,7 @@ class Run:
         self._runner.release_players()
 
     def missing_games(self, jobs: Iterable[GameJob]) -> int:
-        """Number of distinct games among these that are not stored."""
+        """Number of distinct games among ``jobs`` that are not stored yet."""
         return len({job.key for job in jobs} - self.scores.keys())
 
     def refuse_unavailable(self) -> None:
@@ -290,7 +299,7 @@ class Run:
 
 
 def check_options(concurrency: int, cluster: str | Executor | None, affinity: str, log: str | None) -> None:
-    """Raise ``UserError`` for options that no ``Run`` can be played with; starts and writes nothing."""
+    """Raise ``UserError`` for options with which no run can be played; starts and writes nothing."""
     if cluster is not None and log is not None:
         raise RunError(f"{argument('log')} keeps dialogues of this machine only", _WITHOUT_CLUSTER)
     if cluster is not None and affinity != OFF:
@@ -306,7 +315,10 @@ def check_options(concurrency: int, cluster: str | Executor | None, affinity: st
 
 
 def check_clocks(purpose: Purpose, cluster: str | Executor | None, wall_clock_on_cluster: bool) -> None:
-    """Raise ``RunError`` if a cluster would play games on a clock that other load disturbs, without permission."""
+    """Raise ``RunError`` if a cluster would play games with time limits that other load disturbs.
+
+    ``wall_clock_on_cluster`` permits them.
+    """
     if cluster is None or wall_clock_on_cluster:
         return
     from elolab.arena.cluster.site import clock_problem
@@ -317,7 +329,7 @@ def check_clocks(purpose: Purpose, cluster: str | Executor | None, wall_clock_on
 
 
 def overload_warning(purpose: Purpose, concurrency: int, cluster: str | Executor | None, affinity: str) -> str:
-    """A warning if the games at a time need more processors than there are; empty if not.
+    """A warning if concurrent games need more processors than this machine has; otherwise empty.
 
     The workers of a cluster are unknown here: ``ClusterRunner`` warns about them later.
     """
@@ -331,7 +343,7 @@ def overload_warning(purpose: Purpose, concurrency: int, cluster: str | Executor
 def check_directory(directory: Path, purpose: Purpose, *, accepts_changes: bool) -> None:
     """Raise the ``UserError`` that a ``Run`` would raise on entering the folder; writes nothing.
 
-    Not for a folder in use (see ``arena.play.store.user_of``), whose state may change meanwhile.
+    Do not call it for a folder in use (see ``arena.play.store.user_of``), because its state may change meanwhile.
     """
     check_place(directory)
     if not (directory / STORE_NAME).is_file():
@@ -389,7 +401,7 @@ def check_provenance(store: Store) -> None:
 
 
 def was_begun(directory: Path, purpose: Purpose) -> bool:
-    """Whether this run, of any length, was begun in the folder."""
+    """Whether the folder contains this run, even if it was begun with another length."""
     if not (directory / STORE_NAME).is_file():
         return False
     with Store(directory, read_only=True) as store:
@@ -399,12 +411,12 @@ def was_begun(directory: Path, purpose: Purpose) -> bool:
 
 
 def kind_in(store: Store) -> str:
-    """The kind of a folder's run, in folders of older versions from ``live.json``; empty if unknown."""
+    """The kind of a folder's run; empty if unknown. Folders of older versions have it in ``live.json``."""
     return str(store.metadata(KIND) or read_live(store.directory).get("kind", ""))
 
 
 def engines_of(store: Store) -> str:
-    """The engine identity for reports: this engine's, followed by others whose games the folder holds."""
+    """Engine identities for reports: this engine's, then those of other engines that played the folder's games."""
     from elolab.engine.compiled.identity import engine_identity
 
     identity = engine_identity()
@@ -421,7 +433,7 @@ def plain(data: Any) -> Any:
 
 
 def without(content: Mapping[str, Any], paths: Iterable[str]) -> dict[str, Any]:
-    """Plain data without the values at some paths (as ``differences`` names them)."""
+    """Copy plain data without the values at ``paths``, which have the form that ``differences`` returns."""
     left = dict(content)
     for path in paths:
         left.pop(path, None)
@@ -432,12 +444,12 @@ def without(content: Mapping[str, Any], paths: Iterable[str]) -> dict[str, Any]:
 
 
 def told_setting(value: Any) -> str:
-    """A setting as error lines quote it; a missing one reads as not recorded."""
+    """A setting as error messages quote it: as TOML, or ``not set`` for ``None``."""
     return "not set" if value is None else format_toml(value)
 
 
 def differences(before: Any, now: Any, path: str = "") -> list[tuple[str, Any, Any]]:
-    """Differences between two pieces of plain data: the path of keys and both values of each."""
+    """Differences between two pieces of plain data: for each, the path of keys, the earlier and the present value."""
     if isinstance(before, Mapping) and isinstance(now, Mapping):
         found = []
         for key in [*before, *(key for key in now if key not in before)]:

@@ -1,4 +1,4 @@
-"""The schedule of a tournament: its formats, games and their order, and its progress through the batches.
+"""The schedule of a tournament: its format, its games and their order, and its progress from batch to batch.
 
 A format is a class in ``arena.formats`` and its line in ``FORMATS``. It returns its schedule in batches, each a pure
 function of the specification and the results before it (``arena.formats.tournament_format``).
@@ -24,7 +24,7 @@ from elolab.engine.errors import UserError
 
 
 class ScheduleError(UserError):
-    """A tournament that cannot be scheduled; names the file, the key and the remedy."""
+    """Raised for a tournament that cannot be scheduled; the message names the file, the key and the remedy."""
 
 
 FORMATS: dict[str, Format] = {
@@ -59,17 +59,17 @@ def challengers_of(spec: TournamentSpec) -> tuple[str, ...]:
 
 
 def planned_games(spec: TournamentSpec) -> int:
-    """How many games the tournament has at most."""
+    """Maximum number of games of the tournament."""
     return format_of(spec).max_games(spec)
 
 
 @dataclass(frozen=True)
 class Withdrawal:
-    """A player that could not be started, in a tournament that cannot wait for it."""
+    """A player that was withdrawn because it could not be started and later games depend on its results."""
 
     player: str
     round: int
-    """First round (from 0) in which its unplayed games are lost."""
+    """First round (from 0) whose unplayed games the player loses."""
     reason: str
 
 
@@ -79,7 +79,10 @@ class ScheduleState:
     def __init__(
         self, spec: TournamentSpec, order: Iterable[int] | None = None, withdrawals: Iterable[Withdrawal] = ()
     ) -> None:
-        """``order`` gives the opening of each pair; without it the openings in ``batch`` are meaningless."""
+        """Start before the first batch.
+
+        ``order`` gives the opening of each pair; without it the openings in ``batch`` are meaningless.
+        """
         self.spec = spec
         self.results: list[Outcome] = []
         """Outcomes of all earlier batches, in schedule order."""
@@ -89,13 +92,13 @@ class ScheduleState:
         for withdrawal in withdrawals:
             self.withdraw(withdrawal)
         self.batch = self._next_batch()
-        """The current games; empty once the tournament is over."""
+        """Games of the current batch; empty once the tournament is over."""
 
     @classmethod
     def over(
         cls, spec: TournamentSpec, outcomes: Iterable[Outcome], withdrawals: Iterable[Withdrawal] = ()
     ) -> ScheduleState:
-        """The state after these games, which are matched to the schedule by number."""
+        """The state after the games ``outcomes``, which are matched to the schedule by number."""
         state = cls(spec, withdrawals=withdrawals)
         played = {outcome.pairing.number: outcome for outcome in outcomes}
         while state.batch and state.advance(played):
@@ -103,16 +106,16 @@ class ScheduleState:
         return state
 
     def withdraw(self, withdrawal: Withdrawal) -> None:
-        """Withdraw a player: its unplayed games from that round on are lost."""
+        """Withdraw a player: it loses its unplayed games from the withdrawal's round on."""
         self._out.setdefault(withdrawal.player, withdrawal)
 
     @property
     def withdrawals(self) -> tuple[Withdrawal, ...]:
-        """The players that have withdrawn, in the order in which they did."""
+        """The withdrawals so far, in the order in which they were made."""
         return tuple(self._out.values())
 
     def absent(self, pairing: Pairing) -> tuple[int, ...]:
-        """The players of a pairing that have withdrawn before it."""
+        """Indices of the pairing's players that were withdrawn before this game."""
         if not self._out:
             return ()
         return tuple(player for player in (pairing.first, pairing.second) if self._is_out(player, pairing.round))
@@ -122,7 +125,10 @@ class ScheduleState:
         return withdrawal is not None and withdrawal.round <= round
 
     def advance(self, played: Mapping[int, Outcome]) -> bool:
-        """Go on to the next batch, given this one's outcomes by number; false if some are still missing."""
+        """Go on to the next batch, given the outcomes of the current batch by game number.
+
+        Returns false, and does nothing, if outcomes are still missing.
+        """
         outcomes = []
         for pairing in self.batch:
             outcome = played.get(pairing.number)
@@ -156,7 +162,7 @@ class ScheduleState:
 def sequential_run(spec: TournamentSpec, results: Iterable[Outcome]) -> SequentialRun | None:
     """The sequential test over the games so far; ``None`` for a tournament without one.
 
-    Its maximum is ``pairs``, or the number of pairs complete under an earlier, larger bound.
+    Its maximum length is ``pairs``, or the number of pairs already completed under an earlier, larger maximum.
     """
     if spec.sprt is None:
         return None
@@ -169,8 +175,8 @@ def sequential_run(spec: TournamentSpec, results: Iterable[Outcome]) -> Sequenti
 def games_that_count(spec: TournamentSpec, results: Iterable[Outcome], withdrawals: Iterable[Withdrawal] = ()) -> int:
     """Number of games, from the start of the schedule, that belong to the tournament, given the results so far.
 
-    If a sequential test has accepted a hypothesis: the games up to that decision. If later games depend on results:
-    the maximum still possible. Otherwise: all planned games, including games played under a longer plan.
+    After the decision of a sequential test, these are the games up to that decision. If later games depend on results,
+    it is the largest number still possible. Otherwise it is all planned games and those played under a longer plan.
     """
     if format_of(spec).decides_on_the_way:
         return ScheduleState.over(spec, results, withdrawals).games
@@ -207,6 +213,6 @@ def opening_order(spec: TournamentSpec, part: SuitePart) -> tuple[int, ...]:
 
 
 def job_of(spec: TournamentSpec, suite: Suite, pairing: Pairing) -> GameJob:
-    """Everything that decides the game of a pairing."""
+    """The job of a pairing: its players, opening and conditions."""
     first, second = spec.players[pairing.first], spec.players[pairing.second]
     return spec.conditions.job(pairing, first, second, suite.openings[pairing.opening])

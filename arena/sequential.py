@@ -1,8 +1,8 @@
 """A sequential test over the games of a match, and its power within the planned length.
 
-It ends the match at the same game however many are played at a time. Interim analyses come at fixed places of the
-schedule, after every ``batch_pairs`` pairs and at the end, and only once every game before that place has ended. Games
-of later pairs that ended in the meantime are kept, but do not count.
+It ends the match at the same game however many games are played concurrently. Interim analyses have fixed places in
+the schedule, after every ``batch_pairs`` pairs and at the end. Each is made once every game before its place has ended.
+Games of later pairs that have already ended are kept, but do not count.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from elolab.engine.settings import schema
 MAX_HYPOTHESIS = 200
 """Largest absolute value of a hypothesis in Elo; far beyond it, no distribution of outcomes has that strength."""
 ERROR_PROBABILITIES = (0.000001, 0.499999)
-"""Least and greatest probability of an error."""
+"""Smallest and largest error probability that a test may have."""
 MAX_PAIRS = 1_000_000
 MIN_GAP = 0.001
 """Smallest gap between the hypotheses in Elo; no realistic number of games separates closer ones."""
@@ -46,17 +46,17 @@ DECIDED = ("upper accepted", "lower accepted")
 POWER = 0.8
 """Probability with which a test should detect the effect it looks for."""
 PLAUSIBLE_ELO = 50.0
-"""A large gain for one change of settings, in Elo: a test likely to miss it hardly ever accepts anything."""
+"""A large Elo gain for one change of settings; a test that would probably miss it is too weak."""
 TYPICAL_DEVIATION = 0.3
-"""Standard deviation of a pair's score (0 to 1), assumed before any game is played."""
+"""Standard deviation of a pair's mean score (0 to 1) that is assumed before any game is played."""
 TYPICAL_OUTCOMES = np.array([0.13, 0.2, 0.34, 0.2, 0.13])
-"""Probabilities of a pair's outcomes between equal players, LL to WW, with that deviation."""
+"""Probabilities of a pair's five outcomes, LL to WW, between equal players; they have ``TYPICAL_DEVIATION``."""
 MOST_TILT = 60.0
 LARGE_SAMPLE = 1e4
-"""Number of pairs at which one more pair changes the ratio by its derivative."""
+"""Number of pairs so large that one more pair changes the log-likelihood ratio by its derivative."""
 MOST_ELO = 800.0
 MOST_PAIRS = 10**9
-"""Tests longer than this count as endless."""
+"""Maximum length of a test, in pairs, that planning considers; longer tests are treated as endless."""
 
 
 @dataclass(frozen=True)
@@ -68,26 +68,26 @@ class SequentialSettings:
     elo1: float = schema.number(-MAX_HYPOTHESIS, MAX_HYPOTHESIS, default=5.0, example=10, unit="Elo")
     """Hypothesis H1, above H0."""
     alpha: float = schema.number(*ERROR_PROBABILITIES, default=0.05, example=0.01)
-    """Probability of accepting H1 though H0 holds."""
+    """Probability of accepting H1 although H0 is true."""
     beta: float = schema.number(*ERROR_PROBABILITIES, default=0.05, example=0.01)
-    """Probability of accepting H0 though H1 holds."""
+    """Probability of accepting H0 although H1 is true."""
     model: str = schema.choice(SPRT_MODELS, default="normalized", example="logistic")
-    """``normalized`` or ``logistic`` Elo."""
+    """Scale of the hypotheses: ``normalized`` or ``logistic`` Elo."""
     batch_pairs: int = schema.whole(1, MAX_PAIRS, default=8, example=20, unit="pairs")
-    """Pairs between two interim analyses."""
+    """Number of pairs between two interim analyses."""
 
     def test(self, counts: Pentanomial | Trinomial) -> SequentialTest:
-        """The state of the test after these pairs."""
+        """The state of the test after pairs with these counts."""
         return _tested(self, counts)
 
     def estimate(self, counts: Pentanomial | Trinomial) -> SequentialEstimate:
-        """The median-unbiased estimate after these pairs."""
+        """The median-unbiased estimate of strength after pairs with these counts."""
         return estimate_after_test(counts, self.elo0, self.elo1, self.model, self.alpha, self.beta, self.batch_pairs)
 
 
 @functools.lru_cache(maxsize=100_000)
 def _tested(settings: SequentialSettings, counts: Pentanomial | Trinomial) -> SequentialTest:
-    """The state of the test; cached, because counts, report and exit code each repeat the interim analyses."""
+    """The state of the test, cached because several callers repeat the same interim analyses."""
     return sequential_test(counts, settings.elo0, settings.elo1, settings.model, settings.alpha, settings.beta)
 
 
@@ -98,25 +98,28 @@ def ratios_by_pair(settings: SequentialSettings, pairs: Sequence[Pentanomial]) -
 
 
 class SequentialRun:
-    """The test over a match whose pair ``k`` is games ``2k`` and ``2k + 1``, given in whatever order they end."""
+    """The test over a match, to which games are added in the order in which they end.
+
+    Pair ``k`` consists of the games ``2k`` and ``2k + 1``.
+    """
 
     def __init__(self, settings: SequentialSettings, pairs: int) -> None:
-        """``pairs`` is the maximum length."""
+        """Start without games; ``pairs`` is the maximum length of the test."""
         self.settings = settings
         self.pairs = pairs
         self.counts = Pentanomial((0, 0, 0, 0, 0))
-        """Pairs of the complete part of the schedule that count, from the view of player 1."""
+        """Outcomes of the pairs that count, from the view of player 1: those before the first missing game."""
         self.history: list[Pentanomial] = []
-        """The counts of each such pair, in schedule order."""
+        """The outcome of each pair in ``counts``, in schedule order."""
         self.games_seen = 0
-        """Number of games in that part."""
+        """Number of games in the pairs evaluated so far."""
         self.stopped_after: int | None = None
-        """Games after which a hypothesis was accepted."""
+        """Number of games after which a hypothesis was accepted; ``None`` if the test is undecided."""
         self._waiting: dict[int, float | None] = {}
 
     @classmethod
     def over(cls, settings: SequentialSettings, pairs: int, outcomes: Iterable[Outcome]) -> SequentialRun:
-        """The test after these games."""
+        """The test after the games ``outcomes``."""
         run = cls(settings, pairs)
         for outcome in outcomes:
             run.add(outcome)
@@ -134,13 +137,13 @@ class SequentialRun:
 
     @property
     def verdict(self) -> str:
-        """``H1 accepted``, ``H0 accepted`` or ``undecided``."""
+        """The decision of the test: ``H1 accepted``, ``H0 accepted`` or ``undecided``."""
         if not self.is_decided:
             return "undecided"
         return "H1 accepted" if self.state.log_likelihood_ratio > 0 else "H0 accepted"
 
     def words(self, columns: int) -> str:
-        """The log-likelihood ratio and its bounds, for the live line."""
+        """The log-likelihood ratio and its bounds as text, for the progress display."""
         test = self.state
         ratio, low, high = (
             signed(value, 2) for value in (test.log_likelihood_ratio, test.lower_bound, test.upper_bound)
@@ -148,7 +151,7 @@ class SequentialRun:
         return f"LLR {ratio} [{low}, {high}]"[:columns]
 
     def described(self) -> dict[str, Any]:
-        """The state as plain data."""
+        """The state of the test as plain data."""
         test = self.state
         return {
             "verdict": self.verdict,
@@ -160,7 +163,7 @@ class SequentialRun:
         }
 
     def add(self, outcome: Outcome) -> None:
-        """Add a finished game; raises ``ValueError`` if its place already holds another one."""
+        """Add a finished game; raises ``ValueError`` if another game has the same place in the schedule."""
         place, score = outcome.pairing.number, outcome.score
         if place in self._waiting or place < self.games_seen:
             raise ValueError(f"game {place} has ended twice")
@@ -188,30 +191,30 @@ class Reach:
     """The effect to show: a ``gain``, ``no_regression``, a ``difference`` or an ``equivalence``."""
     pairs: int
     least_pairs: int
-    """The fewest pairs that can show it: all won (for an equivalence: all of them level)."""
+    """Smallest number of pairs that can show the effect: if all are won, or all level for an equivalence."""
     elo: float
     """The smallest gain or difference shown with probability ``POWER``; for an equivalence, the smallest margin."""
     target_elo: float
     """The effect that the test should detect: ``PLAUSIBLE_ELO``, H1 if that is larger, or the margin."""
     target_pairs: int
-    """The pairs needed to show that with probability ``POWER``."""
+    """Number of pairs needed to show ``target_elo`` with probability ``POWER``."""
     where: str
     """The file or command that sets the length."""
     length: str
-    """The setting of the length, with ``{pairs}`` for the number: ``--pairs {pairs}``."""
+    """How that file or command sets the length, with ``{pairs}`` for the number, such as ``--pairs {pairs}``."""
     easier: str
-    """The key or option that lowers the number of pairs needed when raised: ``--elo1``."""
+    """The key or option whose increase lowers the number of pairs needed, such as ``--elo1``."""
     openings: int | None = None
-    """The most pairs for which there are openings; ``None`` if unlimited."""
+    """Largest number of pairs for which there are openings; ``None`` if unlimited."""
 
     @property
     def is_possible(self) -> bool:
-        """Whether any outcome of these pairs can show the effect."""
+        """Whether any outcome of at most ``pairs`` pairs can show the effect."""
         return self.pairs >= self.least_pairs
 
     @property
     def is_hopeless(self) -> bool:
-        """Whether no outcome can show the effect, so that a run is pointless; false for comparisons of an ablation."""
+        """Whether no outcome can show the effect, so that a run is pointless; always false for ablation comparisons."""
         return not self.is_possible and self.kind in ("gain", "no_regression")
 
     @property
@@ -239,7 +242,7 @@ class Reach:
         )
 
     def remedy(self, pairs: int, say: Catalogue) -> str:
-        """Advice on allowing ``pairs`` pairs; with too few openings, on settings that need fewer pairs."""
+        """Advice to allow ``pairs`` pairs, or, with too few openings for them, to choose settings that need fewer."""
         if self.openings is not None and pairs > self.openings:
             return say("reach.more_openings", pairs=pairs, openings=self.openings, easier=self.easier)
         return say("reach.longer", length=self.length.format(pairs=pairs))
@@ -259,7 +262,7 @@ def reach_of_test(
 
 
 def target_of(settings: SequentialSettings) -> float:
-    """The gain in logistic Elo that a test should be able to accept: a plausible one, or its H1 if that is larger."""
+    """The gain that a test should detect, in logistic Elo: ``PLAUSIBLE_ELO``, or H1 if that is larger."""
     upper = settings.elo1
     if settings.model == "normalized":
         upper = elo_of_score(0.5 + TYPICAL_DEVIATION * math.sqrt(2) * upper / NORMALIZED_UNIT)
@@ -268,7 +271,7 @@ def target_of(settings: SequentialSettings) -> float:
 
 @functools.lru_cache(maxsize=1024)
 def least_pairs(settings: SequentialSettings) -> int:
-    """The fewest pairs that can accept H1: all of them won."""
+    """Smallest number of pairs after which H1 can be accepted: if all are won."""
     return first_pairs(lambda pairs: settings.test(Pentanomial((0, 0, 0, 0, pairs))).verdict == "upper accepted")
 
 
@@ -298,7 +301,7 @@ def _step(settings: SequentialSettings, elo: float) -> tuple[float, float]:
 
 
 def typical_outcomes(elo: float) -> Array:
-    """Probabilities of a pair's five outcomes at a gain of ``elo``: typical ones, reweighted to that mean score."""
+    """Probabilities of a pair's five outcomes at a gain of ``elo``: ``TYPICAL_OUTCOMES`` tilted to that mean score."""
     scores, wanted = np.linspace(0, 1, 5), score_of_elo(elo)
     low, high = -MOST_TILT, MOST_TILT
     for _ in range(60):
@@ -322,12 +325,12 @@ def detectable_gain(settings: SequentialSettings, pairs: int) -> float:
 
 @functools.lru_cache(maxsize=1024)
 def pairs_to_accept(settings: SequentialSettings, elo: float) -> int:
-    """The pairs within which a gain of ``elo`` (logistic Elo) is accepted with probability ``POWER``."""
+    """Number of pairs within which a gain of ``elo`` (logistic Elo) is accepted with probability ``POWER``."""
     return first_pairs(lambda pairs: acceptance_probability(settings, elo, pairs) >= POWER)
 
 
 def expected_pairs(test: SequentialTest, pairs: int) -> int | None:
-    """Total pairs that an undecided test is expected to need if the strength stays as in its first ``pairs``.
+    """Total number of pairs that an undecided test will probably need, given its state after ``pairs`` pairs.
 
     Extrapolates the log-likelihood ratio linearly: above 0 towards the upper bound, below 0 towards the lower one.
     ``None`` for a decided test, and for a ratio too close to 0 to predict.
@@ -340,7 +343,7 @@ def expected_pairs(test: SequentialTest, pairs: int) -> int | None:
 
 
 def first_pairs(holds: Callable[[int], bool]) -> int:
-    """The first number of pairs from which ``holds`` is true; ``MOST_PAIRS`` if there is none below."""
+    """Smallest number of pairs for which ``holds`` is true; ``MOST_PAIRS`` if there is none below that."""
     high = 1
     while not holds(high):
         if high >= MOST_PAIRS:

@@ -1,4 +1,4 @@
-"""A tiny process that outlives the harness briefly and ends the engines that it left behind.
+"""A small process that ends the engines left running when the harness dies.
 
 It holds the reading end of a pipe whose only writer is the harness. When the harness dies, however it dies, the kernel
 closes the pipe; the supervisor then kills every process group registered with it and exits. This needs neither
@@ -17,7 +17,7 @@ import threading
 
 
 class Supervisor:
-    """The harness's end of the pipe: registers process groups to end with the supervising process. Thread-safe."""
+    """The harness's end of the pipe: registers the process groups that must not outlive the harness. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -25,7 +25,7 @@ class Supervisor:
         self._process: subprocess.Popen[bytes] | None = None
 
     def watch(self, group: int) -> None:
-        """Register ``group``: from the return of this call on, it ends with the harness."""
+        """Register ``group``. Once this call has returned, the supervisor kills the group when the harness dies."""
         with self._lock:
             self._groups.add(group)
             self._tell(f"+{group}\n")
@@ -39,11 +39,11 @@ class Supervisor:
 
     @property
     def process_id(self) -> int | None:
-        """Process number of the supervisor, once it runs."""
+        """Process number of the supervisor; ``None`` before it has started."""
         return self._process.pid if self._process else None
 
     def forget(self) -> None:
-        """Detach in a forked child: it starts engines of its own, and must not hold its parent's pipe open."""
+        """Detach a forked child from its parent's supervisor, so that it does not hold the parent's pipe open."""
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.close()
             self._process.returncode = 0  # another process's child, not to be waited for

@@ -2,8 +2,8 @@
 
 The conversation is that of the built-in engine (``engine.protocols.qianhong``); a ``UcciPlayer`` searches. Moves that
 Qianhong bans are banned by ``banmoves``, as are moves that lose by the repetition rules. An engine that resigns still
-moves, because Qianhong has no resignation. After a fault the search is answered by ``ERROR``, and the engine is
-restarted for the next one.
+moves, because Qianhong has no resignation. After a fault the answer to the search is ``ERROR``, and the next
+search restarts the engine.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from elolab.engine.settings.limits import Limits
 START_TIMEOUT_MS = 60_000
 """How long the engine may take to start."""
 MARGIN_MS = 30_000
-"""Tolerance for a late move before the engine counts as hanging: a person waits, and no game is lost."""
+"""Time by which a move may be late before the engine is treated as hanging; no game is lost on time."""
 POLL_S = 0.01
-"""Poll interval of a pondering search for the expected move."""
+"""Interval at which a pondering search checks whether the expected move was played."""
 
 Result = TypeVar("Result")
 
@@ -40,7 +40,7 @@ Result = TypeVar("Result")
 def adapted_spec(
     command: Sequence[str], options: Sequence[tuple[str, str]], directory: str | None, time_unit: str
 ) -> PlayerSpec:
-    """The engine as a player whose clock is sent with each search."""
+    """The specification of the engine as a player whose clock is sent with each search."""
     return PlayerSpec(
         PurePath(command[0]).name, "ucci", Limits(clock_ms=1000), command=tuple(command), options=tuple(options),
         directory=directory, start_timeout_ms=START_TIMEOUT_MS, margin_ms=MARGIN_MS, ponder=True,
@@ -49,19 +49,19 @@ def adapted_spec(
 
 
 class AdaptedPlayer(UcciPlayer):
-    """An engine that accepts any position, because people take moves back, and always moves in the end."""
+    """A UCCI player that accepts any position, because people take moves back, and that never resigns."""
 
     def __init__(self, spec: PlayerSpec, game: str) -> None:
         super().__init__(spec, game)
         self._start = ""
-        """Start position of the game known to the engine; empty before the first."""
+        """Start position of the game that the engine has received; empty before the first game."""
         self._told: list[str] = []
-        """The moves of that game known to the engine."""
+        """The moves of that game that the engine has received."""
         self._allowed: Sequence[str] = ()
 
     @property
     def engine_name(self) -> str:
-        """The engine's name, or its program's."""
+        """The name that the engine announced, or else the name of its program."""
         return self._client.engine_name or self.name
 
     def forget(self) -> None:
@@ -69,7 +69,7 @@ class AdaptedPlayer(UcciPlayer):
         self._start = ""
 
     async def take_up(self, position: Position, moves: Sequence[str], allowed: Sequence[str], stop: StopFlag) -> None:
-        """Get ready for a search after ``moves``, restricted to the ``allowed`` moves if there are any."""
+        """Prepare a search after ``moves``; it considers only the ``allowed`` moves, or all if that is empty."""
         if self._start != position.start or self.process_id is None:
             await self.new_game(Opening(position.start), stop)
         elif list(moves[: len(self._told)]) != self._told:
@@ -85,7 +85,7 @@ class AdaptedPlayer(UcciPlayer):
     async def _wait_for_move(
         self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, began_ns: int
     ) -> int:
-        """Wait for the move; an engine that is stopped moves at once."""
+        """Wait for the move; if the search is stopped, accept the move that the engine then sends."""
         try:
             return await super()._wait_for_move(lines, clock, stop, began_ns)
         except GameStopped:
@@ -172,7 +172,7 @@ class AdaptedEngine:
     async def _insist(
         self, search: Coroutine[Any, Any, Reply], position: Position, clock: PlayerClock, stop: StopFlag
     ) -> Reply:
-        """Finish the search; if it ends without a move, search once more with the position as a new game's."""
+        """Await the search; if it ends without a move, send the position as a new game and search again."""
         try:
             return await search
         except NoMove as declined:
@@ -187,7 +187,7 @@ class AdaptedEngine:
             raise self._failed(f"{self._player.name}: {declined.what.text()}") from None
 
     def _failed(self, text: str) -> CommandError:
-        """End the program, which is started afresh for the next search."""
+        """End the program, which the next search starts again; returns the exception to raise."""
         self._loop.submit(self._player.close()).result()
         return CommandError(text)
 
@@ -214,11 +214,11 @@ class AdaptedSession(QianhongServer):
 
     @property
     def searcher(self) -> AdaptedEngine:
-        """The program."""
+        """The engine that searches for moves."""
         return self._adapted
 
     def new_game(self) -> None:
-        """Does nothing: the program learns it with its next search."""
+        """Do nothing: the program learns of the new game with its next search."""
         self._adapted.new_game()
 
     def warm_up(self) -> None:
@@ -226,7 +226,7 @@ class AdaptedSession(QianhongServer):
         self.title = self._adapted.start()
 
     def warn(self, message: str) -> None:
-        """Write to the error stream; the protocol has no error messages."""
+        """Write a warning to the error stream, because the protocol has no error messages."""
         print(f"elolab: adapt: {message}", file=sys.stderr, flush=True)
 
     def close(self) -> None:

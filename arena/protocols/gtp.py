@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 PASS_WORDS = frozenset({PASS, "pa", "ps", "--", "@@"})
 """Spellings of a pass among Othello programs, in lower case."""
 PASSES = ("send", "omit")
-"""Values of ``gtp_passes``: passes are sent and asked for, or the engine passes by itself."""
+"""Values of ``gtp_passes``: elolab sends passes and asks for them, or the engine passes by itself."""
 NEW_GAME = ("boardsize 8", "clear_board")
 MAX_ANSWER = 1000
-"""Lines of an answer that are kept."""
+"""Maximum number of lines kept of one answer."""
 
 
 def commands_of(spec: PlayerSpec) -> tuple[str, ...]:
@@ -44,7 +44,7 @@ def commands_of(spec: PlayerSpec) -> tuple[str, ...]:
 
 
 def passes_of(spec: PlayerSpec) -> str:
-    """One of ``PASSES``."""
+    """How passes are sent to the engine: one of ``PASSES``."""
     return str(spec.protocol_key("gtp_passes", PASSES[0]))
 
 
@@ -56,7 +56,7 @@ KEYS = schema.declare(
 
 
 def read_keys(table: Table) -> dict[str, Any]:
-    """Read the keys of a player that only GTP has."""
+    """Read the configuration keys that only GTP players have."""
     return {"protocol_keys": (("commands", tuple(table["commands"])), ("gtp_passes", table["gtp_passes"]))}
 
 
@@ -101,16 +101,16 @@ class GtpAnswer:
 
 _ANSWER = re.compile(r"([=?])(\d*)\s*(.*)")
 _NUMBERED = re.compile(r"(\d+)(?:\s+(.*))?")
-"""Matches an answer's text with its number after a blank."""
+"""Matches the text of an answer that writes its number after a blank."""
 
 
 class GtpClient(ProtocolClient):
-    """Tracks due answers and their text. Pure: lines in, answers out.
+    """Matches the engine's answers to the commands sent. It does no input or output itself.
 
     Every command is numbered. By GTP 2 the number follows the answer's sign directly, as in ``=17 c3``. Some engines
-    leave it out, and Edax writes a blank before it (``= 17 c3``). The first answer shows which of the two an engine
-    does: Edax's text begins with the due number, followed by the answer. An answer without a number belongs to the
-    oldest command; an answer with another number is ignored.
+    leave it out, and Edax writes a blank before it (``= 17 c3``). The first answer shows whether an engine writes
+    that blank: its text then begins with the number of the command, followed by the answer. An answer without a
+    number belongs to the oldest unanswered command. An answer with another number is ignored.
     """
 
     def __init__(self) -> None:
@@ -123,7 +123,7 @@ class GtpClient(ProtocolClient):
         self._lines: list[str] | None = None
         self._is_success = False
         self._numbers_after_blank: bool | None = None
-        """``None`` before the first answer without a number right behind its sign."""
+        """Whether the engine writes a blank before the number; ``None`` until an answer shows it."""
 
     @property
     def is_idle(self) -> bool:
@@ -131,7 +131,7 @@ class GtpClient(ProtocolClient):
         return not self._asked
 
     def synchronise(self, *before: str) -> list[str]:
-        """Ask commands; every command is answered."""
+        """Number the commands and note that their answers are due; GTP needs no extra command to synchronise."""
         return self.ask(*before, "protocol_version")
 
     def ask(self, *commands: str) -> list[str]:
@@ -145,7 +145,7 @@ class GtpClient(ProtocolClient):
         return lines
 
     def receive(self, line: str) -> str:
-        """Take one line of the engine; the command to which it ends the answer, empty if it ends none."""
+        """Process one line of the engine; returns the command whose answer it completes, else an empty text."""
         if self._lines is not None:
             if line.strip():
                 if len(self._lines) < MAX_ANSWER:
@@ -168,7 +168,7 @@ class GtpClient(ProtocolClient):
         return ""
 
     def _number_after_blank(self, text: str) -> tuple[str, str]:
-        """Split off the number at the start of an answer's text, if the engine writes it there."""
+        """Split an answer's text into its number, if the engine writes it after a blank, and the rest."""
         found = _NUMBERED.fullmatch(text)
         if self._numbers_after_blank is None and self._asked:
             self._numbers_after_blank = found is not None and found[1] == self._asked[0][0] and found[2] is not None
@@ -186,7 +186,7 @@ def read_move(text: str) -> str | None:
 
 
 def play_command(move: str, side: int) -> str:
-    """The line that sends a move of Black (0) or White (1)."""
+    """The line that sends a move; ``side`` is 0 for Black and 1 for White."""
     return f"play {'bw'[side]} {move if move == PASS else move.upper()}"
 
 
@@ -198,7 +198,7 @@ def play_commands(moves: Sequence[str], *, sends_passes: bool, first: int = 0) -
 
 
 def time_settings_command(limits: Limits) -> str | None:
-    """The line that announces a clock; ``None`` without one. A time a move is a period for each move."""
+    """The line that announces the time control; ``None`` without one. A fixed time per move is sent as byo-yomi."""
     if limits.move_time_ms is not None:
         return f"time_settings 0 {limits.move_time_ms // 1000} 1"
     if limits.clock_ms is None:
@@ -231,12 +231,12 @@ class GtpPlayer(ExternalPlayer[GtpClient]):
         self._path: tuple[str, ...] = ()
         """Moves from the start of the game to the opening's position."""
         self._known: list[str] = []
-        """Moves from the start of the game that the engine knows of."""
+        """Moves from the start of the game that the engine has received."""
         self._clears_board = False
-        """Set if the next question must send the game from its start."""
+        """Whether the next question must clear the board and send the whole game."""
         self._refuses_time_left = False
         self._commands: frozenset[str] = frozenset()
-        """Commands known to the engine by its own list; empty if it gave none."""
+        """Commands that the engine lists as supported; empty if it sent no list."""
 
     async def _handshake(self, deadline_ns: int) -> None:
         """Ask for name and commands, then send the private commands of the specification."""
@@ -258,7 +258,7 @@ class GtpPlayer(ExternalPlayer[GtpClient]):
         return not self._commands or command in self._commands
 
     async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
-        """Set the board and the clock up, and play the opening."""
+        """Set up the board and the clock, and play the opening."""
         from elolab.engine.games.proof_game import proof_game
 
         path = proof_game(self._game, opening.position)
@@ -298,7 +298,7 @@ class GtpPlayer(ExternalPlayer[GtpClient]):
         return self._client.ask(*commands, genmove)
 
     def _restart(self, position: Position, moves: Sequence[str]) -> None:
-        """Replay the whole game, because GTP has no positions."""
+        """Make the next question replay the whole game, because GTP cannot set up a position."""
         self._clears_board = True
 
     async def _reply(self, elapsed_ns: int, position: Position) -> Reply:
@@ -328,7 +328,7 @@ class GtpPlayer(ExternalPlayer[GtpClient]):
         return None
 
     async def _halt(self) -> bool:
-        """GTP cannot stop a search: the engine is ended."""
+        """End the engine, because GTP cannot stop a search."""
         await self._running().end()
         return False
 

@@ -1,7 +1,7 @@
 """Players that speak the NBoard protocol, version 2 (Welty), for Othello.
 
-Before each move the engine receives the whole game, from whatever position it began. Its only limit is a depth. It does
-not play the move that it names. A side that can only pass is not asked.
+Before each move the engine receives the whole game with its start position. The only search limit is a depth. The
+engine names a move but does not play it on its own board. No move is requested from a side that can only pass.
 """
 
 from __future__ import annotations
@@ -60,31 +60,31 @@ _NODES = re.compile(r"nodestats\s+(\d+)")
 
 
 class NBoardClient(ProtocolClient):
-    """Tracks due replies and the last search's output. Pure: lines in, events out."""
+    """Matches replies to requests and keeps the last search's output. It does no input or output itself."""
 
     def __init__(self) -> None:
         super().__init__()
         self._pings = 0
         self._asks_for_move = False
-        """Set after a question: output before its ``pong`` belongs to an earlier search."""
+        """Whether a move was requested and ``pong`` is still due; until then, output belongs to an earlier search."""
         self._depth: int | None = None
         self._nodes: int | None = None
         self._searched = ""
-        """The principal variation of the last line about a search, its moves without spaces."""
+        """The principal variation that the engine reported last; its moves are not separated by spaces."""
 
     def synchronise(self, *before: str) -> list[str]:
-        """Send lines and ask whether they have been processed; ``pong`` is due. It ends a search without an answer."""
+        """The lines, followed by ``ping``, whose reply ``pong`` is due. ``ping`` also ends a search, without a move."""
         self._asks_for_move = False
         self._pings += 1
         self._due = {f"pong {self._pings}"}
         return [*before, f"ping {self._pings}"]
 
     def stop(self) -> list[str]:
-        """``ping`` ends a search."""
+        """The line that ends a search: ``ping``."""
         return self.synchronise()
 
     def think(self, *before: str) -> list[str]:
-        """Send lines and ask for a move; after ``pong``, ``===`` is due."""
+        """The lines, followed by a request for a move; ``pong`` and then ``===`` are due."""
         self.answer, self._depth, self._nodes, self._searched = "", None, None, ""
         lines = [*self.synchronise(*before), "go"]
         self._asks_for_move = True
@@ -117,7 +117,7 @@ class NBoardClient(ProtocolClient):
         return ""
 
     def reply(self, elapsed_ns: int) -> Reply | None:
-        """The move with its reported figures; ``None`` if it is no move."""
+        """The engine's move with the score, depth and nodes that it reported; ``None`` if the answer is no move."""
         found = _MOVE.match(self.answer)
         move = None if found is None else read_move(found.group(1))
         if found is None or move is None:
@@ -153,7 +153,7 @@ class NBoardPlayer(ExternalPlayer[NBoardClient]):
     def __init__(self, spec: PlayerSpec, game: str) -> None:
         super().__init__(spec, game, NBoardClient)
         self._start, self._first = "", 0
-        """The position from which the game is sent, and the number of moves before it."""
+        """The position from which the game is sent, and the number of the game's moves that precede it."""
 
     async def _handshake(self, deadline_ns: int) -> None:
         depth = f"set depth {self.spec.limits.depth}"

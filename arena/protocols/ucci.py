@@ -5,10 +5,10 @@ The specification leaves these decisions to the driver of an engine:
 - **Time** is in milliseconds if the engine announces ``usemillisec``, which is then set, and in whole seconds
   otherwise. Fairy-Stockfish before version 14.1 takes milliseconds without announcing it; ``time_unit`` decides for
   others.
-- **A time a move** is a clock with one move to go. A search has one limit: a depth, nodes or a time.
+- **A fixed time per move** is a clock with one move to go. A search has one limit: a depth, nodes or a time.
 - **Positions** are sent as specified: the position after the last capture, with the moves since. An engine's moves
   may depend on the way to its position; ``moves_since = "opening"`` sends all moves from the opening on.
-- **Moves that lose by the repetition rules** are forbidden by ``banmoves`` before each search, unless all moves do.
+- **Moves that lose by the repetition rules** are forbidden by ``banmoves`` before each search, unless all moves lose.
 - **Draws**: an engine's offer reaches its opponent (``go draw``), see ``arena.play.game``.
 - **Resignations**: ``resign`` ends the game if the score is lost too. With another score it is no move, nor is
   ``nobestmove`` where legal moves exist; the position is then sent again, without its moves.
@@ -41,26 +41,26 @@ if TYPE_CHECKING:
     from elolab.engine.settings.schema import Table
 
 TIME_UNITS = ("auto", "milliseconds", "seconds")
-"""Values of ``time_unit``."""
+"""Values of ``time_unit``: the unit in which an engine counts time; ``auto`` decides by the engine."""
 STARTS = ("capture", "opening")
 """Values of ``moves_since``: the position from which moves are sent."""
 MILLISECONDS = "usemillisec"
 """The option by which an engine announces that it can count milliseconds."""
 COUNT_MILLISECONDS = ("fairy-stockfish",)
-"""Engines that count milliseconds without announcing it, by the beginning of their names."""
+"""Beginnings of the names of engines that count milliseconds without announcing it, in lower case."""
 NEW_GAME_BUTTONS = ("newgame", "clear_hash")
 """Buttons that clear an engine's memory of the last game; the first available one is used."""
 READY_MS = 1_000
-"""Wait for the first ``isready`` before the engine is taken not to know it."""
+"""Time to wait for the answer to the first ``isready``; without one, the engine lacks that command."""
 
 
 def time_unit_of(spec: PlayerSpec) -> str:
-    """One of ``TIME_UNITS``."""
+    """The unit of time configured for the player: one of ``TIME_UNITS``."""
     return str(spec.protocol_key("time_unit", TIME_UNITS[0]))
 
 
 def start_of_moves(spec: PlayerSpec) -> str:
-    """One of ``STARTS``."""
+    """The position from which the player receives moves: one of ``STARTS``."""
     return str(spec.protocol_key("moves_since", STARTS[0]))
 
 
@@ -72,7 +72,7 @@ KEYS = schema.declare(
 
 
 def read_keys(table: Table) -> dict[str, Any]:
-    """Read the keys of a player that only UCCI has."""
+    """Read the configuration keys that only UCCI players have."""
     own = tuple((key, table[key]) for key in ("moves_since", "time_unit"))
     return {**uci.read_keys(table), "protocol_keys": own}
 
@@ -141,7 +141,10 @@ def option_commands(options: Sequence[tuple[str, str]], announced: Mapping[str, 
 
 
 def go_command(limits: Limits, clock: PlayerClock | None, unit_ms: int, mode: str = "") -> str:
-    """The ``go`` line for the player's limits; times are in units of ``unit_ms``; ``mode``: ``ponder`` or ``draw``."""
+    """The ``go`` line for the player's limits; ``mode`` adds ``ponder`` or ``draw``.
+
+    Times are in units of ``unit_ms`` milliseconds.
+    """
     words = ["go", *([mode] if mode else [])]
     if limits.depth is not None:
         words.append(f"depth {limits.depth}")
@@ -172,14 +175,14 @@ class UcciGameLine(GameLine):
         super().__init__(position, 0)
 
     def restart(self, position: str, moves: int) -> None:
-        """Send positions from now on as a FEN, the position after ``moves`` moves of the game, and later moves."""
+        """Make later lines start from ``position`` (a FEN), which the game reached after ``moves`` moves."""
         board, self._side, *rest = position.split()
         self._move_number = int(rest[-1])
         self._board = [letter for row in board.split("/") for letter in _expand(row)]
         super().restart(position, moves)
 
     def command(self, moves: Sequence[str]) -> str:
-        """The line after the ICCS moves played from the position; the moves so far must be the first of them."""
+        """The ``position`` line after all ``moves`` (ICCS); they must continue the moves of the last call."""
         for move in moves[self._moves :]:
             origin, end = _square(move[:2]), _square(move[2:])
             is_capture = self._board[end] != "."
@@ -194,12 +197,12 @@ class UcciGameLine(GameLine):
         return self._written
 
     def command_after(self, moves: Sequence[str], expected: str) -> str:
-        """The line with one more move, which may not be played after all."""
+        """The ``position`` line with the expected reply added, without making that reply part of the game."""
         line = self.command(moves)
         return f"{line}{'' if ' moves ' in line else ' moves'} {expected}"
 
     def _text(self) -> str:
-        """The position as a FEN."""
+        """The position after the last capture, as a FEN."""
         rows = ("".join(self._board[first : first + 9]) for first in range(0, 90, 9))
         board = "/".join(re.sub(r"\.+", lambda empty: str(len(empty.group())), row) for row in rows)
         return f"{board} {self._side} - - 0 {self._move_number}"
@@ -216,7 +219,7 @@ def _square(name: str) -> int:
 def moves_that_lose(position: Position) -> list[str]:
     """The legal moves that lose for the mover by the rules in force, such as repetitions.
 
-    Empty if all of them do, because one must be played.
+    Empty if all legal moves lose, because one of them must be played.
     """
     from elolab.engine.games.contract import decode_verdict
 
@@ -239,7 +242,7 @@ def moves_that_lose(position: Position) -> list[str]:
 
 
 class UcciClient(UciFamilyClient):
-    """The words of UCCI. Pure: lines in, events out."""
+    """The client side of UCCI: its commands and answers. It does no input or output itself."""
 
     opening = ("ucci", "ucciok")
     answers = ("bestmove", "nobestmove")
@@ -256,11 +259,11 @@ class UcciClient(UciFamilyClient):
         self._due.discard("readyok")
 
     def synchronise(self, *before: str) -> list[str]:
-        """Send lines and, if the engine supports it, ask whether it has processed them."""
+        """The lines to send, with ``isready`` at the end if the engine supports it."""
         return super().synchronise(*before) if self.knows_isready else [*before]
 
     def stop(self) -> list[str]:
-        """End the search, whose answer is due, and wait until no late answer can follow."""
+        """The lines that end the search; its answer is due, and then a reply after which no late answer can follow."""
         self._is_stopping = not self.knows_isready
         return super().stop()
 
@@ -283,12 +286,12 @@ class UcciClient(UciFamilyClient):
         return parse_option(line)
 
     def read_information(self, line: str) -> Information:
-        """Read an ``info`` line; unreadable parts are left out."""
+        """Read an ``info`` line; parts that cannot be read are ``None``."""
         return parse_information(line)
 
 
 def new_game_button(options: Mapping[str, AnnouncedOption]) -> str:
-    """The announced button for a new game; the usual one if the engine announces none."""
+    """Name of the engine's button for a new game; a default name if the engine announces none."""
     name = next((name for name in NEW_GAME_BUTTONS if name in options), None)
     return NEW_GAME_BUTTONS[0] if name is None else options[name].name
 
@@ -308,7 +311,10 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
 
     @property
     def announced_options(self) -> Mapping[str, AnnouncedOption] | None:
-        """The announced options; ``None`` if the engine announces none, because it may still accept some."""
+        """Options that the engine announced, by name in lower case.
+
+        ``None`` if it announced none, because it may still accept some.
+        """
         return self._client.options or None
 
     async def _handshake(self, deadline_ns: int) -> None:
@@ -330,7 +336,10 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
             self._client.do_without_isready()
 
     def _settle_unit(self, counts_milliseconds: bool) -> int:
-        """Milliseconds in the engine's unit; raises ``PlayerFault`` if the limit cannot be expressed in it."""
+        """Length of the engine's unit of time in milliseconds.
+
+        Raises ``PlayerFault`` if the player's limit is no whole number of units.
+        """
         unit, limits = time_unit_of(self.spec), self.spec.limits
         if unit == "auto":
             counts_milliseconds |= self._client.engine_name.lower().startswith(COUNT_MILLISECONDS)
@@ -356,11 +365,11 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
         return UcciGameLine(position) if start_of_moves(self.spec) == "capture" else GameLine(position, 0)
 
     def hear_draw_offer(self) -> None:
-        """Note the offer; the next search is asked with ``draw``."""
+        """Note the opponent's offer of a draw; the next ``go`` line passes it on as ``draw``."""
         self._draw_is_offered = True
 
     def _go(self, position: Position, clock: PlayerClock | None, *, ponder: bool) -> list[str]:
-        """Exclude moves that lose by the rules, and ask for a move."""
+        """The lines that ban moves that lose by the rules, and ask for a move."""
         banned = self._banned(position)
         go = go_command(self.spec.limits, clock, self._unit_ms, "ponder" if ponder else self._offer())
         return [f"banmoves {' '.join(banned)}", go] if banned else [go]
@@ -372,7 +381,7 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
         return f"ponderhit {self._offer()}".rstrip()
 
     def _offer(self) -> str:
-        """``draw`` if the opponent has offered one since the last search; else empty."""
+        """``draw`` if the opponent has offered a draw since the last search; else empty."""
         offer, self._draw_is_offered = "draw" if self._draw_is_offered else "", False
         return offer
 

@@ -36,13 +36,13 @@ VARIANTS = {"xiangqi": "xiangqi"}
 """The games playable over UCI, and their names in ``UCI_Variant``."""
 
 RANKS_OPTION = "ranks"
-"""Option of ours, never sent: 0 or 1 forces the number of the first rank; ``auto`` is the default."""
+"""An option of elolab that is never sent: the number of the first rank, 0, 1 or ``auto`` (the default)."""
 
 OFF_WHERE_ABSENT = ("use nnue",)
-"""Switches that old engines lack together with the feature; setting them to false is no error."""
+"""Switches that may be set to false even if the engine lacks them, because it then lacks the feature too."""
 
 PONDER_OPTION = "Ponder"
-"""Option announced by engines that can ponder; set to announce pondering."""
+"""Option that engines announce if they can ponder; setting it tells them that they will ponder."""
 
 # --- Writing lines ----------------------------------------------------------------------------------------------------
 
@@ -50,7 +50,7 @@ PONDER_OPTION = "Ponder"
 def option_commands(
     options: Sequence[tuple[str, str]], announced: Mapping[str, AnnouncedOption], variant: str = ""
 ) -> list[str]:
-    """The lines that set a player's options, the variant first if there is one.
+    """The lines that set a player's options; the first one sets the variant unless it is empty.
 
     ``announced`` is keyed by name in lower case. Raises ``PlayerFault`` (``startup_failure``) for an option that the
     engine did not announce (suggesting the nearest announced one), and for invalid values.
@@ -72,7 +72,10 @@ def option_commands(
 def ponder_options(
     options: Sequence[tuple[str, str]], announced: Mapping[str, AnnouncedOption]
 ) -> list[tuple[str, str]]:
-    """A pondering player's options; raises ``PlayerFault`` (``startup_failure``) if the engine cannot ponder."""
+    """A player's options, with the one that announces pondering added.
+
+    Raises ``PlayerFault`` (``startup_failure``) if the engine cannot ponder.
+    """
     if PONDER_OPTION.lower() not in announced:
         raise PlayerFault(
             "startup_failure", f"ponder = true, but the engine has no option {PONDER_OPTION}; leave ponder out"
@@ -82,7 +85,10 @@ def ponder_options(
 
 
 def forced_first_rank(options: Sequence[tuple[str, str]]) -> int | None:
-    """The first rank (0 or 1) that the option ``ranks`` sets, else ``None``; ``PlayerFault`` for other values."""
+    """Number of the first rank, 0 or 1, that the option ``ranks`` sets; ``None`` for ``auto``.
+
+    Raises ``PlayerFault`` for other values.
+    """
     for name, value in options:
         if name.lower() == RANKS_OPTION and str(value).lower() != "auto":
             if str(value) not in ("0", "1"):
@@ -105,7 +111,7 @@ _OPTIONS = schema.declare(
     others=schema.key(schema.VALUE, default=schema.COMPUTED, example=16, message="option"),
 )  # fmt: skip
 KEYS = schema.declare("elolab.arena.keys", "player", "uci", options=schema.table(_OPTIONS, example={"Hash": 16}))
-"""Keys of protocols whose engines have options."""
+"""Configuration keys of players whose protocol has options."""
 
 
 def read_keys(table: Table) -> dict[str, Any]:
@@ -120,7 +126,7 @@ def read_keys(table: Table) -> dict[str, Any]:
 
 
 def _written(table: Table, name: str, value: object) -> str:
-    """The text that sends an option's value; raises ``ConfigurationError`` for a value that is not a scalar."""
+    """The value of option ``name`` as UCI writes it; raises ``ConfigurationError`` for a list or a table."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if not isinstance(value, str | int | float) or "\n" in f"{name}{value}":
@@ -158,7 +164,7 @@ def position_command(position: str, moves: Sequence[str], first_rank: int) -> st
 
 
 class UciClient(UciFamilyClient):
-    """The words of UCI. Pure: lines in, events out."""
+    """The client side of UCI: its commands and answers. It does no input or output itself."""
 
     opening = ("uci", "uciok")
     answers = ("bestmove",)
@@ -169,7 +175,7 @@ class UciClient(UciFamilyClient):
         return parse_option(line)
 
     def read_information(self, line: str) -> Information:
-        """Read an ``info`` line; unreadable parts are left out."""
+        """Read an ``info`` line; parts that cannot be read are ``None``."""
         return parse_information(line)
 
 
@@ -181,10 +187,10 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
     def __init__(self, spec: PlayerSpec, game: str) -> None:
         super().__init__(spec, game, UciClient)
         self._usual_go = go_command(spec.limits, None, 0)
-        """The ``go`` line without a clock."""
+        """The ``go`` line of a search without a clock."""
 
     async def _handshake(self, deadline_ns: int) -> None:
-        """Shake hands, set the options, learn the rank base."""
+        """Greet the engine, set its options, and find out whether it counts ranks from 0 or 1."""
         await self._converse(self._client.hello(), deadline_ns)
         options: Sequence[tuple[str, str]] = self.spec.options
         if self.spec.ponder:
@@ -209,9 +215,10 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
         return [go_command(self.spec.limits, clock, position.side_to_move, ponder=ponder)]
 
     async def _learn_first_rank(self, deadline_ns: int) -> None:
-        """Settle how the engine numbers ranks: as told, as its family does, or as its first move in a game shows.
+        """Find out whether the engine counts ranks from 0 or 1: by ``ranks``, by ``UCI_Variant`` or by a search.
 
-        Written in one base, no first move of Xiangqi's start position is legal in the other, so one search decides.
+        An engine with the option ``UCI_Variant`` counts from 1. For other engines, a search of the start position
+        decides, because a legal first move of Xiangqi is illegal if its ranks are read in the other way.
         """
         forced = forced_first_rank(self.spec.options)
         if forced is not None:

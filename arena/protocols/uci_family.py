@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 _PARTS = ("default", "min", "max", "var")
-"""Words that begin the parts of an announced option, in any order."""
+"""Keywords of an announced option; they may come in any order."""
 
 
 def parse_option(line: str) -> AnnouncedOption | None:
@@ -91,13 +91,13 @@ class Information(NamedTuple):
     """Contents of one ``info`` line; ``None`` for missing parts."""
 
     score: int | None = None
-    """Centipawns, the mover's view; mates as ``MATE`` less the plies to it."""
+    """Centipawns from the mover's view; a mate in n plies is ``MATE - n``."""
     depth: int | None = None
     nodes: int | None = None
 
 
 _USUAL = re.compile(r"info depth (\d{1,5}) .{0,60}?\bscore cp (-?\d{1,5}) .{0,60}?\bnodes (\d{1,15})\b")
-"""Matches the usual ``info`` line in one search instead of three; bounded, so that no long line stalls the games."""
+"""Matches the usual ``info`` line in one search instead of three; bounded, so that it stays fast on long lines."""
 # Each begins with a literal, which is searched for many times faster than a word boundary.
 _SCORE = re.compile(r" score\s+(cp|mate)\s+([+-]?\d+)")
 _DEPTH = re.compile(r" depth\s+(\d+)")
@@ -105,7 +105,7 @@ _NODES = re.compile(r" nodes\s+(\d+)")
 
 
 def parse_information(line: str) -> Information:
-    """Read an ``info`` line; unreadable parts are left out."""
+    """Read an ``info`` line; parts that cannot be read are ``None``."""
     usual = _USUAL.match(line)
     if usual is not None and " string " not in line:
         return Information(centipawns("cp", int(usual[2])), int(usual[1]), int(usual[3]))
@@ -119,7 +119,10 @@ def parse_information(line: str) -> Information:
 
 
 def centipawns(unit: str, number: int) -> int:
-    """The score of an engine: hundredths of a pawn (``cp``), or moves to mate (``mate``), as ``Reply`` has it."""
+    """Convert an engine's score to the centipawns of ``Reply``.
+
+    ``unit`` is ``cp`` for hundredths of a pawn, or ``mate`` for moves to mate.
+    """
     if unit == "cp":
         return max(1 - BAN_BOUND, min(BAN_BOUND - 1, number))  # beyond are mates and wins by repetition
     # A mate in n of one's own moves takes 2n - 1 plies, being mated in n moves 2n.
@@ -128,7 +131,7 @@ def centipawns(unit: str, number: int) -> int:
 
 
 NO_MOVES = ("(none)", "none", "0000", "null", "(null)", "nullmove", "nomove", "pass", "draw", "resign")
-"""Placeholders of engines without a move, in lower case."""
+"""Words that engines write instead of a move when they have none, in lower case."""
 _NULL_MOVE = re.compile(r"([a-i]\d{1,2})\1")
 """Matches a move from a square to itself."""
 
@@ -175,44 +178,44 @@ def write_move(move: str, first_rank: int) -> str:
 
 
 def variation_text(line: str) -> str:
-    """The principal variation of an ``info`` line, in the engine's words."""
+    """The principal variation of an ``info`` line, as the engine wrote it."""
     return line.partition(" pv ")[2][:VARIATION_LENGTH]
 
 
 def read_variation(text: str, first_rank: int) -> str:
-    """The principal variation that an engine wrote as ``text``, as ``Reply`` has it."""
+    """Convert the principal variation that an engine wrote to the notation of ``Reply``."""
     if first_rank == 0 and _ICCS_MOVES.fullmatch(text):  # most engines, and there is one with every move
         return text[: 5 * MAX_VARIATION - 1]
     return variation_of(map(read_move, text.split(), repeat(first_rank)))
 
 
 def detect_first_rank(text: str, legal: Collection[str]) -> int | None:
-    """The one rank base, 0 or 1, in which ``text`` is among the legal moves; ``None`` if neither or both."""
+    """Number of the first rank, 0 or 1, with which the move ``text`` is legal; ``None`` if neither or both."""
     bases = [base for base in (0, 1) if read_move(text, base) in legal]
     return bases[0] if len(bases) == 1 else None
 
 
 class GameLine:
-    """The ``position`` lines of one game; each line begins with the one before."""
+    """The ``position`` lines of one game; each line extends the previous one."""
 
     def __init__(self, position: str, first_rank: int) -> None:
         self._first_rank = first_rank
         self._written = ""
         self._moves = self._first = 0
-        """Number of moves written, and number of moves before the line's position."""
+        """Number of the game's moves in the line, and number of moves played before the line's position."""
         self.restart(position, 0)
 
     def restart(self, position: str, moves: int) -> None:
-        """Send positions from now on as a FEN, the position after ``moves`` moves of the game, and later moves."""
+        """Make later lines start from ``position`` (a FEN), which the game reached after ``moves`` moves."""
         self._moves = self._first = moves
         self.begin(f"fen {position}")
 
     def begin(self, position: str) -> None:
-        """Write the game's first position as ``position``, without the word."""
+        """Begin the line with ``position``: ``startpos``, or ``fen`` and a FEN."""
         self._written = f"position {position}"
 
     def command(self, moves: Sequence[str]) -> str:
-        """The line after the ICCS moves played from the position; the moves so far must be the first of them."""
+        """The ``position`` line after all ``moves`` (ICCS); they must continue the moves of the last call."""
         for place in range(self._moves, len(moves)):
             before = " moves " if place == self._first else " "
             self._written += before + write_move(moves[place], self._first_rank)
@@ -220,7 +223,7 @@ class GameLine:
         return self._written
 
     def command_after(self, moves: Sequence[str], expected: str) -> str:
-        """The line after ``moves`` and the expected reply; the reply does not become part of the game."""
+        """The ``position`` line after ``moves`` and the expected reply, which does not become part of the game."""
         before = " moves " if len(moves) == self._first else " "
         return self.command(moves) + before + write_move(expected, self._first_rank)
 
@@ -229,19 +232,19 @@ class GameLine:
 
 
 class UciFamilyClient(ProtocolClient):
-    """Tracks due replies and the last search's output; each protocol has its own words."""
+    """Matches replies to requests and keeps the last search's output; subclasses define the protocol's commands."""
 
     opening: ClassVar[tuple[str, str]]
-    """The first command, and its reply."""
+    """The first command of the handshake, and the reply that ends the handshake."""
     answers: ClassVar[tuple[str, ...]]
-    """First words of lines that end a search; the first one stands for all as a due reply."""
+    """First words of lines that end a search; ``receive`` reports the first of them for all."""
     remarks: ClassVar[str]
-    """Marks ``info`` lines meant for people."""
+    """Text by which ``info`` lines with messages for people are recognised."""
 
     def __init__(self) -> None:
         super().__init__()
         self.options: dict[str, AnnouncedOption] = {}
-        """Keyed by name in lower case."""
+        """Options that the engine announced, by name in lower case."""
         self._scored = ""
         self._counted = ""
 
@@ -251,18 +254,18 @@ class UciFamilyClient(ProtocolClient):
 
     @abstractmethod
     def read_information(self, line: str) -> Information:
-        """Read an ``info`` line; unreadable parts are left out."""
+        """Read an ``info`` line; parts that cannot be read are ``None``."""
 
     def hello(self) -> list[str]:
-        """Open the conversation; the reply to the first command is due."""
+        """The line that opens the conversation; its reply is due."""
         return self._expect(self.opening[1], self.opening[0])
 
     def synchronise(self, *before: str) -> list[str]:
-        """Send lines and ask whether the engine has processed them; ``readyok`` is due."""
+        """The lines, followed by ``isready``, whose reply ``readyok`` is due."""
         return self._expect("readyok", *before, "isready")
 
     def think(self, *lines: str) -> list[str]:
-        """Send lines that set a position and start a search; its answer is due."""
+        """The lines to send, which set a position and start a search; its answer is due."""
         self._scored = self._counted = self.answer = ""
         return self._expect(self.answers[0], *lines)
 
@@ -284,7 +287,7 @@ class UciFamilyClient(ProtocolClient):
         return ""
 
     def _note(self, line: str) -> None:
-        """Keep the last line with a final score, and the last with nodes; they are read when the search is over."""
+        """Keep the last ``info`` line with an exact score and the last one with nodes, to be read after the search."""
         line = plain_line(line)
         if self.remarks in line:
             return
@@ -302,7 +305,7 @@ class UciFamilyClient(ProtocolClient):
             self.options[option.name.lower()] = option
 
     def information(self) -> Information:
-        """Final score and depth of the last search (without bounds and side lines), and its total nodes."""
+        """Final score, depth and nodes of the last search; bounds and secondary variations are ignored."""
         scored = self.read_information(self._scored)
         if self._counted is self._scored:
             return scored
@@ -315,7 +318,7 @@ class UciFamilyClient(ProtocolClient):
 
     @property
     def variation(self) -> str:
-        """The principal variation of that score, as the engine wrote it."""
+        """The principal variation of the last search's final score, as the engine wrote it."""
         return variation_text(self._scored)
 
 
@@ -340,15 +343,15 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
 
     @abstractmethod
     def _game_line(self, position: str) -> GameLine:
-        """The lines that send the positions of a game from ``position`` on."""
+        """A writer of ``position`` lines for a game that starts from ``position``."""
 
     @abstractmethod
     def _new_game_line(self) -> str:
-        """The line that begins a game."""
+        """The line that announces a new game."""
 
     @abstractmethod
     def _go(self, position: Position, clock: PlayerClock | None, *, ponder: bool) -> list[str]:
-        """The lines that start a search of the position already sent."""
+        """The lines that start a search of the position sent last."""
 
     async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
         self._line = self._game_line(canonical_position(self._game, opening.position))
@@ -367,11 +370,11 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
         return self._client.think(line, *self._go(position, clock, ponder=ponder))
 
     def _restart(self, position: Position, moves: Sequence[str]) -> None:
-        """Begin the game's lines with the position as a FEN without moves, from now on."""
+        """Make later ``position`` lines start from this position, as a FEN without moves."""
         self._line.restart(without_history(position), len(moves))
 
     async def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
-        """Send ``go ponder``; the output stays in the pipe meanwhile."""
+        """Send ``go ponder``; the engine's output stays unread in the pipe during pondering."""
         deadline_ns = time.monotonic_ns() + LATE_ANSWER_MS * 1_000_000
         try:
             await self._running().send(self._lines(position, moves, clock, ponder=True), deadline_ns)
@@ -382,7 +385,10 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
     async def move_after_pondering(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
     ) -> Reply:
-        """``ponderhit``, or ``stop`` and a new search; the clock runs from just before either."""
+        """Get the move after pondering: send ``ponderhit``, or ``stop`` and a new search.
+
+        The clock starts just before the first of these lines is sent.
+        """
         began_ns = time.monotonic_ns()
         if pondered.is_hit:
             return await self._search([self._ponder_hit()], position, clock, stop, began_ns)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def mistake_in(spec: PlayerSpec) -> str:
-    """The error in a specification that the dialect does not allow; empty if none."""
+    """The error in a specification that does not fit the dialect; empty if none."""
     if any(name.lower() == RANKS_OPTION for name, _ in spec.options):
         return f'option {RANKS_OPTION}: over ucicyclone ranks always count from 0; give protocol = "uci" for others'
     return ""
@@ -40,7 +40,7 @@ class UciCyclonePlayer(UciPlayer):
         return line
 
     async def _learn_first_rank(self, deadline_ns: int) -> None:
-        """Nothing to learn, but that it is the dialect."""
+        """Count ranks from 0; raises ``PlayerFault`` if the engine does not speak the dialect."""
         if "uci_variant" in self._client.options:
             raise PlayerFault(
                 "startup_failure", 'has an option UCI_Variant, so it is no engine of the dialect; give protocol = "uci"'

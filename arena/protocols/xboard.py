@@ -1,14 +1,14 @@
 """Players that speak the xboard protocol, version 2 (Chess Engine Communication Protocol, Mann and Muller, 2009).
 
 The engine keeps the game. It only watches (``force``) while it receives moves, confirms them (``ping``), and is then
-asked to move (``go``), move by move. So claims between moves change nothing: the arbiter's rules decide. A pondering
-engine (``hard``) stays in the game instead, and chooses for itself which reply to think about.
+asked to move (``go``), move by move. So an engine's claims between moves change nothing: the rules of ``engine.rules``
+decide. A pondering engine (``hard``) is not set to watch, and chooses for itself which reply to think about.
 
 The specification leaves these decisions to the driver of an engine:
 
 - **Limits** are a depth (``sd``), whole seconds a move (``st``), or a clock (``level``, ``time``, ``otim``) of whole
   seconds. Nodes need the feature ``nps``: the engine counts that number of nodes as a second, and gets one second.
-  Without a time the engine receives the watchdog's.
+  Under a limit without time, the engine receives the watchdog's time (``watchdog_ms``).
 - **Openings** without known moves are set up by ``setboard``. If the engine refuses it, moves are searched that lead to
   the position; the last resort is ``edit``.
 - **Moves to a control** are counted by engines from where their game began. So ``setboard`` sends the position after
@@ -16,9 +16,9 @@ The specification leaves these decisions to the driver of an engine:
   position sent again in the middle of a control comes with the moves that are left, and once more at the next control.
 - **Ranks** count from 0, as on all boards of ten ranks; ``options = {ranks = 1}`` is for engines that do otherwise.
 - **Hash and threads** are the options ``memory`` and ``cores`` if the engine announces these features.
-- **A resignation** holds whenever it comes ("resign", or a result that says so). If it comes after the engine's own
-  move, it counts at the engine's next turn, unless the opponent's move has ended the game.
-- **A result** that the engine claims instead of moving is a resignation if it has lost by it. An engine that claims a
+- **A resignation** ("resign", or a result that the engine has lost) is valid at any time. If it comes after the
+  engine's own move, it counts at the engine's next turn, unless the opponent's move has ended the game.
+- **A result** that the engine claims instead of moving is a resignation if it is a loss. An engine that claims a
   draw or a win, or refuses its opponent's move, plays by other rules. It receives the position by ``setboard`` as a new
   game's, and is asked again. If it still does not move, see ``arena.play.game``.
 """
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 VARIANTS = {"xiangqi": "xiangqi"}
 """The games playable over the protocol, and their names in ``variants``."""
 FEATURES_MS = 2_000
-"""Time for features from an engine that sends neither ``done=0`` nor ``done=1``, the protocol's usual two seconds."""
+"""Wait for the features of an engine that sends neither ``done=0`` nor ``done=1``: the protocol's two seconds."""
 MATE_SCORE = 100_000
 """A mate in n moves is written as this number plus n."""
 
@@ -97,18 +97,18 @@ _RESULT = re.compile(r"(1-0|0-1|1/2-1/2)\b")
 REFUSAL = "Illegal move"
 """Start of a line that refuses the opponent's move."""
 LOSSES = ("0-1", "1-0")
-"""How engines write the result of a game that the side has lost, by side."""
+"""The result by which an engine says that it has lost, indexed by its side."""
 _KINDS = {"slider": "spin", "file": "string", "path": "string", "save": "button", "reset": "button"}
-"""Kinds of options that differ only in how a window would show them."""
+"""xboard's kinds of options that differ only in their display, and the kind that replaces each."""
 
 
 def parse_features(line: str) -> list[tuple[str, str]]:
-    """Names and values of a ``feature`` line."""
+    """Pairs of name and value in a ``feature`` line."""
     return [(name, quoted or plain) for name, quoted, plain in _FEATURE.findall(line.partition("feature")[2])]
 
 
 def parse_option(text: str) -> AnnouncedOption | None:
-    """An option from the value of the feature ``option``; ``None`` if it is none."""
+    """Read an option from the value of the feature ``option``; ``None`` if it is not one."""
     found = _OPTION.fullmatch(text)
     if found is None:
         return None
@@ -129,7 +129,7 @@ def parse_option(text: str) -> AnnouncedOption | None:
 
 
 def parse_thinking(line: str) -> Information:
-    """Read a line of thinking output: depth, score, centiseconds, nodes; nothing found if it is none."""
+    """Read a line of thinking output: depth, score, centiseconds, nodes; all parts are ``None`` for other lines."""
     found = _THINKING.match(line)
     if found is None:
         return Information()
@@ -140,9 +140,9 @@ def parse_thinking(line: str) -> Information:
 
 
 def parse_variation(line: str, first_rank: int) -> str:
-    """The principal variation of a line of thinking output, as ``Reply`` has it; empty if there is none.
+    """The principal variation of a line of thinking output, in the notation of ``Reply``; empty if there is none.
 
-    Engines put figures of their own before it, number the moves, and write the pieces that move.
+    Ignores further figures before the variation, move numbers, and letters of pieces before moves.
     """
     found = _THINKING.match(line)
     words = [] if found is None else line[found.end() :][:VARIATION_LENGTH].split()
@@ -161,7 +161,10 @@ def _centipawns(number: int) -> int:
 
 
 def parse_move(line: str) -> str | None:
-    """The move, as the engine wrote it, of a line ``move h2e2`` or, as of old, ``1. ... h2e2``; ``None`` if none."""
+    """The move of a line ``move h2e2`` or, in the old form, ``1. ... h2e2``, as the engine wrote it.
+
+    ``None`` for other lines.
+    """
     found = _MOVE.match(line)
     return None if found is None else found.group(1)
 
@@ -174,7 +177,7 @@ def is_refusal(line: str) -> bool:
 
 
 def is_answer(line: str) -> bool:
-    """Whether a line ends a search: by a move, a resignation, a result, or no more than the word ``move``."""
+    """Whether a line ends a search: a move, a resignation, a result, or the word ``move`` alone."""
     return (
         parse_move(line) is not None
         or _RESULT.match(line) is not None
@@ -195,7 +198,7 @@ def option_command(option: AnnouncedOption, value: str) -> str:
 
 
 def all_options(announced: Mapping[str, AnnouncedOption], features: Mapping[str, str]) -> dict[str, AnnouncedOption]:
-    """The options by name in lower case, ``memory`` and ``cores`` among them where the features of these names are."""
+    """The options by name in lower case, with ``memory`` and ``cores`` if the engine has features of these names."""
     own = {
         name: AnnouncedOption(name, "spin", low=1, high=2**31)
         for name, feature in (("memory", "memory"), ("cores", "smp"))
@@ -229,7 +232,7 @@ def option_commands(
 def limit_commands(limits: Limits, watchdog_ms: int, moves_to_go: int = 0) -> list[str]:
     """The lines at the start of a game that set the limits.
 
-    ``moves_to_go`` is the number of moves to the first control; 0 means as many as to each control.
+    ``moves_to_go`` is the number of moves to the first time control; 0 stands for the number in ``limits``.
     """
     commands = []
     if limits.nodes is not None:
@@ -259,7 +262,8 @@ def clock_commands(clock: PlayerClock | None) -> list[str]:
 def setboard_command(position: str, engine_name: str) -> str:
     """The line that sets up a position of Xiangqi.
 
-    HoiXiangqi writes H and E for horse and elephant, and leaves out the two fields that Xiangqi has no use for.
+    For HoiXiangqi, H and E stand for horse and elephant, and the two FEN fields that Xiangqi does not use are left
+    out.
     """
     if not engine_name.startswith("HoiXiangqi"):
         return f"setboard {position}"
@@ -285,20 +289,20 @@ def edit_commands(position: str, first_rank: int) -> list[str]:
 
 
 class XboardClient(ProtocolClient):
-    """Tracks due replies and the engine's output. Pure: lines in, events out."""
+    """Matches replies to requests and keeps the engine's output. It does no input or output itself."""
 
     def __init__(self) -> None:
         super().__init__()
         self.features: dict[str, str] = {}
         self.options: dict[str, AnnouncedOption] = {}
-        """Keyed by name in lower case."""
+        """Options that the engine announced, by name in lower case."""
         self.needs_time = False
-        """Set while it asks for more time (``done=0``)."""
+        """Whether the engine has asked for more time to list its features (``done=0``)."""
         self.complaints: list[str] = []
-        """Input that the engine did not understand or accept, since the last question."""
+        """Lines by which the engine has rejected input since the last question."""
         self.offers_draw = False
         self.claim = ""
-        """A result or resignation that it declared unasked; some engines then stop playing."""
+        """A result or resignation that the engine sent unasked; some engines then stop playing."""
         self._pings = 0
         self._thinking = ""
 
@@ -307,7 +311,7 @@ class XboardClient(ProtocolClient):
         return self.features.get(feature) == "1"
 
     def hello(self) -> list[str]:
-        """Open the conversation; ``feature done=1`` is due."""
+        """The lines that open the conversation; ``feature done=1`` is due."""
         return self._expect("done", "xboard", "protover 2")
 
     def take_for_done(self) -> None:
@@ -315,11 +319,11 @@ class XboardClient(ProtocolClient):
         self._due.discard("done")
 
     def acknowledgements(self) -> list[str]:
-        """The lines that answer the features."""
+        """The lines that accept or reject the announced features."""
         return [f"{'accepted' if name in ACCEPTED else 'rejected'} {name}" for name in self.features]
 
     def synchronise(self, *before: str) -> list[str]:
-        """Send lines and, if the engine supports it, ask whether it has processed them; ``pong`` is due."""
+        """The lines, followed by ``ping`` if the engine supports it; its reply ``pong`` is due."""
         self.complaints = []
         if not self.has("ping"):
             return [*before]
@@ -327,11 +331,11 @@ class XboardClient(ProtocolClient):
         return self._expect(f"pong {self._pings}", *before, f"ping {self._pings}")
 
     def stop(self) -> list[str]:
-        """Ask for the move at once; an engine may ignore it."""
+        """The line that asks the engine to move at once; the engine may ignore it."""
         return ["?"]
 
     def think(self, *lines: str) -> list[str]:
-        """Send lines that make the engine think; its move is due."""
+        """The lines to send, which make the engine think; its move is due."""
         self.answer = self._thinking = ""
         self.complaints = []
         return self._expect("move", *lines)
@@ -375,7 +379,7 @@ class XboardClient(ProtocolClient):
         return ""
 
     def _take_answer(self, line: str) -> str:
-        """Accept a move, a result or the like; before ``pong`` it belongs to an earlier position."""
+        """Accept a line that ends a search; before ``pong`` it belongs to an earlier position and is ignored."""
         if "move" not in self._due or any(reply.startswith("pong") for reply in self._due):
             self.unexpected += 1
             if (_RESULT.match(line) or first_word(line) == "resign") and first_word(self.claim) != "resign":
@@ -385,7 +389,7 @@ class XboardClient(ProtocolClient):
         return self._take("move")
 
     def has_resigned(self, side: int) -> bool:
-        """Whether an engine that plays this side has resigned unasked."""
+        """Whether the engine, which plays ``side``, has resigned unasked."""
         return first_word(self.claim) == "resign" or (self.claim.startswith(LOSSES[side]) and "resign" in self.claim)
 
     def information(self) -> Information:
@@ -402,7 +406,7 @@ class XboardClient(ProtocolClient):
         return all_options(self.options, self.features)
 
     def check_variant(self, game: str) -> None:
-        """Raise ``PlayerFault`` (``startup_failure``) if the engine names its games, and not this one."""
+        """Raise ``PlayerFault`` (``startup_failure``) if the engine lists its variants without this game."""
         variants = self.features.get("variants")
         if variants is not None and VARIANTS[game] not in re.split(r"[\s,]+", variants):
             raise PlayerFault("startup_failure", f"does not play {game}: it has the variants {variants[:QUOTED]!r}")
@@ -417,7 +421,7 @@ class XboardClient(ProtocolClient):
         return clock_commands(clock) if self.features.get("time") != "0" else []
 
     def take_offer(self) -> bool:
-        """Whether a draw was offered since the last call."""
+        """Whether the engine has offered a draw since the last call."""
         offered, self.offers_draw = self.offers_draw, False
         return offered
 
@@ -437,14 +441,14 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         self._path: tuple[str, ...] = ()
         """Moves from the start of the engine's game to the opening's position."""
         self._known: list[str] = []
-        """Later moves known to the engine."""
+        """Moves after the opening that the engine has received."""
         self._plays = False
-        """Set while the engine plays, and so answers moves by itself."""
+        """Whether the engine plays, and so answers each move without ``go``."""
         self._draw_is_offered = False
         self._restarts = False
-        """Set if the next question must send the position as a new game's."""
+        """Whether the next question must send the position as the start of a new game."""
         self._counts_short = False
-        """Set while its current control has fewer moves than the next one."""
+        """Whether fewer moves remain to the engine's next time control than a full control has."""
 
     @property
     def announced_options(self) -> Mapping[str, AnnouncedOption] | None:
@@ -452,7 +456,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         return self._client.all_options
 
     async def _handshake(self, deadline_ns: int) -> None:
-        """Learn the features, set the options."""
+        """Receive the features, and set the options."""
         await self._learn_features(deadline_ns)
         client = self._client
         client.check_variant(self._game)
@@ -513,7 +517,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
     async def _watch_new_game(
         self, opening: Sequence[str], deadline_ns: int, stop: StopFlag, moves_to_go: int = 0
     ) -> None:
-        """Begin a game that the engine watches, from an opening set up by these lines."""
+        """Begin a game that the engine watches; the lines ``opening`` set up its opening."""
         commands = [
             "new", f"variant {VARIANTS[self._game]}", "force", "hard" if self.spec.ponder else "easy", "post",
             *limit_commands(self.spec.limits, self.spec.watchdog_ms, moves_to_go), *opening,
@@ -525,7 +529,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         self._client.claim = ""
 
     async def _setting_up(self, position: str) -> list[str]:
-        """The lines that set up an opening's position; moves that lead there are put into ``_path`` instead."""
+        """The lines that set up an opening's position; empty if moves lead there, which are put into ``_path``."""
         from elolab.engine.games import game_named
         from elolab.engine.games.proof_game import proof_game
 
@@ -555,15 +559,15 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         return next(filter(is_refusal, self._client.complaints), "")
 
     def hear_draw_offer(self) -> None:
-        """Send the offer before the engine thinks."""
+        """Pass the opponent's offer of a draw on before the engine thinks."""
         self._draw_is_offered = self._client.features.get("draw") != "0"
 
     async def _question(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag
     ) -> list[str]:
-        """Send the new moves, or the position as a new game's, and then ask for a move.
+        """Send the new moves, or the position as the start of a new game; returns the lines that ask for a move.
 
-        The question is ``go``, or the opponent's move for an engine that is left in the game.
+        They are ``go``, or the opponent's move if the engine ponders and so is still playing.
         """
         side = position.side_to_move
         first, self._known = len(self._known), [*self._path, *moves]
@@ -591,19 +595,19 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         self._restarts = True
 
     def _take_resignation(self, side: int) -> None:
-        """Raise the exception of a resignation if the engine, which plays this side, has resigned out of turn."""
+        """Raise ``PlayerResigned`` if the engine, which plays ``side``, has resigned out of turn."""
         if self._client.has_resigned(side):
             raise self._resignation(self._client.claim, 0, self._client.information().score)
 
     def _begins_afresh(self, clock: PlayerClock | None) -> bool:
-        """Whether the position must be sent as the start of a new game, and the engine supports that."""
+        """Whether to send the position as the start of a new game, which the engine must support."""
         is_miscounting = (
             self._counts_short and clock is not None and clock.moves_to_go == self.spec.limits.moves_per_control
         )
         return self._has_setboard and (self._restarts or is_miscounting or self._client.claim != "")
 
     async def _tell(self, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> None:
-        """Let the engine watch moves, and wait until it has; no clock runs."""
+        """Send moves to the watching engine, and wait until it has processed them; no clock runs."""
         asked = self._client.synchronise("force", *self._move_lines(moves))
         await self._be_heard(self._converse(asked, self._deadline_ns(clock), stop), " ".join(moves))
 
@@ -624,7 +628,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         return time.monotonic_ns() + self._allowance_ms(clock) * 1_000_000
 
     async def _be_heard(self, conversation: Coroutine[Any, Any, None], told: str) -> None:
-        """Run a conversation with the engine; raises ``NoMove`` if the engine refuses the command ``told``."""
+        """Await a conversation in which the command ``told`` is sent; raises ``NoMove`` if the engine refuses it."""
         try:
             await conversation
         except DeadlinePassed:

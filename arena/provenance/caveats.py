@@ -14,17 +14,17 @@ from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
 
 @dataclass(frozen=True)
 class Caveats:
-    """Warnings about a run, as data that every language can phrase."""
+    """Warnings about a run, as data; ``sentences`` writes them in any language."""
 
     faults: tuple[FaultCount, ...] = ()
     """Faults by which players forfeited games."""
     games: int = 0
     """Number of games in which ``faults`` were counted."""
     provenance: Sequence[tuple[str, Mapping[str, Any]]] = ()
-    """Messages and fields from ``arena.provenance.record.remarks_on``."""
+    """Warnings about the players' files and the workers, from ``arena.provenance.record.remarks_on``."""
 
     def sentences(self, language: str = DEFAULT_LANGUAGE) -> list[str]:
-        """One sentence for each warning, the gravest first."""
+        """One sentence for each warning, the most serious first."""
         say = Catalogue("elolab.arena", language)
         remarks = [say(key, **fields) for key, fields in self.provenance]
         return time_loss_warnings(self.faults, self.games, say) + remarks

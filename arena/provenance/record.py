@@ -24,24 +24,24 @@ from elolab.arena.provenance.sources import SHOWN_DIGITS, driver_identity
 from elolab.arena.records import GameJob, PlayerSpec
 
 PROGRAMS = "program files"
-"""Metadata key: (word of the command, folder, digest) of each build of an external program that played, in order."""
+"""Metadata key of the external programs that played: for each build the path as configured, folder and digest."""
 OTHER_FILES = "files of players"
-"""Metadata key: likewise for files that arguments and options of players name."""
+"""Metadata key of other files that players' arguments and options name, in the form of ``PROGRAMS``."""
 DRIVERS = "driver identities"
-"""Metadata key: each ``driver_identity`` that drove programs, in order."""
+"""Metadata key of each ``driver_identity`` under which external programs played, in order."""
 ACCEPTED = "accepted changes"
-"""Metadata key: digests of changed files and drivers that ``--accept-engine-change`` has accepted."""
+"""Metadata key of the digests of changed files and drivers that ``--accept-engine-change`` has accepted."""
 REFUSED_WORKERS = "refused workers"
-"""Metadata key: refused workers, each with the reason."""
+"""Metadata key of the refused workers, each with the reason."""
 
 
 class GameFile(NamedTuple):
-    """A file that decides an external player's games."""
+    """A file whose content can change an external player's moves."""
 
     word: str
     """The path, as the command, an argument or an option names it."""
     directory: str | None
-    """The program's working directory; ``None`` is elolab's own."""
+    """The program's working directory; ``None`` stands for the working directory of elolab."""
     is_program: bool = True
 
     def digest(self) -> str | None:
@@ -59,12 +59,12 @@ class GameFile(NamedTuple):
             return None
 
     def is_of(self, player: PlayerSpec) -> bool:
-        """Whether the player's command or options name it."""
+        """Whether the player's command or options name this file."""
         return self in _named_by(player)
 
     @property
     def kind(self) -> str:
-        """``program`` or ``file``, for messages."""
+        """The kind of file for messages: ``program`` or ``file``."""
         return "program" if self.is_program else "file"
 
     def __str__(self) -> str:
@@ -73,18 +73,18 @@ class GameFile(NamedTuple):
 
 @functools.lru_cache(256)
 def _digest(path: str, changed_ns: int, size: int, number: int) -> str:
-    """Hash a file once per state (time, size, inode): workers ask before every chunk of games."""
+    """Digest of a file, cached by its time of change, size and inode, because workers ask before every chunk."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def files_of(player: PlayerSpec) -> dict[GameFile, str]:
-    """Digests of the files that an external player's command and options name and that exist here."""
+    """Digest of each existing file that an external player's command or options name."""
     return {file: digest for file in _named_by(player) if (digest := file.digest()) is not None}
 
 
 def _named_by(player: PlayerSpec) -> list[GameFile]:
-    """Candidate files of a player: its program, and words with a dot or a folder, without logs."""
+    """Possible files of a player: its program, and all arguments and values with a dot or a slash except logs."""
     if player.is_builtin or not player.command:
         return []
     program, *arguments = player.command
@@ -98,25 +98,29 @@ def _named_by(player: PlayerSpec) -> list[GameFile]:
 
 
 def _is_of_log(name: str) -> bool:
-    """Whether an option or flag of that name names a log, which the engine writes."""
+    """Whether the value of this option or flag is a log that the engine writes."""
     return "log" in name.lower()
 
 
 class Provenance:
-    """Files and driver of a run. It records them once their players have played.
+    """The players' files and elolab's driver code in a run; recorded once the players have played.
 
     A file that changes during its player's first games is an output of the player, and is not recorded.
     """
 
     def __init__(self, store: Store, *, accepts_changes: bool) -> None:
-        """``accepts_changes`` records the present files and driver as accepted; missing files may then differ."""
+        """Read the folder's record.
+
+        ``accepts_changes`` records the present files and driver as accepted; files missing here may then differ on
+        other machines.
+        """
         self._store = store
         self._recorded = _recorded_files(store)
         self._drivers: list[str] = store.metadata(DRIVERS) or []
         self._refused: dict[str, str] = store.metadata(REFUSED_WORKERS) or {}
         self._noted: set[PlayerSpec] = set()
         self.files: dict[GameFile, str] = {}
-        """Required digest of each file of external players."""
+        """The digest that each file of external players must have."""
         for file, digests in self._recorded.items():
             digest = file.digest() or (None if accepts_changes else digests[-1])
             if digest is not None:
@@ -125,7 +129,7 @@ class Provenance:
             store.record_metadata({ACCEPTED: [*(store.metadata(ACCEPTED) or ()), *changed]})
 
     def note(self, job: GameJob) -> None:
-        """Hash the files of a job's players before their first game; a later replacement does not count."""
+        """Hash the files of a job's players before their first game; a file replaced later keeps this digest."""
         for player in (job.first, job.second):
             if not player.is_builtin and player not in self._noted:
                 self._noted.add(player)
@@ -156,7 +160,7 @@ class Provenance:
 
 
 def _recorded_files(store: Store) -> dict[GameFile, list[str]]:
-    """Digests of every recorded file, one for each build that played, in order."""
+    """Recorded files, each with the digests of all its builds that played, in order."""
     found: dict[GameFile, list[str]] = {}
     for name in (PROGRAMS, OTHER_FILES):
         for word, directory, digest in store.metadata(name) or ():
@@ -165,7 +169,7 @@ def _recorded_files(store: Store) -> dict[GameFile, list[str]]:
 
 
 def _kept(recorded: Mapping[GameFile, list[str]]) -> dict[str, object]:
-    """Recorded files as a store keeps them."""
+    """Recorded files as plain data for the store's metadata."""
     kept: dict[str, list[list[str | None]]] = {PROGRAMS: [], OTHER_FILES: []}
     for file, digests in recorded.items():
         kept[PROGRAMS if file.is_program else OTHER_FILES] += [[file.word, file.directory, one] for one in digests]
@@ -173,7 +177,7 @@ def _kept(recorded: Mapping[GameFile, list[str]]) -> dict[str, object]:
 
 
 def builds_in(store: Store) -> dict[str, str]:
-    """Shortened digests of all files that external players used, by kind and name."""
+    """Shortened digests of the files that external players used, keyed by kind and name of the file."""
     return {f"{file.kind} {_place(file)}": _shown(digests) for file, digests in _recorded_files(store).items()}
 
 
@@ -186,7 +190,7 @@ def _shown(digests: Iterable[str]) -> str:
 
 
 def changed_since(store: Store) -> str:
-    """The first change since a folder's last games, as a phrase; empty without changes.
+    """A phrase that names the first file or driver changed since a folder's last games; empty if none changed.
 
     A missing file is no change: other machines may play its games.
     """
@@ -194,7 +198,7 @@ def changed_since(store: Store) -> str:
 
 
 def _changed(store: Store) -> dict[str, str]:
-    """Unaccepted changes, by their present digest."""
+    """Phrases for the changes that were not accepted, keyed by the present digest."""
     found = {}
     for file, digests in _recorded_files(store).items():
         now = file.digest()
@@ -211,7 +215,7 @@ def _changed(store: Store) -> dict[str, str]:
 
 
 def remarks_on(store: Store) -> list[tuple[str, dict[str, Any]]]:
-    """Warnings about a folder's provenance: keys of messages of ``arena``, with their fields."""
+    """Warnings about a folder's provenance: pairs of a message key of ``arena`` and the message's fields."""
     found: list[tuple[str, dict[str, Any]]] = [
         ("provenance.builds", {"file": _place(file), "count": len(digests), "digests": _shown(digests)})
         for file, digests in _recorded_files(store).items()

@@ -1,6 +1,6 @@
 """Digests of elolab's own sources outside the engine (for the engine see ``engine.compiled.identity``).
 
-A run and its workers must have identical bytes in every source that can decide a game, because they can install the
+A run and its workers must have identical bytes in every source that can decide a game; it is enough to install the
 same version. A folder of games outlives versions, so only the engine's identity must match and, if external programs
 play, ``driver_identity``. Changes of reports, statistics or comments affect neither.
 """
@@ -16,10 +16,10 @@ from elolab.engine.compiled.identity import source_without_comments
 from elolab.engine.compiled.sources import ENGINE_DIRECTORY
 
 SHOWN_DIGITS = 12
-"""Hexadecimal digits of a digest in messages."""
+"""Number of hexadecimal digits that messages show of a digest."""
 _ARENA = Path(__file__).parent.parent
 _DECIDE_NOTHING = {"checking", "collection", "reports", "statistics", "watching"}
-"""Folders of ``arena`` and ``engine`` that no game in progress uses."""
+"""Folders of ``arena`` and ``engine`` whose sources cannot influence a game."""
 _DRIVER = ("play/game.py", "players/*.py", "protocols/*.py")
 """Modules of ``arena`` that talk to programs and judge their answers."""
 _NOT_DRIVER = {"detect.py", "processors.py", "registry.py", "supervisor.py"}
@@ -38,7 +38,7 @@ def source_digests() -> Mapping[str, str]:
 
 
 def sources_digest() -> str:
-    """Twelve hexadecimal digits for all of ``source_digests``."""
+    """One digest for all of ``source_digests``: twelve hexadecimal digits."""
     return _digest_of(f"{name} {digest}\n" for name, digest in source_digests().items())
 
 
@@ -54,9 +54,9 @@ def difference_in_sources(there: Mapping[str, str]) -> str:
 
 @functools.cache
 def driver_identity() -> str:
-    """Twelve hexadecimal digits that change with the code that talks to programs and judges their answers.
+    """Digest of the code that talks to programs and judges their answers: twelve hexadecimal digits.
 
-    Comments and docstrings do not count.
+    Changes of comments and docstrings do not change it.
     """
     files = [path for pattern in _DRIVER for path in sorted(_ARENA.glob(pattern)) if path.name not in _NOT_DRIVER]
     return _digest_of(source_without_comments(path.read_text("utf-8")) for path in files)

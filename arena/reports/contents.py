@@ -1,4 +1,4 @@
-"""The input of a tournament's report, and its sentences, facts and figures as text."""
+"""The input of a tournament's report, and functions that express it as sentences, facts and numbers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from elolab.engine.settings.parameters import format_value, resolve
 
 ARENA = "elolab.arena"
 MAX_TABLED_PLAYERS = 40
-"""Maximum players for tables with a cell for every two players."""
+"""Maximum number of players in tables with a cell for every two players."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Contents:
     placing: Placing | None = None
     """Placing in a Swiss tournament or a knockout."""
     expected_games: int | None = None
-    """Number of games that will be played, if the run was shortened; ``None`` for ``planned_games``."""
+    """Number of games that will be played, if the run was shortened; ``None`` means ``planned_games``."""
     caveats: Caveats = NO_CAVEATS
 
     @property
@@ -72,7 +72,7 @@ class Contents:
 
     @functools.cached_property
     def counted(self) -> list[GameSummary]:
-        """The records that count."""
+        """The records of games that count, see ``planned_games``."""
         return [record for record in self.records if record.pairing.number < self.planned_games]
 
     def plot(self, name: str) -> Plot:
@@ -86,7 +86,7 @@ def number_text(count: int) -> str:
 
 
 def mean_text(value: float | None, digits: int) -> str:
-    """A mean with ``digits`` decimals, without any from 1000 on; a dash for ``None``."""
+    """A mean as text: with ``digits`` decimals below 1000, as a whole number from there on, a dash for ``None``."""
     if value is None:
         return "\N{EN DASH}"
     return number_text(round(value)) if digits == 0 or value >= 1000 else f"{value:.{digits}f}"
@@ -258,7 +258,7 @@ def setting_text(player: PlayerSpec, game: str, say: Catalogue) -> str:
 
 
 def sequential_facts(contents: Contents) -> list[tuple[str, str]]:
-    """The state of the test: pairs of a label and a text."""
+    """The state of the sequential test: pairs of a label and a text."""
     run, say, arena = contents.sequential, contents.say, Catalogue(ARENA, contents.language)
     assert run is not None
     test, settings = run.state, run.settings
@@ -287,5 +287,5 @@ def sequential_facts(contents: Contents) -> list[tuple[str, str]]:
 
 
 def figure_text(value: float | None, digits: int) -> str:
-    """A search statistic with ``digits`` decimals; a dash for ``None``."""
+    """A search statistic as text with ``digits`` decimals; a dash for ``None``."""
     return "\N{EN DASH}" if value is None else number_text(round(value)) if digits == 0 else f"{value:.{digits}f}"

@@ -21,7 +21,7 @@ NUMBER, TEXT = "number", ""
 
 @dataclass(frozen=True)
 class Note:
-    """A paragraph; ``warning`` makes it stand out."""
+    """A paragraph; ``warning`` highlights it."""
 
     text: str
     warning: bool = False
@@ -43,7 +43,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Commands:
-    """Lines to type."""
+    """Command lines that the reader can copy."""
 
     lines: tuple[str, ...]
 
@@ -62,7 +62,7 @@ class TextTable:
     heads: tuple[tuple[str, str], ...]
     """A title and a unit for each column."""
     kinds: tuple[str, ...]
-    """CSS class of each column: ``NUMBER``, ``TEXT`` (empty) or another."""
+    """CSS class of each column: ``NUMBER``, ``TEXT`` (no class), or one of those that ``table_of`` lists."""
     rows: tuple[tuple[str, ...], ...]
     row_head: int = 0
     """Index of the column that names the row."""
@@ -73,7 +73,7 @@ class Drawn:
     """A picture built from HTML elements; Markdown shows ``instead``."""
 
     macro: str
-    """``grid`` or ``bracket``, which ``templates/blocks.html.j2`` defines."""
+    """The macro of ``templates/blocks.html.j2`` that draws the picture: ``grid`` or ``bracket``."""
     fields: dict[str, Any]
     """Arguments of the macro."""
     instead: tuple[TextTable | Plot, ...]
@@ -102,7 +102,7 @@ class Document:
     summary: str
     sections: tuple[Section, ...]
     language: str = DEFAULT_LANGUAGE
-    """One of ``engine.language.LANGUAGES``."""
+    """Language of the report: one of ``engine.language.LANGUAGES``."""
     warnings: tuple[str, ...] = ()
     """Warnings to read before trusting the numbers."""
     games: GamesOnPage | None = None
@@ -157,7 +157,7 @@ def write_document(
 def html_page(document: Document) -> str:
     """Render a report as one HTML page.
 
-    The page loads nothing else, unless it has too many games: their scripts are in ``GAMES_FOLDER`` next to it.
+    The page is self-contained, unless it has too many games: then it loads them from ``GAMES_FOLDER`` next to it.
     """
     shell = Catalogue(REPORTS, document.language)
     first, *others = document.sections

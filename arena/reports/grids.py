@@ -17,11 +17,11 @@ from elolab.arena.statistics.standings import HeadToHead
 from elolab.engine.language import Catalogue
 
 MAX_NAMED_COLUMNS = 8
-"""Maximum players for whom the crosstable's column heads are names; with more, they are row numbers."""
+"""Maximum number of players with which the crosstable's columns are headed by names instead of row numbers."""
 
 
 def placing_section(placing: Placing, language: str) -> Section:
-    """The placing of a Swiss tournament or of a knockout, with its bracket."""
+    """The section with the final places of a Swiss tournament, or of a knockout and its bracket."""
     say, arena = Catalogue(REPORTS, language), Catalogue(ARENA, language)
     key = "note.placing_swiss" if placing.bracket is None else "note.placing_knockout"
     blocks: list[Block] = [Note(say(key, rounds=rounds_text(placing, arena)))]
@@ -38,7 +38,7 @@ def placing_html(placing: Placing, language: str) -> str:
 def crosstable_section(
     names: Sequence[str], results: Iterable[HeadToHead], language: str, instead: tuple[TextTable | Plot, ...] = ()
 ) -> Section:
-    """The crosstable; ``names`` are its rows and columns. Markdown shows ``instead``."""
+    """The section with the crosstable; ``names`` are its rows and columns. Markdown shows ``instead``."""
     found, say = {(result.player, result.opponent): result for result in results}, Catalogue(REPORTS, language)
     rows = [
         (name, [None if name == other else _crosstable_cell(found.get((name, other))) for other in names])
@@ -57,7 +57,10 @@ def crosstable_html(names: Sequence[str], results: Iterable[HeadToHead], languag
 
 
 def superiority_grid(contents: Contents) -> Drawn:
-    """Likelihood in percent that each player is stronger than each other player, in the order of the standings."""
+    """Table of the likelihood, in percent, that the row's player is stronger than the column's.
+
+    Rows and columns are in the order of the standings.
+    """
     found = contents.tables
     names = [row.player for row in found.standings]
     rows = [
@@ -88,7 +91,7 @@ def _crosstable_cell(result: HeadToHead | None) -> dict[str, Any]:
 
 
 def _rounds(placing: Placing, say: Catalogue) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Each round of a knockout and its encounters from top to bottom, then the match for third place."""
+    """Titles of a knockout's rounds, each with its encounters from top to bottom; the match for third place is last."""
     assert placing.bracket is not None
     bracket, count = placing.bracket, len(placing.bracket.rounds)
     rounds = [

@@ -28,7 +28,7 @@ from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
 from elolab.engine.settings.toml_values import format_toml
 
 FORMAT = "joint"
-"""Format name of a joint report."""
+"""Value of a specification's ``format`` that marks a joint report."""
 
 
 class JointError(UserError):
@@ -40,14 +40,14 @@ class JoinedRun:
     """One run's folder and games."""
 
     folder: str
-    """The folder as given."""
+    """Path of the folder, as the user gave it."""
     spec: TournamentSpec
     records: tuple[GameRecord, ...]
-    """The counted games, in schedule order."""
+    """The games that count, in schedule order."""
 
 
 JoinNote = tuple[str, dict[str, Any]]
-"""A key of the reports' messages, with its fields."""
+"""A note on joining: the key of a message of the reports, and the message's fields."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Joint:
     """Several runs as one list of games."""
 
     spec: TournamentSpec
-    """Name, game, players and anchors; rules and openings come from the runs."""
+    """Name, game, players and anchors of the joint report; rules and openings are those of the runs."""
     records: tuple[GameRecord, ...]
     runs: tuple[JoinedRun, ...]
     notes: tuple[JoinNote, ...]
@@ -96,7 +96,7 @@ def join(folders: Sequence[str], anchors: Sequence[tuple[str, float]] = ()) -> J
 
 
 def _anchored(name: str, names: Sequence[Mapping[str, str]]) -> str:
-    """The joint name of an anchored player, given by its joint name or its name in a run."""
+    """The joint name of an anchored player; ``name`` is its joint name or its name in a run."""
     labels = list(dict.fromkeys(own[name] for own in names if name in own))
     if len(labels) > 1:
         raise JointError(
@@ -126,7 +126,7 @@ def _read(folder: str) -> JoinedRun:
 
 
 Appearance = tuple[JoinedRun, PlayerSpec]
-"""A run and one of its players, under the player's name in that run."""
+"""A player in one run: the run, and the player under its name there."""
 
 
 def _join_players(runs: Sequence[JoinedRun]) -> tuple[list[dict[str, str]], list[PlayerSpec], list[JoinNote]]:
@@ -158,7 +158,7 @@ def _join_players(runs: Sequence[JoinedRun]) -> tuple[list[dict[str, str]], list
 
 
 def _notes_on_splits(joined: Sequence[Sequence[Appearance]]) -> list[JoinNote]:
-    """Notes on names that stand for several players."""
+    """Notes on names that have different settings in different runs, and so stand for several players."""
     versions: dict[str, list[Appearance]] = {}
     for group in joined:
         for name, first in {player.name: (run, player) for run, player in reversed(group)}.items():
@@ -182,7 +182,7 @@ def _value_text(value: Any) -> str:
 
 
 def _settings(player: PlayerSpec) -> str:
-    """Everything that determines a player's moves, without its name."""
+    """All settings that determine a player's moves, as text without the player's name."""
     return json.dumps({**player.content(), "name": ""}, sort_keys=True)
 
 
@@ -228,7 +228,7 @@ def _common_anchors(runs: Sequence[JoinedRun], names: Sequence[Mapping[str, str]
 
 
 def export(joint: Joint, directory: Path, language: str = DEFAULT_LANGUAGE) -> Exports:
-    """Write games.pgn, games.csv, the tables and the report of several runs into a folder without a run."""
+    """Write games.pgn, games.csv, the tables and the report of several runs into a folder that contains no run."""
     folder_beside_runs(directory)
     runs = [(run.folder, run.spec) for run in joint.runs]
     return export_joint(directory, joint.spec, joint.records, runs, joint.notes_in(language), language)

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 CHUNK_MOVES = 20_000
 """Number of moves at which a chunk is closed: about 200 games, 200 kB."""
 MAX_EMBEDDED = 2_500_000
-"""Maximum characters of chunks inside a page, about 2000 games; with more, all chunks become files."""
+"""Maximum size of the chunks inside a page, in characters (about 2000 games); larger ones all become files."""
 GAMES_FOLDER = "report-games"
 """Name of the folder for chunks outside the page."""
 COLUMNS = (("move", "<u2"), ("score", "<i2"), ("depth", "u1"), ("nodes", "<u4"), ("time", "<u2"), ("plies", "u1"))
@@ -58,11 +58,11 @@ NO_DEPTH = 255
 NO_NODES = 2**32 - 1
 MANTISSA_BITS = 10
 _DIGITS = 10.0 ** np.arange(3, 19)
-"""Times in microseconds; from each on, ``packed_times`` drops one more digit."""
+"""Times in microseconds at which ``packed_times`` begins to drop one more digit."""
 MAX_DIALOGUE = 16_384
-"""Maximum characters that a page shows of the dialogue before a fault."""
+"""Maximum number of characters that a page shows of the dialogue before a fault."""
 MAX_DIALOGUES = 4 * 2**20
-"""Maximum characters of all dialogues in a chunk; later faults have no dialogue."""
+"""Maximum number of characters of all dialogues in a chunk; later faults are shown without dialogue."""
 
 
 @dataclass(frozen=True)
@@ -91,12 +91,12 @@ class GamesOnPage:
     packed: PackedGames = PackedGames("", (), 0)
     """The packed games; empty if the page loads its games from a server."""
     counted: int | None = None
-    """Games with this number or higher do not count: the sequential test had ended. ``None`` if all games count."""
+    """Number of the first game that does not count, because the sequential test had ended; ``None`` if all count."""
     language: str = DEFAULT_LANGUAGE
 
     @property
     def words(self) -> GameWords:
-        """Names of the game and its sides."""
+        """Names of the game and its sides in the report's language."""
         return game_words(self.game, self.language)
 
     @property
@@ -113,7 +113,7 @@ class GamesOnPage:
 
     @property
     def folder(self) -> str:
-        """Name of the folder, next to the page, with the page's scripts."""
+        """Name of the folder next to the page that contains the scripts with its games."""
         return GAMES_FOLDER
 
     @property
@@ -125,11 +125,11 @@ class GamesOnPage:
 
     @property
     def data(self) -> Markup:
-        """Data for report.js besides the games, as JSON."""
+        """Everything that report.js needs besides the games, as JSON."""
         return script_data(self.facts(sorted(self.packed.reasons)))
 
     def facts(self, reasons: Iterable[str]) -> dict[str, Any]:
-        """The data for report.js; ``reasons`` are possible reasons for a game's end."""
+        """Everything that report.js needs besides the games; ``reasons`` are the reasons for which games can end."""
         from elolab.engine.games import game_named
 
         reasons = tuple(reasons)
@@ -166,7 +166,7 @@ class GamePacker:
     """
 
     def __init__(self, players: Sequence[str], folder: Path, game: str, language: str) -> None:
-        """``folder`` and files in it are only created if the page cannot hold all games."""
+        """Start without games. ``folder`` is created only if the page cannot hold all games."""
         self._words = (game, language)
         self._players = {name: number for number, name in enumerate(players)}
         self._folder = folder
@@ -246,7 +246,7 @@ class GamePacker:
         self._embedded = []
 
     def _write(self, name: str, content: bytes | str) -> None:
-        """Write a chunk unless it exists; ``content`` is its data or the compressed text."""
+        """Write a chunk unless its file exists; ``content`` is the chunk as bytes or as compressed text."""
         path = self._folder / f"{name}.js"
         if not path.is_file():
             text = content if isinstance(content, str) else compressed(content)
@@ -263,7 +263,7 @@ INDEX_COLUMNS = ("number", "pair", "first", "second", "opening", "result", "reas
 
 
 def remove_other_chunks(folder: Path, files: Collection[str] = ()) -> None:
-    """Remove all chunks except ``files``, which leaves none of earlier reports, and the folder if it is then empty."""
+    """Remove all chunk files except ``files``, such as those of earlier reports, and the folder if it is then empty."""
     if not folder.is_dir():
         return
     for path in folder.glob("*.js"):
@@ -370,14 +370,14 @@ def chunk_of(records: Iterable[GameRecord], game: str, language: str = DEFAULT_L
 
 
 def fault_of_game(record: GameRecord, language: str) -> str:
-    """The fault that lost a game, as a sentence; empty without one, or if only the reason is known."""
+    """A sentence on the fault that lost a game; empty if there was none, or if no details of it are known."""
     player, fault = cause_of(record) or ("", None)
     say = Catalogue("elolab.arena", language)
     return "" if fault is None else say("fault.of_player", player=player, text=fault.text(language))
 
 
 def details_of_game(record: GameRecord, game: str, language: str) -> str:
-    """Sentences on a game's use of time margins, its pondering, exact score and limit; empty if there are none."""
+    """Sentences on a game's late moves within the margin, its pondering, exact score and limit; empty if none apply."""
     return " ".join(_sentences(record, game, Catalogue(REPORTS, language)))
 
 
@@ -403,7 +403,7 @@ def compressed(data: bytes) -> str:
 
 
 def _known(values: Sequence[int | None], least: int, most: int, unknown: int) -> NDArray[np.int64]:
-    """Clip values to the bounds, and replace ``None`` by ``unknown``."""
+    """Clip values to ``least`` and ``most``, and replace ``None`` by ``unknown``."""
     if None not in values:
         return np.array(values, np.int64).clip(least, most)
     known = np.array([least if value is None else value for value in values], np.int64).clip(least, most)
@@ -412,7 +412,10 @@ def _known(values: Sequence[int | None], least: int, most: int, unknown: int) ->
 
 
 def packed_times(times_ms: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Times to three significant digits in 16 bits; microseconds are ``(value % 1024) * 10 ** (value // 1024)``."""
+    """Round times to three significant digits and pack each into 16 bits.
+
+    A value stands for ``(value % 1024) * 10 ** (value // 1024)`` microseconds.
+    """
     microseconds = np.rint(times_ms * 1000).clip(0)
     exponents = np.searchsorted(_DIGITS, microseconds, "right")
     mantissas = np.rint(microseconds / 10.0**exponents).astype(np.int64)

@@ -41,7 +41,7 @@ class Plot:
 def plots_of(
     tables: Tables, records: Sequence[GameSummary], run: SequentialRun | None, game: str, language: str
 ) -> tuple[Plot, ...]:
-    """The figures of a tournament; ``records`` are the counted games, ``run`` a sequential test, if any."""
+    """The figures of a tournament; ``records`` are the games that count, ``run`` is its sequential test, if any."""
     from elolab.arena.reports import tournament_charts as charts
     from elolab.engine.games import game_named
 
@@ -62,7 +62,7 @@ def plots_of(
 
 
 def _course(tables: Tables, records: Sequence[GameSummary], drawn: str, say: Catalogue) -> Plot:
-    """The chart of ratings by number of pairs; for two players, the chart of their Elo difference."""
+    """The figure of ratings after growing numbers of pairs, or of the Elo difference if there are two players."""
     from elolab.arena.reports import tournament_charts as charts
 
     if len(tables.counter.players) != 2:
@@ -92,7 +92,7 @@ _WANTED: ContextVar[Collection[str]] = ContextVar("figure formats", default=())
 
 @contextmanager
 def figures_also_as(endings: Collection[str]) -> Iterator[None]:
-    """Make ``write_plots`` also write these formats, such as ``png``, inside the context."""
+    """Context manager in which ``write_plots`` also writes these formats, such as ``png``."""
     token = _WANTED.set(endings)
     try:
         yield

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 REPORTS = "elolab.arena.reports"
-"""The package whose templates and messages every page may use."""
+"""The package whose shared templates and messages every page may use."""
 
 
 def render(template: str, language: str, /, **values: Any) -> str:

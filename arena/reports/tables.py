@@ -27,7 +27,7 @@ from elolab.engine.language import Catalogue
 TEXT_COLUMNS = {
     "player", "opponent", "reached", "round", "winner", "reason", "results", "ended_by", "limit", "setting"
 }  # fmt: skip
-"""Left-aligned columns; all others are right-aligned numbers."""
+"""Titles of the left-aligned columns; all others contain right-aligned numbers."""
 
 
 def _table(say: Catalogue, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> TextTable:
@@ -108,7 +108,7 @@ def encounters_table(placing: Placing, language: str) -> TextTable:
 
 
 def pairings_table(contents: Contents) -> TextTable:
-    """Results of every two players who met, in one row each."""
+    """Results between every two players who met, one row for each pair of players."""
     columns = ("player", "opponent", "Elo", "± Elo", "LOS %", "results", "score %")
     rank = {row.player: row.rank for row in contents.tables.standings}
     rows = [

@@ -18,7 +18,7 @@ from elolab.arena.statistics.standings import rating_reference
 from elolab.engine.language import Catalogue, game_words
 
 ELSEWHERE = ("ratings", "crosstable", "sequential")
-"""Figures that other sections show, not the section on figures."""
+"""Names of the figures that other sections show, so that the section on figures omits them."""
 
 
 def tournament_document(contents: Contents) -> Document:

@@ -50,22 +50,22 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SIDES = {"Red": SERIES[1], "Black": BLACK, "White": WHITE}
-"""Fill colours of games won by each side, the same in every theme."""
+"""Fill colour for games won by each side, the same in every theme."""
 LINE_STYLES = ("-", "--", ":", "-.")
 CONVERGENCE_POINTS = 40
 NAME_COLUMNS = 28
 """Maximum length of a name next to a chart, in character columns."""
 LEGEND_COLUMNS = 22
 MAX_LEGEND = 20
-"""Maximum lines for which a chart has a legend."""
+"""Maximum number of lines with which a chart has a legend."""
 MAX_NAMED_ROWS = 40
-"""Maximum players for whom the crosstable names its rows; with more, every tenth row shows its place instead."""
+"""Maximum number of players with which the crosstable names every row; with more, it numbers every tenth row."""
 MAX_NUMBERED_CELLS = 16
-"""Maximum players for whom the crosstable's cells show scores; with more, a colour bar explains the colours."""
+"""Maximum number of players with which the crosstable's cells show scores; with more, it has a colour bar."""
 DARK_SCORE = 85.0
-"""Percentage from which a cell is dark enough for light text."""
+"""Score in percent from which a cell of the crosstable is so dark that its text is light."""
 NARROW_SEGMENT = 6.0
-"""Minimum percentage of a bar's segment that shows its count."""
+"""Smallest percentage of a bar that a segment needs for its count to be shown."""
 HALO_POINTS = 1.2
 """Width of the outline, in the background's colour, between an interval and the bar below it."""
 
@@ -143,13 +143,13 @@ def pairs_chart(tables: Tables, language: str) -> Figure:
 
 
 Course = tuple[list[int], list[list[float]]]
-"""Numbers of complete pairs at up to 40 moments, and a list of values at each moment."""
+"""Values at up to 40 moments of a run: the number of complete pairs, and a list of values, at each."""
 
 
 def _course(
     players: Sequence[str], records: Sequence[GameSummary], figures: Callable[[PairCounter], list[float]]
 ) -> Course:
-    """Values of ``figures`` after growing numbers of games, in schedule order."""
+    """Apply ``figures`` to the results after growing numbers of games, in schedule order."""
     ordered = sorted(records, key=lambda record: record.pairing.number)
     moments = {round(len(ordered) * (step / CONVERGENCE_POINTS)) for step in range(1, CONVERGENCE_POINTS + 1)}
     counter = PairCounter(players)
@@ -363,7 +363,7 @@ def iterations_chart(search_statistics: SearchStatistics, language: str) -> Figu
 def null_failures_chart(search_statistics: SearchStatistics, language: str) -> Figure:
     """Line chart: percentages of failed verifications and of wrong sampled null cutoffs, by the mover's material.
 
-    The counts are sums over all players. Each percentage has its 95 % interval (Wilson's) and its number of cases.
+    The counts are sums over all players. Each percentage is shown with Wilson's 95 % interval and its number of cases.
     """
     import numpy as np
 
@@ -403,7 +403,10 @@ def null_failures_chart(search_statistics: SearchStatistics, language: str) -> F
 
 
 def wilson_interval(found: int, cases: int) -> tuple[float, float]:
-    """95 % bounds of a share, 0 to 1 (Wilson, "Probable inference", 1927); ``cases`` is at least 1."""
+    """Wilson's 95 % interval ("Probable inference", 1927) of the share ``found / cases``, from 0 to 1.
+
+    ``cases`` is at least 1.
+    """
     square = INTERVAL_DEVIATIONS**2
     share = found / cases
     middle = (share + square / (2 * cases)) / (1 + square / cases)
@@ -416,7 +419,7 @@ def wilson_interval(found: int, cases: int) -> tuple[float, float]:
 
 
 def crosstable_chart(tables: Tables, language: str) -> Figure:
-    """Heat map: score in percent of the row's player against the column's; columns show the numbers of the rows."""
+    """Heat map: score in percent of the row's player against the column's; columns are labelled by row number."""
     import numpy as np
     from matplotlib.colors import LinearSegmentedColormap
 

@@ -42,9 +42,9 @@ class Exports:
     """The results of a tournament, and the report if it was written."""
 
     digest: str
-    """Digest of all counted games, in schedule order."""
+    """Digest of all games that count, in schedule order."""
     report: Path | None
-    """The page; ``None`` if nothing was written."""
+    """Path of report.html; ``None`` if nothing was written."""
     tables: Tables
     sequential: SequentialRun | None
     """The sequential test, if the tournament is one."""
@@ -54,7 +54,10 @@ class Exports:
 
 
 def folder_beside_runs(directory: Path) -> Path:
-    """A folder for a report, created if missing. Raises ``UserError`` if it holds a run or cannot be created."""
+    """Create the folder of a report if it is missing; returns its path.
+
+    Raises ``UserError`` if it contains a run or cannot be created.
+    """
     if (directory / STORE_NAME).exists():
         raise UserError(f"{directory}: already holds a run", OTHER_FOLDER)
     return made_folder(directory)
@@ -79,7 +82,7 @@ def export(
 
 
 def figures(spec: TournamentSpec, store: Store) -> Exports:
-    """The result of ``export``, without writing files."""
+    """Compute the result of ``export`` without writing files."""
     withdrawals, outcomes = withdrawals_of(store), [*store.outcomes()]
     count = games_that_count(spec, outcomes, withdrawals)
     records = (record for record in store.iterate() if record.pairing.number < count)

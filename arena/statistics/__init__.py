@@ -1,1 +1,1 @@
-"""Pure functions from results to figures."""
+"""Statistics of results, as pure functions."""

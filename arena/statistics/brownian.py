@@ -11,17 +11,18 @@ from __future__ import annotations
 import math
 
 DEVIATIONS_THAT_MATTER = 9.0
-"""Images farther away than this many standard deviations contribute less than 1e-17."""
+"""Distance of an image, in standard deviations, beyond which it contributes less than 1e-17."""
 MAX_DIRECT = 25.0
-"""Standard deviations up to which the complementary error function is computed directly."""
+"""Standard deviations below the mean up to which ``math.erfc`` is used; beyond, an asymptotic series."""
 
 
 def worse_outcome_probability(lower: float, upper: float, drift: float, duration: float, end: float) -> float:
-    """Probability that a motion from 0 ends worse than one that was at ``end`` when it stopped after ``duration``.
+    """Probability that a motion from 0 has a worse outcome than stopping at ``end`` after ``duration``.
 
-    Outcomes are ordered from reaching ``lower`` early over reaching it late, being between the bounds at ``duration``
-    (the lower the worse), and reaching ``upper`` late, to reaching it early. ``end`` may be either bound. Falls as
-    ``drift`` (a unit of time) rises. Raises ``ValueError`` unless ``lower < 0 < upper`` and ``lower <= end <= upper``.
+    The worst outcome is to reach ``lower`` early. Better ones are, in this order, to reach it late, to be between the
+    bounds at ``duration`` (the higher the better), to reach ``upper`` late, and to reach it early. ``end`` may be
+    either bound. The probability falls as ``drift``, which is per unit of time, rises. Raises ``ValueError`` unless
+    ``lower < 0 < upper`` and ``lower <= end <= upper``.
     """
     if not (lower < 0 < upper and lower <= end <= upper and duration >= 0):
         raise ValueError(f"bounds {lower}, {upper}, duration {duration} and end {end} do not fit together")
@@ -32,20 +33,20 @@ def worse_outcome_probability(lower: float, upper: float, drift: float, duration
 
 
 def upper_bound_probability(lower: float, upper: float, drift: float, duration: float) -> float:
-    """Probability that a motion from 0 reaches ``upper`` within ``duration``, and not ``lower`` before it."""
+    """Probability that a motion from 0 reaches ``upper`` within ``duration`` without reaching ``lower`` first."""
     if duration <= 0:
         return 0.0
     return min(1.0, max(0.0, _reached_lower(-upper, -lower, -drift, duration)))
 
 
 def _images(lower: float, upper: float, duration: float) -> range:
-    """Indices of the images that matter. The drift weights all paths between two points alike."""
+    """Indices of the reflected images that contribute; the drift does not change which."""
     furthest = math.ceil(DEVIATIONS_THAT_MATTER * math.sqrt(duration) / (2 * (upper - lower))) + 1
     return range(-furthest, furthest + 1)
 
 
 def _reached_lower(lower: float, upper: float, drift: float, duration: float) -> float:
-    """Probability that ``lower`` was reached by ``duration``, and not ``upper`` before it."""
+    """Probability that ``lower`` is reached within ``duration`` without reaching ``upper`` first."""
     root = math.sqrt(duration)
     total = 0.0
     for number in _images(lower, upper, duration):
@@ -59,7 +60,7 @@ def _reached_lower(lower: float, upper: float, drift: float, duration: float) ->
 
 
 def _between(lower: float, upper: float, drift: float, duration: float, end: float) -> float:
-    """Probability that neither bound was reached by ``duration`` and that the motion is then below ``end``."""
+    """Probability that neither bound is reached within ``duration`` and the motion is then below ``end``."""
     root = math.sqrt(duration)
     total = 0.0
     for number in _images(lower, upper, duration):
@@ -78,7 +79,7 @@ def _weighted_interval(exponent: float, low: float, high: float) -> float:
 
 
 def log_normal_cdf(deviations: float) -> float:
-    """Natural logarithm of the standard normal distribution function; accurate even where the function underflows."""
+    """Natural logarithm of the standard normal distribution function, accurate even where that function underflows."""
     if deviations > -MAX_DIRECT:
         return math.log(math.erfc(-deviations / math.sqrt(2)) / 2)
     # Asymptotic series of Mills' ratio; its next term is below 1e-11 here.

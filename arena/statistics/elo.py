@@ -1,8 +1,8 @@
 """Scores, Elo, intervals and sequential tests as pure functions of counts.
 
-Elo is logistic Elo, positive when the player whose counts are given is the stronger. Intervals are 95 %. Games played
-from the same opening with colours swapped form a pair; their five outcomes are the pentanomial. No result is ever
-NaN: where the counts say nothing, bounds are infinite.
+Elo is logistic Elo, positive when the player whose results are counted is the stronger. Intervals are 95 %. Games
+played from the same opening with colours swapped form a pair; their five outcomes are the pentanomial. No result is
+ever NaN: bounds are infinite where the counts carry no information.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from elolab.arena.statistics.brownian import worse_outcome_probability
 from elolab.arena.statistics.intervals import INTERVAL_DEVIATIONS, score_bounds
 
 NATURAL_TO_ELO = 400 / math.log(10)
-"""Elo of one natural unit of log odds."""
+"""Elo per unit of log odds (natural logarithm)."""
 NORMALIZED_UNIT = 800 / math.log(10)
 """Normalized Elo per standard deviation of a game's score."""
 EMPTY_COUNT = 1e-3
 """Replaces a count of zero in a likelihood, so that its logarithm exists."""
 TILT_PRECISION = 1e-10
-"""Newton's last step for the parameter of a tilted distribution, over its distance from the nearer pole."""
+"""Newton's method for a tilted distribution stops at steps below this share of the distance to the nearer pole."""
 LEAST_NOISE = 0.2
-"""Share of its variance that a log-likelihood ratio keeps at least where the spread of results moves with the mean."""
+"""Lower bound of the result of ``_noise_of_ratio``."""
 SPRT_MODELS = ("normalized", "logistic")
 
 Array = NDArray[np.float64]
@@ -38,23 +38,23 @@ class Estimate:
     """An estimate from counts, from the view of the counted player."""
 
     score: float
-    """Mean score of a game, 0 to 1; 1/2 when nothing was played."""
+    """Mean score of a game, 0 to 1; 1/2 without games."""
     standard_error: float
-    """Standard error of ``score`` from the spread of results: 0 if all are alike, infinite if nothing was played."""
+    """Standard error of ``score`` from the spread of results: 0 if all are equal, infinite without games."""
     score_low: float
     score_high: float
-    """Bounds of the 95 % interval of ``score``, 0 to 1, by ``arena.statistics.intervals``."""
+    """Upper bound of the 95 % interval of ``score``, 0 to 1; ``score_low`` is the lower bound."""
     elo: float
     elo_error: float
-    """Half the width of the 95 % interval, in Elo; infinite if a bound is."""
+    """Half the width of the 95 % interval, in Elo; infinite if a bound is infinite."""
     elo_low: float
     elo_high: float
     normalized_elo: float
-    """(score - 1/2) in standard deviations of a game, times 800 / ln 10."""
+    """Normalized Elo: ``score - 1/2`` in standard deviations of a game's score, times 800 / ln 10."""
     los: float
     """Likelihood of superiority: the probability that the player is the stronger, 0 to 1."""
     pairs_ratio: float | None
-    """Pairs won over pairs lost; 1 when neither happened, ``None`` for unpaired games."""
+    """Pairs won divided by pairs lost; 1 if there are neither, ``None`` for unpaired games."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class Trinomial:
 
     @property
     def points(self) -> float:
-        """Points: 1 for a win, 1/2 for a draw."""
+        """Points won: 1 for a win, 1/2 for a draw."""
         return self.wins + self.draws / 2
 
     @property
@@ -133,7 +133,7 @@ class Trinomial:
 
 
 def elo_of_score(score: float) -> float:
-    """Logistic Elo of a mean score; infinite at 0 and 1 and beyond."""
+    """Logistic Elo of a mean score: ``-inf`` for 0 or less, ``inf`` for 1 or more."""
     if score <= 0:
         return -math.inf
     if score >= 1:
@@ -153,7 +153,7 @@ def _ratio(numerator: int, denominator: int) -> float:
 
 
 def _estimate(counts: Sequence[int], games_per_item: int, ratio: float | None) -> Estimate:
-    """The estimate from counts of items (games or pairs) whose scores are spread evenly from 0 to 1."""
+    """The estimate from counts of games or pairs by score; the scores are equally spaced from 0 to 1."""
     total = sum(counts)
     if not total:
         return Estimate(0.5, math.inf, 0.0, 1.0, 0.0, math.inf, -math.inf, math.inf, 0.0, 0.5, ratio)
@@ -192,7 +192,7 @@ class SequentialTest:
 
     @property
     def verdict(self) -> str:
-        """``upper accepted``, ``lower accepted`` or ``undecided``."""
+        """The decision of the test: ``upper accepted``, ``lower accepted`` or ``undecided``."""
         if self.log_likelihood_ratio >= self.upper_bound:
             return "upper accepted"
         return "lower accepted" if self.log_likelihood_ratio <= self.lower_bound else "undecided"
@@ -217,10 +217,10 @@ def sequential_test(
 def log_likelihood_ratio(
     counts: Pentanomial | Trinomial, elo_lower: float, elo_upper: float, model: str = "normalized"
 ) -> float:
-    """Natural logarithm of the likelihood under ``elo_upper`` over that under ``elo_lower``.
+    """Natural logarithm of the ratio of the likelihood under ``elo_upper`` to the likelihood under ``elo_lower``.
 
     Each likelihood is maximized over the distributions of outcomes whose mean (logistic) or mean in standard
-    deviations (normalized) equals the hypothesis. Zero counts are taken as ``EMPTY_COUNT``.
+    deviations (normalized) equals the hypothesis. Zero counts are replaced by ``EMPTY_COUNT``.
     """
     games_per_item = 2 if isinstance(counts, Pentanomial) else 1
     rows = np.array([counts.counts], float)
@@ -230,9 +230,10 @@ def log_likelihood_ratio(
 def log_likelihood_ratios(
     counts: Array, games_per_item: int, elo_lower: float, elo_upper: float, model: str = "normalized"
 ) -> Array:
-    """``log_likelihood_ratio`` of many tests at once, shape (tests,).
+    """Log-likelihood ratios of many tests at once, shape (tests,); see ``log_likelihood_ratio``.
 
-    ``counts`` has shape (tests, outcomes), outcomes in the order of their scores; an item is a game (1) or a pair (2).
+    ``counts`` has shape (tests, outcomes), with outcomes in ascending order of score. They are outcomes of games if
+    ``games_per_item`` is 1, of pairs if it is 2.
     """
     if model not in SPRT_MODELS:
         raise ValueError(f"model is {model!r}, expected one of {', '.join(SPRT_MODELS)}")
@@ -250,14 +251,15 @@ def log_likelihood_ratios(
 
 
 def _distributions_with_score(observed: Array, score: float) -> Array:
-    """The most likely distributions with mean ``score`` given observed frequencies (all positive), one per row."""
+    """The most likely distribution with mean ``score`` for each row of observed frequencies, all positive."""
     return _tilted(observed, np.broadcast_to(_outcome_scores(observed) - score, observed.shape))
 
 
 def _distributions_with_deviations(observed: Array, deviations: float) -> Array:
-    """The most likely distributions whose mean exceeds 1/2 by ``deviations`` of their own standard deviation.
+    """The most likely distribution, for each row, whose mean exceeds 1/2 by ``deviations`` standard deviations.
 
-    The constraint is not linear; it is linearised at the current distribution, from the uniform one, at most 10 times.
+    The constraint is not linear. It is linearised at the current distribution, starting from the uniform one, in at
+    most 10 iterations.
     """
     scores = _outcome_scores(observed)
     current = np.full_like(observed, 1 / observed.shape[-1])
@@ -279,9 +281,9 @@ def _outcome_scores(observed: Array) -> Array:
 
 
 def _tilted(observed: Array, direction: Array) -> Array:
-    """``observed / (1 + theta direction)``, with theta such that the mean of ``direction`` is 0, for every row.
+    """Each row of ``observed / (1 + theta direction)``, with theta such that the mean of ``direction`` is 0.
 
-    The mean falls in theta between two poles, so Newton's method with bisection as a fallback always converges.
+    Between two poles the mean decreases with theta, so Newton's method with bisection as a fallback always converges.
     """
     low, high = left_pole, right_pole = -1 / direction.max(axis=-1), -1 / direction.min(axis=-1)
     theta = np.zeros_like(low)
@@ -300,19 +302,19 @@ def _tilted(observed: Array, direction: Array) -> Array:
 
 @dataclass(frozen=True)
 class SequentialEstimate:
-    """An estimate after a sequential test, corrected for the bias of stopping."""
+    """An estimate after a sequential test, corrected for the bias due to stopping."""
 
     elo: float
     """Median-unbiased estimate in logistic Elo, whatever the model of the hypotheses."""
     elo_low: float
     elo_high: float
-    """Bounds of the 95 % interval."""
+    """Upper bound of the 95 % interval in logistic Elo; ``elo_low`` is the lower bound."""
     los: float
     """Likelihood of superiority, 0 to 1."""
 
     @property
     def elo_error(self) -> float:
-        """Half the width of the 95 % interval; infinite when a bound is."""
+        """Half the width of the 95 % interval in logistic Elo; infinite if a bound is infinite."""
         return (self.elo_high - self.elo_low) / 2
 
 
@@ -325,7 +327,7 @@ def estimate_after_test(
     beta: float = 0.05,
     batch: int = 1,
 ) -> SequentialEstimate:
-    """The median-unbiased estimate of a sequential test, at its stop or at the present state of a running test.
+    """The median-unbiased estimate from a sequential test that has stopped or is still running.
 
     The model of the log-likelihood ratio is a Brownian motion that stops at the bounds of the test. At the estimated
     strength, the observed outcome is the median of all outcomes. At the bounds of the interval, it is the 97.5 and the
@@ -356,7 +358,7 @@ def estimate_after_test(
 def _hypotheses_as_scores(
     counts: Pentanomial | Trinomial, test: SequentialTest, variance: float
 ) -> tuple[float, float]:
-    """The mean scores that the hypotheses stand for where results have this variance."""
+    """The mean scores to which the two hypotheses correspond if results have this variance."""
     if test.model == "logistic":
         return score_of_elo(test.elo_lower), score_of_elo(test.elo_upper)
     deviation = math.sqrt((2 if isinstance(counts, Pentanomial) else 1) * variance) / NORMALIZED_UNIT
@@ -366,11 +368,11 @@ def _hypotheses_as_scores(
 def _worse_outcome(
     counts: Pentanomial | Trinomial, test: SequentialTest, batch: int, variance: float, noise: float, score: float
 ) -> float:
-    """Probability of a worse outcome of a test than this one, at a true ``score``.
+    """Probability that the test has a worse outcome than the observed one if the true mean score is ``score``.
 
-    ``variance`` is the variance of a result; ``_noise_of_ratio`` describes ``noise``. Interim analyses follow whole
-    batches, so a test ends beyond its bound. The motion is therefore stopped where the test ended, half a batch
-    earlier. The farther beyond its bound a test ended, the shorter that time, because it cannot have been there before.
+    ``variance`` is the variance of a result; ``_noise_of_ratio`` describes ``noise``. Interim analyses come
+    only after whole batches, so the ratio is beyond its bound when a test ends. The modelled motion therefore stops at
+    that ratio, but half a batch earlier. The farther the ratio is beyond its bound, the smaller is this correction.
     """
     total = sum(counts.counts)
     low, high = _hypotheses_as_scores(counts, test, variance)
@@ -389,11 +391,12 @@ def _worse_outcome(
 
 
 def _noise_of_ratio(counts: Pentanomial | Trinomial, test: SequentialTest) -> float:
-    """Variance of the log-likelihood ratio over that which it would have if the variance of results were known.
+    """Variance of the log-likelihood ratio, relative to its variance if the variance of results were known.
 
     The ratio is proportional to the difference of the mean from a score, over a power (1/2 or 1) of the observed
     variance. Rare results move both. Let d be the power times the difference in standard deviations. By the delta
-    method the result is 1 - 2 d skewness + d^2 (kurtosis - 1). Above 1 the approximation is too coarse, and 1 is taken.
+    method the result is 1 - 2 d skewness + d^2 (kurtosis - 1). It is limited to between
+    ``LEAST_NOISE`` and 1, because the approximation is too coarse beyond.
     """
     shares = np.array(counts.counts) / sum(counts.counts)
     scores = np.linspace(0, 1, len(shares)) - counts.score
@@ -407,7 +410,7 @@ def _noise_of_ratio(counts: Pentanomial | Trinomial, test: SequentialTest) -> fl
 
 
 def _falling_root(function: Callable[[float], float], value: float) -> float:
-    """The argument at which a falling function takes a value, from 0 to 1; 0 or 1 if it lies outside."""
+    """The argument from 0 to 1 at which a decreasing function has this value; 0 or 1 if it lies outside."""
     low, high = 0.0, 1.0
     if function(low) <= value:
         return low

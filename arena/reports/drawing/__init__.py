@@ -1,1 +1,1 @@
-"""Parts of all figures: style, files, and marks that prevent misreading."""
+"""The common parts of all figures: style, file formats, and marks that prevent misreading."""

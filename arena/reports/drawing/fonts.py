@@ -6,7 +6,7 @@ import functools
 from pathlib import Path
 
 LATIN = "DejaVu Sans"
-"""The font that matplotlib includes."""
+"""The font for Latin text, which matplotlib includes."""
 CHINESE = (
     "Noto Sans CJK SC", "Noto Sans SC", "Source Han Sans SC", "Source Han Sans CN", "PingFang SC", "Hiragino Sans GB",
     "Heiti SC", "STHeiti", "Microsoft YaHei", "SimHei", "WenQuanYi Zen Hei", "WenQuanYi Micro Hei", "Noto Sans CJK TC",

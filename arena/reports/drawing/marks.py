@@ -1,4 +1,4 @@
-"""Chart elements that prevent misreading: arrowheads at cut intervals, visible coinciding lines, separate labels."""
+"""Chart elements that prevent misreading: arrowheads at truncated intervals, rims on coinciding lines, clear labels."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 DEFAULT_REACH = 100.0
-"""Elo shown on both sides of 0 if no interval has a finite end."""
+"""Elo range shown on each side of 0 if no interval has a finite end."""
 TYPICAL_REACHES = 4.0
-"""Maximum shown distance from 0, as a multiple of the intervals' median distance.
+"""Largest distance from 0 that a chart shows, as a multiple of the median distance of the intervals' ends.
 
 It keeps a few very wide intervals from flattening all others.
 """
 CUT, BEYOND = "_cut", "_beyond"
-"""Labels of arrowheads at cut intervals, and of points beyond the bounds."""
+"""Labels of the matplotlib objects that show truncated intervals and points beyond the bounds."""
 NEAR_POINTS = 1.5
-"""Maximum distance at which two lines look like one, in points (1/72 inch)."""
+"""Largest distance at which two lines look like one, in points (1/72 inch)."""
 SAME_SHARE = 0.8
 """Share of points that must be near for two lines to look like one."""
 MAX_RIMS = 3
 LABEL_GAP = 2.0
 """Minimum distance of tick labels, in pixels of the figure's own resolution."""
 LEAST_LEGEND_COLUMNS, LEGEND_STEP = 12, 4
-"""Minimum length of a line in a legend, and the step by which lines are shortened, in character columns."""
+"""Minimum length of a line of text in a legend, and the step by which lines are shortened, in character columns."""
 MAX_STAGGER = 3
-"""Maximum lines over which overlapping tick labels are spread."""
+"""Maximum number of lines over which overlapping tick labels are spread."""
 
 
 def shown_bounds(
     intervals: Iterable[tuple[float, float]], whole: Iterable[tuple[float, float]] = ()
 ) -> tuple[float, float]:
-    """Axis bounds that contain 0 and all intervals, but cut off the ends of intervals much wider than most.
+    """Axis bounds that contain 0 and all intervals, except the ends of intervals much wider than most.
 
-    The finite ends of the intervals ``whole`` are never cut off.
+    The finite ends of the intervals ``whole`` are always inside.
     """
     known_intervals = list(intervals)
     judged = [end for interval in whole for end in interval if math.isfinite(end)]
@@ -71,7 +71,7 @@ def shown_bounds(
 
 
 def show_bounds(axes: Axes, bounds: tuple[float, float], way: Literal["x", "y"], share: float = 0.05) -> None:
-    """Set the limits of an axis to the bounds, widened on each side by ``share`` of their distance."""
+    """Set the limits of the axis ``way`` to the bounds, widened on each side by ``share`` of their distance."""
     room = share * (bounds[1] - bounds[0])
     axes.set(**{f"{way}lim": (bounds[0] - room, bounds[1] + room)})
 
@@ -80,7 +80,10 @@ def draw_interval(
     axes: Axes, place: float, interval: tuple[float, float], bounds: tuple[float, float], color: str, *,
     upright: bool = False, linewidth: float = 2.2,
 ) -> None:  # fmt: skip
-    """Draw an interval as a line at ``place`` on the other axis, with an arrowhead at each end beyond the bounds."""
+    """Draw an interval as a line, with an arrowhead at each end beyond the bounds.
+
+    ``place`` is its coordinate on the other axis; an ``upright`` line is vertical.
+    """
     (low, high), (least, most) = interval, bounds
     ends = [max(low, least), min(high, most)]
     if ends[0] <= ends[1]:
@@ -97,7 +100,9 @@ def draw_point(
     axes: Axes, place: float, value: float, bounds: tuple[float, float], color: str, marker: str, *,
     upright: bool = False, size: float = 6, is_open: bool = False, said: str | None = "", label: str | None = None,
 ) -> None:  # fmt: skip
-    """Draw a point. A point beyond the bounds is drawn at the edge, with an arrowhead and the text ``said``.
+    """Draw a point at ``value``, and at ``place`` on the other axis.
+
+    A point beyond the bounds is drawn at the edge, with an arrowhead and the text ``said``.
 
     ``said`` defaults to the value; ``None`` draws no text.
     """
@@ -135,12 +140,12 @@ def _plot(axes: Axes, along: Sequence[float], across: Sequence[float], upright: 
 
 
 RATIO_TICKS = (0.1, 10, 0.5, 2, 0.2, 5, 0.01, 100, 1000, 0.7, 1.5, 0.3, 3, 0.03, 30)
-"""Possible ticks besides 1, in order of preference."""
+"""Possible ticks of a logarithmic axis besides 1, in order of preference."""
 RATIO_STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 
 def ratio_bounds(ends: Sequence[float]) -> tuple[float, float]:
-    """Minimum and maximum of 1 and the positive finite ratios."""
+    """Smallest and largest of 1 and those ``ends`` that are positive and finite."""
     finite = [end for end in ends if math.isfinite(end) and end > 0]
     return min([*finite, 1.0]), max([*finite, 1.0])
 
@@ -228,7 +233,7 @@ def _run_together(one: dict[float, float], other: dict[float, float]) -> bool:
 def settle(figure: Figure) -> Figure:
     """Finish the layout of the figure, so that legends fit and tick labels do not overlap; returns the figure.
 
-    Legends get fewer columns and shorter lines. Category labels are spread over several lines or rotated by 90°.
+    Legends get fewer columns and shorter text lines. Category labels are spread over several lines or rotated by 90°.
     Numeric axes get fewer ticks.
     """
     figure.draw_without_rendering()
@@ -243,7 +248,7 @@ def settle(figure: Figure) -> Figure:
 
 
 def _fit_legends(figure: Figure) -> bool:
-    """Give legends wider than the figure fewer columns, then shorter lines; returns whether anything changed.
+    """Give legends wider than the figure fewer columns, then shorter lines of text; returns whether any changed.
 
     The figure grows by the height that legends gain.
     """

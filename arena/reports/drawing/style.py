@@ -30,7 +30,7 @@ PALETTE = {
     INK: "ink", MUTED: "muted", GRID: "line", GROUND: "ground", WIN: "win", EVEN: "even", LOSS: "loss", GAIN: "gain",
     SETBACK: "setback", **{color: f"series-{number}" for number, color in enumerate(SERIES) if color != WIN},
 }  # fmt: skip
-"""Colours of figures, and the CSS variable of the page that replaces each in SVG, for dark mode."""
+"""Colours of figures, each with the CSS variable that replaces it in a page's SVG, for dark mode."""
 
 
 def new_figure(
@@ -97,11 +97,11 @@ def legend_above(figure: Figure, columns: int, font_size: float = 11, **options:
 FORMATS = ("png", "pdf", "svg")
 """File formats of figures, in the order in which they are written."""
 _drawn_svg: WeakKeyDictionary[Figure, str] = WeakKeyDictionary()
-"""SVG by figure; a report needs it twice, as a file and in the page."""
+"""Cached SVG text by figure; a report needs it twice, as a file and in the page."""
 
 
 def _lay_out(figure: Figure) -> None:
-    """Lay the figure out once; otherwise matplotlib does it twice for every file."""
+    """Compute the layout once; otherwise matplotlib computes it twice for every file."""
     from matplotlib.layout_engine import PlaceHolderLayoutEngine
 
     engine = figure.get_layout_engine()
