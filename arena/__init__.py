@@ -1,4 +1,4 @@
-"""Plays matches: schedules, players, the store, and what is read from it. Knows nothing of how anyone searches."""
+"""Matches between players: schedules, players, stored games and their evaluation; independent of any search."""
 
 from elolab.engine.settings import FileKind, register
 
@@ -10,4 +10,4 @@ ARENA_FILES = register(
     FileKind("", "file of engines", name="engines", schema="elolab.arena.keys.player:ENGINES"),
     FileKind("openings", "opening suite", suffixes=(".epd", ".epd.gz")),
 )  # fmt: skip
-"""The kinds of files that matches read."""
+"""Kinds of input files of matches: tournament specifications, engines files and opening suites."""

@@ -10,9 +10,9 @@ from typing import TextIO
 
 NO_COLOR = "NO_COLOR"
 GREEN, RED, YELLOW = "32", "31", "33"
-"""Parameters of ``SGR``, the escape sequence for colours (ECMA-48)."""
+"""Colour parameters of the terminal escape sequence ``SGR`` (ECMA-48)."""
 MAX_MESSAGE = 2000
-"""Longest error message in characters; a value quoted in it may have any length."""
+"""Maximum length of an error message in characters; longer ones are shortened."""
 
 
 def has_colours(stream: TextIO) -> bool:
@@ -26,7 +26,7 @@ def coloured(text: str, colour: str, stream: TextIO) -> str:
 
 
 def one_line(message: str) -> str:
-    """The message as one line: overlong ones lose their middle, control characters are escaped."""
+    """The message as one line: control characters are escaped, and the middle of a long message is left out."""
     if len(message) > MAX_MESSAGE:
         half = MAX_MESSAGE // 2
         message = f"{message[:half]} … {message[-half:]}"

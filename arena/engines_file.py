@@ -24,14 +24,14 @@ ENGINES_NAME = "engines.toml"
 
 
 class EnginesFile:
-    """Engines by name, read from the file on first use; ``path`` is ``None`` if there is no file."""
+    """The engines of a file by name, read on first use; ``path`` is ``None`` if there is no file."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
 
     @functools.cached_property
     def tables(self) -> Mapping[str, Mapping[str, Any]]:
-        """The table of each engine, by name. Raises ``ConfigurationError`` naming the file."""
+        """The table of each engine, by name; raises ``ConfigurationError`` for an invalid file."""
         if self.path is None:
             return {}
         if self.path.suffix == ".json":
@@ -46,7 +46,7 @@ class EnginesFile:
         return tables
 
     def entry(self, name: str, where: str) -> dict[str, Any]:
-        """The table [[players]] for an engine; ``where`` names the requester in errors.
+        """The keys of a table [[players]] for the engine ``name``; ``where`` begins error messages.
 
         Relative paths of its program or folder are tried in the folder of the file first. Raises
         ``ConfigurationError``, naming the file and the engine, if the engine is missing or its name, program or folder
@@ -69,9 +69,7 @@ class EnginesFile:
 
 
 def _located(entry: Mapping[str, Any], command: Sequence[str] | None, folder: Path) -> dict[str, Any]:
-    """The entry with ``command`` (program and arguments) and directory resolved against ``folder``, where they exist
-    there.
-    """
+    """The entry of an engine with its program and directory as paths in ``folder``, if they exist there."""
     located = {key: value for key, value in entry.items() if key != DESCRIPTION}
     if folder == Path():
         return located
@@ -86,7 +84,10 @@ def _located(entry: Mapping[str, Any], command: Sequence[str] | None, folder: Pa
 
 
 def engines_file(given: str | None, folder: Path) -> EnginesFile:
-    """Find the given file, or else the default one for specifications in ``folder``; raises ``ConfigurationError``."""
+    """Open the file named ``given``, or else the default engines file for a specification in ``folder``.
+
+    Raises ``ConfigurationError`` if the given file does not exist.
+    """
     if given is None:
         places = (folder / ENGINES_NAME, Path(ENGINES_NAME), user_folder() / ENGINES_NAME)
         return EnginesFile(next((path for path in places if path.is_file()), None))
@@ -101,7 +102,7 @@ def engines_file(given: str | None, folder: Path) -> EnginesFile:
 def beside_or_here(name: str, where: str) -> str:
     """Resolve a name given in the file ``where``: a path in that file's folder if it exists, else the name itself.
 
-    A folder there counts only if the name is a path (``games/``): a bare word may name a shipped file.
+    An existing folder is only taken if the name is written as a path (``games/``): a bare word may name a shipped file.
     """
     beside = Path(where).parent / name
     is_folder = os.sep in name and not Path(name).exists() and beside.is_dir()
@@ -127,7 +128,7 @@ def _read_cutechess(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def _of_cutechess(configuration: Mapping[str, Any], where: str) -> tuple[str, dict[str, Any]]:
-    """Convert an engine of cutechess to its name and entry; raises ``ConfigurationError`` for a non-text name."""
+    """Convert a cutechess engine to its name and entry; raises ``ConfigurationError`` if the name is not text."""
     entry: dict[str, Any] = {"command": _command_of_cutechess(configuration)}
     for theirs, ours in (("protocol", "protocol"), ("workingDirectory", "directory")):
         if configuration.get(theirs):
@@ -147,7 +148,7 @@ def _of_cutechess(configuration: Mapping[str, Any], where: str) -> tuple[str, di
 
 
 def _command_of_cutechess(configuration: Mapping[str, Any]) -> object:
-    """Program and arguments; cutechess takes the whole command as the program's path, unlike a shell."""
+    """Program and arguments of a cutechess engine; cutechess treats the whole command as the program's path."""
     command, arguments = configuration["command"], configuration.get("arguments") or []
     if not isinstance(command, str):
         return command  # the reader of the entry refuses it

@@ -1,4 +1,4 @@
-"""Replacing files atomically, so that a reader never sees half of one and a crash leaves the old one whole."""
+"""Replacing files atomically: a reader never sees a partial file, and a crash leaves the old file intact."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ FULL_DISK_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 
 OTHER_FOLDER = f"give another folder with {argument('out')}"
-"""The remedy that many errors about a run's folder suggest."""
+"""Advice to choose another folder, which many errors about a run's folder give."""
 
 
 class FileError(UserError):
-    """A file of a run that cannot be written; the message names it and the reason."""
+    """Raised for a file of a run that cannot be written; the message names it and the reason."""
 
     exit_code = 1
 

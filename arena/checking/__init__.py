@@ -1,5 +1,5 @@
-"""Tests whether an engine follows its protocol: a table of demands, each tried on the program itself.
+"""Tests whether an engine follows its protocol: a table of demands, each tested on the running program.
 
-``checks`` holds the demands, the same for all protocols, and ``dialects`` the lines that each protocol has for them.
-``examination`` tries one check after another, and ``outcome_text`` formats the results.
+``checks`` holds the demands, which are the same for all protocols. ``dialects`` holds the lines that each protocol
+uses. ``examination`` runs one check after another, and ``outcome_text`` formats the results.
 """

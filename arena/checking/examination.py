@@ -1,4 +1,4 @@
-"""The examination of a program: checks, tried one after another, each with a process in a known state."""
+"""The examination of a program: runs the checks one after another, each with a process in a known state."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ from elolab.engine.games.contract import Position
 from elolab.engine.settings.limits import Limits
 
 Test = Callable[["Examination"], Coroutine[Any, Any, Remark | None]]
-"""Tests a demand: returns, perhaps with a figure to report, if it is met; raises ``Failed`` or ``Skipped``."""
+"""Function that tests one demand; returns a remark to report or ``None``.
+
+Raises ``Failed`` if the program does not meet the demand, ``Skipped`` if it cannot be tested.
+"""
 
 
 @dataclass(frozen=True)
@@ -32,34 +35,34 @@ class Check:
     name: str
     test: Test
     is_recommendation: bool = False
-    """Whether a failure is reported without counting."""
+    """Whether a failure is only reported as advice and does not make the examination fail."""
     needs: tuple[str, ...] = ("start_position",)
-    """Checks that must not have failed before this one is tried."""
+    """Names of earlier checks; if one of them failed, this check is skipped."""
     is_fresh: bool = False
-    """Whether it needs a new process."""
+    """Whether the check needs a new process of the program."""
 
 
 @dataclass(frozen=True)
 class CheckOutcome:
-    """The outcome of a check."""
+    """The result of one check."""
 
     check: Check
     verdict: str
     """``passed``, ``failed`` or ``skipped``."""
     remark: Remark | None = None
     dialogue: tuple[str, ...] = ()
-    """Dialogue of a failed check, as ``arena.players.process.Dialogue.tail`` formats it."""
+    """Lines exchanged with the program during a failed check, each with time and direction."""
     seconds: float = 0.0
 
 
 class Examination:
     """The examination of one program; close it when done.
 
-    A check takes the process of the one before it, unless that failed or it wants a fresh one.
+    A check uses the process of the check before it, unless that check failed or this one needs a new process.
     """
 
     def __init__(self, settings: CheckSettings, checks: Sequence[Check], log: LogDialogue | None = None) -> None:
-        """``log`` is called for every new process; it returns the sink of the whole dialogue, if kept."""
+        """``log`` is called for every new process; it returns the function that records the dialogue, or ``None``."""
         self.settings = settings
         self._log = log
         self.checks = tuple(checks)
@@ -67,20 +70,20 @@ class Examination:
         self.positions = positions_of(settings.game)
         self.start_position = self.positions.ordinary[0]
         self.name = ""
-        """The program's own name."""
+        """Name that the program gives itself; empty until known."""
         self._dialect_class: type[Dialect[Any]] = dialect_named(settings.protocol)
         self._dialect: Dialect[Any] | None = None
         self._blocked: set[str] = set()
-        """Checks that failed, or were not tried because another did."""
+        """Names of checks that failed, or that were skipped because a check they need failed."""
 
     @property
     def dialect(self) -> Dialect[Any]:
-        """The conversation with the current process."""
+        """The connection to the current process."""
         assert self._dialect is not None
         return self._dialect
 
     def run(self) -> Iterator[CheckOutcome]:
-        """Try every check in turn."""
+        """Run every check in turn; yields the outcomes."""
         for entry in self.checks:
             check = entry
             if entry.name in self._dialect_class.recommendations:
@@ -160,13 +163,13 @@ class Examination:
         return answer
 
     def need_limit(self, name: str) -> None:
-        """Raise ``Skipped`` if the protocol cannot express a limit."""
+        """Raise ``Skipped`` if the protocol cannot express the limit ``name``."""
         if name not in self.dialect.limits:
             raise self.dialect.lacking()
 
 
 def expect_legal(position: Position, answer: SearchAnswer, banned: Collection[str] = ()) -> None:
-    """Raise ``Failed`` unless the answer is a legal move outside ``banned``."""
+    """Raise ``Failed`` unless the answer is a legal move that is not banned."""
     if answer.has_resigned:
         return
     if answer.move is None:

@@ -1,4 +1,4 @@
-"""Values of an examination: its settings, the remarks of its checks, and parsed output of the program."""
+"""Data types of an examination: its settings, the remarks of its checks, and the program's parsed output."""
 
 from __future__ import annotations
 
@@ -14,48 +14,48 @@ class CheckSettings:
 
     game: str
     protocol: str
-    """One of ``arena.checking.dialects.DIALECTS``."""
+    """Name of the protocol that the program uses: one of ``arena.checking.dialects.DIALECTS``."""
     command: tuple[str, ...]
     directory: str | None = None
     options: tuple[tuple[str, str], ...] = ()
-    """Options set after every start, as in a tournament."""
+    """Names and values of options that are set after every start of the program."""
     margin_ms: int = MARGIN_MS
-    """Tolerance for a late answer."""
+    """Time by which an answer may exceed its limit."""
     start_ms: int = 60_000
-    """Longest wait for the handshake."""
+    """Maximum time for the handshake."""
     timeout_ms: int = 10_000
-    """Longest wait for an answer that no clock bounds."""
+    """Maximum time for an answer to a search without a time limit."""
     quiet_ms: int = 300
-    """Listening time where the program should stay silent."""
+    """How long a check waits for output where the program should be silent."""
     ending_ms: int = 2_000
-    """Time to end after ``quit``, or after the end of input."""
+    """Maximum time for the program to end after ``quit`` or the end of its input."""
     stop_ms: int = 1_000
-    """Time to answer ``stop``."""
+    """Maximum time for the answer to ``stop``."""
     move_time_ms: int = 300
     clock_ms: int = 1_000
     increment_ms: int = 10
     game_moves: int = 100
-    """Moves of both sides, played against itself on that clock."""
+    """Number of plies of self-play in the check on the clock."""
     depth: int = 4
     nodes: int = 20_000
     repetitions: int = 8
-    """Positions whose answers must be legal, and games over which memory is watched."""
+    """Number of positions in the checks of legal moves, and of games in the check of memory growth."""
 
 
 class Remark(NamedTuple):
-    """A message of ``arena.checking`` with its fields."""
+    """A remark of a check: the key of a message in ``arena.checking``, and the values of its fields."""
 
     key: str
     values: dict[str, Any]
 
 
 def remark(key: str, **values: Any) -> Remark:
-    """The message ``key`` with its fields."""
+    """Make a remark from the key of a message and the values of its fields."""
     return Remark(key, values)
 
 
 class CheckEnded(Exception):
-    """A check ends without passing; its remark says why."""
+    """Raised when a check ends without passing; the remark gives the reason."""
 
     def __init__(self, key: str, **values: Any) -> None:
         super().__init__(key)
@@ -63,35 +63,35 @@ class CheckEnded(Exception):
 
 
 class Failed(CheckEnded):
-    """Raised when a program does not behave as a check demands; the message describes what it did."""
+    """Raised when a program does not behave as a check demands; the remark describes its behaviour."""
 
 
 class Skipped(CheckEnded):
-    """A demand cannot be tried on this program, in this game or protocol, or on this system."""
+    """Raised when a check does not apply to this program, game, protocol or system."""
 
 
 class SearchLine(NamedTuple):
-    """Contents of one line about a running search; ``None`` for missing parts."""
+    """Contents of one line of search output; a field is ``None`` if the line lacks it."""
 
     depth: int | None = None
     nodes: int | None = None
     has_score: bool = False
     variation: tuple[str, ...] = ()
-    """Moves as the program wrote them."""
+    """Principal variation: moves as the program wrote them."""
 
 
 class SearchAnswer(NamedTuple):
     """The answer to a search."""
 
     line: str
-    """The answer in the program's words."""
+    """The line with the answer, as the program wrote it."""
     said: str | None
-    """The move in the program's words; ``None`` if it has none."""
+    """The move as the program wrote it; ``None`` if the answer has none."""
     move: str | None
-    """The move in the game's notation; ``None`` if there is none or it is unreadable."""
+    """The move in the game's notation; ``None`` if the answer has none or it cannot be parsed."""
     elapsed_ms: float
     lines: tuple[str, ...] = ()
-    """Output before the answer."""
+    """Output lines before the answer."""
     expected: str | None = None
-    """The reply it expects, in the game's notation."""
+    """The opponent's reply that the program expects, in the game's notation; ``None`` if it names none."""
     has_resigned: bool = False

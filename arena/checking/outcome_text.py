@@ -1,4 +1,4 @@
-"""The result of an examination, line by line for people, and as data."""
+"""Formats the results of an examination as text lines and as plain data."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from elolab.arena.checking.findings import Remark
 from elolab.engine.language import Catalogue, columns_of, padded, wrapped
 
 COLUMNS = 79
-"""Width to which text is wrapped."""
+"""Width of wrapped text, in terminal columns."""
 INDENTATION = " " * 10
 QUOTED = 160
-"""Most characters quoted of a program's line."""
+"""Maximum number of characters quoted from a program's line."""
 DIALOGUE_SHOWN = 24
 """Maximum number of dialogue lines shown; earlier lines are left out."""
 RUN_SHOWN = 3
-"""Lines shown at either end of a long run of the program's output."""
+"""Lines shown at the beginning and at the end of a long block of program output."""
 MARKS = ("passed", "failed", "advised", "skipped")
-"""How lines begin: ``mark.NAME``."""
+"""Result words that begin the lines of checks; the message ``mark.NAME`` has the text of each."""
 
 
 def mark_of(outcome: CheckOutcome) -> str:
-    """One of ``MARKS``."""
+    """The result word of a check: one of ``MARKS``."""
     if outcome.verdict == "failed" and outcome.check.is_recommendation:
         return "advised"
     return outcome.verdict
 
 
 def lines_of(outcome: CheckOutcome, dialect: type[Dialect[Any]], say: Catalogue) -> list[str]:
-    """Format the check's line; for a failed check also the fault and the dialogue."""
+    """Format the result of a check; for a failed check, the failure and the dialogue follow."""
     name = outcome.check.name
     demand = say(f"demand.{name}", question=dialect.synchronisation, farewell=dialect.farewell)
     note = _sentence(outcome.remark, say)
@@ -58,7 +58,7 @@ def _sentence(remark: Remark | None, say: Catalogue) -> str:
 
 
 def _quoted(value: Any) -> Any:
-    """Make a value safe for a sentence on a terminal."""
+    """Escape control characters in a text value and shorten it, so that it is safe on a terminal."""
     if not isinstance(value, str):
         return value
     printable = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in value)
@@ -66,7 +66,7 @@ def _quoted(value: Any) -> Any:
 
 
 def shortened(dialogue: Sequence[str], say: Catalogue) -> list[str]:
-    """The dialogue without the middle of long runs of output."""
+    """The dialogue without the middle of long blocks of program output."""
     shown: list[str] = []
     run: list[str] = []
     for line in dialogue:
@@ -97,7 +97,7 @@ def summary(outcomes: Sequence[CheckOutcome], say: Catalogue) -> str:
 
 
 def data_of(outcome: CheckOutcome) -> dict[str, Any]:
-    """Format a check for JSON; sentences are in English."""
+    """Format the result of a check as data for JSON; texts are in English."""
     return {
         "name": outcome.check.name,
         "is_recommendation": outcome.check.is_recommendation,

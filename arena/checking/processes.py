@@ -14,13 +14,13 @@ _PROC = Path("/proc")
 
 @dataclass(frozen=True)
 class ProcessStatus:
-    """One process at one moment."""
+    """The status of one process at one moment."""
 
     number: int
     parent: int
     group: int
     state: str
-    """A letter as ``ps`` shows it: ``R`` runs or could run, ``S`` sleeps, ``Z`` is dead but not reaped."""
+    """State letter as in ``ps``: ``R`` is running or runnable, ``S`` is sleeping, ``Z`` is dead but not reaped."""
     cpu_seconds: float
     started: int
     """Start time in clock ticks since the system booted; distinguishes processes that reuse a process number."""
@@ -33,7 +33,7 @@ def is_available() -> bool:
 
 
 def family_of(number: int) -> list[ProcessStatus]:
-    """A process with its descendants and all members of its process group."""
+    """The status of process ``number``, its descendants, and all members of its process group."""
     statuses = _all()
     family = {number}
     while True:
@@ -44,7 +44,7 @@ def family_of(number: int) -> list[ProcessStatus]:
 
 
 def alive(processes: Iterable[ProcessStatus]) -> list[ProcessStatus]:
-    """The processes that still run."""
+    """The processes among ``processes`` that still run."""
     now = {one.number: one for one in _all()}
     return [
         one
@@ -54,9 +54,9 @@ def alive(processes: Iterable[ProcessStatus]) -> list[ProcessStatus]:
 
 
 def demanded_seconds(processes: Iterable[ProcessStatus]) -> float:
-    """Processor time used, plus the time that running threads have waited for a processor.
+    """Total processor time used, plus the time that runnable threads have waited for a processor.
 
-    On a busy machine a program gets less time than it would use. Waiting counts as 0 where the system does not report
+    The sum shows how much a program would use on an idle machine. Waiting counts as 0 where the system does not report
     it.
     """
     return sum(one.cpu_seconds + _waited_seconds(one.number) for one in processes)
@@ -94,7 +94,7 @@ def _status(number: int, fields: list[str]) -> ProcessStatus:
 
 
 def _fields(path: Path) -> list[str] | None:
-    """The fields after the name in brackets, which may hold anything; ``None`` if the process is gone."""
+    """The fields of a ``stat`` file after the program's name; ``None`` if the process is gone."""
     try:
         return path.read_text("utf-8", "replace").rpartition(")")[2].split()
     except OSError:

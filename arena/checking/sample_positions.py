@@ -1,6 +1,7 @@
-"""Test positions from games of random moves: every game has some, and they are the same in every run.
+"""Test positions from games of random moves; they are the same in every run.
 
-The arbiter has ended none of them. Each has its moves with it, for programs that accept nothing else.
+No move limit or repetition rule has ended their games. Each position comes with the moves that lead to it, because some
+programs accept nothing else.
 """
 
 from __future__ import annotations
@@ -22,34 +23,34 @@ ENDGAME_PLIES = 6
 SPACING = 4
 """Plies between successive ordinary positions."""
 QUIET_PLIES = (99, 100, 119, 120)
-"""Plies without a capture, around the limits that engines count on their own."""
+"""Numbers of plies without a capture, around the move limits that some engines apply themselves."""
 MOVES_TRIED = 100
 """Maximum number of random moves tried at a position to find one without a capture."""
 STALEMATES = {"xiangqi": "3k5/4P4/9/9/9/9/9/9/9/4K4 b - - 0 1"}
-"""Positions without a legal move and without check; games of random moves hardly ever reach them."""
+"""A stalemate position by game; random games hardly ever reach one."""
 
 
 @dataclass(frozen=True)
 class SamplePositions:
-    """Test positions of one game; ``None`` where the random games had none of the kind."""
+    """Test positions of one game; a field is ``None`` if the random games had no such position."""
 
     ordinary: tuple[Position, ...]
-    """Positions of different random games, each ``SPACING`` plies later than the one before; first the start."""
+    """Positions of different random games, each ``SPACING`` plies deeper; the first is the start position."""
     long: Position
     """A position after ``LONG_PLIES`` plies, or ``ENDGAME_PLIES`` before the end of a shorter game."""
     in_check: Position | None
     only_move: Position | None
-    """A position whose only legal move is not a pass."""
+    """A position with exactly one legal move, which is not a pass."""
     must_pass: Position | None
     endgame: Position | None
     quiet: tuple[Position, ...]
-    """Positions after each number of ``QUIET_PLIES`` without a capture; empty in games without such captures."""
+    """Positions after each of ``QUIET_PLIES`` plies without a capture; empty in games such as Othello."""
     repeated: Position | None
-    """The start position, repeated once: each side has moved a piece out and back."""
+    """The start position, reached again after each side has moved a piece out and back."""
     over: Position | None
-    """A finished position without legal moves; a checkmate in games with checks."""
+    """A finished position: a checkmate in Xiangqi, no legal moves for either side in Othello."""
     stalemate: Position | None
-    """A stalemate, given as a position and not by moves; only in games with checks."""
+    """A stalemate, given without the moves that lead to it; ``None`` in games without stalemate."""
 
 
 @functools.cache
@@ -80,13 +81,13 @@ def positions_of(name: str) -> SamplePositions:
 
 
 def must_pass(position: Position) -> bool:
-    """Whether the only legal move gives the turn away."""
+    """Whether the only legal move is a pass."""
     codes = position.move_codes()
     return len(codes) == 1 and bool(position.game.kernels.is_pass(position.state, codes[0]))
 
 
 def _random_game(game: Game, seed: int) -> list[Position]:
-    """Play random moves until the game or the arbiter ends it; returns every position but a final ruled one."""
+    """Play random moves until the game ends; returns all positions, except a last one that an arbiter's rule ended."""
     chance = random.Random(seed)
     position = game.position()
     positions = [position.copy()]
@@ -102,7 +103,7 @@ def _random_game(game: Game, seed: int) -> list[Position]:
 
 
 def _quiet(start: Position) -> tuple[Position, ...]:
-    """A game of random moves that capture nothing, after ``QUIET_PLIES``; only a move limit would have ended it."""
+    """Positions of a random game without captures after ``QUIET_PLIES`` plies; no repetition has ended the game."""
     chance, position, found = random.Random(0), start.copy(), []
     while position.ply < QUIET_PLIES[-1]:
         for _ in range(MOVES_TRIED):
@@ -119,12 +120,12 @@ def _quiet(start: Position) -> tuple[Position, ...]:
 
 
 def _pieces(position: Position) -> list[str]:
-    """The letters of the pieces on the board, in order."""
+    """The letters of the pieces on the board, sorted."""
     return sorted(letter for letter in position.text.split()[0] if letter.isalpha())
 
 
 def _repeated(start: Position) -> Position | None:
-    """A position again after two moves of each side; ``None`` where moves cannot be taken back."""
+    """The same board again after two moves of each side; ``None`` in games whose moves cannot be reversed."""
     position = start.copy()
     moves: list[str] = []
     for _ in range(2):
@@ -139,7 +140,7 @@ def _repeated(start: Position) -> Position | None:
 
 
 def _returns(position: Position, move: str) -> bool:
-    """Whether the mover could go back at once, the opponent having left it in peace."""
+    """Whether both sides could move back after this move and some reply, restoring the board."""
     after = position.copy()
     board = position.text.split()[0]
     after.push(move)
@@ -155,5 +156,5 @@ def _returns(position: Position, move: str) -> bool:
 
 
 def _back(move: str) -> str:
-    """The move between the same squares the other way."""
+    """The reverse move, from target to origin."""
     return move[len(move) // 2 :] + move[: len(move) // 2]

@@ -1,4 +1,4 @@
-"""Finds, examines and follows the workers of a Dask cluster; the only module that uses Dask.
+"""Connects to a Dask cluster and keeps a list of its suitable workers; the only module that uses Dask.
 
 A thread maintains the connection: every second it asks the scheduler for its workers, examines new ones, and
 reconnects if the scheduler was lost.
@@ -23,22 +23,22 @@ from elolab.engine.language import console
 
 CONNECT_SECONDS = 10.0
 LOOK_SECONDS = 1.0
-"""Interval between looks at the cluster."""
+"""Interval between queries of the cluster's workers."""
 ANSWER_SECONDS = 10.0
-"""Time without an answer after which the scheduler counts as gone."""
+"""Time without an answer after which the scheduler is considered lost."""
 PATIENCE_SECONDS = 60.0
-"""Longest wait for a lost scheduler to return, or for a first worker to appear."""
+"""Maximum wait for a lost scheduler to return, or for a first worker to appear."""
 QUIET_LOGGERS = ("distributed", "distributed.client", "distributed.core", "concurrent.futures", "tornado.application")
 """Loggers silenced because elolab reports broken connections itself."""
 FORGOTTEN_SECONDS = 5.0
-"""Time after which a game no longer reported by its worker is not shown."""
+"""Time after which a game is no longer shown if its worker has stopped reporting it."""
 TLS_REMEDY = "set distributed.comm.tls.ca-file, .client.cert and .client.key in Dask's settings"
 TOPIC = "elolab-games"
-"""Topic of the workers' reports on their games."""
+"""Dask topic under which workers report their games in progress."""
 
 
 def play_chunk_on_dask(chunk: Chunk) -> PlayedChunk:
-    """``play_chunk`` on a worker; reports progress through the scheduler."""
+    """Play a chunk on a Dask worker; reports its games in progress through the scheduler."""
     from distributed import get_worker
 
     worker = get_worker()
@@ -50,12 +50,12 @@ def play_chunk_on_dask(chunk: Chunk) -> PlayedChunk:
 
 
 class DaskSite(Site):
-    """The workers of a Dask scheduler whose elolab is the same as this one."""
+    """The workers of a Dask scheduler that have the same elolab as this process."""
 
     def __init__(
         self, address: str, warn: Callable[[str], None], is_stopped: Callable[[], bool] = lambda: False
     ) -> None:
-        """Connect, and examine the workers there are; ``warn`` is called on any thread.
+        """Connect to the scheduler and examine its workers; ``warn`` may be called on any thread.
 
         Raises ``ClusterError`` if ``distributed`` is not installed or no scheduler answers, ``KeyboardInterrupt`` if
         ``is_stopped`` becomes true first.
@@ -72,12 +72,12 @@ class DaskSite(Site):
         self._lock = threading.RLock()
         self._workers: dict[str, Worker] = {}
         self._refused: dict[str, RefusedWorker] = {}
-        """Workers that may not play, by address."""
+        """Workers that get no games, by address."""
         self._known: set[str] = set()
-        """Addresses already examined."""
+        """Addresses of workers already examined."""
         self._scheduler = ""
         self._running: dict[tuple[str, int], tuple[float, list[ChunkGame]]] = {}
-        """Keyed by run and chunk: time of the worker's report, and its games in progress."""
+        """The last report on each chunk, by run and chunk number: its time and the games in progress."""
         self._away_since: float | None = None
         self._none_since = time.monotonic()
         self._had_workers = False
@@ -104,7 +104,10 @@ class DaskSite(Site):
     # What runs need
 
     def workers(self) -> Mapping[str, Worker]:
-        """Workers that may play now, by address. Raises ``ClusterError`` if there will not be any."""
+        """Workers that can play now, by address.
+
+        Raises ``ClusterError`` if none is left and waiting for one is useless.
+        """
         with self._lock:
             if self._workers or not self.is_connected:
                 return dict(self._workers)
@@ -118,7 +121,7 @@ class DaskSite(Site):
         raise ClusterError(f"{argument('cluster', self._address)}: {why}", "the games stored before are safe")
 
     def refused(self) -> Mapping[str, RefusedWorker]:
-        """Workers that may not play, by address."""
+        """Workers that get no games, by address."""
         with self._lock:
             return dict(self._refused)
 
@@ -128,18 +131,18 @@ class DaskSite(Site):
 
     @property
     def is_connected(self) -> bool:
-        """Whether the scheduler is connected; if not, a worker missing from ``workers`` may still exist."""
+        """Whether the scheduler is connected; otherwise a worker missing from ``workers`` may still exist."""
         return self._away_since is None
 
     def given_up(self) -> str:
-        """The reason to end the run after a long loss of connection; empty if there is none."""
+        """The reason why the run should end, such as a long loss of connection; empty if it should go on."""
         away = self._away_since
         if away is None or time.monotonic() - away < PATIENCE_SECONDS:
             return ""
         return console("elolab.arena")("progress.scheduler_lost", address=self._address)
 
     def is_loss(self, error: BaseException) -> bool:
-        """Whether the error means that the chunk was lost, with its worker or in transfer, and can be replayed."""
+        """Whether the error means that a chunk was lost in transfer or with its worker and can be sent again."""
         return (
             isinstance(
                 error, CancelledError | OSError | self._distributed.KilledWorker | self._distributed.CancelledError
@@ -148,7 +151,7 @@ class DaskSite(Site):
         )
 
     def tell(self, order: Order) -> None:
-        """Send an order to every worker; a worker that does not receive it finishes its chunks."""
+        """Send an order to every worker; one that does not receive it plays its chunks to the end."""
         with self._lock:
             addresses = [*self._workers]
         if addresses and self.is_connected:
@@ -158,7 +161,7 @@ class DaskSite(Site):
                 logging.getLogger(__name__).debug("%s", error)
 
     def running(self, run: str) -> Iterable[tuple[int, ChunkGame]]:
-        """The known games in progress of a run, each with its chunk's number."""
+        """The games in progress of a run, as last reported, each with the number of its chunk."""
         with self._lock:
             return [
                 (chunk, game) for (whose, chunk), (_, games) in self._running.items() if whose == run for game in games
@@ -174,7 +177,7 @@ class DaskSite(Site):
     # The connection
 
     def _connected(self, seconds: float, is_stopped: Callable[[], bool]) -> Any:
-        """Connect a client. Raises an ``Exception`` on failure, ``KeyboardInterrupt`` once ``is_stopped``."""
+        """Connect a Dask client within ``seconds``; raises ``KeyboardInterrupt`` once ``is_stopped``."""
         with ThreadPoolExecutor(1) as pool:  # this thread may have an event loop
             pool.submit(asyncio.run, _await_scheduler(self._address, seconds, is_stopped)).result()
         with warnings.catch_warnings():
@@ -185,14 +188,14 @@ class DaskSite(Site):
         return client
 
     def _hear(self, event: tuple[float, dict[str, Any]]) -> None:
-        """Handle a worker's report on its games."""
+        """Store a worker's report on its games in progress."""
         said, now = event[1], time.monotonic()
         with self._lock:
             self._running[said["run"], said["chunk"]] = (now, [ChunkGame(*game) for game in said["games"]])
             self._running = {chunk: one for chunk, one in self._running.items() if now - one[0] < FORGOTTEN_SECONDS}
 
     def _asked(self, function: Callable[..., Any], argument: Any, addresses: list[str], seconds: float) -> Any:
-        """Call a function on workers' event loops, whatever they play; returns answers or errors by address."""
+        """Call a function on workers, even while they play; returns its results, or the errors, by address."""
         client = self._client
         arguments = () if argument is None else (argument,)
         return client.sync(
@@ -200,7 +203,7 @@ class DaskSite(Site):
         )
 
     def _follow(self) -> None:
-        """Follow the cluster; see the module."""
+        """Maintain the connection and the list of workers; runs on a thread of its own."""
         while not self._is_closing.wait(LOOK_SECONDS):
             try:
                 if self._client.status not in ("running", "connecting"):
@@ -223,7 +226,7 @@ class DaskSite(Site):
         )
 
     def _look(self) -> None:
-        """List the workers, and examine new ones."""
+        """Update the list of workers and examine new ones."""
         client = self._client
         cluster = client.sync(client.scheduler.identity, n_workers=-1, callback_timeout=ANSWER_SECONDS)
         present: dict[str, dict[str, Any]] = cluster["workers"]
@@ -249,7 +252,10 @@ class DaskSite(Site):
             self._warn(console("elolab.arena")("progress.scheduler_back", address=self._address))
 
     def _admit(self, address: str, about: Mapping[str, Any], answer: Any) -> None:
-        """Let a worker play if its elolab is the same; ``answer`` is its introduction or an error."""
+        """Accept a worker if its elolab is the same as this one, else refuse it.
+
+        ``answer`` is the worker's ``introduction``, or the error of asking for it.
+        """
         name = str(about["name"])
         name = address if name == address else f"{name} ({address})"
         with self._lock:
@@ -270,7 +276,7 @@ class DaskSite(Site):
                 self._had_workers = True
 
     def _difference_to(self, introduced: Mapping[str, Any]) -> str:
-        """The difference that would make a worker's elolab play other games; empty if there is none."""
+        """The difference that could make a worker's elolab play differently, in words; empty if there is none."""
         where = difference_in_sources(introduced.get("sources", {}))
         if introduced["identity"] != self._identity:
             return f"its engine is {introduced['identity']}, not {self._identity}" + (f" ({where})" if where else "")
@@ -298,9 +304,10 @@ class DaskSite(Site):
 
 
 async def _await_scheduler(address: str, seconds: float, is_stopped: Callable[[], bool]) -> None:
-    """Raise an error unless a scheduler answers, ``KeyboardInterrupt`` once ``is_stopped``.
+    """Wait until a scheduler answers at ``address``, for at most ``seconds``.
 
-    Dask's client would wait without limit for the first words of a program that is no scheduler.
+    Raises an error if none does, and ``KeyboardInterrupt`` once ``is_stopped``. Dask's own client would wait without
+    limit if another program listens there.
     """
     from distributed import rpc
     from distributed.security import Security

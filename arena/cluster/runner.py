@@ -1,8 +1,8 @@
-"""Plays games in chunks, wherever a site has workers.
+"""Plays games in chunks on the workers of a site.
 
 A worker plays one chunk per thread, and has the same number of chunks waiting, so that it is never idle. The size of a
 chunk follows from the duration of the worker's last games: it lasts about ``CHUNK_SECONDS``, so the cost of transfer is
-negligible. A chunk that is lost, with its worker or in transfer, is sent again.
+negligible. A chunk that is lost in transfer or with its worker is sent again.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ if TYPE_CHECKING:
     from elolab.engine.engine import StopFlag
 
 CHUNK_SECONDS = 4.0
-"""Target duration of a chunk: many times its cost of transfer, but little work lost with a worker."""
+"""Target duration of a chunk: long compared to its transfer, but short enough to lose little work with a worker."""
 MOST_GAMES = 1000
-"""Most games in a chunk."""
+"""Maximum number of games in a chunk."""
 GROWTH = 4
-"""Largest growth of a worker's chunk from one to the next: the first games are a poor estimate."""
+"""Maximum factor between the sizes of a worker's successive chunks, because the first games are a poor estimate."""
 FAREWELL_SECONDS = 3.0
-"""Time that a stopped run waits for the results of games already finished on workers."""
+"""How long a stopped run waits for the results of games that have already ended on workers."""
 LOSS_DIVISOR = 8
-"""Divisor of the size of chunks with lost games, until a game that crashes workers is alone."""
+"""Lost games are sent again in chunks smaller by this divisor, so that a game that crashes workers ends up alone."""
 MOST_LOSSES = 5
-"""Most workers that may end over a single game."""
+"""Number of workers lost while playing the same game alone after which the run fails."""
 STRAGGLER_SECONDS = 12.0
-"""Age at which an outstanding chunk is also given to an idle worker, if no other games are left."""
+"""Minimum age of an outstanding chunk before an idle worker plays a copy of it; only when no other games are left."""
 STRAGGLER_RATIO = 4
-"""Least age for that, as a multiple of the slowest worker's time for its outstanding games."""
+"""Minimum age for such a copy, as a multiple of the time that the slowest worker needs for two chunks of that size."""
 SPEED_WINDOW_SECONDS = 60.0
 
 
@@ -59,13 +59,13 @@ class _Record:
     name: str
     threads: int
     size: int = 0
-    """Games of its last chunk; 0 before the first."""
+    """Number of games in the worker's last finished chunk; 0 before the first."""
     game_seconds: float = 0.0
     games: int = 0
     finishes: deque[tuple[float, int]] = field(default_factory=deque)
-    """Arrival times and numbers of games."""
+    """Arrival time and number of games of recently finished chunks."""
     unavailable: dict[str, str] = field(default_factory=dict)
-    """Players that could not be started there, with reasons."""
+    """Players that could not be started on this worker, with the reasons."""
     began: float = field(default_factory=time.monotonic)
 
     def add(self, played: PlayedChunk) -> None:
@@ -79,7 +79,7 @@ class _Record:
         self.finishes.append((time.monotonic(), self.size))
 
     def chunk_size(self) -> int:
-        """Number of games for its next chunk."""
+        """Number of games for the worker's next chunk."""
         if not self.size:
             return 1
         return max(1, min(int(CHUNK_SECONDS / max(self.game_seconds, 1e-6)), GROWTH * self.size, MOST_GAMES))
@@ -95,7 +95,7 @@ class _Record:
 
 @dataclass(frozen=True)
 class _Sent:
-    """An outstanding chunk."""
+    """A chunk that was sent to a worker and has not come back."""
 
     chunk: Chunk
     worker: Worker
@@ -103,18 +103,18 @@ class _Sent:
 
 
 class _Queue:
-    """Waiting games in schedule order; returned games come first."""
+    """The games that wait to be sent, in schedule order; games returned unplayed come first."""
 
     def __init__(self, jobs: Iterator[GameJob | None]) -> None:
         self._source = jobs
         self._waiting: deque[GameJob] = deque()
         self._limits: dict[str, int] = {}
-        """Largest chunk for each game that was lost with a worker, by key."""
+        """Maximum size of the next chunk with a game that was lost with its worker, by the game's key."""
         self._losses: Counter[str] = Counter()
-        """Number of workers that ended while playing a game alone, by its key."""
+        """Number of workers lost while playing a game alone, by the game's key."""
 
     def known(self, most: int) -> int:
-        """Number of waiting games, looking ahead at most ``most``."""
+        """Number of waiting games, counted up to ``most``."""
         while len(self._waiting) < most:
             job = next(self._source, None)
             if job is None:  # the end, or as far as it is known by now
@@ -123,7 +123,7 @@ class _Queue:
         return len(self._waiting)
 
     def take(self, size: int, excluded: Collection[str] = ()) -> tuple[GameJob, ...]:
-        """Take the first games without players in ``excluded``, at most ``size``."""
+        """Remove and return the first games without players in ``excluded``, at most ``size`` of them."""
         taken: list[GameJob] = []
         left: list[GameJob] = []
         while len(taken) < size and self.known(1):
@@ -139,11 +139,11 @@ class _Queue:
         self._waiting = deque(job for job in self._waiting if not _has(job, players))
 
     def put_back(self, jobs: Iterable[GameJob]) -> None:
-        """Return games that were not played."""
+        """Put games that were not played back at the front."""
         self._waiting.extendleft(reversed(tuple(jobs)))
 
     def put_back_lost(self, jobs: tuple[GameJob, ...]) -> GameJob | None:
-        """Return games whose worker ended; the result is a game that has ended too many workers, if any."""
+        """Put back the games of a lost worker; returns a game that was lost alone ``MOST_LOSSES`` times, if any."""
         self.put_back(jobs)
         for job in jobs:
             self._limits[job.key] = max(1, len(jobs) // LOSS_DIVISOR)
@@ -153,7 +153,7 @@ class _Queue:
 
 
 class ClusterRunner(Runner):
-    """Plays jobs on the workers of a site."""
+    """Plays games on the workers of a site."""
 
     def __init__(
         self,
@@ -166,12 +166,12 @@ class ClusterRunner(Runner):
         files: dict[GameFile, str] | None = None,
         sides: Sequence[PlayerLoad] = (),
     ) -> None:
-        """``tick`` is called at intervals, ``warn`` with what somebody should know.
+        """``tick`` is called at intervals, ``warn`` with warnings for the user.
 
-        Without ``wall_clock`` games on a clock that other work disturbs are refused with ``ClusterError``. ``files``
-        are the digests of the files with which external players have to play. Of a file that is not among them the
-        first worker's is entered, and binds the others. Of workers with too few processors for games between ``sides``
-        a line warns.
+        Without ``wall_clock``, games whose clocks other load on a worker would disturb raise ``ClusterError``.
+        ``files`` holds the digests that external players' files must have. If a file is not in it, the digest from the
+        first worker is added, and the other workers must match it. ``sides`` is the load of the players: a warning
+        names each worker with too few processors for it.
         """
         from elolab.engine.compiled.identity import engine_identity
 
@@ -187,19 +187,19 @@ class ClusterRunner(Runner):
         self._sent: dict[Future[PlayedChunk], _Sent] = {}
         self._records: dict[str, _Record] = {}
         self._told: set[str] = set()
-        """Remarks of workers already reported."""
+        """Warnings already given; each is given once."""
         self._copied: set[str] = set()
-        """Keys of games sent to a second worker."""
+        """Keys of games that were also sent to a second worker."""
         self._settled: set[str] = set()
-        """Keys of the games whose results have arrived, from the first or a duplicate chunk."""
+        """Keys of games sent to two workers whose result has arrived from one of them."""
 
     @property
     def concurrency(self) -> int:
-        """Threads of all workers that may play; at least 1."""
+        """Number of threads of all workers, at least 1."""
         return max(1, sum(worker.threads for worker in self._site.workers().values()))
 
     def close(self) -> None:
-        """Make the workers drop remaining games and end the players."""
+        """Order the workers to drop the remaining games and end their players, and close the site."""
         if self._sent:
             self._tell("stop")
         self._abandon()
@@ -211,7 +211,7 @@ class ClusterRunner(Runner):
         self._tell("release")
 
     def running(self) -> list[RunningGame]:
-        """Games in progress, in schedule order, about a second old."""
+        """Games in progress, in schedule order, as reported about a second ago."""
         sent = {one.chunk.number: one for one in self._sent.values()}
         games = []
         for number, game in self._site.running(self._run):
@@ -279,7 +279,10 @@ class ClusterRunner(Runner):
                 self._abandon()
 
     def _wanted(self, jobs: Iterable[GameJob | None]) -> Iterator[GameJob | None]:
-        """The games whose players are available. Raises ``ClusterError`` for a game that workers must not play."""
+        """The games whose players are available.
+
+        Raises ``ClusterError`` for a game with a clock that workers must not play.
+        """
         for job in jobs:
             for player in () if job is None else (job.first, job.second):
                 if not self._wall_clock and (problem := clock_problem(player.limits)):
@@ -290,7 +293,7 @@ class ClusterRunner(Runner):
     # Sending
 
     def _send_out(self, queue: _Queue) -> bool:
-        """Send every worker as many chunks as it can take; returns False once all games have returned."""
+        """Send every worker as many chunks as it can hold; returns False once the results of all games have arrived."""
         workers = self._site.workers()
         if why := self._site.given_up():
             self._warn(why)
@@ -315,7 +318,7 @@ class ClusterRunner(Runner):
         return bool(self._sent) or queue.known(1) > 0
 
     def _send(self, worker: Worker, queue: _Queue, slots: int) -> bool:
-        """Send a chunk to a worker, if there is one for it."""
+        """Send a worker its next chunk; false if no waiting game suits it, or it refuses."""
         record = self._record_of(worker)
         size = record.chunk_size()
         # The last games are shared out, so that all workers end at about the same time.
@@ -329,7 +332,7 @@ class ClusterRunner(Runner):
         return True
 
     def _submit(self, worker: Worker, jobs: tuple[GameJob, ...]) -> bool:
-        """Send a chunk of these games; false if the worker refuses it."""
+        """Send these games as a chunk; false if that fails."""
         self._last = next(self._numbers)
         weights = travelling_weights(jobs)
         chunk = Chunk(self._run, self._last, jobs, self._identity, self._sources, weights, dict(self._files))
@@ -343,7 +346,7 @@ class ClusterRunner(Runner):
         return True
 
     def _send_copy(self, worker: Worker) -> None:
-        """Let an idle worker also play a chunk outstanding for too long: its worker may be slow or hang."""
+        """Let an idle worker also play an overdue chunk, because the chunk's own worker may be slow or hang."""
         now, unavailable = time.monotonic(), self._record_of(worker).unavailable
         slowest = max((record.game_seconds for record in self._records.values()), default=0.0)
         for sent in sorted(self._sent.values(), key=lambda one: one.at):
@@ -366,7 +369,7 @@ class ClusterRunner(Runner):
         return self._records[worker.address]
 
     def _warn_of_load(self, worker: Worker) -> None:
-        """Warn if the worker's machine has too few processors for all games played there."""
+        """Warn if the worker's machine has too few processors for all games that are played on it."""
         together = [other for other in self._site.workers().values() if other.host == worker.host]
         load = overload(self._sides, sum(other.threads for other in together), worker.processors, pondering_slots=1)
         if load is not None:
@@ -396,7 +399,7 @@ class ClusterRunner(Runner):
             self._find_lost(queue)
 
     def _find_lost(self, queue: _Queue) -> None:
-        """Take back the chunks of workers that are gone."""
+        """Put back the games of workers that are gone."""
         workers, refused = self._site.workers(), self._site.refused()
         lost = [one for one in self._sent.items() if workers.get(one[1].worker.address) is not one[1].worker]
         played = Counter(sent.worker.address for sent in self._sent.values())
@@ -441,7 +444,7 @@ class ClusterRunner(Runner):
             self._put_back_lost(worker, unplayed, queue)
 
     def _settle(self, records: Iterable[GameRecord]) -> None:
-        """Drop other outstanding copies of these games."""
+        """Cancel outstanding chunks all of whose games have arrived from another worker."""
         settled = {record.key for record in records} & self._copied
         if not settled:
             return
@@ -452,11 +455,11 @@ class ClusterRunner(Runner):
                 future.cancel()
 
     def _unsettled(self, jobs: Iterable[GameJob]) -> tuple[GameJob, ...]:
-        """The games that have not come back from another worker."""
+        """The games whose results have not arrived from another worker."""
         return tuple(job for job in jobs if not self._settled or job.key not in self._settled)
 
     def _lose(self, sent: _Sent, error: BaseException, queue: _Queue) -> None:
-        """Handle a chunk that was lost."""
+        """Put back the games of a chunk that failed with ``error``; refuses the worker if the error is its own."""
         jobs = self._unsettled(sent.chunk.jobs)
         if isinstance(error, CancelledError):  # with its scheduler, for which no game is to blame
             queue.put_back(jobs)
@@ -483,7 +486,7 @@ class ClusterRunner(Runner):
     # Players that are not everywhere
 
     def _take_out(self, queue: _Queue, workers: Mapping[str, Worker]) -> None:
-        """Record the players that no worker can start."""
+        """Record the players that no worker can start as unavailable, and drop their games."""
         records = [self._record_of(worker) for worker in workers.values()]
         for player, reason in records[0].unavailable.items() if records else ():
             if player not in self.unavailable and all(player in record.unavailable for record in records):
@@ -492,7 +495,7 @@ class ClusterRunner(Runner):
             queue.drop(self.unavailable)
 
     def _take_out_unmatched(self, queue: _Queue, workers: Mapping[str, Worker]) -> None:
-        """Record one player of the next game as unavailable if no worker can start both of its players."""
+        """If no worker can start both players of the next game, record one of them as unavailable."""
         (job,) = queue.take(1)
         queue.put_back([job])
         records = [self._record_of(worker) for worker in workers.values()]
@@ -504,7 +507,7 @@ class ClusterRunner(Runner):
     # The end
 
     def _farewell(self, queue: _Queue) -> Iterator[list[GameRecord]]:
-        """Collect games that ended on workers before the run was stopped."""
+        """Collect the records of games that ended on workers before the run was stopped."""
         until = time.monotonic() + FAREWELL_SECONDS
         while self._sent and time.monotonic() < until and self._site.is_connected:
             yield from self._collected(queue, 0.1)
@@ -529,7 +532,7 @@ def _described(error: BaseException) -> str:
 
 
 def travelling_weights(jobs: Iterable[GameJob]) -> tuple[Weights, ...]:
-    """Evaluation weights of built-in players that come from files not shipped with elolab."""
+    """Evaluation weights of built-in players that must be sent along because elolab does not ship them."""
     values = {
         value
         for player in {id(player): player for job in jobs for player in (job.first, job.second)}.values()

@@ -24,7 +24,7 @@ def clock_problem(limits: Limits) -> str:
 
 
 class ClusterError(UserError):
-    """Workers that cannot play the games; the message names scheduler, worker or player and the remedy."""
+    """Raised when workers cannot play the games; the message names the scheduler, worker or player, and the remedy."""
 
     exit_code = 1
 
@@ -34,38 +34,41 @@ class Worker:
     """A worker that plays chunks of games."""
 
     address: str
-    """Unique address."""
+    """Address that identifies the worker."""
     name: str
-    """Name for people."""
+    """Name shown to the user."""
     threads: int
-    """Chunks played at a time."""
+    """Number of chunks that the worker plays at the same time."""
     executor: Executor
     play: Callable[[Chunk], PlayedChunk]
-    """Function to submit to the executor."""
+    """The function that plays a chunk; it is submitted to the worker's executor."""
     host: str = ""
-    """Machine of the worker."""
+    """Name of the worker's machine."""
     processors: int = 0
-    """Processors that it may use there; 0 if unknown."""
+    """Number of processors that the worker can use; 0 if unknown."""
 
 
 class RefusedWorker(NamedTuple):
     """A worker that gets no games."""
 
     name: str
-    """Name for people."""
+    """Name shown to the user."""
     reason: str
 
 
 class Site(ABC):
-    """A place with workers; all methods return at once or within seconds."""
+    """A source of workers, such as a cluster; all methods return at once or within seconds."""
 
     @abstractmethod
     def workers(self) -> Mapping[str, Worker]:
-        """Workers that may play now, by address. Raises ``ClusterError`` if there will not be any."""
+        """Workers that can play now, by address.
+
+        Raises ``ClusterError`` if none is left and waiting for one is useless.
+        """
 
     @abstractmethod
     def refused(self) -> Mapping[str, RefusedWorker]:
-        """Workers that may not play, by address."""
+        """Workers that get no games, by address."""
 
     @abstractmethod
     def refuse(self, worker: Worker, reason: str) -> None:
@@ -74,34 +77,34 @@ class Site(ABC):
     @property
     @abstractmethod
     def is_connected(self) -> bool:
-        """Whether ``workers`` is up to date; if not, a worker missing from it may still exist."""
+        """Whether ``workers`` is up to date; otherwise a worker missing from it may still exist."""
 
     @abstractmethod
     def given_up(self) -> str:
-        """The reason to end the run after a long loss of connection; empty if there is none."""
+        """The reason why the run should end, such as a long loss of connection; empty if it should go on."""
 
     @abstractmethod
     def is_loss(self, error: BaseException) -> bool:
-        """Whether the error means that the chunk was lost, with its worker or in transfer, and can be replayed."""
+        """Whether the error means that a chunk was lost in transfer or with its worker and can be sent again."""
 
     @abstractmethod
     def tell(self, order: Order) -> None:
         """Send an order to every worker."""
 
     def running(self, run: str) -> Iterable[tuple[int, ChunkGame]]:
-        """The known games in progress of a run, each with its chunk's number."""
+        """The games in progress of a run, as last reported, each with the number of its chunk."""
         return ()
 
     @abstractmethod
     def close(self) -> None:
-        """Stop sending chunks."""
+        """Disconnect; no chunk can be sent afterwards."""
 
 
 class ExecutorSite(Site):
-    """A single worker: an executor that the caller made and will shut down."""
+    """A site whose single worker is an executor of the caller, who also shuts it down."""
 
     def __init__(self, executor: Executor, concurrency: int) -> None:
-        """``concurrency`` is how many chunks the executor plays at a time."""
+        """``concurrency`` is the number of chunks that the executor plays at the same time."""
         name = type(executor).__name__
         self._worker = Worker("executor", name, concurrency, executor, play_chunk)
 
@@ -110,11 +113,11 @@ class ExecutorSite(Site):
         return {self._worker.address: self._worker}
 
     def refused(self) -> Mapping[str, RefusedWorker]:
-        """Always empty: without its executor a run ends."""
+        """Always empty, because a run ends when its only worker is refused."""
         return {}
 
     def refuse(self, worker: Worker, reason: str) -> None:
-        """Raise ``ClusterError``."""
+        """Raise ``ClusterError``, because there is no other worker."""
         raise ClusterError(
             f"{worker.name}: {reason}; every game stored before is safe: give the same command with an executor whose "
             "processes have this elolab"
@@ -130,11 +133,14 @@ class ExecutorSite(Site):
         return ""
 
     def is_loss(self, error: BaseException) -> bool:
-        """Whether the chunk was cancelled from outside; after any other error the executor is unusable."""
+        """Whether somebody else cancelled the chunk; after any other error the executor is unusable."""
         return isinstance(error, CancelledError)
 
     def tell(self, order: Order) -> None:
-        """Pass the order to this process, for executors with threads; others end their chunks seconds later."""
+        """Carry out the order in this process.
+
+        This reaches executors with threads; executors with processes play their chunks to the end.
+        """
         heed(order)
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
-"""The worker's side of a cluster: it receives a chunk of games and returns it played.
+"""The worker's side of a cluster: it plays a chunk of games and returns the records.
 
-A seat plays one chunk at a time. It keeps compiled tables and players' processes from chunk to chunk, and gives them up
-when no chunk has come for a while, because the client may have died.
+A seat plays one chunk at a time. It keeps compiled tables and players' processes for the next chunk. It ends them if
+none comes for ``IDLE_SECONDS``, because the client may have died.
 """
 
 from __future__ import annotations
@@ -32,41 +32,41 @@ REPORT_SECONDS = 1.0
 
 
 class ChunkGame(NamedTuple):
-    """A game in progress within a chunk."""
+    """A game of a chunk that is in progress."""
 
     place: int
-    """Index in the chunk."""
+    """Index of the game in its chunk."""
     seconds: float
     moves: list[str]
     scores: list[int | None]
-    """Moves and scores as in ``MoveRecord``."""
+    """Score of each move as in ``MoveRecord``; ``None`` for a move without one."""
 
     def moves_so_far(self) -> MovesSoFar:
-        """The moves as of the report."""
+        """The moves and scores at the time of the report."""
         return self.moves, self.scores
 
 
 Report = Callable[[list[ChunkGame]], None]
-"""Receives the games in progress."""
+"""Function that receives the games in progress of a chunk."""
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Games for a worker, with everything they need."""
+    """Games for a worker, with the data that it needs to play them."""
 
     run: str
-    """Identity of the run, common to its chunks and unique to it."""
+    """Unique identifier of the run that sent the chunk."""
     number: int
-    """Number of the chunk in order of sending."""
+    """Number of the chunk within the run, in order of sending."""
     jobs: tuple[GameJob, ...]
     identity: str
-    """Identity of the engine that must play them."""
+    """Identity that the worker's built-in engine must have."""
     sources: str
-    """Required ``arena.provenance.sources.sources_digest`` of the worker's elolab."""
+    """Digest that the source files of the worker's elolab must have."""
     weights: tuple[Weights, ...] = ()
     """Evaluation weights that are not shipped with elolab."""
     files: Mapping[GameFile, str] = field(default_factory=dict)
-    """Required digests of external players' files, where known."""
+    """Digests that the files of external players must have, where known."""
 
 
 @dataclass(frozen=True)
@@ -75,16 +75,16 @@ class PlayedChunk:
 
     records: tuple[GameRecord, ...] = ()
     unavailable: Mapping[str, str] = field(default_factory=dict)
-    """Players that could not be started there, with reasons."""
+    """Players that could not be started on the worker, with the reasons."""
     remarks: tuple[str, ...] = ()
-    """Remarks to report to the user."""
+    """Warnings for the user."""
     seconds: float = 0.0
     files: Mapping[GameFile, str] = field(default_factory=dict)
-    """Digests of the files with which external players played."""
+    """Digests of the files that external players used."""
     refusal: str = ""
-    """Reason why this worker can play no games at all."""
+    """Reason why the worker cannot play any games; empty if it can."""
     error: str = ""
-    """Error in the games, for the user."""
+    """Error that ends the run, as a message for the user; empty if there is none."""
 
 
 @dataclass(frozen=True)
@@ -93,13 +93,13 @@ class Order:
 
     run: str
     number: int
-    """Number of the last chunk to which the order applies."""
+    """The order applies to chunks up to this number."""
     kind: str
-    """``finish``: no further game begins. ``stop``: running games have no result. ``release``: the players end."""
+    """``finish``: begin no further game. ``stop``: also abandon running games. ``release``: end the players."""
 
 
 def introduction() -> dict[str, Any]:
-    """Data for a client's examination of this worker: its engine, its sources, and its host."""
+    """Description of this worker, from which the client decides whether it may play: engine, sources and host."""
     from elolab.engine.compiled.identity import engine_identity
 
     return {
@@ -127,7 +127,7 @@ def play_chunk(chunk: Chunk, report: Report = lambda running: None) -> PlayedChu
 
 
 def _refusal(chunk: Chunk) -> str:
-    """The difference between this elolab and the chunk's; empty if none."""
+    """The difference between this worker's elolab and the one that the chunk requires, in words; empty if none."""
     from elolab.engine.compiled.identity import engine_identity
 
     for what, here, wanted in (
@@ -148,13 +148,16 @@ def difference_in_files(wanted: Mapping[GameFile, str], there: Mapping[GameFile,
 
 
 def _missing_file(player: PlayerSpec, wanted: Iterable[GameFile]) -> str:
-    """The missing file that a player names, apart from its program, which is checked on starting."""
+    """A message about a file of a player that is missing on this worker; empty if none.
+
+    The player's program is not included: starting the player checks it.
+    """
     missing = (file for file in wanted if not file.is_program and file.is_of(player) and file.digest() is None)
     return next((f"its {file} is missing" for file in missing), "")
 
 
 def _difference_in_weights(players: Iterable[PlayerSpec]) -> str:
-    """The error of built-in players' evaluation weights on this worker; empty if none."""
+    """The error of loading the players' evaluation weights on this worker; empty if none."""
     values = {value for player in players for name, value in player.parameters if BY_NAME[name].kind == "weights"}
     try:
         for value in sorted(values):
@@ -170,12 +173,12 @@ def heed(order: Order) -> None:
 
 
 class _Seat:
-    """A seat plays one game at a time, for one run."""
+    """Plays the chunks of one run, one game at a time."""
 
     def __init__(self, run: str) -> None:
         self.run = run
         self.left_at = time.monotonic()
-        """End time of the last chunk."""
+        """Time when the last chunk ended."""
         self.chunk: Chunk | None = None
         self._stop = StopFlag()
         self._remarks: list[str] = []
@@ -184,7 +187,10 @@ class _Seat:
         self._runner = GameRunner(1, self._stop, tick=self._tick, warn=self._remarks.append)
 
     def play(self, chunk: Chunk, report: Report, missing: Mapping[str, str]) -> PlayedChunk:
-        """Play a chunk until it ends or an order stops it, without the players ``missing`` here."""
+        """Play a chunk until it ends or an order stops it.
+
+        ``missing`` are players that lack a file on this worker, with the reasons; their games are skipped.
+        """
         self._stop.clear()
         self._runner.unavailable.clear()
         self._runner.unavailable.update(missing)
@@ -216,7 +222,7 @@ class _Seat:
         self._stop.set()
 
     def close(self) -> None:
-        """End the players; no game may be in progress."""
+        """End the players' processes; must not be called during a game."""
         self._runner.close()
 
     def _tick(self) -> None:
@@ -229,7 +235,7 @@ class _Seat:
 
 
 class _Seats:
-    """All seats of this process (each plays one game at a time), and the orders received."""
+    """All seats of this process, and the orders that it has received."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -241,7 +247,7 @@ class _Seats:
 
     @contextmanager
     def taken(self, run: str) -> Iterator[_Seat]:
-        """A seat of the run, for one chunk."""
+        """Lend a seat of the run while one chunk is played; creates one if all are taken."""
         with self._lock:
             seat = next((one for one in reversed(self._free) if one.run == run), None)
             if seat is not None:
@@ -274,11 +280,11 @@ class _Seats:
             threading.Thread(target=self._close, args=(lambda seat: seat.run == order.run,), daemon=True).start()
 
     def is_stopped(self, chunk: Chunk) -> bool:
-        """Whether its games must be abandoned."""
+        """Whether an order demands that the chunk's running games are abandoned."""
         return chunk.number <= self._stopped.get(chunk.run, -1)
 
     def is_finished(self, chunk: Chunk) -> bool:
-        """Whether none of its games may begin any more."""
+        """Whether an order forbids that further games of the chunk begin."""
         return chunk.number <= self._finished.get(chunk.run, -1)
 
     def _close(self, is_unneeded: Callable[[_Seat], bool]) -> None:
@@ -289,7 +295,7 @@ class _Seats:
             seat.close()
 
     def _clear(self) -> None:
-        """Periodically close seats unused for a while."""
+        """Periodically close seats that have been idle for ``IDLE_SECONDS``."""
         while True:
             time.sleep(IDLE_SECONDS / 4)
             self._close(lambda seat: time.monotonic() - seat.left_at > IDLE_SECONDS)

@@ -1,1 +1,1 @@
-"""Runs as a collection: what there is below a folder, how two of them differ, and removing them."""
+"""The runs below a folder: listing, comparing and removing them."""

@@ -1,4 +1,4 @@
-"""Comparison of two runs: their differing settings, and their results."""
+"""Comparison of two runs: the settings that differ, and the results."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
     from elolab.arena.tournament_spec import TournamentSpec
 
 UNIMPORTANT = ("command", "name", "source")
-"""Settings that say how a run was requested, without changing it."""
+"""Settings that do not influence the games, such as the command that started the run."""
 
 
 @dataclass(frozen=True)
 class RatedPlayer:
-    """A player's result in one run."""
+    """A player's rating in one run."""
 
     rating: float
-    """Elo: in a match relative to the opponent, otherwise to the mean of the field or to the anchors."""
+    """Elo relative to the opponent in a match, otherwise to the mean of all players or to the anchors."""
     error: float
-    """Half of the 95 % interval."""
+    """Half the width of the 95 % confidence interval, in Elo."""
     games: int
 
     @property
     def is_rated(self) -> bool:
-        """Whether its strength is known: it has played, or its rating was given."""
+        """Whether the rating means anything: the player has games, or its rating was fixed as an anchor."""
         return self.games > 0 or math.isfinite(self.error)
 
 
@@ -45,24 +45,24 @@ class ComparedRun:
 
     folder: Path
     settings: Mapping[str, Any]
-    """Plain data."""
+    """All settings that can differ between runs, as nested plain data."""
     players: Mapping[str, RatedPlayer]
     view: tuple[str, ...] = ()
-    """Match: the two players from the first one's view; empty for other formats."""
+    """In a match, the two players: ratings are from the point of view of the first. Empty for other formats."""
     anchors: tuple[tuple[str, float], ...] = ()
-    """Given ratings, to which the others are relative."""
+    """Players with a fixed rating, to which the other ratings are relative, and those ratings."""
     groups: tuple[tuple[str, ...], ...] = ()
-    """Players of each connected group, within which ratings are comparable; empty for a match."""
+    """Names of the players of each group connected by games, within which ratings are comparable; empty for a match."""
 
     @property
     def is_anchored(self) -> bool:
-        """Whether ratings are relative to an anchor that has games."""
+        """Whether ratings are relative to an anchor that has played games."""
         return any(len(group) > 1 and name in group for group in self.groups for name, _ in self.anchors)
 
     def scale(self, name: str) -> tuple[Any, ...]:
-        """The reference of a player's rating; ratings of two runs are comparable only if it is equal.
+        """The zero point of a player's rating; ratings from two runs are comparable only if it is equal.
 
-        Without an anchor in the player's group that is the mean of the group, so who is in it, with which settings.
+        Without an anchor it is the mean of the player's group, so it contains the group's players and their settings.
         """
         group = next((group for group in self.groups if name in group), ())
         if self.view or any(anchor in group for anchor, _ in self.anchors):
@@ -72,9 +72,9 @@ class ComparedRun:
 
 
 def compared(folder: Path, settings_beside: Mapping[str, Sequence[str]]) -> ComparedRun:
-    """Read a run. Raises ``StoreError``.
+    """Read a run from its folder; raises ``StoreError``.
 
-    ``settings_beside`` names further metadata with settings, by kind of run.
+    ``settings_beside`` names, for each kind of run, further metadata of the store that holds settings.
     """
     with Store(folder, read_only=True) as store:
         spec = tournament_in(store)
@@ -98,7 +98,7 @@ def compared(folder: Path, settings_beside: Mapping[str, Sequence[str]]) -> Comp
 
 
 def _without_dates(told: Any) -> Any:
-    """The settings without the registration dates of rules of claims."""
+    """The settings without the dates on which claims were registered."""
     if not isinstance(told, Mapping):
         return told
     return {key: _without_dates(value) for key, value in told.items() if key != "date"}
@@ -115,7 +115,7 @@ def _settings_of(spec: TournamentSpec) -> dict[str, Any]:
 def _ratings(
     spec: TournamentSpec, store: Store, count: int
 ) -> tuple[dict[str, RatedPlayer], tuple[tuple[str, ...], ...]]:
-    """Every player's result, and the connected groups."""
+    """The rating of every player in the first ``count`` games, and the groups of players connected by games."""
     from elolab.arena.statistics.standings import tables_of
 
     records = (record for record in store.iterate() if record.pairing.number < count)
@@ -131,7 +131,7 @@ def differing(one: ComparedRun, other: ComparedRun) -> list[tuple[str, Any, Any]
 
 
 def change(one: RatedPlayer, other: RatedPlayer) -> tuple[float, float]:
-    """Difference of two ratings, and half of its 95 % interval; the runs are independent."""
+    """Rating in ``other`` minus rating in ``one``, and half its 95 % interval, if the runs are independent."""
     return other.rating - one.rating, math.hypot(one.error, other.error)
 
 
@@ -151,7 +151,7 @@ def comparison_data(one: ComparedRun, other: ComparedRun) -> dict[str, Any]:
 
 
 def comparison_lines(one: ComparedRun, other: ComparedRun, say: Catalogue) -> list[str]:
-    """The comparison in words."""
+    """The comparison as lines of text."""
     lines = [f"A  {one.folder}", f"B  {other.folder}", ""]
     found = differing(one, other)
     lines.append(say("compare.settings") if found else say("compare.same_settings"))
@@ -195,7 +195,7 @@ def _result_lines(one: ComparedRun, other: ComparedRun, say: Catalogue) -> list[
 
 
 def _views(one: ComparedRun, other: ComparedRun) -> list[tuple[str, dict[str, Any]]]:
-    """The reference of each run's ratings, as messages."""
+    """For each run, the message (key and fields) that explains to what its ratings are relative."""
     views = []
     for letter, run in (("A", one), ("B", other)):
         key = "view_match" if run.view else "view_anchored" if run.is_anchored else "view_field"

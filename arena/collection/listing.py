@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from elolab.arena.tournament_spec import TournamentSpec
 
 MAX_DEPTH = 4
-"""Depth to which runs are searched below the folder."""
+"""Maximum depth of subfolders in the search for runs."""
 RUNNING, FINISHED, STOPPED, FAILED = "running", "finished", "stopped", "failed"
 UNREADABLE, DAMAGED = "unreadable", "damaged"
 TOURNAMENT = "tournament"
@@ -29,7 +29,7 @@ TOURNAMENT = "tournament"
 
 @dataclass(frozen=True)
 class RunEntry:
-    """One run, as a list shows it."""
+    """Summary of one run for the list of runs."""
 
     folder: Path
     kind: str
@@ -38,11 +38,11 @@ class RunEntry:
     """``running``, ``finished``, ``stopped``, ``failed``, ``unreadable`` or ``damaged``."""
     played: int
     planned: int
-    """Games; 0 if that is not known."""
+    """Number of planned games; 0 if unknown."""
     updated_at: str
-    """When something was last written, in UTC, as ISO 8601 with seconds; empty if that cannot be read."""
+    """Time of the run's last write, in UTC, as ISO 8601 with seconds; empty if it cannot be read."""
     result: str
-    """Result so far, in words."""
+    """The result so far, as text."""
 
     def data(self) -> dict[str, Any]:
         """The entry as plain data."""
@@ -73,7 +73,7 @@ def run_folders(root: Path, unreadable: Callable[[OSError], None] | None = None)
 
 
 def is_run(folder: Path) -> bool:
-    """Whether a folder holds a run's games."""
+    """Whether a folder is a run's folder: it contains a store of games."""
     return (folder / STORE_NAME).is_file()
 
 
@@ -111,7 +111,7 @@ def changed_at(folder: Path) -> float:
 
 
 def _finding(folder: Path) -> str:
-    """The sentence with which the report of a tuning, ablation, fit or run of claims begins, in its language.
+    """The first sentence of the report of a tuning, ablation, fit or run of claims, in the report's language.
 
     It is read from the report, because ``arena`` must not import ``tuning``, which defines these runs. Empty without a
     report.
@@ -124,14 +124,14 @@ def _finding(folder: Path) -> str:
 
 
 def tournament_in(store: Store) -> TournamentSpec | None:
-    """The tournament, match or test whose games a store holds; ``None`` for a run of another kind."""
+    """The tournament specification in a store; ``None`` if the run is not a tournament, match or test."""
     from elolab.arena.play.tournament_run import stored_tournament
 
     return stored_tournament(store) if store.metadata("specification") is not None else None
 
 
 def _of_tournament(spec: TournamentSpec, store: Store, say: Catalogue) -> tuple[str, int, int, str]:
-    """Format, games planned and played, and the result in words."""
+    """The format, the numbers of games planned and played, and the result as text."""
     from elolab.arena.play.tournament_run import result_of, withdrawals_of
     from elolab.arena.statistics.placing import placing_of, result_sentence
 
@@ -152,7 +152,7 @@ def _of_tournament(spec: TournamentSpec, store: Store, say: Catalogue) -> tuple[
 
 
 def _scores_words(spec: TournamentSpec, scoreboard: Scoreboard, say: Catalogue) -> str:
-    """Text with the leader by score; in a gauntlet, with the scores of the challengers, who alone met all others."""
+    """Text with the player with the best score; in a gauntlet, with the score of each of its main players."""
     from elolab.arena.schedule import challengers_of
 
     challengers, ranked = challengers_of(spec), scoreboard.ranked()
@@ -173,12 +173,15 @@ def _match_words(spec: TournamentSpec, store: Store, games: int, say: Catalogue)
 
 
 def match_estimate(store: Store, games: int) -> Estimate | None:
-    """Elo of the first of two players over the first ``games`` games of the schedule."""
+    """Elo difference, first player minus second, from the first ``games`` games of the schedule.
+
+    ``None`` if it cannot be estimated.
+    """
     return RunningElo("", (outcome for outcome in store.outcomes() if outcome.pairing.number < games)).estimate()
 
 
 def elo_words(estimate: Estimate) -> str:
-    """Format Elo with half of its 95 % interval."""
+    """Format an Elo estimate with half its 95 % confidence interval."""
     from elolab.arena.statistics.numbers import error_text, signed
 
     return f"{signed(estimate.elo)} ± {error_text(estimate.elo_error)}"

@@ -1,4 +1,4 @@
-"""Removal of runs; other folders, and runs in use, are kept."""
+"""Removal of runs; refuses to remove other folders and runs in use."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from elolab.arena.play.store import LOCK_NAME, FolderLock, Store, StoreError
 from elolab.engine.errors import UserError
 
 REPORT_FOLDERS = ("plots", "report-games")
-"""Folders that a report may have created in a run's folder."""
+"""Names of subfolders that a report may have created in a run's folder."""
 
 
 class RemovalError(UserError):
-    """A folder that must not be removed; the message names it and the reason."""
+    """Raised for a folder that must not be removed; the message names it and the reason."""
 
 
 def check(folders: Sequence[Path]) -> None:
@@ -50,7 +50,7 @@ def games_in(folder: Path) -> int | None:
 
 
 def remove(folders: Sequence[Path]) -> None:
-    """Remove folders that ``check`` has let pass; raises ``StoreError``, and removes none, if one is in use."""
+    """Remove folders that ``check`` has accepted; if one is in use, raises ``StoreError`` and removes none."""
     with ExitStack() as locks:
         for folder in folders:
             locks.callback(FolderLock(folder / LOCK_NAME).release)

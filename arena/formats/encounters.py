@@ -1,4 +1,4 @@
-"""The result of two players' games in one round, for formats whose next round depends on it."""
+"""Results of encounters of two players, for formats whose next round depends on them."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from elolab.arena.tournament_spec import TournamentSpec
 
 @dataclass(frozen=True)
 class Encounter:
-    """The games of two players in one round, each of them played or forfeited for good."""
+    """The result of two players' games in one round."""
 
     round: int
     """Number of the round, from 0."""
     players: tuple[int, int]
     points: tuple[float, float]
-    """Points of each player in the games that were played."""
+    """Points of each player, in the order of ``players``; 1 for a won game, 1/2 for a draw."""
     games: int
-    """Games that were scheduled."""
+    """Number of scheduled games."""
     played: int
-    """Games that were played."""
+    """Number of games played."""
     absent: frozenset[int]
-    """The players that could not be started, so that games were not played."""
+    """The players whose games were not played because they could not be started."""
 
     @property
     def winner(self) -> int | None:
-        """The player with more points, or the opponent of an absent one; ``None`` for a tie, or if both are absent."""
+        """The player with more points, or the opponent of an absent one; ``None`` for a tie or if both are absent."""
         one, other = self.players
         if self.absent:
             return None if len(self.absent) == 2 else other if one in self.absent else one
         return None if self.points[0] == self.points[1] else one if self.points[0] > self.points[1] else other
 
     def points_of(self, player: int) -> float:
-        """Points of one of the two players in the games that were played."""
+        """Points of ``player``, who must be one of the two."""
         return self.points[self.players.index(player)]
 
 
 def encounters_of(results: Sequence[Outcome]) -> list[Encounter]:
-    """The encounters that these outcomes belong to, in schedule order."""
+    """Combine the outcomes of games into encounters, in schedule order."""
     games: dict[tuple[int, frozenset[int]], list[Outcome]] = {}
     for outcome in results:
         pairing = outcome.pairing
@@ -62,7 +62,7 @@ def _encounter(outcomes: Sequence[Outcome]) -> Encounter:
 
 
 def seeds_of(spec: TournamentSpec) -> tuple[int, ...]:
-    """The players, the first seed first."""
+    """Indices of the players, the best seed first."""
     players = range(len(spec.players))
     if spec.seeding == "order":
         return tuple(players)

@@ -12,18 +12,18 @@ from elolab.arena.tournament_spec import TournamentSpec
 class Gauntlet(RoundRobin):
     """The first ``gauntlet_players`` players play each of the others, as in a round robin.
 
-    Players of one side do not meet each other.
+    Neither these players nor the others meet each other.
     """
 
     keys = ("gauntlet_players",)
 
     def encounters(self, spec: TournamentSpec) -> list[tuple[int, int]]:
-        """The pairs of players that meet in a round."""
+        """The pairs of players that meet in each round."""
         challengers = spec.gauntlet_players
         return list(product(range(challengers), range(challengers, len(spec.players))))
 
     def changes(self, old: TournamentSpec, new: TournamentSpec) -> Iterator[tuple[str, str, str]]:
-        """The players that meet all others must stay the same."""
+        """Yield a difference if other players than before would meet all the rest."""
         yield from super().changes(old, new)
         before, now = ({player.name for player in spec.players[: spec.gauntlet_players]} for spec in (old, new))
         if before != now:

@@ -11,7 +11,7 @@ from elolab.arena.records import Outcome, Pairing, digest_of
 from elolab.arena.tournament_spec import TournamentSpec
 
 UNKNOWN = -1
-"""Placeholder for a player not yet known."""
+"""Placeholder for a player who is not yet known."""
 
 POINTS, SUDDEN_DEATH, SEED, COIN, WALKOVER, BYE = "points", "sudden_death", "seed", "coin", "walkover", "bye"
 """Reasons for a player's advance: more points in the planned pairs; in sudden death; the better seed or the coin after
@@ -33,7 +33,7 @@ class Knockout(Format):
     has_fixed_length = False
 
     def pairings(self, spec: TournamentSpec, order: Sequence[int], results: Sequence[Outcome]) -> Iterator[Pairing]:
-        """The encounters of a round; then, pair by pair, the sudden death of encounters that are still tied."""
+        """The next batch: the games of a round, or one sudden-death pair for each encounter that is still tied."""
         bracket = bracket_of(spec, results)
         waiting = [tie for tie in bracket.ties if tie.is_waiting]
         if not waiting:
@@ -46,12 +46,12 @@ class Knockout(Format):
         yield from paired_games(encounters, pairs, order, number=len(results), round=round)
 
     def max_games(self, spec: TournamentSpec, results: Sequence[Outcome] = ()) -> int:
-        """The games so far, and all pairs that undecided encounters can still have."""
+        """The number of games so far, plus the most games that undecided encounters can still have."""
         undecided = [tie for tie in bracket_of(spec, results).ties if tie.reason is None]
         return len(results) + sum(2 * _pairs_of_round(spec) - tie.games for tie in undecided)
 
     def openings_needed(self, spec: TournamentSpec) -> int:
-        """Every round has openings of its own, for sudden-death pairs too."""
+        """Number of distinct openings, including those for sudden-death pairs; each round has its own."""
         return rounds_of(spec) * _pairs_of_round(spec)
 
     def pairs_text(self, spec: TournamentSpec) -> str:
@@ -72,31 +72,31 @@ def _pairs_of_round(spec: TournamentSpec) -> int:
 
 @dataclass(frozen=True)
 class Tie:
-    """A place in the bracket: two players meet, or one advances without an opponent."""
+    """An encounter in the bracket: two players meet, or one advances without an opponent."""
 
     round: int
     """Number of the round, from 0."""
     players: tuple[int | None, int | None]
-    """The upper and the lower player by index; ``None`` for an empty place, ``UNKNOWN`` for an undecided one."""
+    """Indices of the upper and the lower player; ``None`` for no player, ``UNKNOWN`` for one not yet known."""
     for_third_place: bool = False
     games: int = 0
-    """Games that were scheduled."""
+    """Number of scheduled games."""
     played: int = 0
-    """Games that were played."""
+    """Number of games played."""
     points: tuple[float, float] = (0, 0)
-    """Points of each player in the games that were played."""
+    """Points of each player in the games played, in the order of ``players``."""
     winner: int | None = None
     reason: str | None = None
-    """The reason for the winner's advance; ``None`` until the encounter is decided."""
+    """How the winner was decided, such as ``POINTS``; ``None`` until then."""
 
     @property
     def is_waiting(self) -> bool:
-        """Whether its games can be played now."""
+        """Whether both players are known and the encounter is undecided."""
         return self.reason is None and UNKNOWN not in self.players
 
     @property
     def opponents(self) -> tuple[int, int]:
-        """The two players, for an encounter that can be played."""
+        """The two players of an encounter that has no empty place."""
         one, other = self.players
         assert one is not None
         assert other is not None
@@ -104,7 +104,7 @@ class Tie:
 
     @property
     def loser(self) -> int | None:
-        """The losing player; ``UNKNOWN`` while undecided, ``None`` if there is none."""
+        """The losing player; ``UNKNOWN`` while undecided, ``None`` if no player lost, as after a bye."""
         if self.reason is None:
             return UNKNOWN
         if self.winner is None:
@@ -117,15 +117,15 @@ class Bracket:
     """The current state of a knockout."""
 
     seeds: tuple[int, ...]
-    """The players, the first seed first."""
+    """Indices of the players, the best seed first."""
     rounds: tuple[tuple[Tie, ...], ...]
     """The encounters of each round from top to bottom, byes included; the last round is the final."""
     third_place: Tie | None
-    """The encounter for the third place, if there is one."""
+    """The encounter for third place; ``None`` if it is not played."""
 
     @property
     def ties(self) -> list[Tie]:
-        """All encounters, round by round; the one for third place stands before the final."""
+        """All encounters, round by round; the one for third place comes before the final."""
         ordered = [tie for round in self.rounds for tie in round]
         return ordered if self.third_place is None else [*ordered[:-1], self.third_place, ordered[-1]]
 
@@ -135,7 +135,7 @@ class Bracket:
 
 
 def bracket_of(spec: TournamentSpec, results: Sequence[Outcome]) -> Bracket:
-    """The bracket after complete batches."""
+    """The state of the bracket after the results of complete batches of games."""
     seeds = seeds_of(spec)
     played = {(one.round, frozenset(one.players)): one for one in encounters_of(results)}
     absent = frozenset(player for encounter in played.values() for player in encounter.absent)
@@ -158,7 +158,7 @@ def bracket_of(spec: TournamentSpec, results: Sequence[Outcome]) -> Bracket:
 
 
 def _slots(rounds: int) -> list[int]:
-    """The seeds (from 0) from top to bottom, arranged so that the best two can only meet in the final, and so on."""
+    """Seeds (from 0) in the order of the bracket, so that the best two can only meet in the final, and so on."""
     slots = [0]
     for round in range(rounds):
         slots = [seed for slot in slots for seed in (slot, 2 ** (round + 1) - 1 - slot)]
@@ -168,7 +168,7 @@ def _slots(rounds: int) -> list[int]:
 def _decided(
     spec: TournamentSpec, seeds: Sequence[int], tie: Tie, encounter: Encounter | None, absent: frozenset[int]
 ) -> Tie:
-    """The tie with its winner, if known."""
+    """The encounter ``tie`` with its points and, if decided, its winner."""
     one, other = tie.players
     if UNKNOWN in tie.players:
         return tie

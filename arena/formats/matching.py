@@ -11,10 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 FREE, OUTER, INNER = range(3)
-"""Label of a node: outside all trees; at an even distance from its tree's root; at an odd distance."""
+"""Label of a node: outside all trees, at an even distance from its tree's root, or at an odd distance."""
 
 Costs = Sequence[Sequence[int | None]]
-"""Shape (n, n), symmetric, whole numbers of any size; ``None`` forbids a pair. The diagonal is unused."""
+"""Cost of each pair of vertices: a symmetric n x n matrix of integers.
+
+``None`` forbids a pair; the diagonal is unused.
+"""
 Edge = tuple[int, int]
 
 
@@ -35,23 +38,23 @@ class _Node:
 
     vertices: list[int]
     children: list[_Node] = field(default_factory=list)
-    """The cycle; the first child holds the base, which is matched outside, and the others are matched pairwise."""
+    """Nodes of the cycle in order. The first contains the base; the others are matched in pairs."""
     edges: list[Edge] = field(default_factory=list)
     """Edges between neighbouring children; the last one leads back to the first child."""
     dual: int = 0
-    """Dual value of a blossom, not negative."""
+    """Dual value of a blossom, never negative."""
     label: int = FREE
     link: Edge | None = None
     """The edge to its parent in the tree (parent's vertex, own vertex); ``None`` at the root."""
 
     @property
     def base(self) -> int:
-        """The vertex whose mate, if any, lies outside the blossom."""
+        """The only vertex of the node that can have a mate outside it."""
         return self.children[0].base if self.children else self.vertices[0]
 
 
 class _Matching:
-    """A cheapest matching for its number of pairs, with the dual values that prove it optimal."""
+    """A matching of least cost for its number of pairs, with the dual values that prove it optimal."""
 
     def __init__(self, costs: Costs) -> None:
         size = len(costs)
@@ -60,16 +63,16 @@ class _Matching:
             [(other, 2 * cost) for other, cost in enumerate(row) if cost is not None and other != vertex]
             for vertex, row in enumerate(costs)
         ]
-        """For each vertex, its possible mates and twice the cost, so that halved slacks stay whole numbers."""
+        """Possible mates of each vertex and twice the cost of each pair, so that halved slacks are integers."""
         least = min((cost for row in self._others for _, cost in row), default=0)
         self._duals = [least // 2] * size
         self._top = [_Node([vertex]) for vertex in range(size)]
         """The outermost node of each vertex."""
         self._queue: list[int] = []
-        """Outer vertices whose tight edges have not been examined."""
+        """Outer vertices whose tight edges have not yet been examined."""
 
     def grow_by_one_pair(self) -> bool:
-        """Match two more vertices; false if that is impossible."""
+        """Enlarge the matching by one pair; false if that is impossible."""
         for node in self._tops():
             node.label, node.link = FREE, None
         for node in self._tops():

@@ -18,11 +18,11 @@ class RoundRobin(Format):
     """
 
     def encounters(self, spec: TournamentSpec) -> list[tuple[int, int]]:
-        """The pairs of players that meet in a round."""
+        """The pairs of players that meet in each round."""
         return list(combinations(range(len(spec.players)), 2))
 
     def pairings(self, spec: TournamentSpec, order: Sequence[int], results: Sequence[Outcome]) -> Iterator[Pairing]:
-        """All games in one batch."""
+        """All games, as a single batch."""
         if results:
             return
         encounters, pairs = self.encounters(spec), spec.pairs_of_encounter

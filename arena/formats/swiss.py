@@ -34,11 +34,14 @@ from elolab.arena.records import Outcome, Pairing
 from elolab.arena.tournament_spec import TournamentSpec
 
 WIN, TIE, LOSS = 1.0, 0.5, 0.0
-"""Points for an encounter; a bye or an absent opponent is a win."""
+"""Points for an encounter; a bye or an absent opponent counts as a win."""
 NEXT_LEVEL = 10**12
-"""Larger than any sum of costs within one level of comparison."""
+"""Factor between levels of comparison; larger than any sum of costs within one level."""
 LOOKAHEAD_PLAYERS = 20
-"""Most players for which all further rounds are searched; above it, at most half as many rounds as players."""
+"""Most players for which the pairing looks ahead at all further rounds.
+
+With more players, there are at most half as many rounds as players.
+"""
 SEARCH_STEPS = 20_000
 """Limit of the search for a schedule of all further rounds; it has always sufficed for ``LOOKAHEAD_PLAYERS``."""
 
@@ -50,7 +53,7 @@ class Swiss(Format):
     decides_on_the_way = True
 
     def pairings(self, spec: TournamentSpec, order: Sequence[int], results: Sequence[Outcome]) -> Iterator[Pairing]:
-        """The next round; empty after the last one, and if no legal pairing is left."""
+        """The games of the next round; none after the last round, or if no legal pairing is left."""
         table = swiss_table(spec, results)
         if table.rounds == spec.rounds:
             return
@@ -62,7 +65,7 @@ class Swiss(Format):
         yield from paired_games(paired.encounters, of_round, order, number=len(results), round=table.rounds)
 
     def max_games(self, spec: TournamentSpec, results: Sequence[Outcome] = ()) -> int:
-        """The games of the rounds so far, plus full further rounds of all players that have not dropped out."""
+        """The number of games in the rounds so far, plus further rounds of all players that have not dropped out."""
         table = swiss_table(spec, results)
         encounters = (len(spec.players) - len(table.out)) // 2
         return len(results) + 2 * spec.pairs_of_encounter * encounters * (spec.rounds - table.rounds)
@@ -82,17 +85,17 @@ class Swiss(Format):
 
 @dataclass(frozen=True)
 class SwissTable:
-    """The standing of a Swiss tournament after its complete rounds."""
+    """The table of a Swiss tournament after complete rounds."""
 
     rounds: int
-    """Rounds that have been played."""
+    """Number of rounds played."""
     points: tuple[float, ...]
     """Points of each player: 1 for a won encounter, a bye, or an absent opponent; 1/2 for a tied encounter."""
     encounters: tuple[Encounter, ...]
     byes: tuple[int | None, ...]
-    """The player without an opponent in each round."""
+    """The player with the bye in each round; ``None`` if there was none."""
     out: frozenset[int]
-    """The players that could not be started."""
+    """The players that dropped out because they could not be started."""
 
     def state(self, spec: TournamentSpec) -> PairingState:
         """The input of the pairing of the next round."""
@@ -140,23 +143,23 @@ def points_for(encounter: Encounter, player: int) -> float:
 
 
 class PairingState(NamedTuple):
-    """The input of a round's pairing; all fields follow the order of ``ranking``."""
+    """The input of a round's pairing; the other fields are in the order of ``ranking``."""
 
     ranking: tuple[int, ...]
     """The players to be paired, by points and then by seed."""
     points: tuple[float, ...]
     meetings: tuple[tuple[int, ...], ...]
-    """Number of meetings of every two players."""
+    """Matrix of the number of encounters between every two players so far."""
     byes: tuple[int, ...]
     """Number of byes of each player."""
     walkovers: tuple[int, ...]
-    """Number of encounters that each player won because the opponent was absent."""
+    """Number of encounters that each player won because its opponent was absent."""
     repeats: bool
     """Whether players may meet again or have a second bye."""
 
 
 class PairedRound(NamedTuple):
-    """The pairs of a round; the higher ranked player comes first."""
+    """The pairs of a round, the higher ranked player first in each, and the bye."""
 
     encounters: list[tuple[int, int]]
     bye: int | None
@@ -164,7 +167,7 @@ class PairedRound(NamedTuple):
 
 @functools.lru_cache(maxsize=1000)
 def paired_round(state: PairingState) -> PairedRound | None:
-    """The next round by the rules of this module; ``None`` without a legal pairing or without players to pair."""
+    """Pair the next round by the rules of this module; ``None`` if there are no players or no legal pairing."""
     costs = pairing_costs(state)
     partners = cheapest_pairing(costs) if len(state.ranking) > 1 else None
     if partners is None:
@@ -180,7 +183,10 @@ def paired_round(state: PairingState) -> PairedRound | None:
 
 
 def pairing_costs(state: PairingState) -> list[list[int | None]]:
-    """Cost of pairing each two places in the ranking; the last place is the bye, if there is one."""
+    """Cost of each pair of places in the ranking, as a matrix; ``None`` if the pair is illegal.
+
+    With an odd number of players, the last row and column stand for the bye.
+    """
     players = len(state.ranking)
     costs: list[list[int | None]] = [[None] * (players + players % 2) for _ in range(players + players % 2)]
     group = [state.points.index(points) for points in state.points]
@@ -202,11 +208,12 @@ def pairing_costs(state: PairingState) -> list[list[int | None]]:
 
 
 def _distance_from_fold(places: tuple[int, int], size: int, joined: int | None) -> tuple[bool, int]:
-    """Whether two players belong to one half of a group, and their distance from the ideal pairing (see the module).
+    """For two players, true if they are in the same half of a group, and their distance from the ideal pairing.
 
-    ``places`` are their places in their groups, ``size`` is the size of the first one's group. ``joined`` is ``None``
-    for players of different groups: the distance is then from the last of the upper group against the first of the
-    lower. Within a group it is the number of players floating down to it, 0 or 1; a floater meets its first player.
+    The module describes the ideal pairing. ``places`` are the players' places in their groups, ``size`` is the size of
+    the first player's group. ``joined`` is ``None`` if the players are in different groups: ideally the last of the
+    upper group meets the first of the lower. Otherwise it is the number of players that float down to their group, 0
+    or 1; a floater meets the first player of the group.
     """
     one, other = places
     if joined is None:
@@ -217,7 +224,7 @@ def _distance_from_fold(places: tuple[int, int], size: int, joined: int | None) 
 
 
 def _ranked(*levels: int) -> int:
-    """Combine several numbers into one; the first is the most significant."""
+    """Combine costs of several levels into one number; the first is the most significant."""
     total = 0
     for level in levels:
         total = total * NEXT_LEVEL + level
@@ -228,7 +235,7 @@ def _ranked(*levels: int) -> int:
 
 
 def _with_a_future(costs: list[list[int | None]], partners: list[int]) -> list[int]:
-    """``partners``, or a round that leaves more further rounds possible, if there is one."""
+    """``partners``, or the partners of a cheapest round that leaves more further rounds possible, if there is one."""
     places = range(len(costs))
     if len(costs) > LOOKAHEAD_PLAYERS:
         return partners
@@ -243,7 +250,7 @@ def _with_a_future(costs: list[list[int | None]], partners: list[int]) -> list[i
 
 
 class _OutOfSteps(Exception):
-    """The search exceeded its step limit."""
+    """Raised when the search exceeds its step limit."""
 
 
 def _disjoint_pairings(legal: Sequence[set[int]], rounds: int) -> list[list[int]] | None:

@@ -10,23 +10,23 @@ from elolab.arena.tournament_spec import TournamentSpec
 
 
 class Format(ABC):
-    """A tournament format: the games and their order.
+    """A tournament format: it decides which games are played, and in which order.
 
-    The schedule is a pure function (specification, opening order, results of the batches before) -> next batch, so
-    neither the order in which games end nor an interruption matters. A format whose schedule does not depend on results
-    puts all games into the first batch.
+    The next batch of games is a pure function of the specification, the order of openings and the results of earlier
+    batches. So neither the order in which games end nor an interruption matters. A format whose schedule does not
+    depend on results puts all games into the first batch.
     """
 
     players: int | None = None
     """Number of players; ``None`` for any number from two on."""
     has_rounds: bool = True
-    """Whether the key ``rounds`` has a meaning."""
+    """Whether the key ``rounds`` is valid."""
     keys: tuple[str, ...] = ()
-    """Keys of a tournament's file that are not valid in every format."""
+    """Keys of a tournament's file that are valid in this format but not in all."""
     is_sequential: bool = False
-    """Whether a sequential test of player 1 against player 2 ends it, with settings in ``[sprt]``."""
+    """Whether a sequential test between the two players, set up in ``[sprt]``, ends the tournament."""
     may_take_all_openings: bool = False
-    """Whether ``pairs`` may be left out, meaning as many as there are openings."""
+    """Whether the key ``pairs`` is optional; without it there is one pair for every opening."""
     decides_on_the_way: bool = False
     """Whether later batches depend on results.
 
@@ -34,7 +34,7 @@ class Format(ABC):
     cannot join later.
     """
     has_fixed_length: bool = True
-    """Whether all planned games are played unless players drop out; otherwise there may be fewer."""
+    """Whether all planned games are played if no player drops out; otherwise the tournament may end earlier."""
 
     @abstractmethod
     def pairings(self, spec: TournamentSpec, order: Sequence[int], results: Sequence[Outcome]) -> Iterator[Pairing]:
@@ -42,21 +42,21 @@ class Format(ABC):
 
         ``order[k]`` is the opening (place in the suite) of pair ``k`` of any pairing of two players. ``results`` has an
         outcome for every game of the earlier batches, in schedule order. A longer tournament begins with the games of
-        the shorter one.
+        a shorter one.
         """
 
     @abstractmethod
     def max_games(self, spec: TournamentSpec, results: Sequence[Outcome] = ()) -> int:
-        """Maximum number of games, given the results of the first batches."""
+        """Maximum number of games in the whole tournament, given the results of the first batches."""
 
     def openings_needed(self, spec: TournamentSpec) -> int:
-        """Number of distinct openings that a pairing of two players needs: one per pair."""
+        """Number of distinct openings that the tournament needs; two players use one per game pair."""
         return spec.pairs
 
     def changes(self, old: TournamentSpec, new: TournamentSpec) -> Iterator[tuple[str, str, str]]:
-        """The differences that keep ``new`` from being an extension of ``old``: a key and both values each.
+        """The differences because of which ``new`` does not extend ``old``: the key, the old and the new value.
 
-        The caller checks ``keys`` and what holds for all formats. ``new`` has all players of ``old``.
+        Only checks that are special to this format; the caller compares ``keys``. ``new`` has all players of ``old``.
         """
         if not self.decides_on_the_way:
             return
@@ -70,12 +70,12 @@ class Format(ABC):
             yield "pairs", str(old.pairs_of_encounter), str(new.pairs_of_encounter)
 
     def pairs_text(self, spec: TournamentSpec) -> str:
-        """The keys that decide how many openings are needed, for messages."""
+        """The keys that determine the number of openings, with their values, for messages."""
         rounds = f" in {spec.rounds} rounds" if spec.rounds > 1 else ""
         return f"pairs = {spec.pairs_of_encounter}{rounds}"
 
     def default_rounds(self, players: int) -> int:
-        """Default of ``rounds``."""
+        """Default of the key ``rounds`` for this number of players."""
         return 1
 
     def most_rounds(self, players: int) -> int | None:

@@ -14,10 +14,10 @@ RESTARTS = ("on_fault", "always")
 DEFAULT_START_SECONDS = 10
 
 CATALOGUE, TOPIC = "elolab.arena.keys", "player"
-"""The message catalogue and its section that explain the keys."""
+"""The message catalogue that explains the keys, and the section in it."""
 
 REFERENCE = "engine"
-"""The key by which a table [[players]] refers to an engine of a file of engines."""
+"""The key of a table [[players]] that names an engine of the engines file."""
 
 OF_ANY_PLAYER = schema.declare(
     CATALOGUE, TOPIC, "of any player",
@@ -30,7 +30,7 @@ OF_ANY_PLAYER = schema.declare(
 MARGIN = schema.declare(
     CATALOGUE, TOPIC, "margin", margin=schema.number(0, 3600, default=MARGIN_MS / 1000, example=0.3, unit="seconds")
 )
-"""The margin of any player, and of programs that are tuned."""
+"""The key for the time by which a move may exceed its limit; also valid for programs that are tuned."""
 
 PROGRAM = schema.declare(
     CATALOGUE, TOPIC, "program",
@@ -48,9 +48,9 @@ PROGRAM = schema.declare(
 
 
 def command_of(table: Table, *folders: str) -> tuple[str, ...]:
-    """The words of the key ``command``, at least the program; raises ``ConfigurationError``.
+    """Program and arguments from the key ``command``; raises ``ConfigurationError``.
 
-    A program may lie here, in the player's ``directory``, or in one of ``folders``.
+    The program is looked for in the current folder, in the player's ``directory``, and in ``folders``.
     """
     command = table["command"]
     expected = table.schema["command"].right_value
@@ -67,7 +67,7 @@ def command_of(table: Table, *folders: str) -> tuple[str, ...]:
 
 
 def keys_of(protocol: Protocol) -> Schema:
-    """The keys of a table [[players]] of the protocol."""
+    """The keys of a table [[players]] for a program with this protocol."""
     program = PROGRAM if protocol.is_external else MARGIN
     return schema.declare(CATALOGUE, TOPIC, "players", OF_ANY_PLAYER, program, protocol.keys)
 
@@ -76,9 +76,9 @@ ANY_PLAYER = schema.declare(
     CATALOGUE, TOPIC, "players", *map(keys_of, protocols()),
     **{REFERENCE: schema.text(default=COMPUTED, example="mine", expected="an engine's name in the file of engines")},
 )  # fmt: skip
-"""All keys of tables [[players]], over all protocols and references to an engines file."""
+"""All keys of tables [[players]], for all protocols and for references to an engines file."""
 DESCRIPTION = "description"
-"""A key of engines files only: free text about the engine for human readers."""
+"""The key for free text about an engine; only valid in engines files."""
 _ENTRY = schema.declare(
     CATALOGUE, TOPIC, "engine-entry", ANY_PLAYER.only([name for name in ANY_PLAYER if name != REFERENCE]),
     **{DESCRIPTION: schema.text(default=None, example="The version of last week.")},

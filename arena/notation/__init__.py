@@ -1,1 +1,1 @@
-"""Games, openings and positions as text."""
+"""Readers and writers of games, openings and positions as text."""

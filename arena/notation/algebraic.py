@@ -2,9 +2,9 @@
 
 ``Che2`` names the piece, if needed the file or rank (or both) of its origin, and its target square: ``Hg7``, ``R9xd7``,
 ``Cb3-c3``. Letters are K, A, R, C, P with N or H for horses and B or E for elephants; pawns mostly have none (``c4``,
-``xe4``). ``x`` marks a capture; marks of check and value may follow. Ranks count from Red's side. WinBoard, XBoard,
+``xe4``). ``x`` marks a capture; ``+``, ``#``, ``!`` or ``?`` may follow. Ranks count from Red's side. WinBoard, XBoard,
 BanksiaGUI and pychess count from 0, Fairy-Stockfish and the forks of cutechess from 1. Only the moves of a whole game
-show which.
+reveal the base.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def is_algebraic(text: str) -> bool:
 
 
 def parse_algebraic(position: Position, text: str, first_rank: int) -> str:
-    """Find the legal move (ICCS) that a text means with ranks counted from ``first_rank``.
+    """Find the legal move (ICCS) that a text in SAN denotes, with ranks counted from ``first_rank``.
 
-    Raises ``MoveError`` if the text is not in SAN, or means no legal move or several.
+    Raises ``MoveError`` if the text is not in SAN, or fits no legal move or several.
     """
     shape = _SHAPE.fullmatch(text)
     if shape is None:
@@ -60,11 +60,11 @@ def parse_algebraic(position: Position, text: str, first_rank: int) -> str:
 def read_algebraic(
     position: Position, texts: Sequence[str], ranks: str, ranks_of_file: Callable[[], str] = lambda: ""
 ) -> list[str]:
-    """Read the moves of a game, with ranks counted from 0 or 1, whichever makes all moves legal.
+    """Convert the moves of a game to ICCS, with ranks counted from 0 or 1, whichever makes all moves legal.
 
-    If both do, ``ranks_of_file()`` decides, which is empty if the file's other games leave it open. Then ``ranks``
-    decides: ``0``, ``1`` or ``auto``. Raises ``AlgebraicError`` if neither is legal, describing the base with more
-    legal moves, and if ``auto`` cannot decide.
+    If both do, ``ranks_of_file()`` gives the base of the file's other games. If that is empty, ``ranks`` decides:
+    ``0``, ``1`` or ``auto``. Raises ``AlgebraicError`` if neither base makes all moves legal, for the base with more
+    legal moves, or if ``auto`` cannot decide.
     """
     readings = [_read_in(position, texts, first_rank) for first_rank in (0, 1)]
     legal = [moves for moves, error in readings if error is None]
@@ -83,13 +83,13 @@ def read_algebraic(
 
 
 def ranks_told_by(position: Position, texts: Sequence[str]) -> str:
-    """``0`` or ``1`` if the moves of a game are legal in that base only; otherwise empty."""
+    """``0`` or ``1`` if the moves of a game are legal only with ranks counted from that number; otherwise empty."""
     legal = [base for base in ("0", "1") if _read_in(position, texts, int(base))[1] is None]
     return legal[0] if len(legal) == 1 else ""
 
 
 class AlgebraicError(MoveError):
-    """A game in SAN that cannot be read; ``number`` is the index of the wrong move, from 0."""
+    """Raised for a game in SAN that cannot be read; ``number`` is the index of the wrong move, from 0."""
 
     def __init__(self, number: int, text: str) -> None:
         super().__init__(text)
@@ -97,7 +97,7 @@ class AlgebraicError(MoveError):
 
 
 def _read_in(position: Position, texts: Sequence[str], first_rank: int) -> tuple[list[str], MoveError | None]:
-    """The legal moves from the start on, and the error of the first illegal one, if any."""
+    """The moves up to the first illegal one, and the error of that move; ``None`` if all are legal."""
     trial = position.copy()
     moves: list[str] = []
     for text in texts:

@@ -1,4 +1,4 @@
-"""The table of checks, in the order in which they are tried. Each module tries one subject."""
+"""The table of checks, in the order in which they run; each module covers one subject."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ CHECKS = (
 
 
 def chosen(only: Collection[str] | None = None, skipped: Collection[str] = ()) -> list[Check]:
-    """The checks of these names (or all) with the checks that they need, except the skipped ones."""
+    """The checks named in ``only`` (default: all) and the checks that they need, without those in ``skipped``."""
     names = {check.name for check in CHECKS} if only is None else set(only)
     for check in reversed(CHECKS):  # what is needed comes before
         if check.name in names:

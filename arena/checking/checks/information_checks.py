@@ -8,7 +8,7 @@ from elolab.engine.games.contract import Position
 
 
 async def well_formed(examination: Examination) -> Remark:
-    """Numbers are numbers, and scores have known units."""
+    """Check that search output has numbers where the protocol requires them, and scores in known units."""
     count = 0
     for position in _asked(examination):
         count += len(await _informed(examination, position))
@@ -22,14 +22,14 @@ def _asked(examination: Examination) -> tuple[Position, ...]:
 
 
 async def _informed(examination: Examination, position: Position) -> list[tuple[str, SearchLine]]:
-    """Search a position; returns the lines with search information, each with its parsed content."""
+    """Search a position; returns each output line with search information and its parsed content."""
     answer = await examination.search(position)
     read = [(line, examination.dialect.read_information(line)) for line in answer.lines]
     return [(line, information) for line, information in read if information is not None]
 
 
 async def reported(examination: Examination) -> None:
-    """The program reports the figures that a tournament records for every move."""
+    """Check that the program reports the figures that a tournament records for every move."""
     found = [information for _, information in await _informed(examination, examination.start_position)]
     missing = [
         what
@@ -45,7 +45,7 @@ async def reported(examination: Examination) -> None:
 
 
 async def legal_variations(examination: Examination) -> Remark:
-    """Principal variations are legal from the searched position."""
+    """Check that principal variations are legal from the searched position."""
     count = 0
     for position in _asked(examination):
         for line, information in await _informed(examination, position):

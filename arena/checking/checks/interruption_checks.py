@@ -7,11 +7,11 @@ from elolab.arena.checking.findings import Failed, Remark, Skipped, remark
 from elolab.engine.games.contract import Position
 
 THINKING_SHARE = 2
-"""Divisor of ``move_time_ms`` for the time after which a search is interrupted."""
+"""A search is interrupted after ``move_time_ms`` divided by this number."""
 
 
 async def stop(examination: Examination, *, at_once: bool) -> Remark:
-    """The interruption ends a running search, even immediately after its start."""
+    """Check that an interruption such as ``stop`` ends a search; with ``at_once``, immediately after its start."""
     slowest = 0.0
     for position in examination.positions.ordinary[:3]:
         slowest = max(slowest, await _stop(examination, position, at_once=at_once))
@@ -19,7 +19,10 @@ async def stop(examination: Examination, *, at_once: bool) -> Remark:
 
 
 async def _stop(examination: Examination, position: Position, *, at_once: bool = False, asks: bool = False) -> float:
-    """Interrupt a search; returns the milliseconds until its answer or, with ``asks``, until the program was ready."""
+    """Start and interrupt a search; returns the milliseconds until its answer.
+
+    With ``asks``, asks for readiness during the search and returns the milliseconds until that reply.
+    """
     dialect = examination.dialect
     if asks and not dialect.listens_while_thinking:
         raise dialect.lacking()
@@ -35,7 +38,7 @@ async def _stop(examination: Examination, position: Position, *, at_once: bool =
 
 
 async def _expect_no_answer(examination: Examination) -> None:
-    """Let a search run for a while; raises ``Failed`` if it answers."""
+    """Let a search run for a while; raises ``Failed`` if the program answers before the interruption."""
     is_answer = examination.dialect.is_answer
     lines = await examination.dialect.overhear(examination.settings.move_time_ms // THINKING_SHARE, is_answer)
     if lines and is_answer(lines[-1]):
@@ -43,19 +46,19 @@ async def _expect_no_answer(examination: Examination) -> None:
 
 
 async def stop_while_idle(examination: Examination) -> None:
-    """The interruption has no effect on an idle program, and the next search is answered as usual."""
+    """Check that an interruption has no effect on an idle program, which answers the next search as usual."""
     await examination.dialect.interrupt_nothing()
     await examination.search(examination.positions.ordinary[1])
 
 
 async def ready_while_thinking(examination: Examination) -> Remark:
-    """A readiness question is answered during a search, and the search continues."""
+    """Check that the program confirms its readiness during a search, and the search continues."""
     ready_ms = await _stop(examination, examination.start_position, asks=True)
     return remark("note.milliseconds", ms=f"{ready_ms:.1f}")
 
 
 async def single_answer(examination: Examination) -> None:
-    """A search has only one answer."""
+    """Check that a search has only one answer."""
     answer = await examination.search(examination.start_position)
     for line in await examination.dialect.overhear(examination.settings.quiet_ms):
         if examination.dialect.is_answer(line):
@@ -63,7 +66,7 @@ async def single_answer(examination: Examination) -> None:
 
 
 async def ponder_hit(examination: Examination) -> Remark:
-    """After a ponder hit the search continues on its own time, which starts with the opponent's move."""
+    """Check that after a ponder hit the search continues on the program's own clock and ends with a legal move."""
     position = await _ponder(examination)
     answer = await examination.dialect.hit(position, full_clock(examination.dialect.clock_limits()))
     expect_legal(position, answer)
@@ -71,7 +74,7 @@ async def ponder_hit(examination: Examination) -> Remark:
 
 
 async def ponder_miss(examination: Examination) -> Remark:
-    """After a ponder miss the program searches the position actually played."""
+    """Check that after a ponder miss the program searches the position actually played."""
     expected = await _ponder(examination)
     limits = examination.dialect.clock_limits()
     *moves, last = expected.moves
@@ -83,7 +86,10 @@ async def ponder_miss(examination: Examination) -> Remark:
 
 
 async def _ponder(examination: Examination) -> Position:
-    """Let it move, then ponder on its expected reply, or on any; returns the position after that reply."""
+    """Let the program move, then ponder; returns the position it ponders on.
+
+    That position follows the reply that the program expects, or some legal reply if it names none.
+    """
     limits = examination.dialect.clock_limits()
     position = examination.positions.ordinary[1].copy()
     answer = await examination.dialect.search_to_ponder(position, limits, full_clock(limits))

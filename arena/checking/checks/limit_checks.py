@@ -1,4 +1,4 @@
-"""Checks that no limit is exceeded."""
+"""Checks that programs respect search limits and clocks."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ MOST_NODES = 1.5
 """Tolerated factor over the node limit, besides ``NODES_SLACK``: programs check the limit only periodically."""
 NODES_SLACK = 10_000
 LOW_CLOCK_SHARE = 10
-"""Divisor of the game's clock for a low clock."""
+"""A low clock is the game's clock divided by this number."""
 CONTROL_MOVES = 4
 
 
 async def depth(examination: Examination) -> Remark:
-    """A depth of one ply, then more."""
+    """Check that the program does not exceed a depth limit of one ply, then of ``settings.depth`` plies."""
     examination.need_limit("depth")
     reached = 0
     for told in (1, examination.settings.depth):
@@ -29,7 +29,7 @@ async def depth(examination: Examination) -> Remark:
 
 
 async def nodes(examination: Examination) -> Remark:
-    """Nodes, by the program's own count."""
+    """Check that the program does not exceed a node limit, by its own node count."""
     examination.need_limit("nodes")
     told = examination.settings.nodes
     answer = await examination.search(examination.positions.ordinary[1], Limits(nodes=told))
@@ -40,7 +40,7 @@ async def nodes(examination: Examination) -> Remark:
 
 
 def _most(examination: Examination, answer: SearchAnswer, what: str) -> int:
-    """The largest reported value; raises ``Skipped`` if there is none."""
+    """The largest value of the field ``what`` in the search output; raises ``Skipped`` if none is reported."""
     found = [getattr(examination.dialect.read_information(line), what, None) for line in answer.lines]
     known = [number for number in found if number is not None]
     if not known:
@@ -49,7 +49,7 @@ def _most(examination: Examination, answer: SearchAnswer, what: str) -> int:
 
 
 async def move_time(examination: Examination) -> Remark:
-    """Time per move in all kinds of positions; the worst case counts."""
+    """Check that the program keeps a fixed time per move; the remark gives the slowest of three searches."""
     examination.need_limit("move_time")
     unit = examination.dialect.time_unit_ms
     told = -(-examination.settings.move_time_ms // unit) * unit
@@ -61,7 +61,7 @@ async def move_time(examination: Examination) -> Remark:
 
 
 async def low_clock(examination: Examination) -> Remark:
-    """A tenth of the clock, without increment."""
+    """Check that the program answers in time with a tenth of the clock left and no increment."""
     examination.need_limit("clock")
     limits = examination.dialect.clock_limits()
     assert limits.clock_ms is not None
@@ -73,7 +73,10 @@ async def low_clock(examination: Examination) -> Remark:
 
 
 async def moves_to_go(examination: Examination) -> Remark:
-    """Moves to a control in self-play, up to the last move but one, because the last may use all the time."""
+    """Check self-play with a time control after a number of moves.
+
+    Ends one move before the control, because the last move may use all the remaining time.
+    """
     examination.need_limit("moves_to_go")
     limits = Limits(clock_ms=examination.dialect.clock_limits().clock_ms, moves_per_control=CONTROL_MOVES)
     await examination.dialect.begin_game()
@@ -82,7 +85,7 @@ async def moves_to_go(examination: Examination) -> Remark:
 
 
 async def clock_game(examination: Examination) -> Remark:
-    """Self-play on the clock, restarted when a game ends."""
+    """Check that the program never exceeds its clock in self-play; a new game begins when one ends."""
     examination.need_limit("clock")
     limits = examination.dialect.clock_limits()
     slowest, least, games, made = 0.0, 1 << 62, 0, 0
@@ -96,7 +99,10 @@ async def clock_game(examination: Examination) -> Remark:
 
 
 async def _play(examination: Examination, limits: Limits, most: int) -> tuple[int, float, int]:
-    """Play; returns the number of moves, the slowest move's time and the least time left, in milliseconds."""
+    """Let the program play itself for at most ``most`` plies.
+
+    Returns the number of plies, the time of the slowest move and the least time left on a clock, both in milliseconds.
+    """
     assert limits.clock_ms is not None
     position = examination.positions.ordinary[0].copy()
     left_ns = [limits.clock_ms * 1_000_000] * 2

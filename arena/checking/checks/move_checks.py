@@ -1,4 +1,4 @@
-"""Checks of positions and moves."""
+"""Checks that programs understand positions and answer with legal moves."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from elolab.engine.games.contract import Position
 
 
 async def start_position(examination: Examination) -> Remark:
-    """The start position is answered.
+    """Check that the program answers the start position with a legal move.
 
-    Learns an unknown first rank: no first move is legal whether ranks count from 0 or from 1, so one search decides.
+    Also finds an unknown number of the first rank: no first move is legal both with ranks counted from 0 and from 1.
     """
     start = examination.start_position
     if examination.settings.game == "xiangqi" and examination.knowledge.first_rank is None:
@@ -25,13 +25,13 @@ async def start_position(examination: Examination) -> Remark:
 
 
 async def start_word(examination: Examination) -> None:
-    """The protocol's own word for the start position works."""
+    """Check that the program understands the protocol's word for the start position, such as ``startpos``."""
     await examination.dialect.begin_at_start_word()
     expect_legal(examination.start_position, await examination.dialect.answer())
 
 
 async def ranks(examination: Examination) -> Remark:
-    """The first rank is the declared one; other checks test that all moves use it."""
+    """Check that the program's moves number the first rank as its protocol requires or as it declares."""
     declared = examination.dialect.declared_first_rank
     found = examination.knowledge.first_rank
     if declared is not None and found != declared:
@@ -40,7 +40,7 @@ async def ranks(examination: Examination) -> Remark:
 
 
 async def told_moves(examination: Examination) -> Remark:
-    """Positions sent as all moves since the start are answered."""
+    """Check legal answers to positions that are sent as the start position and all moves."""
     count = examination.settings.repetitions
     for position in examination.positions.ordinary[1 : count + 1]:
         await examination.search(position)
@@ -48,7 +48,7 @@ async def told_moves(examination: Examination) -> Remark:
 
 
 async def described(examination: Examination) -> Remark:
-    """Search the ordinary positions once more, given as a bare position and as a position with its last move."""
+    """Check legal answers to positions that are sent as text (FEN), alternately with and without the last move."""
     count = examination.settings.repetitions
     for number, position in enumerate(examination.positions.ordinary[1 : count + 1]):
         await examination.search(_from_text(position, number % 2))
@@ -56,19 +56,19 @@ async def described(examination: Examination) -> Remark:
 
 
 def _from_text(position: Position, plies: int) -> Position:
-    """The position, sent as the text some plies ago and the moves since."""
+    """Describe ``position`` by the text of the position ``plies`` earlier and the moves since."""
     game, before = position.game, len(position.moves) - plies
     text = game.position(position.start, position.moves[:before]).text
     return game.position(text, position.moves[before:])
 
 
 async def answered(examination: Examination, kind: str) -> None:
-    """A special position, one of the fields of ``SamplePositions``, is answered."""
+    """Check a legal answer to a special position; ``kind`` is a field of ``SamplePositions``."""
     await examination.search(_need(examination, kind))
 
 
 def _need(examination: Examination, kind: str) -> Position:
-    """A position that a game may lack; raises ``Skipped`` if it does."""
+    """The sample position of this kind; raises ``Skipped`` if the game has none."""
     position: Position | None = getattr(examination.positions, kind)
     if position is None:
         raise Skipped("skip.game")
@@ -76,20 +76,20 @@ def _need(examination: Examination, kind: str) -> Position:
 
 
 async def must_pass(examination: Examination) -> None:
-    """A forced pass is answered correctly."""
+    """Check that the program passes when that is the only legal move."""
     if not examination.dialect.is_asked_to_pass:
         raise examination.dialect.lacking()
     await answered(examination, "must_pass")
 
 
 async def long_game(examination: Examination) -> Remark:
-    """A game with a line of some thousand characters is answered."""
+    """Check that the program reads a long game, sent in a line of over a thousand characters."""
     await answered(examination, "long")
     return remark("note.plies", plies=examination.positions.long.ply)
 
 
 async def quiet_plies(examination: Examination) -> Remark:
-    """Play continues past the move limits that some engines count on their own."""
+    """Check that the program plays on after many moves without a capture, where some engines declare a draw."""
     for position in examination.positions.quiet:
         answer = await examination.dialect.search(position)
         if answer.move is None or answer.has_resigned:
@@ -101,7 +101,7 @@ async def quiet_plies(examination: Examination) -> Remark:
 
 
 async def banned_moves(examination: Examination) -> None:
-    """Forbidden moves are not played: the favourite move is banned, then the next ones too."""
+    """Check that the program avoids forbidden moves: each move that it answers is banned for the next search."""
     start = examination.start_position
     banned: list[str] = []
     for _ in range(3):
@@ -111,19 +111,19 @@ async def banned_moves(examination: Examination) -> None:
 
 
 async def game_over(examination: Examination, kind: str) -> None:
-    """Checkmate or stalemate is answered without a move."""
+    """Check that the program answers checkmate or stalemate (``kind``) without a move."""
     await examination.dialect.ask_in_finished_game(_need(examination, kind))
     await _plays_on(examination)
 
 
 async def illegal_position(examination: Examination) -> None:
-    """The program survives an illegal position."""
+    """Check that the program still works after an illegal position."""
     await examination.dialect.send_illegal_position()
     await _plays_on(examination)
 
 
 async def illegal_move(examination: Examination) -> None:
-    """The program survives an illegal move."""
+    """Check that the program still works after an illegal move."""
     position = examination.positions.ordinary[1]
     origin = position.legal_moves()[0]
     illegal = origin[: len(origin) // 2] * 2 if len(origin) == 4 else position.moves[0]  # a square that is taken
@@ -132,7 +132,7 @@ async def illegal_move(examination: Examination) -> None:
 
 
 async def _plays_on(examination: Examination) -> None:
-    """Check that a new game works after unusual input."""
+    """Check that the program begins a new game after unusual input."""
     await examination.dialect.settled()
     await examination.dialect.begin_game()
     await examination.search(examination.start_position)

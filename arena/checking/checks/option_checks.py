@@ -11,11 +11,11 @@ from elolab.arena.players.player import PlayerFault
 
 KINDS = ("check", "spin", "combo", "button", "string")
 NOT_TOUCHED = ("uci_variant", "variant")
-"""Options that choose the game."""
+"""Options that no check changes, because they choose the game; names in lower case."""
 
 
 async def announced(examination: Examination) -> Remark:
-    """Options are announced with valid kinds, ranges and defaults."""
+    """Check that the program announces options with valid kinds, ranges and defaults."""
     lines = _announced(examination)
     for line, option in lines:
         if option is None or option.kind not in KINDS:
@@ -41,7 +41,7 @@ def _announced(examination: Examination) -> list[tuple[str, AnnouncedOption | No
 
 
 async def defaults(examination: Examination) -> None:
-    """The program accepts the default of every option, and still searches."""
+    """Check that the program accepts the default of every option, and still searches."""
     for _, option in _announced(examination):
         if option is not None and option.kind != "button" and option.name.lower() not in NOT_TOUCHED:
             try:
@@ -57,7 +57,7 @@ async def _set(examination: Examination, option: AnnouncedOption, value: str) ->
 
 
 async def changed(examination: Examination, name: str, value: int) -> Remark:
-    """The option for memory or threads accepts another value, and the program still searches."""
+    """Check that the option for ``memory`` or ``threads`` accepts another value, and the program still searches."""
     option = examination.dialect.resource(name)
     if option is None:
         raise Skipped("skip.no_option", name=name)
@@ -71,7 +71,7 @@ async def changed(examination: Examination, name: str, value: int) -> Remark:
 
 
 async def unknown(examination: Examination) -> None:
-    """An unknown option does no harm."""
+    """Check that the program still works after an unknown option is set."""
     if not examination.dialect.unknown_option:
         raise examination.dialect.lacking()
     await examination.dialect.say(examination.dialect.unknown_option)

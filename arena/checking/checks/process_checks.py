@@ -10,20 +10,23 @@ from elolab.arena.checking.findings import Failed, Remark, Skipped, remark
 from elolab.arena.players.event_loop import in_thread
 
 GRACE_SECONDS = 0.1
-"""Time after the program's end for its child processes to end."""
+"""Seconds that child processes may outlive the program."""
 MIB = 1 << 20
 SPARE_MIB = 48
-"""Tolerated growth of memory beyond the transposition table, which fills with use."""
+"""Tolerated growth of memory in MiB, in addition to the size of the transposition table, which fills with use."""
 UNKNOWN_TABLE_MIB = 64
-"""Assumed size of a table that is not announced."""
+"""Assumed size in MiB of the transposition table if the program announces no option for it."""
 SEARCHES = 6
-"""Searches in every game over which memory is watched."""
+"""Searches per game in the check of memory growth."""
 BUSY = 0.3
-"""Processor share that an idle program must stay below."""
+"""Maximum load of an idle program, as a share of one processor."""
 
 
 async def ending(examination: Examination, *, farewell: bool, thinking: bool) -> Remark:
-    """The program ends after the farewell, or when its input ends, as after a crash of the harness."""
+    """Check that the program ends by itself, when idle or during a search (``thinking``).
+
+    It must end after ``quit`` (``farewell``), or when its input is closed, as after a crash of elolab.
+    """
     if thinking:
         await examination.dialect.begin_endless(examination.start_position)
     else:
@@ -42,7 +45,7 @@ async def ending(examination: Examination, *, farewell: bool, thinking: bool) ->
 
 
 async def nobody_left(examination: Examination) -> None:
-    """Child processes end with the program."""
+    """Check that child processes end with the program."""
     family = await _family_after_search(examination)
     if not await examination.dialect.leave(examination.dialect.farewell):
         raise Skipped("skip.lingers")
@@ -66,7 +69,7 @@ def _family(examination: Examination) -> list[processes.ProcessStatus]:
 
 
 async def idle(examination: Examination) -> Remark:
-    """The program uses little processor time after a search."""
+    """Check that the program uses little processor time after a search."""
     await _family_after_search(examination)
     await examination.dialect.settled()
     before = processes.demanded_seconds(_family(examination))
@@ -79,7 +82,7 @@ async def idle(examination: Examination) -> Remark:
 
 
 async def memory(examination: Examination) -> Remark:
-    """Memory does not grow from the first game to the last."""
+    """Check that the program's memory does not keep growing from game to game."""
     games = examination.settings.repetitions
     before = await _resident_after_game(examination)
     for _ in range(games):

@@ -1,4 +1,4 @@
-"""Checks of the start of a conversation, and of its robustness."""
+"""Checks of the handshake, and of unusual input such as empty or meaningless lines."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ GARBAGE = ("xyzzy", "  ", "elolab 1 2 3", "go-there position uci", "\x7f\x01 \u5
 
 
 async def handshake(examination: Examination) -> Remark:
-    """The handshake completes after the start of the process."""
+    """Check that the program completes the handshake after its start."""
     began = time.monotonic()
     await examination.connect()
     return remark("note.seconds", seconds=f"{time.monotonic() - began:.2f}")
 
 
 async def name(examination: Examination) -> Remark:
-    """The handshake gives a name."""
+    """Check that the program names itself in the handshake."""
     if not examination.name:
         raise Failed("failure.no_name")
     return remark("note.name", name=examination.name)
 
 
 async def ready(examination: Examination) -> Remark:
-    """Readiness is confirmed, twice; later checks rely on it."""
+    """Check that the program confirms its readiness, twice; later checks rely on that."""
     examination.knowledge.answers_ready = True
     began = time.monotonic()
     try:
@@ -39,7 +39,7 @@ async def ready(examination: Examination) -> Remark:
 
 
 async def garbage(examination: Examination) -> None:
-    """Nonsense before and after a position is ignored."""
+    """Check that the program ignores meaningless lines before and after a position."""
     await examination.dialect.say_garbage(GARBAGE)
     await examination.dialect.settled()
     await examination.search(examination.start_position)
@@ -48,20 +48,20 @@ async def garbage(examination: Examination) -> None:
 
 
 async def empty_lines(examination: Examination) -> None:
-    """Empty lines are ignored."""
+    """Check that the program ignores empty lines."""
     await examination.dialect.say("", "", "   ")
     await examination.search(examination.start_position)
 
 
 async def line_ends(examination: Examination) -> None:
-    """Carriage returns, as Windows programs write them, are accepted."""
+    """Check that the program accepts lines that end with a carriage return and a line feed, as on Windows."""
     examination.dialect.line_end = "\r"
     await examination.search(examination.positions.ordinary[1])
     examination.dialect.line_end = ""
 
 
 async def new_game(examination: Examination) -> None:
-    """New games in a row work, and a new game after a search forgets the old position."""
+    """Check that several new games in a row work, and that a new game discards the old position."""
     await examination.dialect.begin_game()
     await examination.dialect.begin_game()
     await examination.search(examination.positions.ordinary[-1])

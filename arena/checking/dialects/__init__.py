@@ -1,4 +1,4 @@
-"""The conversation of the checks, one module per protocol; ``dialect_named`` finds it."""
+"""Communication with a checked program, one module per protocol; ``dialect_named`` finds the class."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _CLASSES = {
 }
 
 DIALECTS = tuple(_CLASSES)
-"""The protocols that a program can be examined in."""
+"""Names of the protocols that ``elolab check`` supports."""
 
 
 def dialect_named(name: str) -> type[Dialect[Any]]:
-    """The class of a protocol, one of ``DIALECTS``."""
+    """The class for the protocol ``name``, which is one of ``DIALECTS``."""
     module, dialect = _CLASSES[name]
     found: type[Dialect[Any]] = getattr(importlib.import_module(module), dialect)
     return found

@@ -1,7 +1,7 @@
-"""A conversation with a program under examination; each protocol has a subclass.
+"""Communication with a program that is being checked; each protocol has a subclass.
 
-The client of the protocol's players (``arena.protocols``) writes and reads the lines. A program that is
-silent or ends raises ``Failed``; an operation that the protocol lacks raises ``Skipped``.
+The protocol's client in ``arena.protocols`` formats and parses the lines. ``Failed`` is raised when the program ends or
+does not answer, ``Skipped`` when the protocol lacks an operation.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from elolab.engine.games.contract import Position
 from elolab.engine.settings.limits import Limits
 
 MAX_LINES = 10_000
-"""Most lines kept before an answer; older ones are dropped."""
+"""Maximum number of output lines kept per answer; older ones are dropped."""
 WRITE_MS = 2_000
-"""How long a program may leave its input unread."""
+"""Milliseconds that a program may leave its input unread."""
 RESOURCES = {
     "memory": ("hash", "hashsize", "memory"),
     "threads": ("threads", "numthreads", "cores"),
 }
-"""Names of the options for the transposition table (in MiB) and for threads among engines, in lower case."""
+"""Usual names of two options, in lower case: the size of the transposition table in MiB, and the number of threads."""
 
 ClientKind = TypeVar("ClientKind", bound=ProtocolClient)
 
@@ -40,40 +40,40 @@ class Knowledge:
     """Facts learned about a program that hold for all its processes."""
 
     first_rank: int | None = None
-    """The lowest rank's number in moves; ``None`` while it is not known."""
+    """Number of the board's lowest rank in the program's moves, 0 or 1; ``None`` while unknown."""
     answers_ready: bool = True
     """Whether the program answers the readiness question (``ask_ready``)."""
 
 
 class Dialect(ABC, Generic[ClientKind]):
-    """One conversation with a process of the program; the defaults describe a protocol without optional features."""
+    """Communication with one process of the program; the defaults describe a protocol without optional features."""
 
     title: ClassVar[str]
     limits: frozenset[str] = frozenset()
-    """The limits it can express, of ``depth``, ``nodes``, ``move_time``, ``clock`` and ``moves_to_go``."""
+    """Search limits that the protocol can express: ``depth``, ``nodes``, ``move_time``, ``clock``, ``moves_to_go``."""
     time_unit_ms: int = 1
-    """Unit of the times that are sent."""
+    """Unit of the times sent to the program, in milliseconds."""
     synchronisation: ClassVar[str] = ""
     """The command that asks whether the input has been processed, as messages quote it."""
     ready: ClassVar[str] = ""
     """First word of the answer to ``synchronisation``."""
     awaited: ClassVar[str] = ""
-    """The answer to a search, as messages name it."""
+    """Name of the answer to a search in messages, such as ``bestmove``."""
     farewell: ClassVar[str] = "quit"
     interruption: ClassVar[tuple[str, ...] | None] = None
-    """Lines that end a search; empty if the question of ``synchronisation`` ends it."""
+    """Lines that interrupt a search; empty if ``synchronisation`` interrupts it, ``None`` if nothing does."""
     endless: ClassVar[Limits | None] = None
-    """Limits of a search that only ``interrupt`` ends."""
+    """Limits of a search that only ``interrupt`` ends; ``None`` if the protocol has no such search."""
     start_lines: ClassVar[tuple[str, ...]] = ()
     """Lines for the start position that use the protocol's own word for it."""
     illegal_position: ClassVar[tuple[str, ...]] = ()
     """Lines that send an invalid position."""
     unknown_option: ClassVar[str] = ""
-    """The line that sets a nonexistent option."""
+    """A line that sets an option no program has."""
     listens_while_thinking: ClassVar[bool] = False
-    """Whether it must answer during a search that it has processed its input."""
+    """Whether the protocol requires a program to answer ``synchronisation`` during a search."""
     recommendations: ClassVar[frozenset[str]] = frozenset({"illegal_position", "illegal_move"})
-    """Names of checks whose failure is only advice in this protocol; most protocols do not define illegal input."""
+    """Names of checks that are only recommendations in this protocol; most protocols do not define illegal input."""
 
     def __init__(self, process: EngineProcess, settings: CheckSettings, knowledge: Knowledge) -> None:
         self.client = self.make_client()
@@ -83,7 +83,7 @@ class Dialect(ABC, Generic[ClientKind]):
         self.line_end = ""
         """Suffix of every line sent."""
         self.name = ""
-        """The program's own name."""
+        """Name that the program gives itself; empty until known."""
         self.announced: list[tuple[str, AnnouncedOption | None]] = []
         """Each option line of the program, with the option parsed from it; ``None`` if the line is malformed."""
         self._began_ns = 0
@@ -91,7 +91,7 @@ class Dialect(ABC, Generic[ClientKind]):
 
     @abstractmethod
     def make_client(self) -> ClientKind:
-        """The client of the protocol's players, which writes and reads lines."""
+        """Create the protocol's client, which tournaments use too; it formats and parses lines."""
 
     # Lines.
 
@@ -107,7 +107,10 @@ class Dialect(ABC, Generic[ClientKind]):
             raise await self._ended() from None
 
     async def hear_until(self, is_end: Callable[[str], bool], ms: float, awaited: str) -> list[str]:
-        """Read lines up to the answer; raises ``Failed``, naming ``awaited``, if it does not come."""
+        """Read lines up to the one that ``is_end`` accepts.
+
+        Raises ``Failed``, with ``awaited`` in its remark, if none comes within ``ms`` milliseconds.
+        """
         lines, is_over = await self._hear(ms, is_end)
         if not is_over:
             key = "failure.no_answer" if self.process.dialogue.last_received() else "failure.silent"
@@ -115,7 +118,7 @@ class Dialect(ABC, Generic[ClientKind]):
         return lines
 
     async def overhear(self, ms: float, is_end: Callable[[str], bool] = lambda line: False) -> list[str]:
-        """Read lines for that time, stopping at an answer."""
+        """Read lines for ``ms`` milliseconds, or up to the first one that ``is_end`` accepts."""
         return (await self._hear(ms, is_end))[0]
 
     async def _hear(self, ms: float, is_end: Callable[[str], bool]) -> tuple[list[str], bool]:
@@ -131,7 +134,7 @@ class Dialect(ABC, Generic[ClientKind]):
         return list(lines), True
 
     async def leave(self, farewell: str | None) -> bool:
-        """Send the farewell, or close the input without one; returns whether the program ends by itself in time."""
+        """Send the farewell, or close the input if it is ``None``; returns whether the program ends in time."""
         try:
             return await self.process.leave(farewell, self.settings.ending_ms)
         except (DeadlinePassed, ProcessEnded):
@@ -143,7 +146,7 @@ class Dialect(ABC, Generic[ClientKind]):
         return Failed("failure.ended", how=self.process.exit.text())
 
     def lacking(self) -> Skipped:
-        """The outcome of an operation for which the protocol has no command."""
+        """The exception for an operation that the protocol does not support."""
         return Skipped("skip.protocol", protocol=self.title)
 
     # The start of the conversation, and its pauses.
@@ -153,17 +156,17 @@ class Dialect(ABC, Generic[ClientKind]):
         """Shake hands; sets ``name`` and ``announced``."""
 
     async def configure(self) -> None:
-        """Set the options of the settings; raises ``PlayerFault`` for one that cannot be set."""
+        """Set the options from the settings; raises ``PlayerFault`` for one that cannot be set."""
         for name, _ in self.settings.options:
             raise PlayerFault("startup_failure", f"option {name}: {self.title} has no options")
 
     @property
     def can_synchronise(self) -> bool:
-        """Whether the program can say that it has processed its input."""
+        """Whether the program can confirm that it has processed its input."""
         return True
 
     async def settled(self) -> list[str]:
-        """Wait until the program has processed its input, or a while if it cannot confirm that; returns its output."""
+        """Wait until the program confirms its readiness, or for ``quiet_ms`` if it cannot; returns its output."""
         if self.knowledge.answers_ready and self.can_synchronise:
             return await self.ask_ready()
         return await self.overhear(self.settings.quiet_ms)
@@ -171,7 +174,7 @@ class Dialect(ABC, Generic[ClientKind]):
     async def ask_ready(self, max_ms: int | None = None) -> list[str]:
         """Ask whether the input has been processed; returns the output up to the answer.
 
-        The first answer may take as long as the start, because programs prepare themselves then.
+        The first answer may take as long as the handshake, because many programs initialise before it.
         """
         if not self.can_synchronise:
             raise Skipped("skip.feature", name=self.synchronisation)
@@ -213,7 +216,7 @@ class Dialect(ABC, Generic[ClientKind]):
 
     @abstractmethod
     def is_answer(self, line: str) -> bool:
-        """Whether a line is the answer to a search, by its words alone."""
+        """Whether a line is the answer to a search, whatever the program is doing."""
 
     def ends_search(self, line: str) -> bool:
         """Whether a line ends the current search; called once for every line."""
@@ -228,7 +231,7 @@ class Dialect(ABC, Generic[ClientKind]):
         """Read the answer from the output of a search."""
 
     async def ask_for_search(self, *lines: str) -> None:
-        """Send lines that begin a search; time counts from here."""
+        """Send lines that begin a search, and start measuring its time."""
         self.process.take_unasked()
         self._began_ns = time.monotonic_ns()
         await self.say(*lines)
@@ -236,7 +239,7 @@ class Dialect(ABC, Generic[ClientKind]):
     async def search(
         self, position: Position, limits: Limits | None = None, clock: PlayerClock | None = None
     ) -> SearchAnswer:
-        """Ask for a move and wait for it, within the limits and the margin."""
+        """Ask for a move and wait for it; raises ``Failed`` if it is late by more than ``margin_ms``."""
         limits = limits or self.ordinary
         await self.begin(position, limits, clock)
         times = [clock.remaining_ms] if clock is not None else []
@@ -245,7 +248,10 @@ class Dialect(ABC, Generic[ClientKind]):
         return await self.answer(min(times) if times else None)
 
     async def answer(self, told_ms: int | None = None) -> SearchAnswer:
-        """Wait for the end of the search; with ``told_ms``, an answer later than that and the margin is a failure."""
+        """Wait for the answer; raises ``Failed`` if it takes longer than ``told_ms`` plus the margin.
+
+        Without ``told_ms``, ``timeout_ms`` is the limit.
+        """
         if told_ms is None:
             lines = await self.hear_until(self.ends_search, self.settings.timeout_ms, self.awaited)
         else:
@@ -262,7 +268,7 @@ class Dialect(ABC, Generic[ClientKind]):
         await self.ask_for_search(*self.start_lines, f"go depth {self.settings.depth}")
 
     async def search_without(self, position: Position, banned: Collection[str]) -> SearchAnswer:
-        """Ask for a move outside a list of moves."""
+        """Ask for a move other than the banned ones."""
         raise self.lacking()
 
     async def begin_endless(self, position: Position) -> None:
@@ -272,7 +278,10 @@ class Dialect(ABC, Generic[ClientKind]):
         await self.begin(position, self.endless)
 
     async def interrupt(self) -> SearchAnswer | None:
-        """End the running search within ``stop_ms``; returns its answer, or ``None`` if the protocol has none."""
+        """Interrupt the search; returns its answer, or ``None`` if the protocol requires none.
+
+        Raises ``Failed`` if the program takes longer than ``stop_ms``.
+        """
         if self.interruption is None:
             raise self.lacking()
         self._began_ns = time.monotonic_ns()
@@ -281,7 +290,7 @@ class Dialect(ABC, Generic[ClientKind]):
         return self.read_answer(lines, (self.process.arrived_ns - self._began_ns) / 1e6)
 
     async def interrupt_nothing(self) -> None:
-        """Send the interruption while idle; raises ``Failed`` if it is answered like a search."""
+        """Interrupt an idle program; raises ``Failed`` if it answers as after a search."""
         if self.interruption is None:
             raise self.lacking()
         await self.say(*self.interruption)
@@ -290,23 +299,26 @@ class Dialect(ABC, Generic[ClientKind]):
                 raise Failed("failure.unasked", said=line)
 
     async def search_to_ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> SearchAnswer:
-        """Search as usual, after announcing that pondering will follow."""
+        """Search as usual, after enabling pondering."""
         raise self.lacking()
 
     async def ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> None:
-        """Begin a search of the position after the opponent's expected move."""
+        """Begin pondering on ``position``, which ends with the expected move of the opponent."""
         raise self.lacking()
 
     async def hit(self, position: Position, clock: PlayerClock) -> SearchAnswer:
-        """Report that the expected move was made: the clock runs, and the move is due."""
+        """Report that the opponent made the expected move, which starts the clock; returns the answer."""
         raise self.lacking()
 
     async def miss(self, position: Position, limits: Limits, clock: PlayerClock) -> SearchAnswer:
-        """Report another move, the last of ``position``; the reply to it is due."""
+        """Report that the opponent made another move, the last of ``position``; returns the answer to it."""
         raise self.lacking()
 
     def clock_limits(self) -> Limits:
-        """The clock of the settings; ten times as long, and without increment, where times are sent in seconds."""
+        """The clock from the settings.
+
+        Where times are sent in seconds, it is ten times as long and has no increment.
+        """
         clock_ms = self.settings.clock_ms
         if self.time_unit_ms > 1:
             return Limits(clock_ms=-(-10 * clock_ms // self.time_unit_ms) * self.time_unit_ms)
@@ -316,28 +328,28 @@ class Dialect(ABC, Generic[ClientKind]):
 
     @property
     def declared_first_rank(self) -> int | None:
-        """The first rank by the protocol, or by the program's announcement."""
+        """Number of the lowest rank, as the protocol defines or the program announces it; ``None`` if open."""
         raise self.lacking()
 
     @property
     def is_asked_to_pass(self) -> bool:
-        """Whether a side that can only pass is asked for its move."""
+        """Whether the program is asked for a move when it can only pass."""
         return True
 
     def read_move(self, said: str) -> str | None:
-        """A move in the game's notation, ``None`` if the words are no move.
+        """Convert a program's move to the game's notation; ``None`` if the text is not a move.
 
-        A move of files and ranks is read in the program's ranks or, while these are unknown, in either base.
+        While the number of the lowest rank is unknown, ranks from 0 and from 1 are both accepted.
         """
         bases = (0, 1) if self.knowledge.first_rank is None else (self.knowledge.first_rank,)
         return next((move for base in bases if (move := uci_family.read_move(said.lower(), base)) is not None), None)
 
     def write_move(self, move: str) -> str:
-        """A move in the program's ranks."""
+        """Convert a move to the program's numbering of ranks."""
         return uci_family.write_move(move, self.knowledge.first_rank or 0)
 
     def read_information(self, line: str) -> SearchLine | None:
-        """Parse a line about a search, ``None`` for other lines; raises ``Failed`` if it is malformed."""
+        """Parse a line of search output; ``None`` for other lines. Raises ``Failed`` if it is malformed."""
         raise self.lacking()
 
     # Input that programs must survive.
@@ -348,7 +360,7 @@ class Dialect(ABC, Generic[ClientKind]):
 
     @abstractmethod
     async def send_illegal_move(self, position: Position, move: str) -> None:
-        """Send an illegal move."""
+        """Send ``position`` followed by an illegal move."""
 
     @abstractmethod
     async def ask_in_finished_game(self, position: Position) -> None:
@@ -362,7 +374,7 @@ class Dialect(ABC, Generic[ClientKind]):
 
     @property
     def options(self) -> Mapping[str, AnnouncedOption]:
-        """Options of the program, by name in lower case."""
+        """The program's options, by name in lower case."""
         raise self.lacking()
 
     def option_lines(self, options: Sequence[tuple[str, str]]) -> list[str]:
@@ -370,7 +382,7 @@ class Dialect(ABC, Generic[ClientKind]):
         raise self.lacking()
 
     def resource(self, name: str) -> AnnouncedOption | None:
-        """The option for one of ``RESOURCES``; ``None`` without one."""
+        """The program's option for ``memory`` or ``threads`` (see ``RESOURCES``); ``None`` if it has none."""
         return next((self.options[word] for word in RESOURCES[name] if word in self.options), None)
 
 

@@ -1,4 +1,4 @@
-"""GTP and the NBoard protocol, as an examination speaks them."""
+"""Communication with a checked program in GTP and in the NBoard protocol."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOVES = re.compile(r"[A-Ha-h][1-8]|[Pp][Aa]")
 
 
 class GtpDialect(Dialect[gtp.GtpClient]):
-    """GTP 2 (Farnebäck, 2002)."""
+    """The Go Text Protocol (GTP), version 2 (Farnebäck, 2002), as Othello programs use it."""
 
     title: ClassVar[str] = "GTP"
     limits = frozenset({"move_time", "clock"})
@@ -39,29 +39,29 @@ class GtpDialect(Dialect[gtp.GtpClient]):
         self._commands: frozenset[str] = frozenset()
 
     def make_client(self) -> gtp.GtpClient:
-        """The client of the protocol's players, which writes and reads lines."""
+        """Create the protocol's client, which formats and parses lines."""
         return gtp.GtpClient()
 
     async def _ask(self, *commands: str, ms: int | None = None) -> list[gtp.GtpAnswer]:
-        """The answers to some commands."""
+        """Send commands; returns the answers to them."""
         await self.say(*self.client.ask(*commands))
         await self.hear_until(self.ends_search, ms or self.settings.timeout_ms, f"= ({commands[-1]})")
         return self.client.answers
 
     async def _demand(self, *commands: str) -> None:
-        """Raises ``Failed`` if a command is refused."""
+        """Send commands; raises ``Failed`` if the program refuses one."""
         for answer in await self._ask(*commands):
             if not answer.is_success:
                 raise Failed("failure.refused", command=answer.command, said=answer.said)
 
     async def _demand_refusal(self, *commands: str) -> None:
-        """Raises ``Failed`` unless the last command is refused."""
+        """Send commands; raises ``Failed`` unless the program refuses the last one."""
         answer = (await self._ask(*commands))[-1]
         if answer.is_success:
             raise Failed("failure.accepted", command=answer.command, said=answer.said)
 
     async def greet(self) -> None:
-        """Ask for its name and its commands."""
+        """Ask for the program's protocol version, name and list of commands."""
         version, name, listed = await self._ask("protocol_version", "name", "list_commands", ms=self.settings.start_ms)
         if not version.is_success or not version.text.isdigit():
             raise Failed("failure.refused", command=version.command, said=version.said)
@@ -69,7 +69,7 @@ class GtpDialect(Dialect[gtp.GtpClient]):
         self._commands = frozenset(listed.text.split()) if listed.is_success else frozenset()
 
     async def configure(self) -> None:
-        """Check whether it passes by itself; there are no other options."""
+        """Check the option ``gtp_passes``, the only one over GTP; raises ``PlayerFault`` for any other."""
         for name, value in self.settings.options:
             if name != PASSES_OPTION or value not in gtp.PASSES:
                 choices = " or ".join(gtp.PASSES)
@@ -78,16 +78,16 @@ class GtpDialect(Dialect[gtp.GtpClient]):
                 )
 
     async def ask_ready(self, max_ms: int | None = None) -> list[str]:
-        """Send any command: every command is answered."""
+        """Send a harmless command and wait for its answer, which confirms readiness."""
         await self._demand(self.synchronisation)
         return []
 
     async def begin_game(self) -> None:
-        """``clear_board``."""
+        """Begin a new game with ``clear_board``."""
         await self._demand(*gtp.NEW_GAME)
 
     async def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
-        """Replay the game from its start, then ``genmove``."""
+        """Replay the game from its start, then ask for a move with ``genmove``."""
         side = position.side_to_move
         commands = self._set_up(position)
         for line in (gtp.time_settings_command(limits), gtp.time_left_command(limits, clock, side)):
@@ -114,12 +114,12 @@ class GtpDialect(Dialect[gtp.GtpClient]):
         return line.startswith(("=", "?"))
 
     def ends_search(self, line: str) -> bool:
-        """Whether a line ends the answer to the last command."""
+        """Whether a line completes the answer to the last command sent."""
         self.client.receive(line)
         return self.client.is_idle
 
     def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> SearchAnswer:
-        """The move, or ``resign``."""
+        """Read the move, or the resignation, from the answer to ``genmove``."""
         answer = self.client.answers[-1]
         move = gtp.read_move(answer.text) if answer.is_success else None
         resigns = move == "resign"
@@ -129,7 +129,7 @@ class GtpDialect(Dialect[gtp.GtpClient]):
 
     @property
     def ordinary(self) -> Limits:
-        """None: the program's own level."""
+        """No limits, so that the program plays at its own level."""
         return Limits()
 
     async def send_illegal_position(self) -> None:
@@ -137,11 +137,11 @@ class GtpDialect(Dialect[gtp.GtpClient]):
         await self._demand_refusal("boardsize 1000")
 
     async def send_illegal_move(self, position: Position, move: str) -> None:
-        """The program must refuse it."""
+        """Send an illegal move; raises ``Failed`` unless the program refuses it."""
         await self._demand_refusal(*self._set_up(position), gtp.play_command(move, position.side_to_move))
 
     async def say_garbage(self, lines: Sequence[str]) -> None:
-        """Every command is answered, and these must be refused; blank lines are no commands."""
+        """Send meaningless lines; raises ``Failed`` unless the program refuses each one that is not blank."""
         for line in lines:
             if line.strip():
                 await self._demand_refusal(line)
@@ -167,21 +167,21 @@ class NBoardDialect(Dialect[nboard.NBoardClient]):
     illegal_position: ClassVar[tuple[str, ...]] = ("set game (;GM[Othello]TY[8]BO[8 --*O-- *];)",)
 
     def make_client(self) -> nboard.NBoardClient:
-        """The client of the protocol's players, which writes and reads lines."""
+        """Create the protocol's client, which formats and parses lines."""
         return nboard.NBoardClient()
 
     async def greet(self) -> None:
-        """Send the version and a ping: there is no other answer."""
+        """Send the protocol version and ``ping``, and wait for ``pong``, the only reply in the handshake."""
         await self.say(f"nboard {nboard.VERSION}", f"set depth {self.settings.depth}")
         await self.ask_ready(self.settings.start_ms)
         self.name = self.client.engine_name
 
     async def begin_game(self) -> None:
-        """Nothing to send: every search sends the whole game."""
+        """Do nothing, because every search sends the whole game."""
         await self.ask_ready()
 
     async def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
-        """Ask for a move: sends the depth, the game and ``go``."""
+        """Ask for a move: send the depth limit, the game and ``go``."""
         await self.say(f"set depth {limits.depth}", f"set game {write_game(position.start, position.moves)}")
         await self.ask_ready()
         await self.ask_for_search("go")
@@ -191,13 +191,13 @@ class NBoardDialect(Dialect[nboard.NBoardClient]):
         return line.startswith("===")
 
     def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> SearchAnswer:
-        """The move, whatever its evaluation."""
+        """Read the move and ignore its evaluation."""
         *before, line = lines
         word = re.split(r"[\s/]+", line.removeprefix("===").strip())[0]
         return SearchAnswer(line, word, self.read_move(word), elapsed_ms, tuple(before))
 
     def read_move(self, said: str) -> str | None:
-        """``d3`` or ``pass``."""
+        """Convert the program's move to ``d3`` or ``pass``; ``None`` if the text is not a move."""
         return nboard.read_move(said)
 
     async def send_illegal_move(self, position: Position, move: str) -> None:
@@ -205,22 +205,22 @@ class NBoardDialect(Dialect[nboard.NBoardClient]):
         await self.say(f"set game {write_game(position.start, position.moves)}", f"move {move.upper()}")
 
     async def ask_in_finished_game(self, position: Position) -> None:
-        """Skipped: an NBoard driver never asks for a move in a finished game."""
+        """Raise ``Skipped``: in the NBoard protocol nobody asks for a move in a finished game."""
         raise self.lacking()
 
     @property
     def is_asked_to_pass(self) -> bool:
-        """False: an NBoard driver passes for the program."""
+        """False: in the NBoard protocol the program is not asked when it must pass."""
         return False
 
     async def interrupt(self) -> SearchAnswer | None:
-        """``ping`` ends the search; the program may name a move or not."""
+        """Interrupt the search with ``ping``; returns the program's move, or ``None`` if it names none."""
         self._began_ns = time.monotonic_ns()
         answers = [line for line in await self.ask_ready(self.settings.stop_ms) if self.is_answer(line)]
         return self.read_answer(answers[:1], (self.process.arrived_ns - self._began_ns) / 1e6) if answers else None
 
     def read_information(self, line: str) -> SearchLine | None:
-        """Parse a line ``search`` or ``nodestats``; ``None`` for other lines."""
+        """Parse a line that begins with ``search`` or ``nodestats``; ``None`` for other lines."""
         word, *words = line.split() or [""]
         if word == "nodestats" and words:
             if not words[0].isdigit():

@@ -1,4 +1,4 @@
-"""UCI, its cyclone dialect, and UCCI, as an examination speaks them."""
+"""Communication with a checked program in UCI, its variant ``ucicyclone``, and UCCI."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _COUNT = re.compile(
     r"\s(?:depth|seldepth|time|nodes|multipv|currmovenumber|hashfull|nps|tbhits|sbhits|cpuload)\s+"
     r"(?![+-]?\d+\s)\S*"
 )
-"""Matches a word of an ``info`` line that lacks the whole number after it."""
+"""Matches a keyword of an ``info`` line, such as ``depth``, without the required whole number after it."""
 _FREE_TEXT = re.compile(r"\s(pv|string|message|refutation|currline)\s")
-"""Matches the word after which an ``info`` line has moves or text."""
+"""Matches the keyword after which the rest of an ``info`` line is moves or free text."""
 
 
 class UciDialect(Dialect[UciFamilyClient]):
-    """UCI (Meyer-Kahlen and Huber, 2006)."""
+    """The Universal Chess Interface (Meyer-Kahlen and Huber, 2006)."""
 
     title: ClassVar[str] = "UCI"
     limits = frozenset({"depth", "nodes", "move_time", "clock", "moves_to_go"})
@@ -39,10 +39,10 @@ class UciDialect(Dialect[UciFamilyClient]):
     unknown_option: ClassVar[str] = "setoption name Elolab No Such Option value 1"
     listens_while_thinking: ClassVar[bool] = True
     score: ClassVar[re.Pattern[str]] = re.compile(r"\s(?:cp|mate)\s+[+-]?\d+\s")
-    """Matches a score, after the word."""
+    """Matches the unit and number that follow the keyword ``score``."""
 
     def make_client(self) -> UciFamilyClient:
-        """The client of the protocol's players, which writes and reads lines."""
+        """Create the protocol's client, which formats and parses lines."""
         return uci.UciClient()
 
     async def greet(self) -> None:
@@ -55,14 +55,14 @@ class UciDialect(Dialect[UciFamilyClient]):
         self.name = self.client.engine_name
 
     async def configure(self) -> None:
-        """Set the options, and the game where the program plays several."""
+        """Set the options from the settings, and choose the game if the program plays several."""
         await self.say(*uci.option_commands(self.settings.options, self.options, self.settings.game))
         forced = uci.forced_first_rank(self.settings.options)
         if forced is not None:
             self.knowledge.first_rank = forced
 
     async def begin_game(self) -> None:
-        """``ucinewgame``."""
+        """Begin a new game with ``ucinewgame``."""
         await self.say("ucinewgame")
         await self.settled()
 
@@ -79,11 +79,11 @@ class UciDialect(Dialect[UciFamilyClient]):
         return uci.go_command(limits, clock, position.side_to_move, ponder=ponder)
 
     def is_answer(self, line: str) -> bool:
-        """``bestmove``, or ``nobestmove`` in UCCI."""
+        """Whether a line answers a search: it begins with ``bestmove`` or, in UCCI, ``nobestmove``."""
         return first_word(line) in self.client.answers
 
     def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> SearchAnswer:
-        """The move, and the one it expects."""
+        """Read the move, and the reply that the program expects, from the answer."""
         *before, line = lines
         said, expected = uci_family.parse_best_move(line), uci_family.parse_ponder_move(line)
         move, reply = (None if word is None else self.read_move(word) for word in (said, expected))
@@ -91,7 +91,7 @@ class UciDialect(Dialect[UciFamilyClient]):
 
     @property
     def declared_first_rank(self) -> int | None:
-        """1 for programs of several games (``UCI_Variant``), such as Fairy-Stockfish; ``None``, unknown, for others."""
+        """Number of the lowest rank: 1 for programs with the option ``UCI_Variant``, ``None`` (unknown) for others."""
         return 1 if "uci_variant" in self.options else None
 
     async def send_illegal_move(self, position: Position, move: str) -> None:
@@ -107,7 +107,7 @@ class UciDialect(Dialect[UciFamilyClient]):
             raise Failed("failure.moved_after_end", said=answer.line)
 
     async def search_to_ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> SearchAnswer:
-        """Set the option first, without which a program does not ponder."""
+        """Switch on the option ``Ponder``, then search as usual."""
         option = self.options.get(uci.PONDER_OPTION.lower())
         if option is None:
             raise Skipped("skip.no_option", name=uci.PONDER_OPTION)
@@ -120,12 +120,12 @@ class UciDialect(Dialect[UciFamilyClient]):
         await self.ask_for_search(self._position(position), self._go(position, limits, clock, ponder=True))
 
     async def hit(self, position: Position, clock: PlayerClock) -> SearchAnswer:
-        """``ponderhit``."""
+        """Report with ``ponderhit`` that the opponent made the expected move; returns the answer."""
         await self.ask_for_search("ponderhit")
         return await self.answer(clock.remaining_ms)
 
     async def miss(self, position: Position, limits: Limits, clock: PlayerClock) -> SearchAnswer:
-        """``stop``, whose answer does not matter, and a new search."""
+        """End pondering with ``stop``, ignore that answer, and search ``position``; returns the answer."""
         await self.interrupt()
         return await self.search(position, limits, clock)
 
@@ -135,11 +135,14 @@ class UciDialect(Dialect[UciFamilyClient]):
         return self.client.options
 
     def option_lines(self, options: Sequence[tuple[str, str]]) -> list[str]:
-        """The lines ``setoption``; raises ``PlayerFault`` for an option or value that the program lacks."""
+        """The ``setoption`` lines; raises ``PlayerFault`` for an option or value that the program does not have."""
         return uci.option_commands(options, self.options)
 
     def read_information(self, line: str) -> SearchLine | None:
-        """An ``info`` line; counts must be whole numbers, and a score must have its unit."""
+        """Parse an ``info`` line; ``None`` for other lines.
+
+        Raises ``Failed`` if a count is not a whole number or a score lacks its unit.
+        """
         figures, word, rest = [*_FREE_TEXT.split(f"{line} ", 1), "", ""][:3]
         if first_word(figures) != "info" or (word in ("string", "message") and figures.strip() == "info"):
             return None
@@ -154,13 +157,13 @@ class UciDialect(Dialect[UciFamilyClient]):
 
 
 class UciCycloneDialect(UciDialect):
-    """UCI as Cyclone and Pikafish have it: Xiangqi alone, with ranks from 0."""
+    """The variant of UCI for Xiangqi alone, as in Cyclone and Pikafish, with ranks counted from 0."""
 
     title: ClassVar[str] = "UCI-Cyclone"
 
     @property
     def declared_first_rank(self) -> int | None:
-        """Ranks count from 0."""
+        """Number of the lowest rank: always 0."""
         return 0
 
     def _position(self, position: Position) -> str:
@@ -171,31 +174,31 @@ class UciCycloneDialect(UciDialect):
 
 
 class UcciDialect(UciDialect):
-    """UCCI 3.0 (www.xqbase.com, November 2007)."""
+    """The Universal Chinese Chess Protocol, version 3.0 (www.xqbase.com, November 2007)."""
 
     title: ClassVar[str] = "UCCI"
     unknown_option: ClassVar[str] = "setoption elolabnosuchoption 1"
     score: ClassVar[re.Pattern[str]] = re.compile(r"\s(?:(?:cp|mate)\s+)?[+-]?\d+\s")
 
     def make_client(self) -> UciFamilyClient:
-        """The client of the protocol's players, which writes and reads lines."""
+        """Create the protocol's client, which formats and parses lines."""
         return ucci.UcciClient()
 
     async def greet(self) -> None:
-        """Shake hands, and learn the unit of time from the options and the name."""
+        """Shake hands, and infer the program's unit of time from its options and name."""
         await super().greet()
         counts_milliseconds = ucci.MILLISECONDS in self.options or self.name.lower().startswith(ucci.COUNT_MILLISECONDS)
         self.time_unit_ms = 1 if counts_milliseconds else 1000
 
     async def configure(self) -> None:
-        """Set the options, and milliseconds where the program has them."""
+        """Set the options from the settings, and milliseconds as the unit of time if the program supports them."""
         options = list(self.settings.options)
         if ucci.MILLISECONDS in self.options:
             options.insert(0, (ucci.MILLISECONDS, "true"))
         await self.say(*self.option_lines(options))
 
     async def begin_game(self) -> None:
-        """Press the program's button for it."""
+        """Begin a new game with the program's option for that, if it has one."""
         await self.say(f"setoption {ucci.new_game_button(self.options)}")
         await self.settled()
 
@@ -208,25 +211,25 @@ class UcciDialect(UciDialect):
         return ucci.go_command(limits, clock, self.time_unit_ms, "ponder" if ponder else "")
 
     def is_unasked(self, line: str) -> bool:
-        """An idle program may say ``nobestmove``."""
+        """Whether an idle program must not write this line: any answer except ``nobestmove``."""
         return self.is_answer(line) and self.read_answer([line], 0).move is not None
 
     def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> SearchAnswer:
-        """The move, which the program may make and resign."""
+        """Read the move from the answer; the program may also resign with it."""
         answer = super().read_answer(lines, elapsed_ms)
         return answer._replace(has_resigned=answer.line.split()[-1] == "resign")
 
     @property
     def declared_first_rank(self) -> int | None:
-        """Ranks count from 0."""
+        """Number of the lowest rank: always 0."""
         return 0
 
     async def search_without(self, position: Position, banned: Collection[str]) -> SearchAnswer:
-        """Ask for a move outside a list of moves (``banmoves``)."""
+        """Ask for a move other than the banned ones (``banmoves``)."""
         forbidden = [f"banmoves {' '.join(banned)}"] if banned else []
         await self.ask_for_search(self._position(position), *forbidden, self._go(position, self.ordinary, None))
         return await self.answer()
 
     def option_lines(self, options: Sequence[tuple[str, str]]) -> list[str]:
-        """The lines ``setoption``, which in UCCI lack the words ``name`` and ``value``."""
+        """The ``setoption`` lines, which in UCCI do not contain the words ``name`` and ``value``."""
         return ucci.option_commands(options, self.options)

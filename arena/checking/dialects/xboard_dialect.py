@@ -1,4 +1,4 @@
-"""The conversation of an examination over the xboard protocol."""
+"""Communication with a checked program in the xboard protocol."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from elolab.engine.games.contract import Position
 from elolab.engine.settings.limits import Limits
 
 NO_DEPTH = 99
-"""Plies that no search reaches."""
+"""A depth limit in plies that no search reaches, so that it cancels an earlier limit."""
 
 
 class XboardDialect(Dialect[xboard.XboardClient]):
@@ -34,25 +34,28 @@ class XboardDialect(Dialect[xboard.XboardClient]):
     recommendations: ClassVar[frozenset[str]] = frozenset(
         {"stop", "stop_at_once", "quit_while_thinking", "unknown_option", "garbage", *Dialect.recommendations}
     )
-    """The protocol permits a program to ignore ``?`` and not to listen while thinking. It demands an error line for
-    what is wrong, and some engines (HoiXiangqi) end after it."""
+    """Checks whose failure is only advice here.
+
+    The protocol permits a program to ignore ``?``, and all other input during a search. After meaningless input it
+    requires an error line, but some engines (HoiXiangqi) end.
+    """
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._depth_is_told = False
         self._side = 0
-        """The side that is asked for a move."""
+        """The side whose move the program was last asked for: 0 for the first mover, 1 for the other."""
         self._game: tuple[str, Limits] | None = None
-        """The position and the limits with which the program's game began; ``None`` if it must be sent again."""
+        """Start position and limits of the program's current game; ``None`` if the next search must send them again."""
         self._known: list[str] = []
-        """Moves of that game that the program knows of."""
+        """Moves of the current game that were sent to the program or made by it."""
 
     def make_client(self) -> xboard.XboardClient:
-        """The client of the protocol's players, which writes and reads lines."""
+        """Create the protocol's client, which formats and parses lines."""
         return xboard.XboardClient()
 
     async def greet(self) -> None:
-        """Learn the features."""
+        """Shake hands: read the features and options that the program announces."""
         client = self.client
 
         def is_introduced(line: str) -> bool:
@@ -75,7 +78,10 @@ class XboardDialect(Dialect[xboard.XboardClient]):
             self.limits |= {"nodes"}
 
     async def configure(self) -> None:
-        """Accept features and set options; the game must be among the variants."""
+        """Accept the announced features and set the options.
+
+        Raises ``PlayerFault`` if the program does not support the game.
+        """
         self.client.check_variant(self.settings.game)
         await self.say(*self.client.acknowledgements(), *self.option_lines(self.settings.options))
         forced = uci.forced_first_rank(self.settings.options)
@@ -84,20 +90,20 @@ class XboardDialect(Dialect[xboard.XboardClient]):
 
     @property
     def can_synchronise(self) -> bool:
-        """Only if it announces ``ping``."""
+        """Whether the program supports ``ping``."""
         return self.client.has("ping")
 
     def _new_game(self, mode: str = "easy") -> list[str]:
         return ["new", f"variant {xboard.VARIANTS[self.settings.game]}", "force", mode, "post"]
 
     async def begin_game(self) -> None:
-        """``new``, and the program only watches."""
+        """Begin a new game with ``new``, in the mode in which the program only follows the moves (``force``)."""
         self._game = None
         await self.say(*self._new_game())
         await self.settled()
 
     async def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
-        """The moves that it does not know, or the whole game, and ``go``."""
+        """Send the moves that the program does not know, or the whole game, then ``go``."""
         await self._set_up(position, limits)
         await self._go(position, clock)
 
@@ -106,7 +112,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         await self.ask_for_search(*self.client.clock_lines(clock), "go")
 
     async def _set_up(self, position: Position, limits: Limits, mode: str = "easy") -> None:
-        """Have the program watch the game up to the position; raises ``Failed`` if it refuses."""
+        """Send the game up to ``position``, without asking for a move; raises ``Failed`` if the program refuses it."""
         if self._game == (position.start, limits) and position.moves[: len(self._known)] == self._known:
             lines = ["force", *self._moves(position.moves[len(self._known) :])]
         else:
@@ -139,7 +145,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         return xboard.is_answer(line)
 
     def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> SearchAnswer:
-        """Read the answer: a move, which the program has then played on its board, or a resignation."""
+        """Read the answer: a move, which the program has also made on its own board, or a resignation."""
         *before, line = lines
         said = xboard.parse_move(line)
         move = None if said is None else self.read_move(said.replace("-", ""))
@@ -152,7 +158,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
 
     @property
     def declared_first_rank(self) -> int | None:
-        """Ranks count from 0, as on all boards of ten ranks."""
+        """Number of the lowest rank: 0, as on all boards with ten ranks."""
         return 0
 
     async def send_illegal_position(self) -> None:
@@ -182,7 +188,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         await super().interrupt_nothing()
 
     async def search_to_ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> SearchAnswer:
-        """``hard``: it stays in the game, and thinks about a reply of its choice."""
+        """Switch on pondering with ``hard``, then search; afterwards the program ponders on a reply of its choice."""
         self._game = None
         await self._set_up(position, limits, "hard")
         await self._go(position, clock)

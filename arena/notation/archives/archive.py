@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from elolab.engine.games.contract import Game, Position
 
 PASS = "pass"
-"""The move of a player who must pass."""
+"""Notation of a pass."""
 
 Entry = PortableGame | PortableGameError
-"""A game, or the error in its place."""
+"""A game, or the error of a game that cannot be read."""
 
 
 def _nothing_beside(suffix: str) -> bytes | None:
-    """Return ``None``: the default of ``beside`` for input without a folder, such as standard input."""
+    """Return ``None``: the value of ``beside`` for input without a folder, such as standard input."""
     return None
 
 
@@ -33,13 +33,13 @@ class ArchiveFile:
     """One file of games."""
 
     where: str
-    """Name of the file in errors."""
+    """Name of the file in error messages."""
     data: bytes
-    """Its content, unpacked."""
+    """Decompressed content of the file."""
     is_chosen: bool = True
-    """Whether the user named it; a file merely found in a folder or zip file may be something else."""
+    """Whether the user named the file; one found in a folder or zip file may not be an archive at all."""
     beside: Callable[[str], bytes | None] = _nothing_beside
-    """The content of a file in the same folder by the end of its name (``.jou``); ``None`` without one."""
+    """Returns the content of the file in the same folder with a given suffix (``.jou``); ``None`` without one."""
 
 
 @dataclass(frozen=True)
@@ -48,24 +48,27 @@ class Reading:
 
     game: Game
     ranks: str = "0"
-    """Base of ranks in coordinates in PGN: ``0``, ``1`` or ``auto``."""
+    """Number of the lowest rank in the moves of PGN files: ``0``, ``1``, or ``auto`` to infer it."""
     plies: int | None = None
-    """Number of first moves to read; later ones are not even examined. PGN formats read all."""
+    """Number of plies to read; later ones are not checked. ``None`` for all; PGN is always read in full."""
     variations: bool = False
-    """Whether to read variations as games of their own, from the start; a tag ``Variation`` numbers them from 1."""
+    """Whether each variation is also read as a game of its own, numbered from 1 in the tag ``Variation``."""
 
 
 @dataclass(frozen=True)
 class ArchiveFormat:
-    """A file format of games."""
+    """A file format for games."""
 
     name: str
     game: str
-    """The only game it is for; empty for any."""
+    """Name of the only game that the format is for; empty for any game."""
     recognises: Callable[[bytes], bool]
-    """Detects content in this format, even if damaged."""
+    """Function that detects content in this format, even if damaged."""
     read: Callable[[ArchiveFile, Reading], Iterator[Entry]]
-    """Yields the games of a recognised file; raises ``PortableGameError`` if it cannot separate them."""
+    """Function that yields the games of a recognised file.
+
+    Raises ``PortableGameError`` if it cannot find where games begin and end.
+    """
 
 
 class ArchivedMove(NamedTuple):
@@ -75,11 +78,11 @@ class ArchivedMove(NamedTuple):
     """Move in the game's protocol notation."""
     comment: str = ""
     side: int | None = None
-    """Side to move according to the archive, 0 for the first mover; ``None`` if it does not say."""
+    """Side that makes the move, 0 for the first mover; ``None`` if the archive does not record it."""
 
 
 def start_position(game: Game, text: str, where: str) -> Position:
-    """The position of a text; raises ``PortableGameError``."""
+    """Parse the text of a position; raises ``PortableGameError``, with ``where`` in the message."""
     try:
         return game.position(text)
     except UserError as error:
@@ -106,7 +109,7 @@ def replay(
 
 
 def _played(position: Position, entry: ArchivedMove) -> list[PortableMove]:
-    """Play a move, preceded by a pass if it is legal only after one."""
+    """Play a move, preceded by a pass if it is legal only after one; returns the moves played."""
     move = PortableMove(entry.move, entry.comment)
     try:
         _check_side(position, entry)

@@ -1,4 +1,4 @@
-"""The files behind a name: one file, or all files in a folder (recursively) or zip file, unpacked."""
+"""Reads the files at a path: one file, or all files in a folder or zip file, decompressed."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from elolab.arena.notation.archives.archive import ArchiveFile
 from elolab.arena.notation.pgn import PortableGameError
 
 MAX_BYTES = 1 << 28
-"""Largest unpacked size of a file; larger ones are refused before they fill the memory."""
+"""Maximum size of a decompressed file; larger ones are refused before they fill the memory."""
 
 _ZIP, _GZIP, _BZIP2 = b"PK\x03\x04", b"\x1f\x8b", b"BZh"
 _DAMAGE = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile, RuntimeError, ValueError)
-"""Errors of unpacking; ``RuntimeError`` means an encrypted zip file or an unknown compression."""
+"""Errors of decompression; ``RuntimeError`` means an encrypted zip file or an unknown compression method."""
 
 
 def sources(path: Path) -> Iterator[ArchiveFile | PortableGameError]:
-    """Yield the files in the order of their names; an error takes the place of an unreadable one.
+    """Yield the files at a path, sorted by name; an unreadable file yields an error instead.
 
-    Unreadable folders come first.
+    The errors of unreadable folders come first.
     """
     if path.is_dir():
         unreadable: list[OSError] = []
@@ -41,7 +41,10 @@ def sources(path: Path) -> Iterator[ArchiveFile | PortableGameError]:
 
 
 def unpacked(data: bytes, where: str) -> bytes:
-    """Decompress gzip or bzip2 content, and convert UTF-16 with a mark to UTF-8. Raises ``PortableGameError``."""
+    """Decompress gzip or bzip2 content, and convert UTF-16 with a byte-order mark to UTF-8.
+
+    Raises ``PortableGameError``.
+    """
     if data.startswith(_GZIP):
         return _limited(lambda: gzip.GzipFile(fileobj=BytesIO(data)), where)
     if data.startswith(_BZIP2):
@@ -117,7 +120,7 @@ def _members(data: bytes, where: str) -> Iterator[ArchiveFile | PortableGameErro
 
 
 def _opened_zip(data: bytes) -> zipfile.ZipFile:
-    """Open a zip file; its names not marked as UTF-8 are usually Chinese."""
+    """Open a zip file; file names not flagged as UTF-8 are decoded as Chinese."""
     try:
         return zipfile.ZipFile(BytesIO(data), metadata_encoding="gb18030")
     except UnicodeDecodeError:
@@ -125,7 +128,7 @@ def _opened_zip(data: bytes) -> zipfile.ZipFile:
 
 
 def _limited(opened: Callable[[], IO[bytes] | gzip.GzipFile], where: str) -> bytes:
-    """Read a stream of at most ``MAX_BYTES``."""
+    """Read a stream; raises ``PortableGameError`` if it has more than ``MAX_BYTES``."""
     try:
         with opened() as stream:
             data = stream.read(MAX_BYTES + 1)

@@ -1,9 +1,9 @@
 """CBF, the XML files of CCBridge 3; each file holds one game.
 
-``ChineseChessRecord`` has a ``Head`` with the FEN of the start and who played, and a ``MoveList``. The ``value`` of a
-``Move`` is file and rank of origin and target as ``77-47``: files from 0 on Red's left, ranks from 0 at Black's home.
-The first move, ``00-00``, stands for the start; ``end`` marks the last. Text within a move is the comment on it. The
-result is 0 unknown, 1 Red has won, 2 Black has won, 3 and 4 draw. Variations are skipped.
+``ChineseChessRecord`` has a ``Head`` with the start position (FEN) and the players, and a ``MoveList``. The ``value``
+of a ``Move`` is file and rank of origin and target as ``77-47``: files from 0 on Red's left, ranks from 0 at Black's
+home. The first move, ``00-00``, stands for the start; ``end`` marks the last. Text within a move is the comment on it.
+The result is 0 unknown, 1 Red has won, 2 Black has won, 3 and 4 draw. Variations are skipped.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _TAGS = {
     "Black": ("Black",), "RedTeam": ("RedTeam",), "BlackTeam": ("BlackTeam",), "RedElo": ("RedRating",),
     "BlackElo": ("BlackRating",), "ECCO": ("ECCO",), "TimeControl": ("TimeRule",), "Annotator": ("Commentator",),
 }  # fmt: skip
-"""PGN tags and the elements of the head to take them from; the first non-empty one counts."""
+"""PGN tags, each with the elements of ``Head`` that may hold its value; the first non-empty one is used."""
 
 
 def recognises(data: bytes) -> bool:
-    """Whether it is a record of CCBridge 3."""
+    """Whether the content is a game in the XML format of CCBridge 3."""
     return any(mark in data[:1024] for mark in (_MARK, *_MARK_UTF16))
 
 
@@ -65,7 +65,7 @@ def read(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
 
 
 def _moves(root: ElementTree.Element, where: str) -> Iterator[ArchivedMove]:
-    """The moves, after an empty first one that carries the comment on the start."""
+    """The moves; an empty one before them holds the comment on the start position."""
     for ply, element in enumerate(root.iterfind("MoveList/Move")):
         value, comment = element.get("value", "").strip(), " ".join((element.text or "").split())
         if ply == 0 and value == _START:

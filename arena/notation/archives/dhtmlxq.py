@@ -3,7 +3,7 @@
 Everything is between ``[DhtmlXQ_name]`` and ``[/DhtmlXQ_name]``. ``movelist`` is four digits a move: file and rank of
 origin and target, files from 0 on Red's left, ranks from 0 at Black's home. ``binit`` is the 32 pieces' squares at the
 start, 99 for those off the board. ``move_1_14_3`` is variation 3, which leaves line 1 (0 is the game) at its ply 14;
-``comment7`` follows ply 7, ``comment3_15`` after ply 15 of variation 3. Sources: the viewer's own script.
+``comment7`` follows ply 7, ``comment3_15`` after ply 15 of variation 3. Source: the script of the viewer on dpxq.com.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ _TAG = re.compile(r"\[(/?)DhtmlXQ(?:HTML)?(?:_(\w+))?\]", re.IGNORECASE)
 _BREAKS = re.compile(r"<br\s*/?>|\|\|", re.IGNORECASE)
 _VARIATION = re.compile(r"move_(\d{1,9})_(\d{1,9})_(\d{1,9})")
 _STANDARD = "8979695949392919097717866646260600102030405060708012720323436383"
-"""Starting squares of the pieces, used if ``binit`` is missing."""
+"""Start squares of the pieces in the form of ``binit``, used if that tag is missing."""
 
 
 @dataclass
 class _TaggedGame:
-    """The tags of a game: names in lower case, without ``DhtmlXQ_``."""
+    """The tags of a game; names are in lower case, without ``DhtmlXQ_``."""
 
     where: str
     tags: dict[str, str] = field(default_factory=dict)
 
 
 def read(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
-    """The games of a text or page, and with ``variations`` each of their variations as a game of its own."""
+    """Yield the games of a text or web page; with ``reading.variations``, also each variation as a game."""
     text = decode_text(source.data, source.where)
     for draft in _drafts(text, source.where):
         lines = _variations(draft) if reading.variations else {}
@@ -55,7 +55,7 @@ def read(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
 
 
 def _drafts(text: str, where: str) -> Iterator[_TaggedGame]:
-    """Split off the games: a repeated tag begins another one."""
+    """Split a text into games: a repeated tag begins the next game."""
     number, draft = 1, _TaggedGame(f"{where}: game 1")
     opened: re.Match[str] | None = None
     for tag in _TAG.finditer(text):
@@ -102,7 +102,10 @@ def _game(
 
 
 def _moves(draft: _TaggedGame, variations: dict[int, tuple[int, int]], route: int, where: str) -> list[tuple[str, str]]:
-    """Four digits and the comment of each move of a line, from the start of the game."""
+    """The moves of a line from the start of the game, each as four digits and its comment.
+
+    ``route`` is the number of the line: 0 for the game, otherwise the variation.
+    """
     legs: list[tuple[int, int]] = []  # lines from the last to the game's own, with the ply from which each counts
     while route:
         if route not in variations or route in dict(legs):

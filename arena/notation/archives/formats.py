@@ -25,7 +25,7 @@ _ARCHIVES_NOT_READ = (
     (wthor.holds_names, "names of WTHOR; give the file of games (WTH_....wtb) that lies beside it"),
     (_begins(b"(;ff[", b"(;ca[", b"(;gm["), "SGF is not read; save the games as PGN, or of Othello as GGF"),
 )
-"""Game archives that cannot be read, with the remedy."""
+"""Archive formats that elolab cannot read, with advice for the user."""
 _NOT_GAMES = (
     (_begins(b"sqlite format 3"), "an SQLite database; of a run's folder games.pgn has the games"),
     (_begins(b"<!doctype html", b"<html"), "an HTML page without games in DhtmlXQ; save the games as PGN or XQF"),
@@ -34,23 +34,23 @@ _NOT_GAMES = (
     (_begins(b"%pdf", b"\x89png", b"\xff\xd8\xff", b"gif8", b"rar!\x1a", b"7z\xbc\xaf", b"\x7felf", b"mz\x90"),
      "a program, picture, document or archive of another kind, not games"),
 )  # fmt: skip
-"""Other files often given by mistake, with the remedy."""
+"""Other kinds of files that users often give by mistake, with advice."""
 
 
 def format_of(data: bytes) -> ArchiveFormat | None:
-    """Detect the format of a file's content; ``None`` if none of ``FORMATS`` (perhaps bare moves or positions)."""
+    """Detect the archive format of a file's content; ``None`` for other content, such as bare moves or positions."""
     return next((archive for archive in FORMATS if archive.recognises(data)), None)
 
 
 def is_games(source: ArchiveFile) -> bool:
-    """Whether a file holds games, judged by content or name, or is a known archive that cannot be read."""
+    """Whether a file contains games, by its content or name; also true for known archives that cannot be read."""
     return source.where.lower().endswith((".pgn", ".pgn.gz")) or is_archive(source)
 
 
 def is_archive(source: ArchiveFile) -> bool:
-    """Whether a file is an archive, judged by content alone; bare moves have no marker.
+    """Whether a file is an archive by its content; bare moves are not recognised.
 
-    WTHOR name files belong to the games in the same folder and count only if the user named them.
+    A WTHOR file of names belongs to the games in its folder, so it is an archive only if the user named it.
     """
     if format_of(source.data) is not None:
         return True
@@ -59,7 +59,7 @@ def is_archive(source: ArchiveFile) -> bool:
 
 
 def is_foreign(source: ArchiveFile, game: str) -> bool:
-    """Whether a file only found in a folder holds another game's archive, or one that cannot be read."""
+    """Whether a file that the user did not name is an archive of another game, or one that cannot be read."""
     archive = format_of(source.data)
     if source.is_chosen or (archive is None and not is_archive(source)):
         return False
@@ -67,9 +67,9 @@ def is_foreign(source: ArchiveFile, game: str) -> bool:
 
 
 def entries(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
-    """Read the games of a file in any format, or its bare moves.
+    """Yield the games of a file in any format, or its bare moves.
 
-    An error takes the place of a game, or of the whole file, that cannot be read.
+    A game that cannot be read, or the whole file, yields an error instead.
     """
     archive = format_of(source.data)
     game = reading.game

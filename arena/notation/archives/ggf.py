@@ -1,8 +1,8 @@
-"""GGF, the Generic Game Format of the Othello server GGS, both ways: ``(;GM[Othello]PB[a]PW[b]...B[d3//0.01]...;)``.
+"""Reads and writes GGF, the Generic Game Format of the Othello server GGS: ``(;GM[Othello]PB[a]PW[b]...;)``.
 
-A move may have a value in discs, as its mover sees it, and the seconds it took: ``B[d3/-1.20/0.43]``. They are
-converted to and from an engine's comment. A match of two boards at a time is two games on one line, with their number
-before them. Supported are games on 8 x 8 squares by the usual rules, from any position (``BO``, also the random ones of
+A move may have a value in discs, from its mover's point of view, and the seconds it took: ``B[d3/-1.20/0.43]``. They
+are converted to and from an engine's comment. A match on two boards is two games on one line, preceded by their number.
+Supported are games on 8 x 8 squares by the usual rules, from any position (``BO``, also the random ones of
 ``TY[s8r18]``). Games with a komi or won by fewer discs are refused.
 
 Source: Michael Buro, "Generic Game Format", and the service's help on game types.
@@ -40,13 +40,13 @@ _SIZE = 8
 _LETTERS = {"*": "X", "O": "O", "-": "-", "X": "X", ".": "-"}
 _MOST_DISCS = 64.0
 _CARRIED = {"RB": "BlackElo", "RW": "WhiteElo", "TI": "TimeControl", "TB": "BlackTimeControl", "TW": "WhiteTimeControl"}
-"""Properties copied to tags and back unchanged."""
+"""GGF properties that are copied to PGN tags and back unchanged."""
 _FLAGS = {"r": "resignation", "t": "time", "s": "agreement"}
-"""Flags of endings other than by the last move."""
+"""Letters in the property ``RE`` for games that did not end on the board, such as by resignation."""
 
 
 def read(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
-    """The games of a text."""
+    """Yield the games of a text in GGF."""
     text = _decoded(source.data)
     begins = list(_GAME_BEGIN.finditer(text))
     ends = [*(match.start() for match in begins[1:]), len(text)]
@@ -104,7 +104,7 @@ def _refuse_variants(given: dict[str, str], where: str) -> None:
 
 
 def _start(text: str, game: Game, where: str) -> str:
-    """The position's text from the property ``BO``."""
+    """Convert the property ``BO`` to the text of a position."""
     if not text:
         return game.start
     size, *words = text.upper().split()
@@ -125,7 +125,7 @@ def _move(name: str, value: str, game: Game, where: str) -> ArchivedMove:
 
 
 def _square(word: str) -> str:
-    """The move in the arena's spelling; an invalid one is refused when it is played."""
+    """Convert a move to elolab's notation, without checking it."""
     move = word.lower()
     return "pass" if move in ("pa", "ps", "--", "") else move
 
@@ -143,7 +143,7 @@ def _number(text: str) -> float | None:
 
 
 def _seconds(text: str) -> float | None:
-    """A duration in seconds, or in minutes and seconds, and so on: ``1:02:03.5``."""
+    """Parse a duration such as ``1:02:03.5`` as seconds; ``None`` if it is invalid."""
     parts = [_number(part) for part in text.split(":")]
     if len(parts) > 3 or None in parts:
         return None
@@ -151,7 +151,10 @@ def _seconds(text: str) -> float | None:
 
 
 def _result(text: str, ending: str | None, where: str) -> tuple[str, str]:
-    """Result and flag; the board decides for a game without ``RE``, and a 0 in an unfinished game is no draw."""
+    """The result and how the game ended.
+
+    Without ``RE`` the final board decides; a 0 in an unfinished game is no draw.
+    """
     lead, _, flag = text.partition(":")
     discs = _number(lead)
     if discs is None:
@@ -178,7 +181,7 @@ def _tags(given: dict[str, str], flag: str) -> tuple[tuple[str, str], ...]:
 
 
 def _lead(text: str) -> str:
-    """Black's lead in discs, as the server writes it."""
+    """Black's lead in discs, in the server's format."""
     lead = _number(text.partition(":")[0])
     return "" if lead is None else f"{lead:+g}"
 
@@ -192,7 +195,7 @@ def _date(text: str) -> str:
 
 
 def ggf_text(portable: PortableGame, game: Game) -> str:
-    """Format a game as one line of GGF; comments other than an engine's figures are dropped."""
+    """Format a game as one line of GGF; of the comments, only an engine's score and time are kept."""
     position = game.position(portable.start, [entry.move for entry in portable.moves])
     board, side = portable.start.replace("X", "*").split()
     given = {
@@ -217,7 +220,7 @@ def _plain(value: str) -> str:
 
 
 def _written_result(portable: PortableGame, goes_on: bool, board: str) -> str:
-    """The result as the server writes it: Black's lead; in a resigned game, all 64 squares."""
+    """The result in the server's format: Black's lead in discs; 64 for a resigned game."""
     if portable.result == "*":
         return "?"
     flag = {name: flag for flag, name in _FLAGS.items()}.get(portable.tag("Termination"), "r" if goes_on else "")
@@ -229,7 +232,7 @@ def _written_result(portable: PortableGame, goes_on: bool, board: str) -> str:
 
 
 def _final_lead(board: str) -> float:
-    """Black's lead at the end of a game; empty squares go to the winner."""
+    """Black's lead in discs at the end of a game; empty squares count for the winner."""
     black, white = board.count("X", 0, _SIZE * _SIZE), board.count("O", 0, _SIZE * _SIZE)
     empty = _SIZE * _SIZE - black - white
     return black - white + (black > white) * empty - (black < white) * empty

@@ -1,4 +1,4 @@
-"""Xiangqi positions as lists of 32 pieces, and the words of Xiangqi programs for results."""
+"""Converts Xiangqi positions from lists of 32 pieces, and results from the words of Xiangqi programs."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections.abc import Sequence
 from elolab.arena.notation.pgn import PortableGameError
 
 PIECES = "RNBAKABNRCCPPPPPrnbakabnrccppppp"
-"""Order of the pieces in XQStudio and DhtmlXQ: Red's from the left, then Black's."""
+"""Letters of the 32 pieces in the order of XQStudio and DhtmlXQ: Red's from the left, then Black's."""
 FILES = "abcdefghi"
 RANKS = 10
 
 Square = tuple[int, int]
-"""File from 0 (a) and rank from 0 (Red's home rank)."""
+"""A square: its file from 0 (a) and its rank from 0 (Red's home rank)."""
 
 
 def is_square(square: Square) -> bool:
-    """Whether it is on the board."""
+    """Whether the square is on the board."""
     return 0 <= square[0] < len(FILES) and 0 <= square[1] < RANKS
 
 
 def move_name(origin: Square, target: Square, where: str) -> str:
-    """Format ``h2e2``; raises ``PortableGameError`` if a square is not on the board."""
+    """Format a move as ``h2e2``; raises ``PortableGameError`` if a square is not on the board."""
     for file, rank in (origin, target):
         if not is_square((file, rank)):
             raise PortableGameError(f"{where}: file {file + 1}, rank {rank} is off the board (9 files, ranks 0 to 9)")
@@ -31,8 +31,8 @@ def move_name(origin: Square, target: Square, where: str) -> str:
 def fen_of(squares: Sequence[Square | None], first_origin: Square | None, side: int, where: str) -> str:
     """Build the FEN from 32 squares in the order of ``PIECES``, ``None`` for captured pieces.
 
-    The owner of the piece on ``first_origin`` is to move: the stored side to move is often wrong. ``side`` is used
-    without a first move. Raises ``PortableGameError``.
+    ``first_origin`` is the square from which the first move starts: its owner is to move, because the stored ``side``
+    is often wrong. ``side`` is only used without a first move. Raises ``PortableGameError``.
     """
     board: dict[Square, str] = {}
     for piece, square in zip(PIECES, squares, strict=True):

@@ -1,4 +1,4 @@
-"""PGN among the formats of archives; ``arena.notation.pgn`` reads it."""
+"""PGN as an archive format; ``arena.notation.pgn`` parses it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""WTHOR, the databases of the French Othello federation: the games of a year in a file ``WTH_2001.wtb``.
+"""WTHOR, the database of the French Othello federation, with one file per year, such as ``WTH_2001.wtb``.
 
 After a header of 16 bytes, each game has 68 bytes. They are the numbers of the tournament and of both players, Black's
 discs at the end, Black's discs after best play from some number of empty squares on, and 60 squares. A square is ten
@@ -25,7 +25,7 @@ HEADER = np.dtype(
         ("depth", "u1"), ("reserved", "u1"),
     ]
 )  # fmt: skip
-"""Header: date of the file, ``year`` of the games, ``depth`` (empty squares) of the theoretical score."""
+"""Layout of the header. ``year`` is of the games, ``depth`` the number of empty squares at the theoretical score."""
 GAME = np.dtype(
     [
         ("tournament", "<u2"), ("black", "<u2"), ("white", "<u2"), ("discs", "u1"), ("theoretical", "u1"),
@@ -39,7 +39,7 @@ _SQUARE_NAMES = {10 * rank + file: "abcdefgh"[file - 1] + str(rank) for rank in 
 
 
 def recognises(data: bytes) -> bool:
-    """Whether it begins with the header of a file of games: a date, a number of games, and no number of names."""
+    """Whether the content begins with the header of a file of games: a date, a number of games, no number of names."""
     header = _header(data)
     if header is None or header["names"]:
         return False
@@ -48,7 +48,7 @@ def recognises(data: bytes) -> bool:
 
 
 def holds_names(data: bytes) -> bool:
-    """Whether it begins with the header of a file of names."""
+    """Whether the content begins with the header of a file of names."""
     header = _header(data)
     return header is not None and header["names"] > 0 and header["games"] == 0 and _has_date(header)
 
@@ -99,7 +99,7 @@ def _has_date(header: Any) -> bool:
 
 
 def _names(data: bytes | None, size: int) -> Sequence[str]:
-    """Read the names of a file in order; empty without a file, incomplete if it is cut."""
+    """Names in a file of names, in order; empty without a file, incomplete if it is truncated."""
     header = _header(data or b"")
     if data is None or header is None:
         return ()
@@ -110,12 +110,12 @@ def _names(data: bytes | None, size: int) -> Sequence[str]:
 
 
 def _name(names: Sequence[str], number: int, kind: str) -> str:
-    """A name by its number, or a placeholder that differs for each number."""
+    """The name with this number, or a placeholder such as the kind and the number if it is missing."""
     return (names[number] if number < len(names) else "") or f"{kind} {number}"
 
 
 def _score_tags(record: Any, depth: int) -> tuple[tuple[str, str], ...]:
-    """Tags of Black's lead at the end and with best play; empty squares go to the winner."""
+    """Tags with Black's lead in discs, at the end and after best play; empty squares count for the winner."""
     tags = [("DiscDifference", int(record["discs"])), ("TheoreticalDiscDifference", int(record["theoretical"]))]
     leads = [(name, f"{2 * discs - SQUARES:+}") for name, discs in tags if discs <= SQUARES]
     return (*leads, *((("TheoreticalEmpties", str(depth)),) if depth else ()))
