@@ -125,7 +125,7 @@ def _pieces(position: Position) -> list[str]:
 
 
 def _repeated(start: Position) -> Position | None:
-    """The same board again after two moves of each side; ``None`` in games whose moves cannot be reversed."""
+    """The start board, reached again after two moves of each side; ``None`` in games whose moves cannot be reversed."""
     position = start.copy()
     moves: list[str] = []
     for _ in range(2):

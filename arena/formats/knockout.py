@@ -14,8 +14,10 @@ UNKNOWN = -1
 """Placeholder for a player who is not yet known."""
 
 POINTS, SUDDEN_DEATH, SEED, COIN, WALKOVER, BYE = "points", "sudden_death", "seed", "coin", "walkover", "bye"
-"""Reasons for a player's advance: more points in the planned pairs; in sudden death; the better seed or the coin after
-the last tied pair; an opponent that could not be started; no opponent.
+"""Reasons why a player advances to the next round.
+
+They are more points in the planned pairs, more points in sudden death, the better seed after a tie, a coin toss after a
+tie, an opponent that could not be started, and no opponent.
 """
 
 

@@ -1,9 +1,9 @@
 """WTHOR, the database of the French Othello federation, with one file per year, such as ``WTH_2001.wtb``.
 
-After a header of 16 bytes, each game has 68 bytes. They are the numbers of the tournament and of both players, Black's
-discs at the end, Black's discs after best play from some number of empty squares on, and 60 squares. A square is ten
-times the rank plus the file. Passes are left out. The names are in the files ``wthor.trn`` and ``wthor.jou`` of the
-same folder: the same header, then 26 and 20 bytes a name.
+After a header of 16 bytes, each game has 68 bytes. They are the numbers of the tournament and of both players, the
+number of Black's discs at the end, that number after best play from ``depth`` empty squares on, and 60 squares. A
+square is ten times the rank plus the file. Passes are left out. The names are in the files ``wthor.trn`` and
+``wthor.jou`` of the same folder: the same header, then 26 and 20 bytes a name.
 
 Source: Fédération Française d'Othello, "Format des fichiers de la base WTHOR".
 """
