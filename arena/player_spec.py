@@ -39,10 +39,10 @@ from elolab.engine.settings.toml_values import format_toml
 
 MAX_NAME_LENGTH = 60
 DEFAULT_LIMIT = Limits.parse("nodes=1000")
-"""The limit of players without one, if all of them understand it."""
+"""Search limit of players for whom none is given, if all of them understand it."""
 
 PLAYER_KINDS = "a preset, a program (with its path), an engine of your file of engines, or a TOML file"
-"""The kinds of players that a single word may name, for messages."""
+"""The kinds of players that one word of a command line may name, as messages list them."""
 
 
 @dataclass(frozen=True)
@@ -51,15 +51,15 @@ class PlayerReader:
 
     game: str
     limits: Limits | None = None
-    """Limits of players without their own."""
+    """Search limit of players whose table gives none; ``None`` if every table must give one."""
     ponder: bool = False
-    """Whether players ponder unless they say otherwise."""
+    """Whether players ponder if their tables do not say."""
     folder: Path = Path()
     """Folder in which presets named by tables are looked up first."""
     engines: EnginesFile = field(default_factory=lambda: EnginesFile(None))
     """The engines that tables may refer to."""
     finder: ProtocolFinder = field(default_factory=ProtocolFinder)
-    """Detects the protocol of programs that give none."""
+    """Detects the protocol of programs whose tables give none."""
 
     def read(self, entry: object, where: str) -> PlayerSpec:
         """Read the player that a table describes. Raises ``UserError`` with one line for the first mistake."""
@@ -84,14 +84,14 @@ class PlayerReader:
         return player
 
     def under_default_limit(self, entry: Mapping[str, Any], where: str, folder: Path = Path()) -> PlayerSpec:
-        """Read a player as ``read`` does; without any limit it has the default one of its protocol."""
+        """Read a player as ``read`` does; a player without any limit gets the default limit of its protocol."""
         reader, resolved = replace(self, folder=folder), self.resolved(entry, where)
         if self.limits is None and "limit" not in resolved:
             reader = replace(reader, limits=default_limit([self.protocol_of(resolved, where)]))
         return reader.read(entry, where)
 
     def resolved(self, entry: Mapping[str, Any], where: str) -> Mapping[str, Any]:
-        """Merge a player's table over the table of the engine that it names, if any; options and settings by entry."""
+        """Merge a player's table over the table of the engine that it refers to, if any; see ``merged``."""
         if REFERENCE not in entry:
             return entry
         name = Table(entry, where, ANY_PLAYER, knows_all=False)[REFERENCE]
@@ -99,7 +99,7 @@ class PlayerReader:
         return merged(self.engines.entry(name, where), own)
 
     def protocol_of(self, entry: Mapping[str, Any], where: str) -> Protocol:
-        """The protocol that is given or, for a program without one, detected by greeting it."""
+        """The protocol in a player's table or, for a program without one, the protocol found by a greeting."""
         if "command" in entry and "protocol" not in entry:
             table = Table(entry, where, ANY_PLAYER, knows_all=False)
             seconds = table["start_timeout"]
@@ -115,7 +115,7 @@ class PlayerReader:
 
 
 def read_players(entries: Sequence[object], where: str, reader: PlayerReader) -> tuple[PlayerSpec, ...]:
-    """The players of a tournament, at least two with names of their own; ``where`` is its file."""
+    """Read the players of a tournament, at least two with distinct names; ``where`` names its file in errors."""
     players: list[PlayerSpec] = []
     for index, entry in enumerate(entries):
         place = f"{where}: player {index + 1}"
@@ -130,7 +130,7 @@ def read_players(entries: Sequence[object], where: str, reader: PlayerReader) ->
 
 
 def read_player(entry: Mapping[str, Any], where: str, game: str, limits: Limits) -> PlayerSpec:
-    """A player from the keys of a table [[players]]; ``limits`` are its own unless it names others.
+    """Read a player from the keys of a table [[players]]; ``limits`` apply if the table gives no limit.
 
     Raises ``UserError`` with one line for the first mistake.
     """
@@ -139,8 +139,8 @@ def read_player(entry: Mapping[str, Any], where: str, game: str, limits: Limits)
 
 
 def merged(entry: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge one table over another; tables inside them, such as options, entry by entry. Option names match in any
-    spelling.
+    """Merge two tables; values of ``over`` replace values of ``entry``. Inner tables, such as options, are merged key
+    by key. Names of options match in any spelling.
     """
     both = {**entry, **over}
     for key in entry.keys() & over.keys():
@@ -204,9 +204,9 @@ def _refuse_keys_of_another_kind(entry: Mapping[str, Any], where: str, protocol:
 
 
 def read_limits(table: Table, default: Limits | None = None, key: str = "limit", *, own_level: bool = False) -> Limits:
-    """The value of ``key``, which is required without a default; ``own_level`` permits a player's own level.
+    """Read the search limit under ``key``, which is required without a default.
 
-    Raises ``ConfigurationError``.
+    ``own_level`` permits a player to play without a limit, at its own level. Raises ``ConfigurationError``.
     """
     if default is not None and key not in table:
         return default
@@ -270,12 +270,12 @@ def _directory(table: Table) -> str | None:
 
 @dataclass(frozen=True)
 class NamedPlayer:
-    """A player named by one word, not yet checked."""
+    """A player named by one word of a command line, not yet checked."""
 
     entry: dict[str, Any]
     """The keys of its table [[players]]."""
     file: Path | None = None
-    """The TOML file that it was read from."""
+    """The TOML file that the player was read from; ``None`` if there is none."""
 
     def check(self, reader: PlayerReader) -> dict[str, Any]:
         """Check that the player can play, and return an entry that is valid in any file.
@@ -300,7 +300,7 @@ def player_named(word: str, engines: EnginesFile) -> NamedPlayer:
     """Look up the player that a word of a command line names (``PLAYER_KINDS``).
 
     A TOML file is a preset (a section per game), the contents of a table [[players]], a file with one such table, or
-    bare settings. Raises ``UserError`` with the nearest name.
+    bare settings. For an unknown word it raises ``UserError``, which suggests the nearest name.
     """
     path = Path(word)
     if path.suffix != ".toml" and path.is_file() and os.access(path, os.X_OK):
@@ -379,7 +379,7 @@ def is_installed(program: str) -> bool:
 
 
 def name_players(entries: Iterable[dict[str, Any]]) -> None:
-    """Make equal names of players distinct: programs by their folders, others by a number."""
+    """Make equal names of players distinct: programs get the names of their folders, other players a number."""
     entries = list(entries)
     by_name: dict[str, list[dict[str, Any]]] = {}
     for entry in entries:

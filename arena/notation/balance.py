@@ -2,10 +2,11 @@
 
 A judge scores a position for the side to move, in points of a search's score (centipawns, hundredths of a disc). The
 *win probability* of the side that has the first move of the game (Red in Xiangqi, Black in Othello), a draw being half
-a win, is ``1 / (1 + exp(-score / odds_scale))``; the scale is a game's own (``Game.odds_scale``), fitted to games.
+a win, is ``1 / (1 + exp(-score / odds_scale))``; each game has its own scale (``Game.odds_scale``), which was fitted to
+games.
 
 Positions that differ by symmetry alone (the two sides of a Xiangqi board; the eight turns and reflections of an Othello
-board), or by the order of the moves that led to them, are one opening. The selection is the same for any number of
+board), or by the order of the moves that led to them, count as one opening. The selection is the same for any number of
 threads and at any speed.
 """
 
@@ -34,26 +35,26 @@ if TYPE_CHECKING:
 
 CANDIDATES_PER_BATCH = 8
 CANDIDATES_PER_OPENING = 400
-"""The generator gives up after this many candidates for each opening wanted."""
+"""Number of candidates for each requested opening after which the generator gives up."""
 
 OVER, ILLEGAL, DUPLICATE, MIRRORED, OUTSIDE = "over", "illegal", "duplicate", "mirrored", "outside"
-"""Reasons for dropping an opening: the game is over; the line is illegal or over; a duplicate; a mirror image of an
-earlier one; a score outside the band.
+"""Reasons for dropping a candidate: its game is over; the line of the suite is illegal or its game over; a duplicate; a
+mirror image of an earlier opening; a score outside the band.
 """
 
 
 class Judge(Protocol):
-    """Scores positions; used by one thread."""
+    """Scores positions; each judge is used by one thread only."""
 
     def score(self, position: Position) -> int:
-        """Points of the side to move; it depends on the position alone."""
+        """Score in points from the view of the side to move; it depends on the position alone."""
 
     def close(self) -> None:
-        """Release its resources."""
+        """Release the judge's resources."""
 
 
 class EngineJudge:
-    """The built-in engine's search."""
+    """Scores positions by a search of the built-in engine."""
 
     def __init__(self, game: str, limits: Limits, stop: StopFlag | None = None) -> None:
         from elolab.engine.engine import Engine
@@ -64,12 +65,12 @@ class EngineJudge:
         self._stop = stop
 
     def score(self, position: Position) -> int:
-        """Points of the side to move; means nothing once the stop flag is set."""
+        """Score in points from the view of the side to move; meaningless once the stop flag is set."""
         self._engine.new_game()
         return self._engine.search(position, self._limits, stop=self._stop).score
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Do nothing: this judge holds no resources."""
 
 
 class PlayerJudge:
@@ -82,7 +83,9 @@ class PlayerJudge:
         self._stop = stop
 
     def score(self, position: Position) -> int:
-        """Points of the side to move. Raises ``OpeningError`` if the player fails twice or reports no score."""
+        """Score in points from the view of the side to move. Raises ``OpeningError`` if the player fails twice or
+        reports no score.
+        """
         from elolab.arena.players.event_loop import run
         from elolab.arena.players.player import GameStopped, PlayerFault, PlayerResigned
 
@@ -123,7 +126,7 @@ class PlayerJudge:
 
 
 class JudgesByThread:
-    """A judge per thread, made on first use; ``close`` closes them all."""
+    """A judge for each thread, made on its first use; ``close`` closes all judges."""
 
     def __init__(self, make: Callable[[], Judge]) -> None:
         self._make = make
@@ -132,7 +135,7 @@ class JudgesByThread:
         self._judges: list[Judge] = []
 
     def score(self, position: Position) -> int:
-        """Points of the side to move, from this thread's judge."""
+        """Score in points from the view of the side to move, by this thread's judge."""
         if not hasattr(self._local, "judge"):
             self._local.judge = self._make()
             with self._lock:
@@ -141,7 +144,7 @@ class JudgesByThread:
         return judge.score(position)
 
     def close(self) -> None:
-        """Close all of them."""
+        """Close the judges of all threads."""
         for judge in self._judges:
             judge.close()
 
@@ -163,24 +166,24 @@ def win_probability(score: int, odds_scale: float) -> float:
 
 @dataclass(frozen=True)
 class Candidate:
-    """An opening with its score."""
+    """An opening that may be selected, with its score."""
 
     opening: Opening
     reached: str
     """Text of the position reached by the opening's moves."""
     score: int
-    """Points of the side to move."""
+    """Score in points from the view of the side to move."""
     side_to_move: int
-    """0 is the side that has the first move of the game."""
+    """Side to move: 0 for the side that has the first move of the game, 1 for the other side."""
 
     @property
     def first_score(self) -> int:
-        """Points of the side that has the first move of the game."""
+        """Score in points from the view of the side that has the first move of the game."""
         return -self.score if self.side_to_move else self.score
 
 
 Accepts = Callable[[Candidate], bool]
-"""Function that decides whether a candidate is within the band."""
+"""Function that returns whether a candidate's score is within the wanted band."""
 
 
 def within_score(max_score: int) -> Accepts:
@@ -195,13 +198,13 @@ def within_probability(low: float, high: float, odds_scale: float) -> Accepts:
 
 @dataclass
 class Selection:
-    """The chosen openings in order, and the number of the others by reason."""
+    """The chosen openings in order, and the number of dropped candidates by reason."""
 
     kept: list[Candidate] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
     """Number of dropped candidates by reason."""
     interrupted: bool = False
-    """Whether the stop flag cut it short; ``kept`` is then a prefix of the full selection."""
+    """Whether the stop flag ended the selection early; ``kept`` is then a prefix of the full selection."""
 
     @property
     def seen(self) -> int:
@@ -210,18 +213,19 @@ class Selection:
 
 
 Proposer = Callable[[int, int], Sequence[Candidate | None]]
-"""``propose(first, count)``: candidates number ``first`` to ``first + count - 1``, ``None`` for each that is over.
+"""Function ``propose(first, count)``, which returns the candidates with the numbers ``first`` to ``first + count - 1``.
+``None`` stands for a candidate whose game is over.
 
-A candidate must depend on its number alone. Called from several threads at once.
+A candidate must depend on its number alone, because several threads call the function.
 """
 OnSelection = Callable[[Selection], None]
 
 
 class RandomPlay:
-    """Positions after random legal moves from the start.
+    """Proposes positions reached from the start by random legal moves.
 
-    Move ``ply`` of candidate ``number`` is the one at the place given by the SHA-256 of ``"<seed>:<number>:<ply>"``,
-    read as a big-endian number, modulo the number of legal moves.
+    Each random number depends on the seed, the candidate and the ply alone: the SHA-256 of ``"<seed>:<number>:<ply>"``,
+    read as a big-endian number. Modulo the number of legal moves it is the index of the move to play.
     """
 
     def __init__(self, game: str, seed: int, plies: int) -> None:
@@ -247,7 +251,7 @@ class RandomPlay:
         return self._game.position(_fresh_text(position))
 
     def proposer(self, judge: Judge) -> Proposer:
-        """The positions with their scores."""
+        """Make a function that proposes these positions, scored by ``judge``."""
 
         def candidate(number: int) -> Candidate | None:
             position = self.position(number)
@@ -260,7 +264,7 @@ class RandomPlay:
 
 
 def _fresh_text(position: Position) -> str:
-    """The position's text with its counters (fields 5 and 6 of a FEN) as at the start of a game."""
+    """The position's text with its counters reset to the start of a game (fields 5 and 6 of a FEN)."""
     fields = position.text.split()
     if len(fields) == 6:
         fields[4:] = ["0", "1"]
@@ -276,9 +280,9 @@ def generate(
     progress: OnSelection | None = None,
     stop: StopFlag | None = None,
 ) -> Selection:
-    """Select the first ``count`` distinct candidates within the band, in their order.
+    """Select the first ``count`` distinct candidates within the band, in the order of their numbers.
 
-    ``progress`` is called after each candidate. Raises ``OpeningError`` if there are too few.
+    ``progress`` is called after each candidate. Raises ``OpeningError`` if too few candidates are within the band.
     """
     limit = CANDIDATES_PER_OPENING * count + CANDIDATES_PER_BATCH
     selection = _chosen(propose, limit, accepts, count, concurrency, progress, stop)
@@ -304,10 +308,10 @@ def balance(
     progress: OnSelection | None = None,
     stop: StopFlag | None = None,
 ) -> Selection:
-    """Select a suite's distinct openings within the band, in their order.
+    """Select a suite's distinct openings within the band, in the suite's order.
 
     ``entries`` come from ``arena.notation.openings.entries_of``; without a ``judge`` all scores are 0. Raises the first
-    entry that is an error unless they are to be skipped.
+    entry that is an error, or with ``skip_illegal`` drops all such entries.
     """
     from elolab.engine.games import game_named
 
@@ -381,7 +385,7 @@ def _take(selection: Selection, seen: dict[str, str], candidate: Candidate | Non
 
 @contextmanager
 def _in_order(propose: Proposer, limit: int, concurrency: int) -> Iterator[Iterator[Candidate | None]]:
-    """Candidates 0, 1, ... in order, computed in batches by several threads, a bounded number ahead."""
+    """Context that yields candidates 0, 1, ... in order; several threads compute a bounded number of them ahead."""
     starts = iter(range(0, limit, CANDIDATES_PER_BATCH))
 
     def batch(start: int) -> Any:

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from elolab.engine.games.contract import Game
 
 TARGETS = (*FORMATS, "fen", "epd", "pgn", "ggf")
-"""Targets of a conversion: notations of moves (as PGN), positions, opening suites, PGN as read, and GGF."""
+"""Formats that a conversion can write: PGN in each notation of moves, positions, opening suites, PGN in the notation of
+the input, and GGF.
+"""
 
 
 def convert(text: str, where: str, game: str, target: str, ranks: str = "0", plies: int | None = None) -> str:
@@ -58,7 +60,7 @@ def check_target(target: str, game: Game) -> None:
 
 
 def read_all(path: Path, reading: Reading, plies: int | None = None) -> Iterator[Entry]:
-    """Read the games and positions of a file, or of all fitting files in a folder or zip file.
+    """Read the games and positions of a file, or of all files with games in a folder or zip file.
 
     An error takes the place of a game, or of a whole file, that cannot be read.
     """
@@ -73,7 +75,7 @@ def read_all(path: Path, reading: Reading, plies: int | None = None) -> Iterator
 
 
 def read_source(source: ArchiveFile, reading: Reading, plies: int | None = None) -> Iterator[Entry]:
-    """Read the games and positions of one file; nothing from a file of another kind that was only found in a folder."""
+    """Read the games and positions of one file; yields nothing if a file found in a folder has no known format."""
     found: Iterable[Entry]
     if is_archive(source):
         found = entries(source, reading)
@@ -115,7 +117,7 @@ def converted(
 
 
 def read_positions(text: str, where: str, game: Game) -> Iterator[Entry]:
-    """Read FEN or EPD lines as games without moves; a numbered error takes the place of a wrong line."""
+    """Read FEN or EPD lines as games without moves; an invalid line yields an error with its number."""
     for number, line in enumerate(text.splitlines(), start=1):
         position, name = split_line(line)
         if not position:

@@ -1,7 +1,7 @@
-"""CSV tables that are safe in spreadsheets, which take some texts for formulas.
+"""CSV tables that are safe in spreadsheets, which interpret some texts as formulas.
 
 A text that begins like a formula gets an apostrophe in front, which spreadsheets read as "this is text" (OWASP, "CSV
-injection"). Formulas begin with ``=``, ``+``, ``-`` or ``@``, also in full width, with a tab or an end of line.
+injection"). Such a text begins with ``=``, ``+``, ``-`` or ``@``, also in full width, or with a tab or a line break.
 Numbers, also negative ones, stay as they are. ``unquoted`` removes the apostrophe.
 """
 
@@ -18,21 +18,24 @@ if TYPE_CHECKING:
 
 _FORMULA = re.compile("'*[=+\\-@\t\r\n\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}"
                       "\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}]")  # fmt: skip
-"""Matches a formula-like text, with any apostrophes of its own before it for ``unquoted`` to restore."""
+"""Matches a formula-like text, also one that already begins with apostrophes, so that ``unquoted`` restores every text.
+"""
 
 
 def quoted(cell: Any) -> Any:
-    """The cell as written: a formula-like text that is no number gets an apostrophe in front."""
+    """Put an apostrophe in front of a formula-like text that is not a number; other cells stay as they are."""
     return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) and not _is_number(cell) else cell
 
 
 def unquoted(text: str) -> str:
-    """Undo ``quoted``."""
+    """Remove the apostrophe that ``quoted`` puts in front of a formula-like text."""
     return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
 
 
 def row_writer(stream: IO[str]) -> Callable[[Iterable[Any]], None]:
-    """Make a function that writes a row into an open text file: numbers in full, nothing for ``None`` and NaN."""
+    """Make a function that writes a row into an open text file: numbers in full precision, ``None`` and NaN as empty
+    cells.
+    """
     table = csv.writer(stream, lineterminator="\n")
 
     def write(cells: Iterable[Any]) -> None:
@@ -42,7 +45,7 @@ def row_writer(stream: IO[str]) -> Callable[[Iterable[Any]], None]:
 
 
 def csv_text(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Format a whole table."""
+    """Format a table with the column heads ``heads`` as CSV text."""
     stream = io.StringIO()
     write = row_writer(stream)
     for row in (heads, *rows):
@@ -51,7 +54,7 @@ def csv_text(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def frame_csv(frame: DataFrame) -> str:
-    """Format a pandas table without its index; every missing value, also ``pandas.NA``, is an empty cell."""
+    """Format a pandas table as CSV without its index; every missing value, also ``pandas.NA``, is an empty cell."""
     known = frame.astype(object).where(frame.notna(), None)
     return csv_text([str(name) for name in frame.columns], known.itertuples(index=False, name=None))
 

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 _OTHELLO_SQUARE = re.compile(r"[a-hA-H][1-8]|pass|PA", re.IGNORECASE)
 _ONLY_CHESS = re.compile(r"[O0]-[O0](-[O0])?[+#]?|Q[a-h]?[1-8]?x?[a-h][1-8][+#]?|[a-h](x[a-h])?[18]=?[QRBN][+#]?")
 _CHESS = re.compile(rf"[KRBN]?[a-h]?[1-8]?x?[a-h][1-8][+#!?]*|{_ONLY_CHESS.pattern}")
-"""Matches moves of chess; a game with these and without advisors or cannons is hardly Xiangqi."""
+"""Matches moves of Western chess; a game with such moves and without advisors or cannons is hardly Xiangqi."""
 
 
 class WrongMoveError(UserError):
-    """A move that cannot be read or is not legal; ``number`` is its index, from 0."""
+    """A move that cannot be read or is not legal; ``number`` is the move's index in the game, from 0."""
 
     def __init__(self, number: int, text: str) -> None:
         super().__init__(text)
@@ -28,10 +28,11 @@ class WrongMoveError(UserError):
 def read_moves(
     position: Position, words: Sequence[str], ranks: str, ranks_of_file: Callable[[], str] = lambda: ""
 ) -> list[str]:
-    """Read the moves from ``position`` on into the game's protocol notation; ``position`` is advanced past the last.
+    """Convert moves in any notation to the game's protocol notation; advances ``position`` past the last move.
 
-    ``ranks`` is the base of ranks in coordinates: ``0``, ``1`` or ``auto``. ``ranks_of_file()`` is the base found in
-    the SAN games of the same file. Raises ``WrongMoveError``, naming the notation that the words seem to be in.
+    ``ranks`` is the number of the first rank in coordinates: ``0``, ``1``, or ``auto`` to infer it. ``ranks_of_file()``
+    returns the number found in the SAN games of the same file. Raises ``WrongMoveError``, naming the notation that the
+    words seem to be in.
     """
     first = position.side_to_move
     try:
@@ -100,7 +101,7 @@ def is_algebraic_game(words: Sequence[str]) -> bool:
 
 
 def seeming_notation(words: Sequence[str]) -> str:
-    """The notation that the moves resemble, in English; empty if none."""
+    """English name of the notation that the moves resemble; empty if they resemble none."""
     from elolab.engine.games.xiangqi.move_names import looks_like_a_move, notation_of
 
     if words and all(_OTHELLO_SQUARE.fullmatch(word) for word in words):

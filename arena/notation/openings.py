@@ -82,12 +82,12 @@ class Suite:
 
 @dataclass(frozen=True)
 class SuitePart:
-    """A part of a suite."""
+    """A part of a suite: one of its two halves, or all of it."""
 
     suite: Suite
     name: str
     indices: tuple[int, ...]
-    """Indices into ``suite.openings``, ascending."""
+    """Indices of the part's openings in ``suite.openings``, ascending."""
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -135,7 +135,9 @@ def placement_of(position: str) -> str:
 
 @functools.cache
 def _images(size: int) -> list[bytes]:
-    """The eight rotations and reflections of a square, each as the source index (0-255) of every place."""
+    """The eight rotations and reflections of a square board; byte ``i`` of an image is the index of the source of place
+    ``i``.
+    """
     places = np.arange(size * size, dtype=np.uint8).reshape(size, size)
     turned = [np.rot90(places, quarters) for quarters in range(4)]
     return [image.tobytes() for place in turned for image in (place, place[::-1])]
@@ -162,7 +164,7 @@ def load_suite(name_or_path: str, game: str, *, check_all: bool = False, plies: 
 
 
 def find_suite(name_or_path: str) -> Path:
-    """Find the file of a suite, or else a folder of files. Raises ``ConfigurationError``."""
+    """Find the file of a suite, or else the folder of its files. Raises ``ConfigurationError`` if there is none."""
     try:
         return find_config("openings", name_or_path)
     except ConfigurationError:
@@ -174,9 +176,9 @@ def find_suite(name_or_path: str) -> Path:
 
 
 def entries_of(path: Path, game: str, plies: int | None = None) -> Iterator[Opening | UserError]:
-    """Read every line or game of a suite: a checked opening (possibly a duplicate), or an error.
+    """Read every line or game of a suite; yields for each a checked opening (possibly a duplicate) or an error.
 
-    Openings without a name have an empty one. Other files in a folder or zip file are skipped.
+    Openings without a name have an empty one. Files of other kinds in a folder or zip file are skipped.
     """
     return _entries_of_all(sources(path), game, plies)
 
@@ -204,7 +206,7 @@ def _entries_of_all(
 
 
 def _is_suite(source: ArchiveFile, text: str, game: str) -> bool:
-    """Whether a text that is no archive is a list of positions; otherwise it holds bare moves."""
+    """Whether a text, which is in no archive format, lists positions rather than bare moves."""
     is_named_so = source.where.lower().endswith(SUITE_ENDINGS) and format_of(source.data) is None
     return is_named_so or not text.strip() or holds_positions(text, _position_checker(game))
 
@@ -223,7 +225,7 @@ def holds_positions(text: str, game: Game) -> bool:
 
 @functools.lru_cache(maxsize=4)
 def parse_suite(text: str, where: str, game: str, *, check: bool = True) -> Suite:
-    """Parse the text of a suite; ``where`` names it in errors. Raises ``OpeningError``."""
+    """Parse the text of a suite; ``where`` names it in errors. Raises ``OpeningError`` for an invalid line."""
     stem = re.sub(r"(\.epd)?(\.gz)?$", "", Path(where).name)
     openings: list[Opening] = []
     seen: dict[str, int] = {}
@@ -241,7 +243,7 @@ def parse_suite(text: str, where: str, game: str, *, check: bool = True) -> Suit
 
 
 def _lines(text: str, where: str, checker: Game | None) -> Iterator[tuple[int, Opening | UserError]]:
-    """The lines of an EPD text with content, with their numbers."""
+    """Yield the number and the opening, or the error, of each EPD line that is not empty."""
     for number, line in enumerate(text.splitlines(), start=1):
         position, name = split_line(line)
         if not position:
@@ -273,7 +275,7 @@ def _suite_of_games(found: Iterable[Opening | UserError], path: Path, game: str)
 
 
 def _games(source: ArchiveFile, game: str, plies: int | None) -> list[Opening | UserError]:
-    """The games of a file as openings, in the base of ranks that makes more of them legal."""
+    """Read a file's games as openings; ranks count from 0 or from 1, whichever makes more games legal."""
     found = list(_games_in(source, game, plies, "0"))
     wrong = sum(isinstance(entry, UserError) for entry in found)
     if wrong and _position_checker(game).move_notations:
@@ -304,7 +306,9 @@ def split_line(line: str) -> tuple[str, str]:
 
 
 def moves_mistake(position: str) -> str:
-    """The error of a line whose position is followed by moves, as in a protocol's position command; empty if none."""
+    """Error message for a line whose position is followed by moves, as in a protocol's position command; empty if none
+    follow.
+    """
     if MOVES not in position.split():
         return ""
     return "a line is one position and has no moves; give the position that they lead to, or games in a file of PGN"
@@ -317,7 +321,7 @@ def _position_checker(game: str) -> Game:
 
 
 def _checked(game: Game, text: str, where: str, moves: Sequence[str] = ()) -> str:
-    """The position's text in the game's canonical spelling, so that every spelling is one opening in one half."""
+    """The position's text in the game's canonical spelling, so that all spellings of a position are one opening."""
     from elolab.engine.rules import Rules
 
     try:
@@ -349,5 +353,5 @@ def epd_line(position: str, name: str = "", **operations: object) -> str:
 
 
 def write_suite(path: Path, text: str) -> None:
-    """Write a suite's file, compressed if its name ends in ``.gz`` (the same bytes for the same text)."""
+    """Write a suite's file, compressed if its name ends in ``.gz``; equal texts give identical files."""
     replace_file(path, gzip.compress(text.encode(), mtime=0) if path.name.endswith(".gz") else text)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 LINE_WIDTH = 80
 ENCODINGS = ("utf-8", "gbk")
 FORMATS = {"iccs": "ICCS", "wxf": "WXF", "chinese": "Chinese", "traditional": "Chinese"}
-"""The tag ``Format`` of each notation."""
+"""Value of the tag ``Format`` for each notation."""
 
 RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 _RESULT_WORDS = {result: result for result in RESULTS} | {"1/2": "1/2-1/2", "½-½": "1/2-1/2"}
@@ -48,10 +48,10 @@ _LAST_TAGS = ("Format", "PlyCount", "Termination")
 _OWN_TAGS = ("Game", "Result", "SetUp", "FEN", "Format")
 """Tags generated from the game itself."""
 _OPENING_TAGS = {"game", "event"}
-"""Tags that start another game when repeated, even if the game before has no moves."""
+"""Tags whose repetition starts another game, even if the game before has no moves."""
 
 PONDER_HIT = " ponder hit"
-"""Marks a move searched on the opponent's time, after its figures."""
+"""Words in a comment, after the figures, that mark a ponder hit: the engine searched on the opponent's time."""
 
 MAX_UNBROKEN_COMMENT = 40
 """Longest comment in characters that is never wrapped."""
@@ -65,14 +65,14 @@ class PortableMove(NamedTuple):
     """A move with the comment after it."""
 
     move: str
-    """The game's protocol notation (``h2e2``)."""
+    """The move in the game's protocol notation, such as ``h2e2``."""
     comment: str = ""
 
     @property
     def figures(self) -> MoveRecord | None:
-        """The figures at the start of an engine's comment; ``None`` if there are none.
+        """Score, depth, time and nodes at the start of an engine's comment; ``None`` if there are none.
 
-        Scores of mates in n moves and of repetitions become the nearest value that prints the same.
+        A score that stands for a mate in n moves or for a repetition becomes the nearest value that prints identically.
         """
         return parse_figures(self.move, self.comment)
 
@@ -84,15 +84,15 @@ class PortableGame:
     tags: tuple[tuple[str, str], ...]
     """Names and values in the file's order."""
     start: str
-    """Text of the starting position of the moves."""
+    """Text of the position before the first move."""
     moves: tuple[PortableMove, ...]
     result: str = "*"
     comment: str = ""
     """Comment before the first move."""
     closing_comment: str = ""
-    """Comment before the result, without the last move's."""
+    """Comment before the result; the comment of the last move is separate."""
     notation: str = "iccs"
-    """Notation in which its moves were read; one of ``FORMATS``."""
+    """Notation of the moves in the file; one of ``FORMATS``."""
 
     def tag(self, name: str) -> str:
         """The value of a tag, ignoring case; empty if it is missing."""
@@ -110,7 +110,7 @@ class GameWriter:
     """Writes a run's games one after another into an open text file, with an empty line between them."""
 
     def __init__(self, stream: IO[str], event: str, game: str, *, counted: int | None = None) -> None:
-        """Games numbered ``counted`` or above get a tag saying that they do not count."""
+        """Games with the number ``counted`` or above get a tag that excludes them from the results."""
         from elolab.engine.games import game_named
 
         self._stream, self._event, self._game = stream, event, game_named(game)
@@ -124,7 +124,9 @@ class GameWriter:
 
 
 def game_text(record: GameRecord, event: str, game: Game, notation: str = "iccs", *, counts: bool = True) -> str:
-    """One game of a run as PGN: tags, an empty line, moves. ``counts=False`` adds the tag that excludes it."""
+    """One game of a run as PGN: tags, an empty line, moves. ``counts=False`` adds the tag that excludes it from the
+    results.
+    """
     portable = portable_game(record, event, game)
     if not counts:
         portable = replace(portable, tags=(*portable.tags, ("Counted", "no")))
@@ -151,7 +153,9 @@ def portable_game(record: GameRecord, event: str, game: Game) -> PortableGame:
 
 
 def _closing_comment(record: GameRecord, game: Game) -> str:
-    """Details beyond the reason: the words of a fault, or the margin of a solved game."""
+    """Comment on how the game ended: the text of a fault, or the exact margin of a game that the engine solved; else
+    empty.
+    """
     fault = record.detail.get("fault")
     if fault is not None:
         text: str = fault["text"]
@@ -178,17 +182,17 @@ def _tags(record: GameRecord, event: str, game: Game) -> list[tuple[str, str]]:
 
 
 def date_of(record: GameRecord) -> str:
-    """The value of the tag ``Date``."""
+    """Date of a game in PGN's form, for the tag ``Date``."""
     return record.started_at[:10].replace("-", ".") or "????.??.??"
 
 
 def round_of(record: GameRecord) -> str:
-    """The value of the tag ``Round``: round and pair, from 1."""
+    """Round and pair of a game, numbered from 1, for the tag ``Round``."""
     return f"{record.pairing.round + 1}.{record.pairing.pair + 1}"
 
 
 def portable_text(portable: PortableGame, game: Game, notation: str = "iccs") -> str:
-    """Format a game as PGN in the given notation; raises ``UserError`` if an illegal move has no name."""
+    """Format a game as PGN in the given notation; raises ``UserError`` if it cannot express an illegal move."""
     tags = "".join(f'[{name} "{_escaped(value)}"]\n' for name, value in _written_tags(portable, game, notation))
     return f"{tags}\n{_wrapped(_movetext(portable, game, notation))}\n"
 
@@ -289,7 +293,7 @@ _FIGURES = re.compile(
 
 
 def parse_figures(move: str, comment: str) -> MoveRecord | None:
-    """The figures at the beginning of a comment; see ``PortableMove.figures``."""
+    """Read score, depth, time and nodes at the beginning of a move's comment; ``None`` if there are none."""
     match = _FIGURES.match(comment)
     if match is None:
         return None
@@ -316,7 +320,7 @@ def _score_of(text: str | None) -> int | None:
 
 
 def _width(text: str) -> int:
-    """Columns on a terminal: Chinese characters and full-width digits take two."""
+    """Width of a text in terminal columns: Chinese characters and full-width digits take two."""
     if text.isascii():
         return len(text)
     return len(text) + sum(unicodedata.east_asian_width(character) in "WF" for character in text)
@@ -342,8 +346,8 @@ def _wrapped(words: list[str]) -> str:
 def decode_text(data: bytes, where: str) -> str:
     """Decode a file's text: UTF-8, GBK (with its extension GB18030) or Big5.
 
-    Most bytes are valid in both GBK and Big5; Big5 is chosen if it yields more of the characters frequent in games.
-    Bytes cut within a character or damaged in few places become U+FFFD, so only the game around them is lost. Raises
+    Most bytes are valid in both GBK and Big5; Big5 is chosen if it yields more of the characters frequent in games. A
+    truncated character or a few damaged bytes become U+FFFD, so that only the game around them is lost. Raises
     ``PortableGameError``.
     """
     texts = _decoded(data, "utf-8-sig") or [*_decoded(data, "gb18030"), *_decoded(data, "big5hkscs")]
@@ -360,7 +364,7 @@ def decode_text(data: bytes, where: str) -> str:
 
 
 def _decoded(data: bytes, encoding: str) -> list[str]:
-    """The text, if the bytes are valid in that encoding."""
+    """The text in a list; the list is empty if the bytes are invalid in that encoding."""
     try:
         return [data.decode(encoding)]
     except UnicodeDecodeError:
@@ -377,7 +381,7 @@ def _mended(data: bytes) -> list[str]:
 
 
 LEAST_CHARACTERS = 20
-"""Least number of non-ASCII characters per invalid place for a text to count as that encoding."""
+"""Minimum number of valid non-ASCII characters for each invalid one; otherwise the encoding is rejected."""
 _NO_CHARACTER = "\ufffd"
 
 
@@ -387,11 +391,11 @@ def _likelihood(text: str) -> int:
 
 
 _FREQUENT = "車馬炮砲包相象仕士帥將兵卒進退平前後紅黑勝負和局一二三四五六七八九车马帅将进后红胜负"
-"""Characters frequent in Chinese games."""
+"""Characters frequent in Chinese games; they help to tell GBK from Big5."""
 
 
 def encode_text(text: str, encoding: str, where: str, first_line: int = 1) -> bytes:
-    """The bytes of a text in one of ``ENCODINGS``; raises ``PortableGameError`` naming a character it lacks."""
+    """Encode a text in one of ``ENCODINGS``; raises ``PortableGameError`` naming a character that it lacks."""
     try:
         return text.encode(encoding)
     except UnicodeEncodeError as error:
@@ -405,8 +409,8 @@ def encode_text(text: str, encoding: str, where: str, first_line: int = 1) -> by
 def read_games(text: str, where: str, game: str, ranks: str = "0") -> Iterator[PortableGame]:
     """Read the games of a PGN text one by one; ``where`` names it in errors.
 
-    Moves may be in any notation and are checked. ``ranks`` is the base of ranks in coordinates (``0``, ``1`` or
-    ``auto``). Variations in parentheses and ``$`` marks are skipped. Raises ``PortableGameError``.
+    Moves may be in any notation and are checked. ``ranks`` is the number of the first rank in coordinates (``0``, ``1``
+    or ``auto``). Variations in parentheses and annotations such as ``$1`` are skipped. Raises ``PortableGameError``.
     """
     for portable in try_games(text, where, game, ranks):
         if isinstance(portable, PortableGameError):
@@ -431,7 +435,9 @@ def try_games(text: str, where: str, game: str, ranks: str = "0") -> Iterator[Po
 
 
 def _ranks_of_file(text: str, where: str, game: Game) -> str:
-    """The base of ranks, ``0`` or ``1``, of the first SAN game that is legal in one base only; else empty."""
+    """Number of the first rank, ``0`` or ``1``, by the first SAN game that is legal with only one of them; empty if
+    none is.
+    """
     from elolab.arena.notation.algebraic import ranks_told_by
 
     for draft in _GameSplitter(text, where).drafts():
@@ -458,18 +464,18 @@ class PortableResult:
     round: str
     """The tag ``Round``; empty if unknown (``?`` or ``-``)."""
     start: str
-    """The tag ``FEN``; empty at the start of the game."""
+    """Value of the tag ``FEN``; empty for the game's normal starting position."""
     opening: str
     """The tag ``Opening``."""
     counts: bool = True
-    """False if a tag ``Counted`` says that the game lies beyond the end of a sequential test."""
+    """False if the tag ``Counted`` marks a game beyond the end of a sequential test, which does not count."""
 
 
 def read_results(text: str, where: str, game: str) -> Iterator[PortableResult]:
-    """Read the results of a PGN text; other games than ours work too, with the usual tags.
+    """Read the results of a PGN text, also of games that elolab cannot play.
 
-    The first mover is the game's own tag (``Red``; ``Black`` in Othello) or ``White``. ``game`` is the default for a
-    missing tag ``Game``. Raises ``PortableGameError`` if a game does not name its players.
+    The first mover is the player in the game's own tag (``Red``; ``Black`` in Othello) or in ``White``. ``game`` is the
+    default for a missing tag ``Game``. Raises ``PortableGameError`` if a game does not name its players.
     """
     from elolab.engine.games import GAMES, game_named
 
@@ -502,9 +508,9 @@ class _GameDraft:
     """File and number of the game, for errors."""
     tags: list[tuple[str, str]] = field(default_factory=list)
     tag_lines: dict[str, int] = field(default_factory=dict)
-    """Line of each tag by its name in lower case."""
+    """Line number of each tag, by the tag's name in lower case."""
     words: list[tuple[str, int]] = field(default_factory=list)
-    """Moves with their line numbers."""
+    """Texts of the moves, with their line numbers."""
     comments: dict[int, list[str]] = field(default_factory=dict)
     """Comments, keyed by the number of moves before them."""
     result: str | None = None
@@ -543,7 +549,7 @@ class _GameSplitter:
         self._number = 0
 
     def drafts(self) -> Iterator[_GameDraft]:
-        """Split off every game of the text."""
+        """Yield each game of the text, its moves not yet checked."""
         draft = self._new_draft()
         depth, opened_on = 0, 0
         while self._place < len(self._text):
@@ -609,7 +615,7 @@ def _add_tag(draft: _GameDraft, name: str, value: str, line: int) -> None:
 
 
 def _add_word(draft: _GameDraft, word: str, line: int) -> None:
-    """Add a move, a result or a move's number, which may stick to its move."""
+    """Add a word of the move section: a result, a move's number, or a move with or without its number."""
     from elolab.engine.games.xiangqi.move_names import looks_like_a_move
 
     if word in _RESULT_WORDS:
@@ -627,7 +633,7 @@ def _add_word(draft: _GameDraft, word: str, line: int) -> None:
 
 
 def _finished(draft: _GameDraft, game: Game, ranks: str, ranks_of_file: Callable[[], str]) -> PortableGame:
-    """Make a draft's game: check its moves and convert them to protocol notation."""
+    """Turn a draft into a game: check its moves and convert them to protocol notation."""
     tags = {name.lower(): value for name, value in draft.tags}
     if tags.get("game", "").strip().lower() not in ("", game.name, game.title.lower(), "中国象棋", "中國象棋", "象棋"):
         raise draft.error(draft.tag_lines["game"], f'[Game "{tags["game"]}"]: expected "{game.title}"')
@@ -649,7 +655,7 @@ def _finished(draft: _GameDraft, game: Game, ranks: str, ranks_of_file: Callable
 
 
 def _with_own_sides(tags: Sequence[tuple[str, str]], game: Game) -> tuple[tuple[str, str], ...]:
-    """Rename the tag ``White`` of Western programs to the game's own name of the first side."""
+    """Rename the tag ``White``, which Western programs write, to the game's own name of the first side."""
     first = game.side_names[0]
     names = {name.lower() for name, _ in tags}
     if first.lower() in names or "White" in game.side_names:
@@ -667,7 +673,7 @@ def _start_position(draft: _GameDraft, text: str, game: Game) -> Position:
 
 
 def result_of(words: str) -> str | None:
-    """The result meant by other spellings, such as 红胜, as one of ``RESULTS``; ``None`` if unknown."""
+    """Translate another spelling of a result, such as 红胜, to one of ``RESULTS``; ``None`` if unknown."""
     return _RESULT_TAGS.get(words.strip())
 
 

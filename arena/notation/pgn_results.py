@@ -23,10 +23,10 @@ class Results:
 
     counts: Pentanomial | Trinomial
     described: dict[str, Any]
-    """Source of the counts as plain data; empty if they were given directly."""
+    """Source of the counts as plain data; empty if the counts were given directly, not read from a file."""
 
     def lines(self, language: str = DEFAULT_LANGUAGE) -> list[str]:
-        """Describe the source in words."""
+        """Describe in words where the counts come from; empty if they were given directly."""
         if not self.described:
             return []
         say, found = Catalogue("elolab.arena", language), self.described
@@ -117,7 +117,7 @@ def _is_pair(games: Sequence[PortableResult]) -> bool:
 
 
 def _points(entry: PortableResult, player: str) -> float:
-    """Points of ``player`` in a finished game."""
+    """Points of ``player`` in a finished game: 1, 0.5 or 0."""
     points = points_of(entry.result)
     assert points is not None
     return points if entry.first == player else 1 - points

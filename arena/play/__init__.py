@@ -1,1 +1,1 @@
-"""Playing games side by side and keeping them."""
+"""Plays games concurrently and stores them."""

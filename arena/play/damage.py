@@ -1,7 +1,7 @@
 """Detects damage to a store's file.
 
-SQLite notices malformed pages, but not a flipped bit in a score, a move or a result. So every row has checksums: one of
-a game's place in the schedule, which changes when a tournament is extended, and one of everything else.
+SQLite notices malformed pages, but not a flipped bit in a score, a move or a result. So every row has checksums. A game
+has two: one for its place in the schedule, which changes when a tournament is extended, and one for everything else.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 PLACE_COLUMNS = ("key", "series", "number", "round", "pair", "first_index", "second_index", "opening_index")
-"""Columns in ``place_checksum``."""
+"""Columns that ``place_checksum`` covers: the game's key and its place in the schedule."""
 CONTENT_COLUMNS = (
     "key", "first", "second", "opening_position", "opening_moves", "opening_name", "result", "reason", "plies",
     "digest", "engine_identity", "started_at", "duration_ms", "final_position", "detail", "moves", "instruments",
 )  # fmt: skip
-"""Columns in ``checksum``."""
+"""Columns that ``checksum`` covers: the game's key and its content."""
 _CHECKSUMS: dict[str, dict[str, tuple[str, ...]]] = {
     "games": {"place_checksum": PLACE_COLUMNS, "checksum": CONTENT_COLUMNS},
     "facts": {"checksum": ("name", "value")},
 }
-"""The columns that each checksum of a table covers; the first one is the row's key."""
+"""Columns that each checksum covers, by table and checksum; the first column is the row's key."""
 
 
 class Damage(Exception):

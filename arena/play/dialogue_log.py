@@ -27,7 +27,7 @@ from elolab.engine.language import console
 IN_THE_WAY = "a file of that name is in the way"
 MAX_STEM_BYTES = 200
 MAX_BEGUN_BYTES = 65_536
-"""Length of an unfinished line at which it is written anyway."""
+"""Length in bytes at which an unfinished line is written without waiting for its end."""
 
 
 def check_log_folder(folder: Path) -> None:
@@ -63,7 +63,7 @@ class DialogueLog:
             raise _cannot_keep(folder, IN_THE_WAY if isinstance(error, FileExistsError) else _reason(error)) from None
 
     def begin(self, player: str, command: Sequence[str], process_id: int) -> DialogueFile | None:
-        """The file for the dialogue with a new process; ``None`` once the log has failed."""
+        """Open a log file for the dialogue with a new process of a player; ``None`` once the log has failed."""
         if self.has_failed:
             return None
         try:
@@ -75,7 +75,7 @@ class DialogueLog:
         return file
 
     def _taken(self, stem: str) -> tuple[Path, int]:
-        """The first of a player's files without a writer, and its descriptor."""
+        """Lock the first of a player's files that has no writer; returns its path and descriptor."""
         number = 1
         while True:
             path = self.folder / (f"{stem}.log" if number == 1 else f"{stem}.{number}.log")
@@ -90,7 +90,7 @@ class DialogueLog:
             number += 1
 
     def fail(self, path: Path, error: OSError) -> None:
-        """Stop writing, and report the error once."""
+        """Stop writing to the log because of ``error``, which is reported once."""
         with self._lock:
             if self.has_failed:
                 return
@@ -99,7 +99,7 @@ class DialogueLog:
 
 
 class DialogueFile:
-    """The dialogue with one process; used by one thread at a time."""
+    """The log of the dialogue with one process; used by one thread at a time."""
 
     def __init__(self, log: DialogueLog, path: Path, handle: int) -> None:
         self._log, self._path, self._handle = log, path, handle
@@ -107,7 +107,7 @@ class DialogueFile:
         """Unfinished lines by speaker."""
 
     def write(self, who: str, said: bytes) -> None:
-        """Record ``said``, which may begin and end within a line, with the time at which each line ends."""
+        """Record the bytes ``said``, which may begin and end within a line; each line gets the time of its end."""
         *lines, begun = (self._begun.get(who, b"") + said).split(b"\n")
         if len(begun) > MAX_BEGUN_BYTES:
             lines.append(begun)
@@ -139,9 +139,9 @@ class DialogueFile:
 
 
 def file_stem(player: str) -> str:
-    """A file's stem for a player's name, with unsafe characters as ``%`` and hexadecimal digits.
+    """Make a file name without its ending from a player's name; unsafe characters become ``%`` and hexadecimal digits.
 
-    Different names have different stems; a long name keeps its beginning and gets a digest.
+    Different names give different stems; a long name is truncated and gets a digest.
     """
     stem = re.sub(r"[^\w +(),.=@-]|^\.", lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), player)
     if len(stem.encode()) <= MAX_STEM_BYTES:

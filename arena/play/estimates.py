@@ -1,4 +1,4 @@
-"""Rough durations of games before any is played, for dry runs and budgets in time."""
+"""Rough estimates of the duration of games before any game is played, for dry runs and time budgets."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ PLIES = 120
 NODES_PER_SECOND = 1_000_000
 """Assumed speed of the built-in engine, about that of ``elolab bench`` on a shared cloud core."""
 OWN_SECONDS = 0.1
-"""Assumed seconds per move of a player at its own level."""
+"""Assumed seconds per move of a player without a search limit, which plays at its own level."""
 NODES_PER_PLY = 3
-"""Factor of nodes per additional ply of depth."""
+"""Assumed factor by which the nodes grow with each additional ply of depth."""
 
 
 def estimated_game_seconds(limits: Sequence[Limits]) -> float:
-    """Processor seconds of a game between players with these limits, who make equally many moves."""
+    """Processor seconds of a game between players with these limits, each making the same number of moves."""
     return PLIES * sum(estimated_move_seconds(one) for one in limits) / len(limits)
 
 
@@ -39,12 +39,12 @@ def estimated_move_seconds(limits: Limits) -> float:
 
 
 def depends_on_speed(limits: Limits) -> bool:
-    """Whether a move's duration depends on the program's speed, and is unknown for a new program."""
+    """Whether a move's duration depends on the program's speed, so that it is unknown for a new program."""
     return not limits.is_timed or limits.clock_kind == "node" or limits.nodes is not None or limits.depth is not None
 
 
 def duration_text(seconds: float, *, always_hours: bool = False) -> str:
-    """``0:07``, ``12:34``, ``3:04:05``; with ``always_hours``, ``0:00:07``."""
+    """Format a duration as ``0:07``, ``12:34`` or ``3:04:05``; with ``always_hours`` as ``0:00:07``."""
     whole = max(0, round(seconds))
     hours, rest = divmod(whole, 3600)
     minutes, seconds = divmod(rest, 60)

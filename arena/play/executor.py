@@ -49,14 +49,15 @@ WHAT_PLAYS = (
     "elolab.arena.play.game", "elolab.arena.players.detect", "elolab.arena.players.event_loop",
     "elolab.arena.players.registry", "elolab.engine.compiled.identity", "elolab.engine.play",
 )  # fmt: skip
-"""Modules that threads of games import."""
+"""Modules that the threads of games need; they are imported beforehand."""
 TICK_SECONDS = 0.5
-"""Interval of calls of ``tick`` while no game ends."""
+"""Seconds between calls of ``tick`` while no game ends."""
 STOPPING_SECONDS = 3.0
-"""Grace period for running games after the stop flag is set."""
+"""Seconds that running games have to end after the stop flag is set."""
 TOGETHER_SECONDS = 0.02
 """Games that end within this time of the last yielded ones are yielded together, because storing each alone costs more.
-A killed process loses at most these and the running games."""
+A killed process loses at most these games and the running ones.
+"""
 
 
 @dataclass
@@ -65,7 +66,7 @@ class _Running:
 
     job: GameJob
     began: float
-    """Start by ``time.monotonic``."""
+    """Time at which the game began (``time.monotonic``)."""
     read_moves: Callable[[], MovesSoFar] = no_moves
 
     def follow(self, read_moves: Callable[[], MovesSoFar]) -> None:
@@ -75,20 +76,20 @@ class _Running:
 
 @dataclass(frozen=True)
 class _Played:
-    """The result of a job."""
+    """The result of playing a job."""
 
     job: GameJob
     record: GameRecord | None
     """The record; ``None`` if the game was not finished."""
     pauses: int
-    """Number of pauses of the process before the game began."""
+    """Number of times that the process had been paused, as by Ctrl-Z, before the game began."""
 
 
 class Runner(ABC):
-    """Plays jobs, here or elsewhere. Use it as a context manager, or ``close`` it."""
+    """Plays jobs in this process or on other machines. Use it as a context manager, or ``close`` it."""
 
     unavailable: dict[str, str]
-    """Players that could not be started, with the reason; their games are skipped from then on."""
+    """Reason for each player that could not be started; the player's games are skipped from then on."""
 
     def __init__(self, stop: StopFlag) -> None:
         self._stop = stop
@@ -109,7 +110,7 @@ class Runner(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """End all processes of all players, finally."""
+        """End all processes of all players; afterwards no more games can be played."""
 
     @abstractmethod
     def release_players(self) -> None:
@@ -122,7 +123,7 @@ class Runner(ABC):
         """Play the jobs and yield lists of records that ended together.
 
         ``jobs`` is read just ahead of need. It may yield ``None`` if the next job depends on a running game, and is
-        asked again after one ends. The stop flag abandons running games, which can be played again. Once ``enough``
+        asked again after a game ends. The stop flag abandons running games, which can be played again. Once ``enough``
         returns True, running games finish and are yielded, and no others start. Games of ``unavailable`` players are
         not yielded.
         """
@@ -152,7 +153,7 @@ class Runner(ABC):
         return []
 
     def refused(self) -> dict[str, str]:
-        """Workers that get no games, with the reason, by name."""
+        """Reasons why workers get no games, by the worker's name."""
         return {}
 
 
@@ -170,11 +171,11 @@ class GameRunner(Runner):
         pauses: Pauses | None = None,
         log: DialogueLog | None = None,
     ) -> None:
-        """``tick`` is called periodically; ``warn`` gets warnings, on any thread.
+        """``tick`` is called periodically; ``warn`` receives warnings and may be called on any thread.
 
         A game on the clock that coincided with one of the ``pauses`` is replayed, because its clocks ran meanwhile.
-        ``affinity`` is as in ``arena.players.processors``; raises its ``AffinityError``. ``log`` keeps the dialogues
-        with external players.
+        ``affinity`` is as in ``arena.players.processors``; an invalid one raises ``AffinityError``. ``log`` stores the
+        dialogues with external players.
         """
         assert concurrency >= 1
         super().__init__(stop)
@@ -192,19 +193,19 @@ class GameRunner(Runner):
         self._local = threading.local()
         self._lock = threading.Lock()
         self._running: dict[int, _Running] = {}
-        """Running games by thread, because a schedule may request a game twice at a time."""
+        """Running games by thread rather than by key, because one game may be in progress twice."""
         self._players: list[Player] = []
         """Players of all threads; during games only the loop's thread changes the list."""
         self._loop_thread: LoopThread | None = None
         self._leave_at = 0.0
-        """Deadline by ``time.monotonic``; 0 until the stop flag is seen."""
+        """Time (``time.monotonic``) at which running games are abandoned; 0 until the stop flag is seen."""
         self._has_left: bool = False
         """Whether the runner has abandoned threads that did not end in time."""
         _import_what_plays()
 
     @property
     def concurrency(self) -> int:
-        """The number given at construction."""
+        """Number of simultaneous games, as given at construction."""
         return self._concurrency
 
     def close(self) -> None:
@@ -239,7 +240,7 @@ class GameRunner(Runner):
     def batches(
         self, jobs: Iterable[GameJob | None], enough: Callable[[], bool] = lambda: False
     ) -> Iterator[list[GameRecord]]:
-        """Play the jobs; see ``Runner.batches``. At most ``concurrency`` games run at a time; the same number waits.
+        """Play the jobs; see ``Runner.batches``. At most ``concurrency`` games run at a time; as many more are queued.
 
         Once the stop flag is set, only finished games are yielded, except those that the shutdown may have ended by a
         fault.
@@ -283,7 +284,7 @@ class GameRunner(Runner):
             raise
 
     def _wait_for(self, pending: Iterable[Future[_Played]]) -> None:
-        """Cancel waiting games and wait for the others until ``_must_leave``."""
+        """Cancel queued games and wait for running ones, at most for the grace period (``_must_leave``)."""
         left = [future for future in pending if not future.cancel()]
         while left and not self._must_leave(left):
             wait(left, TICK_SECONDS)
@@ -292,7 +293,7 @@ class GameRunner(Runner):
     def _must_leave(self, pending: Iterable[Future[_Played]]) -> bool:
         """Whether the grace period since the stop flag is over; remaining games are then abandoned.
 
-        Such games compile, which takes up to a minute, or hang. Their threads keep the process alive, but not a
+        Abandoned games compile, which takes up to a minute, or hang. Their threads keep the process alive, but not a
         command's process (``arena.players.interruption``).
         """
         if not self._stop.is_set():
@@ -426,7 +427,7 @@ class GameRunner(Runner):
         )
 
     def _compiled_games(self, game: str) -> Any:
-        """This thread's tables for a game."""
+        """This thread's engine tables for a game, made on first use."""
         from elolab.engine.play import CompiledGames
 
         tables = self._local.__dict__.setdefault("tables", {})
@@ -439,7 +440,7 @@ class GameRunner(Runner):
         return None if record.reason == "stopped" else record
 
     def _take_out(self, job: GameJob, detail: Mapping[str, Any]) -> None:
-        """Record why a player could not be started; the first time, also try which protocol it speaks."""
+        """Record why a player could not be started; the first time, also detect its program's protocol."""
         from elolab.arena.players.detect import other_protocol
 
         fault = detail["fault"]
@@ -484,7 +485,7 @@ class GameRunner(Runner):
         return kept[wanted[0]], kept[wanted[1]]
 
     def _loop(self) -> LoopThread:
-        """The single thread that communicates with programs."""
+        """The event-loop thread that communicates with external programs, started on first use."""
         from elolab.arena.players.event_loop import LoopThread
 
         with self._lock:

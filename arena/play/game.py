@@ -4,8 +4,9 @@ The compiled loop of ``engine.play`` plays games between built-in players withou
 others, and reproduces compiled games to the same digest. Only here can a player resign, make no move, or agree to a
 draw.
 
-After each move of a player that ponders, the loop asks it to think about its expected reply. The player decides how: in
-a thread or process on the wall clock, afterwards on clocks that count work.
+After each move of a player that ponders, the loop asks it to think about its expected reply. The player decides how: on
+the wall clock it thinks meanwhile in a thread or process, on clocks that count work it searches after the opponent's
+move.
 """
 
 from __future__ import annotations
@@ -50,9 +51,9 @@ if TYPE_CHECKING:
     from elolab.engine.engine import StopFlag
 
 QUOTED = 80
-"""Maximum characters of a player's output in messages."""
+"""Maximum number of characters of a player's output quoted in messages."""
 WINS = ("1-0", "0-1")
-"""Results by the winner's side: 0 is the side that moves first in the game."""
+"""Result of a won game by the winner's side: 0 is the side that moves first in the game."""
 
 
 @dataclass
@@ -62,12 +63,12 @@ class GameClock:
     spec: PlayerSpec
     remaining_ns: int = field(init=False)
     moves_to_go: int = field(init=False)
-    """Moves to the next time control; 0 for sudden death."""
+    """Number of moves to the next time control; 0 for sudden death."""
     overruns: int = 0
     """Number of moves that exceeded the time but not the margin."""
     worst_overrun_ns: int = 0
     elapsed_ns: int = 0
-    """Nanoseconds of the last move."""
+    """Nanoseconds that the last move took."""
 
     runs: bool = field(init=False)
     """Whether the player has a clock."""
@@ -88,7 +89,7 @@ class GameClock:
         return self.remaining_ns // 1_000_000
 
     def before_move(self, opponent: GameClock) -> PlayerClock | None:
-        """The clock as passed to the player; ``None`` without a clock."""
+        """The clocks as this player sees them before its move; ``None`` if it has no clock."""
         if not self.runs:
             return None
         return PlayerClock(
@@ -101,7 +102,9 @@ class GameClock:
         )
 
     def after_move(self, elapsed_ns: int) -> None:
-        """Charge a move. Raises ``PlayerFault`` (``time_forfeit``) if it exceeded the time and the margin."""
+        """Charge the time of a move to the clock. Raises ``PlayerFault`` (``time_forfeit``) if it exceeded the time and
+        the margin.
+        """
         self.elapsed_ns = elapsed_ns
         allowed_ns = [self._move_limit_ns] if self._move_limit_ns >= 0 else []
         if self.runs:
@@ -135,11 +138,11 @@ class Pondering:
     """The opponent's move on which it ponders; ``None`` if it does not ponder."""
     tries: int = 0
     hits: list[int] = field(default_factory=list)
-    """Indices (from 0) of the game's moves that a ponder hit answered."""
+    """Indices (from 0) in the game of the moves that this player made after a ponder hit."""
 
 
 def play_game(job: GameJob, players: tuple[Player, Player], stop: StopFlag) -> GameRecord:
-    """``play`` as a blocking call."""
+    """Play one game as ``play`` does, blocking the calling thread."""
     return run(play(job, players, stop))
 
 
@@ -151,7 +154,7 @@ async def play(
 ) -> GameRecord:
     """Play one game; ``players[0]`` has the colour that moves first in the game.
 
-    ``follow`` gets, before the first move, a function that reads the moves so far on any thread.
+    Before the first move, ``follow`` receives a function that returns the moves so far; any thread may call it.
 
     Players start if they are not running, and stay alive afterwards. A player that failed is closed and restarted in
     its next game. A fault loses the game; the record's ``detail`` has the fault and the end of the dialogue.
@@ -244,7 +247,7 @@ class _GameInProgress:
         return ending
 
     async def _play_move(self) -> Ending | None:
-        """Play one move."""
+        """Play one move; returns the game's ending, or ``None`` if the game goes on."""
         side = self.side
         try:
             expected, ending = await self._ask(side)
@@ -277,7 +280,7 @@ class _GameInProgress:
         return self.draw_offers[side] or (score is not None and score <= adjudication.draw_score)
 
     async def _begin_pondering(self, side: int, expected: str) -> None:
-        """Let a player think about its expected move, if that is legal and does not end the game."""
+        """Let a player ponder on the reply that it expects, if that move is legal and does not end the game."""
         position = self.position.copy()
         try:
             position.push(expected)
@@ -296,7 +299,7 @@ class _GameInProgress:
             await self.players[side].stop_pondering()
 
     async def _answer_after_pondering(self, side: int) -> Reply:
-        """The answer of a player that pondered, whether the opponent made the expected move or another one."""
+        """Get the answer of a player that pondered, whether or not the opponent made the expected move."""
         player, clock, opponent = self.players[side], self.clocks[side], self.clocks[1 - side]
         expected = self.ponderings[side].expected
         assert expected is not None
@@ -309,7 +312,7 @@ class _GameInProgress:
         return await player.move_after_pondering(self.position, self.line, told, self.stop, pondered)
 
     async def _answer(self, side: int) -> Reply:
-        """A player's answer in this position."""
+        """Ask a player for its move in the present position."""
         player = self.players[side]
         if self.draw_offers[1 - side] and len(self.moves) >= self.job.adjudication.draw_after_ply:
             player.hear_draw_offer()
@@ -319,7 +322,7 @@ class _GameInProgress:
         return await player.move(self.position, self.line, told, self.stop)
 
     async def _answer_afresh(self, side: int, first: NoMove) -> Reply:
-        """Repeat the question to a player that gave no move, as a new game's; raises ``NoMove`` if it fails again."""
+        """Ask a player that gave no move once more, as if in a new game; raises ``NoMove`` if it fails again."""
         if self.stop.is_set():
             raise GameStopped
         told = self.clocks[side].before_move(self.clocks[1 - side])
@@ -399,7 +402,9 @@ class _GameInProgress:
             self.fault["dialogue"] = dialogue
 
     def detail(self) -> dict[str, Any]:
-        """The record's ``detail``: a fault, and by side the moves within the margin and the ponder hits."""
+        """The record's ``detail``: a fault if there was one, and for each side its late moves within the margin and its
+        ponder hits.
+        """
         detail = dict(self.fault)
         if any(clock.overruns for clock in self.clocks):
             detail["overruns"] = [

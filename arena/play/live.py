@@ -35,13 +35,14 @@ LEAST_GAME_SECONDS = 0.01
 
 LIVE_NAME = "live.json"
 GAMES_WITH_MOVES = 16
-"""Number of running games, in schedule order, published with their moves, so that hundreds of games do not write a
-megabyte a second. A game once published keeps its moves to its end."""
+"""Number of running games that are published with their moves, the first ones in schedule order. The moves of hundreds
+of games would be a megabyte a second. A game once published keeps its moves to its end.
+"""
 
 
 @dataclass
 class Tally:
-    """One player's games so far."""
+    """One player's wins, draws and losses so far."""
 
     wins: int = 0
     draws: int = 0
@@ -69,14 +70,16 @@ class Scoreboard:
 
     names: Sequence[str]
     challengers: Sequence[str] = ()
-    """The challengers of a gauntlet; scores of the other players, who only meet challengers, are not comparable."""
+    """Challengers of a gauntlet. Scores of the other players are not comparable, because they meet only challengers."""
     tallies: list[Tally] = field(init=False)
 
     def __post_init__(self) -> None:
         self.tallies = [Tally() for _ in self.names]
 
     def add(self, first: int, second: int, score: float | None) -> None:
-        """Count a game between two players (indices); ``score`` is the first player's points."""
+        """Count a game between two players, given by their indices; ``score`` is the first player's points, ``None``
+        without a result.
+        """
         if score is not None:
             self.tallies[first].add(score)
             self.tallies[second].add(1 - score)
@@ -88,7 +91,7 @@ class Scoreboard:
         return [(self.names[player], self.tallies[player]) for player in order]
 
     def leaders(self, columns: int) -> str:
-        """Names and shares of the best players, in a gauntlet of challengers, as many as fit."""
+        """Names and shares of the best players, as many as fit in ``columns``; in a gauntlet only challengers."""
         text = ""
         for name, tally in self.ranked():
             if self.challengers and name not in self.challengers:
@@ -107,7 +110,7 @@ class Scoreboard:
         ]
 
     def lines(self) -> list[str]:
-        """A small table within 79 columns."""
+        """The standings as a small table within 79 columns."""
         say = console("elolab.arena")
         player = say("standings.player")
         width = min(40, max(map(columns_of, (player, *self.names))))
@@ -122,7 +125,7 @@ class Scoreboard:
 
 
 def first_that_fits(columns: int, *texts: str) -> str:
-    """The first text that fits in ``columns``, or the last one, cut."""
+    """The first text that fits in ``columns``, or the last one, truncated."""
     return next((text for text in texts if columns_of(text) <= columns), clipped(texts[-1], max(0, columns)))
 
 
@@ -153,7 +156,7 @@ class _Count:
     planned: int
     done: int
     game_seconds: float
-    """Relative duration of its games, compared with other stages."""
+    """Duration of one of the stage's games relative to games of other stages."""
 
 
 class RunProgress:
@@ -167,22 +170,22 @@ class RunProgress:
         live_file: Path | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """``kind`` describes the run in ``live_file``."""
+        """``kind`` is the kind of run, as published in ``live_file``."""
         self.planned = self.done = 0
         self.words: Callable[[int], str] = lambda columns: ""
-        """Further text about the run, within a number of columns."""
+        """Function that returns the run's own text for the progress line, given the available columns."""
         self.colour: Callable[[], str] = str
-        """Colour of ``words`` on a colour terminal; one of ``arena.colours``."""
+        """Function that returns the colour of ``words`` on a colour terminal, one of ``arena.colours``."""
         self.table: Callable[[], list[str]] | None = None
-        """Lines to print periodically above the renewed line."""
+        """Function that returns lines to print periodically above the progress line; ``None`` for no such lines."""
         self.data: Callable[[], dict[str, Any]] = dict
-        """Further contents of ``live_file``."""
+        """Function that returns further contents of ``live_file``."""
         self.is_bound: bool = False
-        """Whether fewer games than planned may be needed."""
+        """Whether the planned number of games is a maximum, so that fewer may suffice."""
         self.waiting: Callable[[], str] = str
-        """The reason why no game has ended yet; empty once one has."""
+        """Function that returns the reason why no game has ended yet; empty once a game has ended."""
         self.workers: Callable[[], list[dict[str, Any]]] = list
-        """Workers on other machines, as in ``live_file``."""
+        """Function that returns the workers on other machines, as published in ``live_file``."""
         self._kind, self._stream, self._live_file, self._clock = kind, stream, live_file, clock
         self._stages: list[_Count] = []
         self._stage: _Count | None = None
@@ -194,12 +197,12 @@ class RunProgress:
         self._finishes: deque[float] = deque()
         self._published = -LIVE_SECONDS
         self._is_gone: bool = False
-        """Whether the output's reader is gone."""
+        """Whether the reader of the output has closed it."""
         self._remarks: deque[str] = deque()
-        """Remarks still to be shown."""
+        """Remarks not yet shown."""
 
     def announce(self, plan: StagePlan) -> None:
-        """Print the plan; with several stages, from now on show each one and the total."""
+        """Print the plan; if it has several stages, the display then shows the progress of each stage and of all."""
         self._leave_line()
         for line in plan.lines():
             self._write(line, keep=True)
@@ -217,10 +220,12 @@ class RunProgress:
         stage: str = "",
         missing: Callable[[], float] | None = None,
     ) -> None:
-        """Begin a stage of ``planned`` games, ``done`` of them stored; the previous stage's line stays.
+        """Begin a stage of ``planned`` games, ``done`` of them stored; the line of the previous stage stays on the
+        terminal.
 
         ``stage`` is its name in the plan; earlier stages are over. 0 games mean a stage of other work, which ``words``
-        describe. If later games take longer, ``missing`` gives the remaining work in units of current games.
+        describe. If later games take longer, ``missing`` returns the remaining work, measured in games of the current
+        duration.
         """
         self._leave_line()
         self._enter(stage)
@@ -235,7 +240,7 @@ class RunProgress:
         self.words = words if callable(words) else lambda columns: words
 
     def _enter(self, name: str) -> None:
-        """Mark the plan's earlier stages as over."""
+        """Make the named stage the current one, and mark the earlier stages of the plan as over."""
         self._keep_count()
         self._stage = next((one for one in self._stages if one.name == name), None)
         if self._stage is not None:
@@ -319,13 +324,13 @@ class RunProgress:
         return self._with_words("  ".join([text, *self._crew(), *left]))
 
     def _crew(self) -> list[str]:
-        """Number of workers, if other machines play."""
+        """Text with the number of workers, if other machines play."""
         workers = self.workers()
         present = sum(worker["state"] in ("playing", "idle") for worker in workers)
         return [console("elolab.arena")("progress.workers", count=present)] if workers else []
 
     def _left(self, games_per_second: float, *, is_bound: bool) -> list[str]:
-        """The remaining time, if games remain."""
+        """Text with the remaining time, if games remain."""
         seconds = self._seconds_left(games_per_second)
         if seconds <= 0:
             return []
@@ -373,7 +378,7 @@ class RunProgress:
         self._write(self._coloured_line(), keep=False)
 
     def remark(self, text: str) -> None:
-        """Add a line that stays; callable on any thread."""
+        """Print a line that the display does not overwrite; callable on any thread."""
         self._remarks.append(text)
 
     def close(self, state: str) -> None:

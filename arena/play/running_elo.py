@@ -22,7 +22,7 @@ class RunningElo:
         self._name = name
         self._pairs = Pentanomial((0, 0, 0, 0, 0))
         self._single: dict[tuple[int, int], float] = {}
-        """Points of the player in games whose colour-swapped partner is not finished, by (round, pair)."""
+        """Points of player 0 in games whose colour-swapped partner is not finished, by (round, pair)."""
         for outcome in outcomes:
             self.add(outcome)
 
@@ -44,7 +44,9 @@ class RunningElo:
         return self._pairs
 
     def estimate(self) -> Estimate | None:
-        """The estimate from complete pairs, or without any from single games; ``None`` before the first game."""
+        """Elo estimate from complete pairs, or from single games while no pair is complete; ``None`` before the first
+        game.
+        """
         if self._pairs.pairs:
             return self._pairs.estimate()
         points = list(self._single.values())
@@ -63,7 +65,7 @@ class RunningElo:
         return say("progress.elo", name=cut(self._name, room), **figures)
 
     def direction(self) -> int:
-        """1 or -1 if the interval lies above or below 0, else 0."""
+        """1 if the whole Elo interval is above 0, -1 if it is below 0, else 0."""
         estimate = self.estimate()
         if estimate is None:
             return 0

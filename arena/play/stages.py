@@ -34,15 +34,15 @@ class GameStage:
     games: int
     """Maximum number of games; with ``seconds``, the estimated number that fits that time."""
     game_seconds: float
-    """Approximate processor seconds per game: ``arena.play.estimates``."""
+    """Approximate processor seconds per game; see ``arena.play.estimates``."""
     stored: int = 0
     """Games already stored."""
     seconds: float | None = None
-    """Time budget that replaces a number of games."""
+    """Time budget in seconds, in place of a fixed number of games; ``None`` without a budget."""
     unknown_speed: tuple[str, ...] = ()
     """Programs without stored games whose speed determines the duration, which is therefore unknown."""
     reach: tuple[Reach, ...] = ()
-    """The power of its tests within its games."""
+    """Power of each of the stage's tests within the planned games."""
 
     @property
     def has_unknown_games(self) -> bool:
@@ -57,7 +57,7 @@ class GameStage:
 
 @dataclass(frozen=True)
 class StagePlan:
-    """The plan of the run ``name`` in its folder."""
+    """The plan of the run ``name``, whose folder is ``directory``."""
 
     name: str
     directory: Path
@@ -66,7 +66,7 @@ class StagePlan:
     is_bound: bool = True
     """Whether the number of games is a maximum, so that fewer may suffice."""
     paced_by: StagePlan | None = None
-    """The plan of the folder's other games, whose pace also applies here."""
+    """Plan of the folder's other games, whose pace also applies here; ``None`` if this plan has a pace of its own."""
 
     @property
     def games(self) -> int:
@@ -96,7 +96,7 @@ class StagePlan:
 
     @functools.cached_property
     def pace(self) -> float:
-        """Actual duration of the folder's games relative to the rough estimates; 1 without games."""
+        """Ratio of the actual duration of the folder's games to the rough estimate; 1 without games."""
         if self.paced_by is not None:
             return self.paced_by.pace
         expected = sum(stage.stored * stage.game_seconds for stage in self.stages)
@@ -109,7 +109,8 @@ class StagePlan:
     def refuse_the_impossible(self) -> None:
         """Raise ``PlanError`` if all stages are tests that no outcome of their games can pass.
 
-        A study is useful without its validations. A run that has begun may continue and be reported.
+        One other stage is enough, because a study is useful without its validations. A run that has stored games may
+        always continue.
         """
         hopeless = [next((reach for reach in stage.reach if reach.is_hopeless), None) for stage in self.stages]
         first = hopeless[0]

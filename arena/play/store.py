@@ -70,11 +70,12 @@ COMMIT;
 STORE_NAME = "games.sqlite"
 LOCK_NAME = "lock"
 LOCK_ATTEMPTS, LOCK_PAUSE_SECONDS = 5, 0.04
-"""Attempts to take a lock before the folder counts as in use."""
+"""Number of attempts to take a lock before the folder counts as in use, and the seconds between two attempts."""
 OPENING_SECONDS = 30.0
-"""Seconds that a writer waits at its start for a reader of all games, such as a report."""
+"""Seconds that a writer waits, when it opens the store, for a reader of all games, such as a report."""
 CLOSING_MS = 1000
-"""Milliseconds that a writer waits at its end; a remaining reader leaves the log in place."""
+"""Milliseconds that a writer waits for readers when it closes the store; if a reader remains, SQLite's log file stays.
+"""
 
 COLUMNS = (
     "key", "series", "number", "round", "pair", "first_index", "second_index", "opening_index", "first", "second",
@@ -82,7 +83,7 @@ COLUMNS = (
     "started_at", "duration_ms", "final_position", "detail", "moves", "instruments",
 )  # fmt: skip
 _PLACE, _CONTENT = (operator.itemgetter(*map(COLUMNS.index, names)) for names in (PLACE_COLUMNS, CONTENT_COLUMNS))
-"""The values of these columns in a row of ``COLUMNS``."""
+"""Functions that pick the values of ``PLACE_COLUMNS`` and ``CONTENT_COLUMNS`` from a row of ``COLUMNS``."""
 
 _WANTED = "WHERE key IN (SELECT value FROM json_each(?)) "
 
@@ -101,7 +102,7 @@ def _without_garbage_collection() -> Iterator[None]:
 
 
 class StoreError(UserError):
-    """A store that cannot be used as requested; names the folder and the remedy."""
+    """A store that cannot be used as requested; the message names the folder and the remedy."""
 
 
 class StoreFailure(StoreError):
@@ -345,7 +346,7 @@ class Store:
             return self.connection.execute(query, parameters).fetchall()
 
     def _opened(self, read_only: bool) -> sqlite3.Connection:
-        """A connection to an intact file."""
+        """Open a connection to the store's file, which is checked for damage except for a ``glance``."""
         with self._failures():
             connection = self._connected(read_only)
             try:
@@ -401,7 +402,7 @@ class Store:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Read everything as of now, whatever other processes add meanwhile."""
+        """Context in which all reads show the store as of now, whatever other processes add meanwhile."""
         with self._failures():
             self.connection.execute("BEGIN")
         try:
@@ -447,7 +448,7 @@ class Store:
 
 
 def _place_of(key: str, pairing: Pairing) -> tuple[Any, ...]:
-    """The values of ``PLACE_COLUMNS``."""
+    """The values of ``PLACE_COLUMNS`` for a game with this key and pairing."""
     place = (*pairing.place, pairing.round, pairing.pair, pairing.first, pairing.second, pairing.opening)
     return (key, *place)
 

@@ -61,7 +61,7 @@ class PreparedTournament:
     spec: TournamentSpec
     suite: Suite
     order: tuple[int, ...]
-    """The opening of each pair."""
+    """Index in the suite of each pair's opening."""
     available_openings: int
 
     @property
@@ -75,22 +75,22 @@ class TournamentResult:
     """The state of a tournament."""
 
     planned: int
-    """Number of games in the tournament; after a sequential test has ended it, up to its end."""
+    """Number of games in the tournament; once a sequential test is decided, the number up to its decision."""
     stored: int
     """Number of stored games."""
     count: int
-    """Games with a smaller number in the schedule count."""
+    """Number of games that count for the results: games with a smaller number in the schedule."""
     interrupted: bool = False
     unavailable: dict[str, str] = field(default_factory=dict)
-    """Players that could not be started, with the reason."""
+    """Reason for each player that could not be started."""
     sequential: SequentialRun | None = None
-    """The sequential test, if the tournament is one."""
+    """State of the tournament's sequential test; ``None`` if it has none."""
     withdrawals: tuple[Withdrawal, ...] = ()
     """Players that lost without playing, because they could not be started when their games were due."""
     unplayable: int = 0
-    """Number of games that will never be played for that reason."""
+    """Number of games that will never be played, because a player has withdrawn."""
     forfeits: int = 0
-    """Number of stored games lost by a player's fault."""
+    """Number of stored games that a player lost by a fault."""
 
     @property
     def missing(self) -> int:
@@ -101,8 +101,8 @@ class TournamentResult:
     def exit_code(self) -> int:
         """0 if every game was played, 1 if some are missing or were lost by a fault, 130 after an interruption.
 
-        After a sequential test 3 unless H1 was accepted. 2 (wrong input) if no game could be played, because players
-        cannot be started as specified.
+        After a sequential test it is 3 unless H1 was accepted. It is 2 (wrong input) if no game could be played,
+        because players cannot be started as specified.
         """
         if self.interrupted:
             return 130
@@ -131,7 +131,7 @@ def prepare(spec: TournamentSpec) -> PreparedTournament:
 
 
 def _check_reachable(plan: PreparedTournament) -> None:
-    """Raise ``RunError`` if a player needs openings as moves, and no moves lead to some opening."""
+    """Raise ``RunError`` if a player receives openings only as moves, and no moves lead to some opening."""
     from elolab.engine.games.proof_game import proof_game
 
     for player in plan.spec.players:
@@ -173,7 +173,7 @@ def result_of(spec: TournamentSpec, store: Store, outcomes: Sequence[Outcome] | 
 
 
 def count_of(spec: TournamentSpec, store: Store) -> int:
-    """``games_that_count`` for a store."""
+    """Number of games that count for the results, by the games in a store; see ``games_that_count``."""
     return games_that_count(spec, store.outcomes(), withdrawals_of(store))
 
 
@@ -222,7 +222,7 @@ def _play(plan: PreparedTournament, run: Run) -> None:
 
 
 def _wanted(plan: PreparedTournament, state: ScheduleState, keys: dict[int, str]) -> Iterator[GameJob]:
-    """The playable games of a batch, lazily, because there may be many; records their keys by number."""
+    """Yield the playable games of a batch lazily; stores their keys in ``keys`` by number."""
     for pairing in state.batch:
         job = job_of(plan.spec, plan.suite, pairing)
         keys[pairing.number] = job.key
@@ -248,7 +248,9 @@ def _withdraw(state: ScheduleState, plan: PreparedTournament, run: Run, keys: di
 def _shown(
     plan: PreparedTournament, run: Run, sequential: SequentialRun | None, outcomes: Sequence[Outcome], elo: RunningElo
 ) -> Scoreboard:
-    """Set up the progress display: standings or a match's Elo, and the state of its test."""
+    """Set up the progress display: standings or a match's Elo, and the state of a sequential test. Returns the
+    standings.
+    """
     scoreboard = Scoreboard([player.name for player in plan.spec.players], challengers_of(plan.spec))
     for past in outcomes:
         scoreboard.add(past.pairing.first, past.pairing.second, past.score)
@@ -277,7 +279,7 @@ def _shown(
 
 
 def purpose_of(plan: PreparedTournament) -> Purpose:
-    """The run's purpose: accept this tournament or a shorter version; accept any folder without games."""
+    """The purpose of the run, which checks its folder: it accepts this tournament, a shorter version, or no games."""
 
     def check(store: Store, recorded: Any) -> None:
         if not len(store) and not withdrawals_of(store):
@@ -358,9 +360,9 @@ def _check_extension(directory: Path, old: TournamentSpec, old_openings: str, pl
 
 
 def _check_places(store: Store, old: TournamentSpec, new: TournamentSpec) -> None:
-    """Raise ``RunError`` if players join or change places while games beyond the end are stored.
+    """Raise ``RunError`` if players join or change places while the store holds games beyond the tournament's new end.
 
-    Those games keep their numbers and players' places, which would then belong to other players.
+    Such games keep the numbers of their players, which would then belong to other players.
     """
     before, now = ([player.name for player in spec.players] for spec in (old, new))
     if before == now:
@@ -403,8 +405,9 @@ def holds_another(directory: Path, spec: TournamentSpec, *, accepts_changes: boo
 
 
 def _check_undecided(store: Store, old: TournamentSpec, new: TournamentSpec) -> None:
-    """Raise ``RunError`` if more pairs would revoke a verdict, because its final analysis would become an interim
-    one."""
+    """Raise ``RunError`` if more pairs would revoke the verdict of a test, whose final analysis would become an interim
+    one.
+    """
     if old.sprt is None and new.sprt is None:
         return
     outcomes = store.outcomes()
@@ -438,7 +441,7 @@ def players_in(directory: Path) -> tuple[PlayerSpec, ...]:
 
 
 def stored_player(player: PlayerSpec, game: str, directory: Path) -> PlayerSpec:
-    """A stored player under today's parameters: parameters unknown at the time have their defaults."""
+    """A stored player with today's set of parameters: parameters that did not exist then have their defaults."""
     from elolab.engine.settings.parameters import resolve
 
     if not player.is_builtin:
@@ -457,7 +460,7 @@ def plan_of_run(
     store: Store | None = None,
     outcomes: Sequence[Outcome] | None = None,
 ) -> StagePlan:
-    """The stages of a run in that folder; ``store`` and its ``outcomes`` if already read."""
+    """The stages of a run in that folder; ``store`` and its ``outcomes`` may be given if already read."""
     if store is None and (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as stored:
             return plan_of_run(plan, directory, concurrency, stored)
@@ -481,7 +484,7 @@ def plan_of_run(
 
 
 def _reach(plan: PreparedTournament, sequential: SequentialRun | None) -> tuple[Reach, ...]:
-    """The power of a match's sequential test; empty for other formats."""
+    """The power of a match's sequential test; empty if there is no such test."""
     spec = plan.spec
     if spec.sprt is None:
         return ()
@@ -494,7 +497,7 @@ def _reach(plan: PreparedTournament, sequential: SequentialRun | None) -> tuple[
 def describe(plan: PreparedTournament, directory: Path, concurrency: int) -> dict[str, Any]:
     """The plan of a run as plain data: games, openings, time.
 
-    Raises ``UserError`` as ``run`` does for a test that cannot accept anything.
+    Like ``run``, raises ``UserError`` for a test that no outcome of its games can pass.
     """
     planned = plan_of_run(plan, directory, concurrency)
     planned.refuse_the_impossible()

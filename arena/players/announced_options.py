@@ -16,7 +16,7 @@ class AnnouncedOption:
 
     name: str
     kind: str
-    """``check``, ``spin``, ``combo``, ``button`` or ``string``."""
+    """Type of the option: ``check``, ``spin``, ``combo``, ``button`` or ``string``."""
     default: str = ""
     low: int | None = None
     high: int | None = None
@@ -48,7 +48,9 @@ class AnnouncedOption:
         return value
 
     def is_told(self, value: str) -> bool:
-        """Whether the value must be sent: a button that is off is simply not pressed."""
+        """Whether the value must be sent to the engine; "off" for a button is not, because the button is simply not
+        pressed.
+        """
         return self.kind != "button" or self.check(value) == "true"
 
     def command(self, value: str) -> str:
@@ -62,7 +64,7 @@ class AnnouncedOption:
 
 
 def unknown_option(name: str, announced: Mapping[str, AnnouncedOption]) -> PlayerFault:
-    """The fault of an option that was not announced, with the nearest one that was."""
+    """The fault of setting an option that the engine did not announce; it suggests the nearest announced option."""
     near = difflib.get_close_matches(name.lower(), list(announced), 1, 0.4)
     names = ", ".join(option.name for option in announced.values())
     hint = f"did you mean {announced[near[0]].name!r}?" if near else f"it has {names or 'no options'}"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 WAKE_SECONDS = 0.05
-"""Poll interval of the run's stop flag while waiting for a ponder search."""
+"""Seconds between checks of the run's stop flag while waiting for a ponder search."""
 
 
 class BuiltinPlayer:
@@ -44,10 +44,10 @@ class BuiltinPlayer:
         self._counted: dict[str, Any] = {}
         self._engine: Engine | None = None
         self._expected: tuple[Position, PlayerClock | None] | None = None
-        """Position and clock to ponder on, once the opponent's time is known."""
+        """Position and clock to ponder on, kept until the opponent's time is known; ``None`` if there is none."""
         self._search: PonderSearch | None = None
         self._processors: Processors = frozenset()
-        """Processors to think on; empty leaves them to the system."""
+        """Processors to search on; if empty, the system chooses."""
 
     async def pin(self, processors: Processors) -> None:
         """Restrict thinking to these processors from the next search on."""
@@ -64,13 +64,13 @@ class BuiltinPlayer:
         return Engine(self._game, dict(self.spec.parameters), self._settings)
 
     async def new_game(self, opening: Opening, stop: StopFlag) -> None:
-        """Start from empty tables."""
+        """Clear the engine's tables for a new game."""
         await self.stop_pondering()
         (await self._running()).new_game()
         self._counted = {}
 
     async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
-        """Search; charges the time that the kernel measured on the limits' clock."""
+        """Search for a move; charges the time that the search itself measured on the clock of the player's limits."""
         engine = await self._running()
         search = functools.partial(engine.search, position, self.spec.limits, self._clock(clock), stop)
         result = await in_thread(self._pinned, search)
@@ -93,7 +93,10 @@ class BuiltinPlayer:
     async def move_after_pondering(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
     ) -> Reply:
-        """Continue a hit's search, charged from the opponent's move on; after a miss, search with the filled tables."""
+        """Continue the ponder search after a hit, charging time from the opponent's move on.
+
+        After a miss, search normally with the tables that pondering has filled.
+        """
         from elolab.engine.engine import PonderGrant
 
         if self._expected is not None:
@@ -122,11 +125,11 @@ class BuiltinPlayer:
             self._count(await in_thread(search.abandon))
 
     def search_statistics(self) -> dict[str, Any] | None:
-        """The sum over all searches of the game, including searches on the opponent's time."""
+        """Counts over all searches of the game, also those on the opponent's time; ``None`` if nothing is counted."""
         return self._counted if self._settings is not None else None
 
     def dialogue(self) -> list[str]:
-        """Always empty."""
+        """Always empty: the built-in engine exchanges no text."""
         return []
 
     async def close(self) -> None:
@@ -162,7 +165,7 @@ class BuiltinPlayer:
     async def move_afresh(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int
     ) -> Reply:
-        """An ordinary search; the built-in engine always answers with a move."""
+        """Search as ``move`` does; the built-in engine always answers with a move."""
         return await self.move(position, moves, clock, stop)
 
     async def _granted(
@@ -186,7 +189,7 @@ class BuiltinPlayer:
 
 
 class PonderSearch:
-    """A search in a thread of its own, until the opponent has moved and perhaps beyond."""
+    """A ponder search in its own thread. It runs until the opponent has moved, and continues after a hit."""
 
     def __init__(
         self, search: Callable[..., SearchResult], pinned: Callable[[Callable[[], SearchResult]], SearchResult]
@@ -199,7 +202,9 @@ class PonderSearch:
         self._search = start_thread(pinned, functools.partial(search, self._stop, ponder=self._ponder))
 
     def hit(self, stop: StopFlag) -> tuple[SearchResult, int]:
-        """Continue after a hit; returns the result and the nanoseconds from this call on."""
+        """Continue the search after a ponder hit; returns its result and the nanoseconds that it took from this call
+        on.
+        """
         hit_ns = time.monotonic_ns()
         self._ponder.clear()
         while not wait([self._search], WAKE_SECONDS).done:

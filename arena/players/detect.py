@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from elolab.arena.records import PlayerSpec
 
 MAX_LINES = 10_000
-"""Most lines of a greeting before the program is taken to speak another protocol."""
+"""Number of lines without a known answer after which the program is taken to speak another protocol."""
 HEAD_START_SECONDS = 1.0
-"""Time for an answer before the next protocol is tried in another process."""
+"""Seconds to wait for an answer before the next protocol is tried in another process."""
 QUOTED = 80
-"""Characters of a program's words in messages."""
+"""Maximum number of characters of a program's output quoted in messages."""
 FAREWELL = "quit"
 HINT_SECONDS = 2.0
-"""Time per protocol in the search for the right protocol, which the error message then suggests."""
+"""Seconds per protocol when an error message needs the protocol that a program really speaks."""
 
 Program = tuple[tuple[str, ...], str | None]
-"""A command and its working directory."""
+"""A program: its command and its working directory, ``None`` for the current one."""
 
 
 class DetectionError(UserError):
@@ -42,17 +42,17 @@ class ProtocolFinder:
     """Detects the protocol of programs, asking each only once."""
 
     known: Iterable[PlayerSpec] = ()
-    """Players of an earlier run; their protocols are reused."""
+    """Players of an earlier run; the protocols of their programs are reused."""
     tell: Callable[[str, Protocol], None] = lambda program, protocol: None
-    """Called with a program and its detected protocol."""
+    """Function called with a program and its detected protocol."""
     tell_slow: Callable[[str, float], None] = lambda program, seconds: None
-    """Called with a program that is slow to answer, and the seconds it may take."""
+    """Function called with a program that is slow to answer, and the seconds that it may take."""
     _found: dict[tuple[Program, str | None], Protocol] = field(default_factory=dict)
 
     def protocol_of(self, command: Sequence[str], directory: str | None, game: str | None, seconds: float) -> Protocol:
         """Detect a program's protocol among the protocols for ``game``; among all if it is ``None``.
 
-        ``seconds`` limits each protocol. Raises ``DetectionError`` in one line.
+        ``seconds`` limits each protocol. Raises ``DetectionError`` if no protocol fits.
         """
         program = (tuple(command), directory)
         if (program, game) not in self._found:
@@ -76,13 +76,13 @@ class ProtocolFinder:
 
 
 def other_protocol(player: PlayerSpec) -> str:
-    """Name the protocol that a player's program speaks if it is not the specified one; empty if it is."""
+    """Advice that names the protocol in which a program answers; empty if it is the specified one, or none."""
     found = spoken_instead((player.command, player.directory), player.protocol)
     return "" if found is None else f'it answers over {found.title}: give protocol = "{found.name}"'
 
 
 def spoken_instead(program: Program, name: str) -> Protocol | None:
-    """The protocol in which a program answers, if it differs from the named one."""
+    """The protocol in which a program answers, if it differs from the one named ``name``; else ``None``."""
     tried = sorted((one for one in protocols() if one.greeting is not None), key=lambda one: one.name != name)
     try:
         found, _ = greet(program, tried, HINT_SECONDS)
@@ -99,10 +99,10 @@ def plays(protocol: Protocol, game: str) -> bool:
 def greet(
     program: Program, protocols: Sequence[Protocol], seconds: float, waiting: Callable[[], None] = lambda: None
 ) -> tuple[Protocol | None, str]:
-    """Find the first protocol that a program answers in; also returns its words to the first greeting.
+    """Find the first protocol that a program answers in; also returns the program's output after the first greeting.
 
-    ``seconds`` limits each; ``waiting`` is called when all have been greeted and none has answered yet. No process is
-    left behind. Raises ``DetectionError`` if the program cannot be started.
+    ``seconds`` limits each protocol; ``waiting`` is called when all greetings were sent and none was answered yet. No
+    process is left behind. Raises ``DetectionError`` if the program cannot be started.
     """
     from elolab.arena.players.event_loop import run
 
@@ -130,7 +130,9 @@ async def _greet_in_turn(
 
 
 async def _is_any_understood(attempts: Sequence[_Attempt], seconds: float | None) -> bool | None:
-    """Wait until an attempt is understood or all have ended; ``None`` if neither happens within the time."""
+    """Wait until a greeting is understood (True) or all processes have ended (False); ``None`` if the time is over
+    first.
+    """
     import asyncio
 
     until = None if seconds is None else time.monotonic() + seconds
@@ -181,7 +183,7 @@ class _Attempt:
 
     @property
     def description(self) -> str:
-        """The program's words, and how it ended if by itself; call after ``close``."""
+        """The program's last output, and how the process ended if it ended by itself; call after ``close``."""
         said = f"said {self._words[:QUOTED]!r}" if self._words else ""
         return _printable(" and ".join(part for part in (said, self._end) if part))
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 Result = TypeVar("Result")
 
 WORKERS = 1024
-"""Most threads for blocking work; started on demand. Searches of built-in players must not queue."""
+"""Maximum number of threads for blocking work, so high that searches of built-in players never wait for a thread."""
 
 
 @functools.cache
@@ -35,7 +35,7 @@ _OF_THREAD = threading.local()
 
 
 def run(coroutine: Coroutine[Any, Any, Result]) -> Result:
-    """Run a coroutine from ordinary code, blocking the thread; not on a loop's thread."""
+    """Run a coroutine from synchronous code and wait for its result; not allowed on the thread of an event loop."""
     loop: asyncio.AbstractEventLoop | None = getattr(_OF_THREAD, "loop", None)
     if loop is None:
         loop = _OF_THREAD.loop = asyncio.new_event_loop()

@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from elolab.engine.games.contract import Position
 
 LogDialogue = Callable[[str, Sequence[str], int], DialogueSink | None]
-"""Opens the sink of a dialogue, from a player's name, its command and its process number."""
+"""Function that opens the log of a dialogue, given a player's name, its command and its process number."""
 QUOTED = 80
-"""Characters of an engine's line that the text of a fault repeats."""
+"""Maximum number of characters of an engine's line quoted in the text of a fault."""
 PASS = "pass"
 """The move of a side that can only pass."""
 LATE_ANSWER_MS = 250
-"""Time after its deadline for a thinking engine to obey a stop, before it counts as hanging."""
+"""Milliseconds after its deadline that a thinking engine has to obey a stop; later it counts as hanging."""
 
 
 @functools.lru_cache(maxsize=1000)  # a match plays its openings again and again, and reading one takes milliseconds
@@ -54,18 +54,18 @@ def canonical_position(game: str, text: str) -> str:
 
 
 def without_history(position: Position) -> str:
-    """The position's text as of a new game, its counters at zero."""
+    """The position's text with its counters at zero, as if a new game began there."""
     board, side, *counters = position.text.split()
     return " ".join([board, side, *(("-", "-", "0", "1") if counters else ())])
 
 
 class ProtocolClient(ABC):
-    """Tracks the replies that are due and the engine's output. Pure: text in, lines out."""
+    """Tracks the replies that are due and the engine's output. It communicates with no process: text in, lines out."""
 
     def __init__(self) -> None:
         self.engine_name = ""
         self.answer = ""
-        """The line that ended the last search; empty before."""
+        """The line that ended the last search; empty before the first one."""
         self.unexpected = 0
         """Number of unrequested replies, which are ignored."""
         self._due: set[str] = set()
@@ -77,18 +77,18 @@ class ProtocolClient(ABC):
 
     @abstractmethod
     def receive(self, line: str) -> str:
-        """Process a line of the engine; returns the reply that it is or completes, else an empty text."""
+        """Process a line of the engine; returns the name of the reply that the line completes, else an empty text."""
 
     @abstractmethod
     def synchronise(self, *before: str) -> list[str]:
-        """Send lines and ask whether the engine has processed them, if the protocol can."""
+        """Return the lines ``before`` and, if the protocol can, a question whether the engine has processed them."""
 
     def stop(self) -> list[str]:
-        """End the search, whose answer is due."""
+        """Return the lines that end a search; its answer is then still due."""
         return self.synchronise("stop")
 
     def _expect(self, reply: str, *lines: str) -> list[str]:
-        """Send lines, after which ``reply`` is due."""
+        """Return the lines to send, after which ``reply`` is due."""
         self._due.add(reply)
         return [*lines]
 
@@ -105,7 +105,7 @@ ClientKind = TypeVar("ClientKind", bound=ProtocolClient)
 
 
 class ExternalPlayer(ABC, Generic[ClientKind]):
-    """An external engine; see ``arena.players.player.Player``."""
+    """A player that is an external program; see ``arena.players.player.Player``."""
 
     protocol_name: ClassVar[str]
     """Name of the protocol, for messages."""
@@ -119,15 +119,15 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         self._client = make_client()
         self._games = 0
         self._processors: Processors = frozenset()
-        """Processors of the engine; empty leaves them to the system."""
+        """Processors that the engine may use; if empty, the system chooses."""
         self.log_dialogue: LogDialogue = lambda player, command, process_id: None
-        """Called for every new process; returns the sink of its whole dialogue, if it is kept."""
+        """Function called for every new process; returns the log of its dialogue, or ``None`` if no log is kept."""
         self._starting: StopFlag | None = None
         """The stop flag to watch while the engine starts."""
 
     @property
     def process_id(self) -> int | None:
-        """Process number of the running engine."""
+        """Process number of the running engine; ``None`` if it does not run."""
         return self._process.process_id if self._process is not None and not self._process.has_ended else None
 
     @property
@@ -153,11 +153,11 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
 
     @abstractmethod
     def _restart(self, position: Position, moves: Sequence[str]) -> None:
-        """Present the position, which ``moves`` led to, as a new game's in the next question."""
+        """Make the next question present the position as a new game, without the ``moves`` that led to it."""
 
     @abstractmethod
     async def _reply(self, elapsed_ns: int, position: Position) -> Reply:
-        """Read the client's answer; raises as ``move`` does."""
+        """Turn the answer that the client has received into a ``Reply``; raises as ``move`` does."""
 
     @property
     def _passes_by_itself(self) -> bool:
@@ -165,7 +165,9 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         return False
 
     async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
-        """One search. The clock runs from just before the question is written until the answer has arrived."""
+        """Let the engine search for a move. The clock runs from just before the question is written until the answer
+        has arrived.
+        """
         if self._passes_by_itself and position.legal_moves() == [PASS]:
             return Reply(PASS, None, None, None, 0)
         lines = await self._question(position, moves, clock, stop)
@@ -174,7 +176,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
     async def move_afresh(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int
     ) -> Reply:
-        """One more search after an answer without a move; see ``arena.players.player.Player``."""
+        """Let the engine search again after an answer without a move; see ``arena.players.player.Player``."""
         began_ns = time.monotonic_ns() - spent_ns
         self._restart(position, moves)
         lines = await self._question(position, moves, clock, stop)
@@ -186,7 +188,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         return await self._reply(await self._wait_for_move(lines, clock, stop, began_ns), position)
 
     async def _halt(self) -> bool:
-        """Stop the search, or end an engine that does not obey; returns whether it moved. The engine is then idle."""
+        """Stop the search, or end an engine that does not obey; returns whether it answered."""
         deadline_ns = time.monotonic_ns() + LATE_ANSWER_MS * 1_000_000
         try:
             await self._converse(self._client.stop(), deadline_ns)
@@ -203,7 +205,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
     async def move_after_pondering(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
     ) -> Reply:
-        """An ordinary search in protocols without pondering."""
+        """Search as ``move`` does, in protocols without pondering."""
         return await self.move(position, moves, clock, stop)
 
     async def stop_pondering(self) -> None:
@@ -212,7 +214,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
     # The player's life.
 
     async def pin(self, processors: Processors) -> None:
-        """Takes effect at once if the engine runs, and at every start."""
+        """Restrict the engine to these processors, at once if it runs, and at every later start."""
         if processors != self._processors:
             self._processors = processors
             if self.process_id is not None:
@@ -290,7 +292,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
             self._client.receive(line)
 
     async def _converse(self, lines: Sequence[str], deadline_ns: int, stop: StopFlag | None = None) -> None:
-        """Send lines and read until every due reply has come."""
+        """Send lines and read the engine's output until no reply is due."""
         process, client = self._running(), self._client
         stop = stop or self._starting
         await process.send(lines, deadline_ns)
@@ -314,7 +316,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         return max(0, self._running().arrived_ns - began_ns)
 
     def _allowance_ms(self, clock: PlayerClock | None) -> int:
-        """How long the engine may think before it is stopped, in milliseconds."""
+        """Milliseconds that the engine may think before it is stopped."""
         if clock is None:
             time_ms = self.spec.limits.move_time_ms
             return self.spec.watchdog_ms if time_ms is None else time_ms + self.spec.margin_ms
@@ -324,7 +326,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         return min(times) + self.spec.margin_ms
 
     async def _overdue(self, clock: PlayerClock | None, began_ns: int) -> Exception:
-        """Stop an overdue engine: it is late if it obeys, hanging if not."""
+        """Stop an overdue engine and return its fault: it moved late if it obeys the stop, and hangs if not."""
         heard, overdue = self._heard(began_ns), self._no_move_in_time(clock)
         answered = await self._halt()
         if not self.spec.limits.is_timed:
@@ -342,7 +344,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         return Fault("no_move_in_time", waited=seconds_text(self._allowance_ms(clock)), allowed=allowed)
 
     def _heard(self, since_ns: int = 0) -> Fault:
-        """The engine's last words, for a fault's text: they may show a misspelt or unfinished answer."""
+        """The engine's last output, for the text of a fault; it may show a misspelt or unfinished answer."""
         if self._process is None:
             return Fault("said_nothing")
         last, before = ([*self._process.dialogue.last_two_received(since_ns), "", ""])[:2]
@@ -356,14 +358,16 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         return Fault("endless_line_after", bytes=LINE_BYTES, line=line, before=before[:QUOTED])
 
     def _resignation(self, said: str, elapsed_ns: int, score: int | None) -> Exception:
-        """The exception for a resignation: ``PlayerResigned``, or ``NoMove`` if the engine's score is not lost."""
+        """The exception for a resignation: ``PlayerResigned``, or ``NoMove`` if the engine's own score shows no lost
+        position.
+        """
         if score is None or score < -LEVEL_SCORE:
             return PlayerResigned()
         what = Fault("resigned_unlost", said=said[:QUOTED], score=score)
         return NoMove(what, elapsed_ns, score, is_resignation=True)
 
     async def _failed(self, reason: str, what: Fault | str) -> PlayerFault:
-        """End the process; returns the fault, with the process's own end if it ended by itself."""
+        """End the process and return the fault; if the process had ended by itself, the fault also says how."""
         what = Fault.of(what)
         if self._process is not None:
             died = self._process.has_died

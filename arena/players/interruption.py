@@ -26,15 +26,15 @@ from typing import Protocol
 EXIT_INTERRUPTED = 130
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 FIRST_SECONDS = 3.0
-"""Time for a command outside a run to end by itself after a first request."""
+"""Seconds that a command outside a run has to end by itself after a first request to end."""
 SECOND_SECONDS = 0.5
-"""Time to end after a second request."""
+"""Seconds that the process has to end by itself after a second request."""
 COMPILING_SECONDS = 6.0
-"""Time after a first request before a run stops waiting for a thread that compiles or imports."""
+"""Seconds after a first request at which a run stops waiting for a thread that compiles or imports."""
 FLUSH_SECONDS = 0.2
-"""Time to flush output, whose reader may have stopped reading."""
+"""Seconds allowed for flushing the output, whose reader may have stopped reading."""
 TOGETHER_SECONDS = 0.2
-"""Requests closer together count as one: ``timeout`` and wrappers repeat the terminal's signal."""
+"""Requests within this number of seconds count as one: ``timeout`` and wrappers repeat the terminal's signal."""
 UNSAFE_PACKAGES = ("_frozen_importlib", "_frozen_importlib_external", "importlib", "llvmlite", "numba")
 """Packages whose functions an unexpected exception must not interrupt."""
 
@@ -43,7 +43,7 @@ class Stoppable(Protocol):
     """Anything that a request to end can stop, such as a ``StopFlag``."""
 
     def set(self) -> None:
-        """Stop; called from a signal handler at any point of the main thread."""
+        """Request the stop; a signal handler may call this at any point of the main thread."""
 
 
 @dataclass
@@ -61,7 +61,7 @@ class _Requests:
         self._last = -TOGETHER_SECONDS
 
     def add(self) -> bool:
-        """Count a request; returns whether it is distinct from the last one."""
+        """Count a request unless it repeats the last one; returns whether it was counted."""
         before, self._last = self._last, time.monotonic()
         is_new = self._last - before >= TOGETHER_SECONDS
         self.count += is_new
@@ -107,11 +107,11 @@ class _Listener:
 
 
 _LISTENER: list[_Listener] = []
-"""The listener of this process, if it is a command's."""
+"""The one listener of a command's process; empty in other processes."""
 
 
 def take_over_signals() -> None:
-    """Let Ctrl-C end this process as described above, from now on; for the main thread of a command.
+    """Let Ctrl-C end this process, as the module's text describes; for the main thread of a command.
 
     Signals already ignored, as in a background job, stay ignored.
     """
@@ -122,7 +122,10 @@ def take_over_signals() -> None:
 
 
 def give_back_signals(code: int) -> None:
-    """Restore the default: Ctrl-C ends the process at once; after a request to end, nothing delays the exit."""
+    """Restore the default, so that Ctrl-C ends the process at once.
+
+    If an end has been requested, the process soon exits with ``code``, even if a thread still compiles.
+    """
     if signal.getsignal(signal.SIGINT) is _interrupt_once:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     if requests_to_end():  # a thread that compiles would be waited for

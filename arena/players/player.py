@@ -22,9 +22,9 @@ MAX_DEPTH = 10**6
 
 
 MAX_VARIATION = 20
-"""Most plies of a principal variation to keep."""
+"""Maximum number of plies kept of a principal variation."""
 VARIATION_LENGTH = 20 * MAX_VARIATION
-"""Most characters of an engine's text to read for it: longer than these moves."""
+"""Maximum number of characters read for a principal variation; longer than ``MAX_VARIATION`` moves."""
 
 
 def variation_of(moves: Iterable[str | None]) -> str:
@@ -55,7 +55,7 @@ def number_of(digits: str, most: int = 10**15) -> int:
 
 
 WORDS = "words"
-"""Kind of a fault known only by its English text."""
+"""Kind of a fault that consists of an English text alone."""
 
 
 @dataclass(frozen=True, init=False)
@@ -75,7 +75,7 @@ class Fault:
 
     @classmethod
     def of(cls, what: Fault | str) -> Fault:
-        """The fault itself, or a fault of kind ``WORDS`` for an English text."""
+        """Return a fault unchanged; make an English text a fault of kind ``WORDS``."""
         return what if isinstance(what, Fault) else cls(WORDS, text=what)
 
     def text(self, language: str = DEFAULT_LANGUAGE) -> str:
@@ -120,7 +120,7 @@ def stored_fault(detail: Mapping[str, Any]) -> tuple[str, Fault] | None:
 
 
 def late_move_fault(elapsed_ms: float, allowed_ms: float, margin_ms: float = 0) -> Fault:
-    """The fault of a player that moved too late."""
+    """The fault of a player that moved after its allowed time and the margin."""
     times: dict[str, str | int | Fault] = {"elapsed": seconds_text(elapsed_ms), "left": seconds_text(allowed_ms)}
     if not margin_ms:
         return Fault("moved_late", **times)
@@ -149,13 +149,13 @@ class PlayerResigned(Exception):
 
 
 LEVEL_SCORE = 100
-"""Largest score, in centipawns or hundredths of a disc, that claims neither a win nor a loss."""
+"""Largest absolute score, in centipawns or hundredths of a disc, that claims neither a win nor a loss."""
 
 
 class NoMove(Exception):
-    """A player answered without a move although legal moves exist; it may be asked once more, afresh.
+    """A player answered without a move although legal moves exist; it may be asked once more, as if in a new game.
 
-    It claims a result, passes, resigns in a position that is not lost, or says that it has no move.
+    The player claims a result, passes, resigns in a position that is not lost, or says that it has no move.
     """
 
     def __init__(
@@ -164,30 +164,30 @@ class NoMove(Exception):
         super().__init__(what)
         self.is_resignation = is_resignation
         self.what = what
-        """The player's answer in place of a move."""
+        """The answer that the player gave in place of a move."""
         self.elapsed_ns = elapsed_ns
         self.score = score
-        """Score of the search without a move, as in ``Reply``."""
+        """Score that the player reported with its answer, as in ``Reply``."""
 
 
 class PlayerClock(NamedTuple):
     """The clocks as the player to move sees them, before it moves."""
 
     remaining_ns: int
-    """Own time, never negative."""
+    """The player's own time in nanoseconds, never negative."""
     increment_ms: int
-    """Added to own time after each move."""
+    """Milliseconds added to the player's own time after each move."""
     opponent_remaining_ms: int | None
-    """``None`` if the opponent plays without a clock."""
+    """The opponent's time in milliseconds; ``None`` if it plays without a clock."""
     opponent_increment_ms: int
     moves_to_go: int
-    """Own moves to the next control; 0 is sudden death."""
+    """Number of the player's own moves to the next time control; 0 for sudden death."""
     opponent_moves_to_go: int = 0
-    """The opponent's moves to the next control; 0 also without a clock."""
+    """Number of the opponent's moves to the next time control; 0 for sudden death or without a clock."""
 
     @property
     def remaining_ms(self) -> int:
-        """Own time in whole milliseconds."""
+        """The player's own time in whole milliseconds."""
         return self.remaining_ns // 1_000_000
 
 
@@ -195,19 +195,22 @@ class Reply(NamedTuple):
     """A player's answer to one position."""
 
     move: str
-    """ICCS, ranks 0-9; not yet known to be legal."""
+    """The move in the game's protocol notation (in Xiangqi ICCS with ranks 0-9); not yet known to be legal."""
     score: int | None
-    """Centipawns from the mover's side, mates as ``engine.values.MATE`` less the plies; ``None`` if not reported."""
+    """Score in centipawns or hundredths of a disc from the mover's side; ``None`` if not reported.
+
+    A mate in n plies is ``engine.values.MATE`` minus n.
+    """
     depth: int | None
     nodes: int | None
     elapsed_ns: int
-    """Time charged to the player's clock."""
+    """Nanoseconds charged to the player's clock."""
     said: str = ""
     """The answer in the player's own words, for messages."""
     expected: str | None = None
-    """The reply it expects, in the same notation; not yet known to be legal."""
+    """The reply that the player expects, in the notation of ``move``; not yet known to be legal."""
     reading: Fault | None = None
-    """Note on how ambiguous words were read."""
+    """Note on how an ambiguous answer was interpreted."""
     offers_draw: bool = False
     """Whether the move offers a draw, or accepts the opponent's offer."""
     principal_variation: str = ""
@@ -223,7 +226,7 @@ class Pondered:
     is_hit: bool
     """Whether the opponent made the expected move."""
     opponent_ns: int
-    """Time of the opponent's move on its clock."""
+    """Nanoseconds that the opponent's move took on its clock."""
 
 
 class Player(Protocol):
@@ -231,16 +234,16 @@ class Player(Protocol):
 
     Every method but ``close`` and ``dialogue`` may raise ``PlayerFault``; ``move`` and ``new_game`` may also raise
     ``GameStopped``, and methods that return a ``Reply`` also ``PlayerResigned`` and ``NoMove``. A player is usable
-    after a fault: its next ``start`` begins afresh.
+    after a fault: the next ``start`` starts it again.
     """
 
     @property
     def spec(self) -> PlayerSpec:
-        """Specification of the player."""
+        """The player's specification."""
 
     @property
     def name(self) -> str:
-        """The name in the tournament."""
+        """The player's name in the tournament."""
 
     async def pin(self, processors: Processors) -> None:
         """Restrict thinking to these processors from now on; called before a game begins."""
@@ -263,17 +266,18 @@ class Player(Protocol):
     ) -> Reply:
         """Choose a move after ``NoMove``, presenting the position as a new game's, its counters at zero.
 
-        ``spent_ns``, the time of the answer without a move, counts as a part of this one.
+        ``spent_ns`` is the time of the answer without a move; it is charged as a part of this answer's time.
         """
 
     def hear_draw_offer(self) -> None:
         """Note that the opponent offers a draw; called before the move that may accept it."""
 
     async def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
-        """Begin to think about the position after the expected reply, the last of ``moves``, its clock stopped.
+        """Begin to ponder on ``position``, reached by the expected reply, which is the last of ``moves``.
 
-        Only called if ``spec.ponder`` is set; the next call is ``move_after_pondering`` or ``stop_pondering``.
-        ``position`` is the player's to keep. No faults: errors surface in the next call.
+        The player's clock does not run. Only called if ``spec.ponder`` is set; the next call is
+        ``move_after_pondering`` or ``stop_pondering``. The player may keep ``position``. No faults: errors surface in
+        the next call.
         """
 
     async def move_after_pondering(

@@ -1,8 +1,8 @@
-"""An external engine's process, which cannot hold up the harness.
+"""The process of an external engine, which cannot block the harness.
 
 A program may hang, flood its output or its error stream, never end a line, ignore ``quit``, or leave children behind.
-Every wait here still ends by its deadline, and memory stays bounded. ``end`` is done within two seconds, with the whole
-process group gone. POSIX only.
+Every wait here still ends by its deadline, and memory stays bounded. ``end`` takes at most two seconds, after which the
+whole process group is gone. POSIX only.
 """
 
 from __future__ import annotations
@@ -32,33 +32,34 @@ if TYPE_CHECKING:
     from elolab.engine.engine import StopFlag
 
 LINE_BYTES = 65_536
-"""Longest line of an engine; the excess is discarded."""
+"""Maximum length in bytes of an engine's line; the excess is discarded."""
 READ_BYTES = 65_536
 UNASKED_BYTES = 1_048_576
-"""Maximum output buffered while no coroutine waits for a line; more stays in the pipe."""
+"""Maximum number of bytes buffered while no coroutine waits for a line; further output stays in the pipe."""
 ERROR_TAIL_BYTES = 4_096
 PIPE_BYTES = 1_048_576
-"""Pipe capacity available without privileges (``fs.pipe-max-size``)."""
+"""Pipe capacity in bytes that is available without privileges (``fs.pipe-max-size``)."""
 FAREWELL_MS = 500
-"""Time to end after ``quit`` and the end of input."""
+"""Milliseconds that a process has to end after ``quit`` and the end of its input."""
 TERMINATE_MS = 300
-"""Time after SIGTERM before the whole group is killed."""
+"""Milliseconds between SIGTERM and the kill of the whole process group."""
 
 GATE = 'read -r go && exec "$@"'
-"""The engine's program starts only after a first line on its input, sent once the supervisor knows its group. Should
-the harness die before that, the gate meets the end of the input, and the program never starts."""
+"""Shell command that starts the engine's program only after a first line of input. The supervisor must know the process
+group before that line is sent. If the harness dies earlier, the input ends and the program never starts.
+"""
 
 SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
-"""System errors for which no player is to blame: no files, processes or memory left."""
+"""Numbers of the system errors for which no player is to blame: no files, processes or memory left."""
 
 FIRST_LINE_BYTES = 256
-"""Length up to which the system reads a script's first line (``BINPRM_BUF_SIZE``)."""
+"""Number of bytes that the system reads of a script's first line (``BINPRM_BUF_SIZE``)."""
 
 GAMES_DIRECTORIES = ("/usr/games", "/usr/local/games")
-"""Debian's folders of engines, missing from root's PATH."""
+"""Debian's folders of game programs, which root's PATH lacks."""
 
 WAKE_SECONDS = 0.1
-"""Interval for noticing a stop flag, or the death of a process whose pipes are still open."""
+"""Seconds between checks for a stop flag, or for the death of a process whose pipes are still open."""
 
 
 class DeadlinePassed(Exception):
@@ -70,7 +71,7 @@ class ProcessEnded(Exception):
 
 
 class DialogueSink(Protocol):
-    """Stores a whole dialogue."""
+    """Stores a whole dialogue with an engine."""
 
     def write(self, who: str, said: bytes) -> None:
         """Append text, which may begin and end within a line; ``who`` is ``>``, ``<``, ``!`` (the error stream) or
@@ -78,7 +79,7 @@ class DialogueSink(Protocol):
         """
 
     def close(self) -> None:
-        """Finish: the process has ended."""
+        """Finish the stored dialogue after the process has ended."""
 
 
 class Dialogue:
@@ -101,7 +102,7 @@ class Dialogue:
         self._received_bytes = 0
         self._sent: deque[tuple[int, str, str]] = deque(maxlen=self.SENT_LINES)
         self.sink: DialogueSink | None = None
-        """Receives everything as it arrives."""
+        """Receives all text of the dialogue as it arrives; ``None`` if it is not stored."""
 
     def sent(self, text: str, at_ns: int | None = None) -> None:
         """Record text of the harness, one line or several, sent now or at an earlier time."""
@@ -141,11 +142,11 @@ class Dialogue:
         return lines[len(lines) - kept :]
 
     def last_received(self, since_ns: int = 0) -> str:
-        """The last line of the engine since a moment of ``time.monotonic_ns``, begun or ended; empty without one."""
+        """The engine's last line since the time ``since_ns`` (monotonic), complete or not; empty if there is none."""
         return next(iter(self.last_two_received(since_ns)), "")
 
     def last_two_received(self, since_ns: int = 0) -> list[str]:
-        """The last line and the one before it, if there are such."""
+        """The engine's last line and then the line before it, if they exist."""
         return [text for at_ns, _, text in self._received_lines()[:-3:-1] if at_ns >= since_ns]
 
     def _received_lines(self) -> list[tuple[int, str, str]]:
@@ -179,19 +180,19 @@ class EngineProcess:
     def __init__(
         self, command: Sequence[str], directory: str | None = None, processors: Processors = frozenset()
     ) -> None:
-        """``processors`` restricts the program and its children to these."""
+        """``processors`` restricts the program and its children to these processors; if empty, the system chooses."""
         self.command = (find_program(command, directory), *command[1:])
         self.dialogue = Dialogue()
         self.arrived_ns = 0
         """Arrival of the last awaited output (``time.monotonic_ns``)."""
         self._late_read_ns = 0
-        """The last deadline after which the pipe was read once more."""
+        """The last deadline for which the pipe was read once more after it had passed."""
         self.error_bytes = 0
-        """Bytes written to the error stream; only the end is kept."""
+        """Number of bytes that the engine wrote to its error stream; only the end of the text is kept."""
         self._lines: deque[bytes] = deque()
-        """Complete lines not yet taken."""
+        """Complete lines of output not yet taken by a reader."""
         self._begun = b""
-        """The incomplete last line."""
+        """The last line of output, as long as it is incomplete."""
         self._skipping = False
         self._errors = b""
         self._ended = False
@@ -201,7 +202,7 @@ class EngineProcess:
         """Number of the signal that killed the process; ``None`` before ``end``, or if the harness sent the signal."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._output_came = asyncio.Event()
-        """Set when a line has come, or no more can come."""
+        """Set when a line is complete or the output has ended."""
         self._is_awaited = False
         self._unasked_bytes = 0
         self._is_paused = True
@@ -253,12 +254,12 @@ class EngineProcess:
 
     @property
     def process_id(self) -> int:
-        """Process number of the engine, also its process group."""
+        """Process number of the engine, which is also the number of its process group."""
         return self._process.pid
 
     @property
     def has_ended(self) -> bool:
-        """Whether no more output can come."""
+        """Whether the engine's output has ended."""
         return self._ended or self._gone
 
     @property
@@ -268,7 +269,7 @@ class EngineProcess:
 
     @property
     def has_died(self) -> bool:
-        """Whether it ended without ``end``."""
+        """Whether the process ended by itself, not by ``end``."""
         return self._ended and not self._gone
 
     # Talking.
@@ -276,7 +277,8 @@ class EngineProcess:
     async def send(self, lines: Sequence[str], deadline_ns: int) -> None:
         """Write whole lines. Raises ``ProcessEnded``, or ``DeadlinePassed`` if the engine does not read them.
 
-        Output stays in the pipe meanwhile: an engine that floods and does not read must not fill memory.
+        Meanwhile the engine's output stays in the pipe, so that an engine that writes without reading cannot fill the
+        memory.
         """
         if self.has_ended:
             raise ProcessEnded
@@ -297,7 +299,7 @@ class EngineProcess:
             data = data[self._write(data) :]
 
     def _write(self, data: bytes) -> int:
-        """Write what fits; returns the number of bytes."""
+        """Write as much as the pipe accepts; returns the number of bytes."""
         try:
             return os.write(self._input, data)
         except BlockingIOError:
@@ -355,7 +357,7 @@ class EngineProcess:
         return lines
 
     def pause(self) -> None:
-        """Leave output in the pipe until the next wait: a pondering engine writes more than is needed."""
+        """Leave output in the pipe until the next wait, because a pondering engine writes more than is needed."""
         if not self._is_paused and self._loop is not None:
             self._is_paused = True
             if not self._loop.is_closed():
@@ -386,7 +388,9 @@ class EngineProcess:
             self.pause()
 
     async def leave(self, farewell: str | None, max_ms: int) -> bool:
-        """Send the farewell, or close the input without one; returns whether the process ends by itself in time."""
+        """Send the farewell command, or close the input if there is none; returns whether the process ends by itself in
+        time.
+        """
         self.pause()
         if farewell is not None:
             await self.send([farewell], time.monotonic_ns() + max_ms * 1_000_000)
@@ -406,7 +410,7 @@ class EngineProcess:
             total += taken
 
     def _read_output(self) -> int:
-        """Read once; returns the number of bytes."""
+        """Read the output pipe once; returns the number of bytes."""
         try:
             chunk = os.read(self._output, READ_BYTES)
         except BlockingIOError:
@@ -472,7 +476,7 @@ class EngineProcess:
         await in_thread(self.end_now, farewell)
 
     def end_now(self, farewell: str | None = None) -> None:
-        """End it like ``end``, blocking; the process's event loop, if any, must not be running."""
+        """End the process like ``end``, blocking the thread; the process's event loop, if any, must not be running."""
         if self._gone:
             return
         self.pause()  # a loop that knew the descriptors would read from whatever gets their numbers next

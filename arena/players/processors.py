@@ -106,36 +106,36 @@ def thread_count(player: PlayerSpec) -> int:
 
 
 class PlayerLoad(NamedTuple):
-    """A player of a run with the place of its definition."""
+    """A player's load on the processors of a run, with the place of the player's definition."""
 
     place: str
-    """Place of its definition, for messages."""
+    """Place of the player's definition, as messages name it."""
     limits: Limits
     threads: int = 1
     ponders: bool = False
 
     @classmethod
     def of(cls, place: str, player: PlayerSpec) -> PlayerLoad:
-        """The side of a player."""
+        """The load of ``player``, which is defined at ``place``."""
         return cls(place, player.limits, thread_count(player), player.ponder)
 
     @property
     def is_on_wall_clock(self) -> bool:
-        """Whether its clock runs while it waits for a processor."""
+        """Whether the player's clock runs while the player waits for a processor."""
         return self.limits.is_timed and self.limits.clock_kind == "wall"
 
 
 class Load(NamedTuple):
-    """The heaviest load of concurrent games on the processors."""
+    """The heaviest load that concurrent games may put on the processors."""
 
     games: int
     threads: int
-    """Threads of the engine with the most."""
+    """Largest number of threads of any engine."""
     ponders: bool
     needed: int
-    """Processors needed."""
+    """Number of processors that the games need."""
     processors: int
-    """Processors available."""
+    """Number of processors available."""
     concurrency: int
     """Largest concurrency with enough processors; 0 if a single game needs too many."""
     is_on_wall_clock: bool
@@ -167,14 +167,17 @@ def overload(sides: Sequence[PlayerLoad], concurrency: int, processors: int, pon
 
 
 def _load(concurrency: int, slots: int, each: int, threads: int, processors: int, on_clock: bool) -> Load:
-    """The load of games that each take ``slots`` places of the concurrency and keep ``each`` threads busy."""
+    """The load of games that use ``slots`` of the ``concurrency`` each and keep ``each`` processors busy.
+
+    ``threads`` is the largest number of threads of any engine.
+    """
     games = max(1, concurrency // slots)
     most = processors // each * slots
     return Load(games, threads, each > threads, games * each, processors, most, on_clock)
 
 
 def overload_text(load: Load | None, where: str = "here") -> str:
-    """A warning in the console's language, for games ``here`` or on a ``worker``; empty for ``None``."""
+    """A warning of an overload in the console's language, for games ``here`` or on a ``worker``; empty for ``None``."""
     if load is None:
         return ""
     say = console("elolab.arena")
@@ -214,7 +217,7 @@ def shares(affinity: str, games: int) -> list[Processors] | None:
 
 
 def shown(processors: Iterable[int]) -> str:
-    """Format numbers as a list such as ``0-3,8``."""
+    """Format processor numbers as a list such as ``0-3,8``."""
     spans: list[list[int]] = []
     for number in sorted(processors):
         if spans and number == spans[-1][1] + 1:
@@ -228,15 +231,15 @@ class ProcessorPool:
     """Assigns shares of processors to games as they begin; thread-safe."""
 
     def __init__(self, free: Sequence[Processors] | None) -> None:
-        """``free`` are the shares, or ``None`` if processors are left to the system."""
+        """``free`` holds the processors of each concurrent game; ``None`` lets the system choose."""
         self._free = None if free is None else list(free)
         self._lock = threading.Lock()
 
     @contextmanager
     def taken(self, count: int, before: Processors) -> Iterator[Processors]:
-        """Take the processors of ``count`` shares, preferring those of ``before``, which the processes already use.
+        """Context that takes the processors of ``count`` shares, preferring ``before``, which the engines already use.
 
-        Enough shares must be free. Yields an empty set if processors are left to the system.
+        Enough shares must be free. Yields an empty set if the system chooses the processors.
         """
         if self._free is None:
             yield frozenset()

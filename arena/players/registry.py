@@ -1,6 +1,6 @@
 """The registry of protocols that players speak.
 
-Adding a protocol is a module that exports its one ``PROTOCOL``, and a line in ``_MODULES``.
+A new protocol needs a module that exports its ``PROTOCOL``, and a line in ``_MODULES``.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ def _nothing_of_its_own(table: Table) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Greeting:
-    """The greeting that detects a protocol, and its answer."""
+    """The lines that detect a protocol, and the tests of a program's answer."""
 
     lines: tuple[str, ...]
     """Lines to send; they must not harm programs of other protocols."""
     is_answer: Callable[[str], bool]
-    """Whether only programs of this protocol send the line; an echo of the greeting must not count."""
+    """Whether a line comes only from programs of this protocol; an echo of the greeting does not."""
     is_refusal: Callable[[str], bool] = lambda line: False
-    """Whether a line shows that the program speaks another protocol, though its answer would look the same."""
+    """Whether a line shows that the program speaks another protocol, though its answer would otherwise look right."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,11 @@ class Protocol:
     name: str
     """The value of ``protocol`` under ``[[players]]``."""
     title: str
-    """Name of the protocol for people."""
+    """Name of the protocol in texts for people."""
     player: Callable[[PlayerSpec, str, SearchStatisticsSettings | None], Player]
-    """Makes a player, not yet started; the settings are for players that can count search events."""
+    """Function that makes a player, not yet started, from its specification, the game, and settings for counting search
+    events.
+    """
     games: tuple[str, ...] | None = None
     """Games that the protocol supports; ``None`` for all."""
     is_external: bool = True
@@ -84,9 +86,11 @@ class Protocol:
     keys: Schema = NO_KEYS
     """Keys of ``[[players]]`` that only this protocol has."""
     read: Callable[[Table], Mapping[str, Any]] = _nothing_of_its_own
-    """Reads ``keys`` into fields of ``PlayerSpec``, checked; raises ``ConfigurationError``."""
+    """Function that reads and checks ``keys`` and returns fields of ``PlayerSpec``; raises ``ConfigurationError``."""
     check: Callable[[PlayerSpec], str] = _no_mistake
-    """Finds the error in a specification that the protocol cannot express, with the remedy; empty if none."""
+    """Function that returns the mistake in a specification that the protocol cannot express, with the remedy; else an
+    empty text.
+    """
     remedy: str = ""
     """Advice in error messages about a key that the protocol lacks: how to configure the engine instead."""
     can_ponder: bool = False
@@ -96,9 +100,12 @@ class Protocol:
     default_limit: str = "nodes=1000"
     """The limit of a player for whom none is given; all its engines understand it."""
     unreachable: Callable[[str], str] | None = None
-    """Explains why moves cannot reach an opening, given as a FEN; ``None`` if the protocol can send positions."""
+    """Function that explains why no moves lead to an opening, given as a FEN.
+
+    The attribute is ``None`` if the protocol can send positions.
+    """
     greeting: Greeting | None = None
-    """How its programs are detected; ``None`` if the protocol must always be named."""
+    """Greeting that detects programs of this protocol; ``None`` if the protocol must always be named."""
 
     @property
     def has_options(self) -> bool:
@@ -166,7 +173,7 @@ def _check_external(spec: PlayerSpec, place: str) -> None:
 
 
 def make_player(spec: PlayerSpec, game: str, search_statistics: SearchStatisticsSettings | None = None) -> Player:
-    """A player for one thread, not yet started. Raises ``PlayerError`` as ``check_player`` does.
+    """Make a player for one thread, not yet started. Raises ``PlayerError`` as ``check_player`` does.
 
     ``search_statistics`` selects the events that a built-in player counts; other players ignore it.
     """

@@ -1,13 +1,14 @@
-"""XQF, the files of XQStudio and the most common archive format of Xiangqi games; each file holds one game.
+"""XQF, the file format of XQStudio and the most common archive format of Xiangqi; each file holds one game.
 
-A header of 1024 bytes, then a tree of moves in preorder. From version 0x0B on, squares, lengths of comments and the
-tree are encrypted with keys from the header. Strings are GB18030; the header stores their length before them.
+A file has a header of 1024 bytes, then a tree of moves in preorder. From version 0x0B on, squares, lengths of comments
+and the tree are encrypted with keys from the header. Strings are GB18030; in the header, each string is preceded by its
+length.
 
-A node is four bytes: origin, target, flags, and a byte without meaning. Origin and target are ten times the file plus
-the rank, plus 24 and 32, plus a key in the encrypted versions. The first node is the position before all moves. One
-flag says that a move follows: it is the next node. Another flag says that there is an alternative to the move: it is
-the node after all nodes that follow the move. In old versions each node is followed by the length of a comment in four
-bytes, and the comment. In encrypted versions a flag says whether there is one.
+A node is four bytes: origin, target, flags, and a byte without meaning. A square is ten times the file plus the rank.
+24 is added to origins, 32 to targets, and in encrypted versions a key to both. The first node is the position before
+all moves. One flag says that another move follows; it is the next node. Another flag says that the move has an
+alternative; it is the node after all nodes that follow the move. In old versions each node is followed by the length of
+a comment in four bytes, and the comment. In encrypted versions a flag says whether a node has them.
 
 Source: XQStudio's own unit for Delphi, ``XQFRW.pas``, as its author published it.
 """
@@ -36,7 +37,7 @@ from elolab.arena.notation.pgn import PortableGame, PortableGameError
 MAGIC = b"XQ"
 FIRST_ENCRYPTED = 0x0B
 FIRST_SHUFFLED = 0x0C
-"""First version that also permutes the pieces of the header."""
+"""First version of XQF that also permutes the pieces in the header."""
 
 HEADER = np.dtype(
     {
@@ -54,7 +55,7 @@ HEADER = np.dtype(
 )  # fmt: skip
 
 _PHRASE = np.frombuffer(b"[(C) Copyright Mr. Dong Shiwei.]", np.uint8)
-"""Source of the tree's key."""
+"""Phrase from which ``_phrase_key`` derives the key of the encrypted tree of moves."""
 _RESULTS = {1: "1-0", 2: "0-1", 3: "1/2-1/2", 4: "1/2-1/2"}
 _ORIGIN_OFFSET, _TARGET_OFFSET = 24, 32
 _FOLLOWS, _ALTERNATIVE, _COMMENTED = 0x80, 0x40, 0x20
@@ -63,7 +64,7 @@ _OLD_FOLLOWS, _OLD_ALTERNATIVE = 0xF0, 0x0F
 
 @dataclass(frozen=True)
 class _Keys:
-    """Values to subtract on decryption; all 0 in versions without encryption."""
+    """Values that decryption subtracts from squares and lengths of comments; all 0 in files without encryption."""
 
     squares: int = 0
     origin: int = 0
@@ -80,7 +81,7 @@ class _TreeNode(NamedTuple):
 
 
 def read(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
-    """The game, and with ``variations`` each of its variations as a game of its own."""
+    """Read the file's game and, if ``reading.variations`` is set, each of its variations as a separate game."""
     where = f"{source.where}: game 1"
     if len(source.data) < HEADER.itemsize:
         said = f"cut within the header ({len(source.data)} bytes of {HEADER.itemsize})"
@@ -138,13 +139,13 @@ def _mixed(key: int) -> int:
 
 
 def _phrase_key(header: Any) -> np.ndarray:
-    """The 32-byte phrase, repeated, that encrypts the tree."""
+    """Derive the 32-byte key that encrypts the tree of moves; the key repeats over the whole tree."""
     masked = (header["keys"] & header["key_mask"]) | header["key_or"]
     return _PHRASE & np.resize(masked, len(_PHRASE))
 
 
 def _nodes(tree: bytes, keys: _Keys, version: int, where: str) -> Iterator[_TreeNode]:
-    """The nodes in the file's order; raises ``PortableGameError`` if the file ends within one."""
+    """Yield the tree's nodes in the order of the file; raises ``PortableGameError`` if the file ends within a node."""
     place, ply = 0, 0
     while True:
         node = tree[place : place + 4]
@@ -174,9 +175,10 @@ def _nodes(tree: bytes, keys: _Keys, version: int, where: str) -> Iterator[_Tree
 def _lines(
     root: _TreeNode, nodes: Iterator[_TreeNode], reading: Reading
 ) -> Iterator[list[_TreeNode] | PortableGameError]:
-    """The moves of each line from the start to its end, the main line first.
+    """Yield the moves of each line of play from the start to its end, the main line first.
 
-    A line longer than any game is the last one, so that no file can grow lines without end.
+    If the file is damaged, the last item is an error. Nothing follows a line that is longer than any game, so that a
+    damaged file cannot yield lines without end.
     """
     line: list[_TreeNode] = []
     open_places: list[int] = []
@@ -240,7 +242,7 @@ _DATE = re.compile(r"(\d{4})\D{1,2}(\d{1,2})(?:\D{1,2}(\d{1,2}))?\D*")
 
 
 def date_tag(text: str) -> str:
-    """Format a date for PGN, ``2019.07.31``, if the text begins with the year; else the text itself."""
+    """Convert a date that begins with the year to PGN's form, such as ``2019.07.31``; other text stays as it is."""
     match = _DATE.fullmatch(text)
     if match is None:
         return f"{text}.??.??" if re.fullmatch(r"\d{4}", text) else text
