@@ -33,7 +33,7 @@ from elolab.tuning.external_engine import (
 )
 
 EMPTY = '""'
-"""Display of an empty text."""
+"""How an empty text is displayed."""
 
 DIGEST_DIGITS = 8
 """Hexadecimal digits of the digest that ends a shortened name."""
@@ -62,24 +62,24 @@ class Conditions(RunSpec):
     base_name: str
     """Name of the preset that is the base."""
     base: tuple[tuple[str, Value], ...]
-    """Every parameter of the base, in the table's order; for an external engine, the settings given."""
+    """Every parameter of the base, in the order of the parameter table; for an external engine, the settings given."""
     limits: Limits
-    """Default limits of every game."""
+    """Search limits of players that have no limits of their own."""
     external: ExternalEngine | None = None
     """The engine whose settings vary; ``None`` for the built-in one."""
 
     @property
     def base_values(self) -> dict[str, Value]:
-        """The settings of the base."""
+        """The settings of the base, by name."""
         return dict(self.base)
 
     @property
     def of_games(self) -> GameConditions:
-        """The conditions in the arena's terms."""
+        """The conditions as the arena's ``GameConditions``."""
         return GameConditions(self.game, self.rules, self.adjudication, self.seed)
 
     def differences(self, values: Mapping[str, Value]) -> dict[str, Value]:
-        """The settings in which ``values`` differ from the base."""
+        """The settings of ``values`` that differ from the base."""
         base = self.base_values
         return {name: value for name, value in values.items() if name not in base or value != base[name]}
 
@@ -97,15 +97,15 @@ class Conditions(RunSpec):
 
     @property
     def own_level(self) -> bool:
-        """Whether its players accept ``limit = "own"``."""
+        """Whether players accept ``limit = "own"``: to play at their own level."""
         return self.external is not None and self.external.has_own_level
 
     def unknown_speed(self, limits: Iterable[Limits]) -> tuple[str, ...]:
-        """Names the external engine if the duration of games at these limits depends on its speed; empty otherwise."""
+        """The external engine's name if the duration of games at these limits depends on its speed; otherwise empty."""
         return () if self.external is None or not any(map(depends_on_speed, limits)) else (self.external.name,)
 
     def check_limits(self, limits: Limits, where: str) -> None:
-        """Raise ``UserError`` if an external engine does not support these limits; starts nothing."""
+        """Raise ``UserError`` if an external engine does not support these limits; the engine is not started."""
         if self.external is not None:
             check_player(self.player({}, limits), self.game, where)
 
@@ -128,17 +128,17 @@ def describe(overrides: Mapping[str, Value]) -> str:
 
 
 def value_text(value: Value) -> str:
-    """A value as text; ``""`` for an empty one."""
+    """A value as text; an empty text is shown as ``EMPTY``."""
     return format_value(value) or EMPTY
 
 
 def short_name(text: str) -> str:
-    """A text as a player's name; a long one is shortened and ends in a digest of the whole."""
+    """A player's name made from a text; a long text is truncated and ends in a digest of the whole."""
     return shortened(text, MAX_NAME_LENGTH)
 
 
 def shortened(text: str, longest: int) -> str:
-    """A text of at most ``longest`` characters; a longer one is cut and ends in a digest of the whole."""
+    """A text of at most ``longest`` characters; a longer one is truncated and ends in a digest of the whole."""
     if len(text) <= longest:
         return text
     return f"{text[: longest - DIGEST_DIGITS - 2]}… {digest_of(text)[:DIGEST_DIGITS]}"

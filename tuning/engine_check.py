@@ -1,6 +1,6 @@
 """A check, before any game, that an external engine accepts the settings of a study or an ablation.
 
-It starts every build once for each variant of its command line, reads the engine's options, and ends it.
+The check starts every build once for each variant of its command line, reads the engine's options, and quits it.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class EngineCheck:
             raise PlayerError(f"{self._place(name)}: {fault.text}") from None
 
     def effective(self, values: Mapping[str, Value], where: str = "") -> dict[str, str]:
-        """Everything known to affect the play of a set: every option's value, and the commands.
+        """The settings of a set that are known to affect play: the value of every option, and the commands.
 
         Raises ``ConfigurationError`` for an option that the engine lacks and for a value that it does not accept.
         """
@@ -112,7 +112,7 @@ class EngineCheck:
 
 
 async def _announced_by(spec: PlayerSpec, game: str) -> Mapping[str, AnnouncedOption] | None:
-    """Start a player, read its engine's options, and end it."""
+    """The options that a player's engine announces; the engine is started and then quits."""
     player = make_player(spec, game)
     assert isinstance(player, ExternalPlayer)
     try:

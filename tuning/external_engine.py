@@ -34,7 +34,7 @@ CATALOGUE = "elolab.tuning.keys"
 BUILD_PROGRAM = schema.declare(
     CATALOGUE, "engine", "build", PROGRAM, *(protocol_named(name).keys for name in EXTERNAL_PROTOCOLS)
 )
-"""Keys for running a program over any protocol; ``read_player`` checks which apply to which."""
+"""Keys for running a program over any protocol; ``read_player`` checks which keys apply to which protocol."""
 _NAMED = schema.declare(
     CATALOGUE, "engine", "engine",
     name=schema.text(default=COMPUTED, example="mine"),
@@ -47,7 +47,7 @@ BUILDS = schema.declare(
 )  # fmt: skip
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}|\{([A-Za-z_]\w*)\}")
-"""``{name}``; ``{{name}}`` is the literal text ``{name}``."""
+"""Matches a placeholder ``{name}``; the doubled ``{{name}}`` is the literal text ``{name}``."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class ExternalEngine:
     """Programs by name, the base first, with their own options and unfilled placeholders. Without builds in
     the specification, this is a single unnamed program."""
     options: tuple[tuple[str, Value], ...]
-    """Options of all builds, unless a setting overrides them."""
+    """Options sent to all builds, unless a setting overrides them."""
 
     @property
     def has_builds(self) -> bool:
@@ -69,17 +69,17 @@ class ExternalEngine:
 
     @property
     def build_names(self) -> tuple[str, ...]:
-        """The values of ``build``."""
+        """Names of the builds: the possible values of ``build``."""
         return tuple(name for name, _ in self.builds if name)
 
     @property
     def has_own_level(self) -> bool:
-        """Whether it can play without a limit, at its own level."""
+        """Whether the engine can play without a limit, at its own level."""
         return protocol_named(self.builds[0][1].protocol).has_own_level
 
     @cached_property
     def placeholders(self) -> frozenset[str]:
-        """Names in braces in any of the commands."""
+        """Names of the placeholders in all commands."""
         return frozenset(name for _, player in self.builds for name in placeholders_of(player))
 
     def build(self, values: Mapping[str, Value]) -> PlayerSpec:
@@ -108,7 +108,7 @@ class ExternalEngine:
         return setting not in self.placeholders and not (self.has_builds and setting == BUILD)
 
     def own_name(self, word: str) -> str:
-        """A setting's name; options keep the spelling of their first mention."""
+        """The name under which a setting is kept; an option keeps the spelling of its first mention."""
         if not self.is_option(word):
             return word
         return next((name for name, _ in self.options if name.lower() == word.lower()), word)
@@ -145,7 +145,8 @@ class ExternalEngine:
                 )
 
     def read(self, given: Mapping[str, Any], where: str) -> dict[str, Value]:
-        """Validate a table of settings, and return it by their own names. Raises ``ConfigurationError``."""
+        """Validate a table of settings; the result is keyed by the settings' own names. Raises
+        ``ConfigurationError``."""
         found: dict[str, Value] = {}
         for word, value in given.items():
             name = self.own_name(word)
@@ -168,7 +169,7 @@ class ExternalEngine:
                 )
 
     def content(self) -> dict[str, Any]:
-        """Everything that determines its games apart from the settings, as plain data."""
+        """Everything except the settings that determines the engine's games, as plain data."""
         parts = {build or "engine": player.content() for build, player in self.builds}
         return {
             name: {key: value for key, value in part.items() if key not in ("name", "limits")}
@@ -183,7 +184,7 @@ def placeholders_of(player: PlayerSpec) -> tuple[str, ...]:
 
 
 def setting_text(value: Value) -> str:
-    """A value as text for engines."""
+    """The text of a setting's value that an engine receives."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -192,7 +193,7 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
 
 
 def _line_keys(player: PlayerSpec) -> tuple[str, ...]:
-    """Keys of the protocol that hold lines for the engine."""
+    """Keys of the player's protocol whose values are lines sent to the engine."""
     return tuple(key for key, value in player.protocol_keys if isinstance(value, tuple))
 
 

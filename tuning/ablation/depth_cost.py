@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class CostRatio(NamedTuple):
-    """The variant's cost divided by the reference's: geometric mean, with 95 % interval."""
+    """The variant's cost divided by the reference's: geometric mean over positions, with its 95 % interval."""
 
     ratio: float
     low: float
@@ -28,7 +28,8 @@ class CostRatio(NamedTuple):
 
 
 def cost_ratio(variant: Sequence[float], reference: Sequence[float]) -> CostRatio:
-    """Geometric mean of the ratios per position, with the interval of the mean logarithm by Student's t."""
+    """Geometric mean of the costs' ratios, position by position; Student's t for the mean logarithm gives the
+    interval."""
     logs = [math.log(max(one, 1) / max(other, 1)) for one, other in zip(variant, reference, strict=True)]
     mean = sum(logs) / len(logs)
     if len(logs) < 2:
@@ -39,7 +40,7 @@ def cost_ratio(variant: Sequence[float], reference: Sequence[float]) -> CostRati
 
 
 def ratio_columns(name: str, ratio: CostRatio | None) -> dict[str, Any]:
-    """The three columns of a ratio in a table; ``None`` if it was not measured."""
+    """A table's columns for a ratio: its value and the bounds of its interval, all ``None`` if it was not measured."""
     columns = (f"{name}_ratio", f"{name}_ratio_low", f"{name}_ratio_high")
     return dict(zip(columns, ratio or (None, None, None), strict=True))
 
@@ -80,17 +81,17 @@ class DepthCost:
 
 @dataclass(frozen=True)
 class DepthRow:
-    """The cost of one depth under one setting."""
+    """The cost of one depth under one setting, over all counted positions."""
 
     setting: str
     depth: int
-    """Plies."""
+    """Depth of the iteration, in plies."""
     positions: int
     """Number of positions that completed the depth."""
     nodes: float
     """Nodes since the start of the search, geometric mean."""
     time_ms: float
-    """Geometric mean; depends on the machine and its load."""
+    """Milliseconds since the start of the search, geometric mean; they depend on the machine and its load."""
     branching_factor: float | None
     """Geometric mean of nodes to this depth divided by nodes to the previous depth."""
     nodes_per_second: float
@@ -130,7 +131,8 @@ def costs_to_depth(
 ) -> list[tuple[DepthCost, ...]] | None:
     """Search each position to ``depth`` with each set of parameters; ``None`` if the stop flag was set.
 
-    Parameters that only affect the clock are ignored. ``done(finished, planned)`` reports progress in sets.
+    The result has a tuple for each set, with one cost per position. Parameters that only affect the clock are ignored.
+    Before each set, ``done`` is called with the numbers of finished and planned sets.
     """
     from elolab.engine.search.reports import ReportBoard
 

@@ -23,7 +23,7 @@ from elolab.arena.statistics.elo import NATURAL_TO_ELO, elo_of_score
 from elolab.tuning.ablation.comparison_verdicts import ADDITIONAL_SQUARE, ROUNDING, EffectEstimate, estimate_in_elo
 
 Combination = tuple[int, ...]
-"""A combination: -1 or +1 for every factor."""
+"""A combination of levels: -1 (low) or +1 (high) for every factor, in the order of the factors."""
 
 GENERATORS: dict[tuple[int, int], tuple[tuple[int, ...], ...]] = {
     (3, 2): ((0, 1),),
@@ -33,8 +33,8 @@ GENERATORS: dict[tuple[int, int], tuple[tuple[int, ...], ...]] = {
     (6, 2): ((0, 1, 2, 3, 4),),
     (6, 4): ((0, 1, 2), (1, 2, 3)),
 }
-"""Generators by number of factors and fraction (2: half, 4: quarter of the combinations). Each generator lists the
-factors whose product is one of the last factors."""
+"""How fractional designs set their last factors, by number of factors and fraction (2: half, 4: quarter). Each entry
+lists the factors whose product of levels gives, up to sign, the level of one of the last factors."""
 
 MAX_FACTORS = 6
 
@@ -47,17 +47,19 @@ class Effect:
     aliases: tuple[tuple[tuple[int, ...], int], ...]
     """Effects that the design cannot separate from this one, each with its sign in the estimate."""
     parts: tuple[tuple[float, ...], ...]
-    """Contrasts that each estimate the effect: one weight per match, for a weighted sum of the matches' Elo."""
+    """Alternative estimates of the effect. Each is a contrast: one weight per match, for a weighted sum of the matches'
+    Elo."""
 
     @property
     def weights(self) -> tuple[float, ...]:
-        """The mean of the parts: the contrast to use if all matches have the same number of pairs."""
+        """The mean of ``parts``: one weight per match, to use if all matches have the same number of pairs."""
         return tuple(float(weight) for weight in np.mean(self.parts, axis=0))
 
     def weights_of(self, scores: np.ndarray) -> tuple[float, ...]:
-        """The weighted mean of the parts with the least error, by generalised least squares; shares within 0 and 1.
+        """The weighted mean of ``parts`` with the smallest standard error, by generalised least squares.
 
-        ``scores`` are as in ``contrast_estimate``. Shared openings correlate the errors of the parts.
+        ``scores`` are as in ``contrast_estimate``. Each part's share of the mean lies between 0 and 1. Matches share
+        openings, so the errors of the parts are correlated.
         """
         if len(self.parts) == 1:
             return self.parts[0]
@@ -75,7 +77,7 @@ class Design:
     """The matches of a factorial, each between two combinations, and the effects that they estimate."""
 
     matches: tuple[tuple[Combination, Combination], ...]
-    """Variant and reference."""
+    """Variant and reference of each match."""
     effects: tuple[Effect, ...]
 
 
@@ -130,7 +132,8 @@ def design_of(factors: int, fraction: int = 1) -> Design:
 
 
 def _sides(matches: Sequence[tuple[Combination, Combination]], term: tuple[int, ...]) -> tuple[tuple[float, ...], ...]:
-    """The parts of an effect of two factors: its two matches, or the two differences between matches of one factor."""
+    """``Effect.parts`` of a design of two factors: a factor's two matches, or the interaction's two differences of
+    matches."""
     own = [[one != other for one, other in zip(variant, reference, strict=True)].index(True)
            for variant, reference in matches]  # fmt: skip
     if len(term) == 1:
@@ -160,7 +163,8 @@ def _combinations(factors: int, fraction: int) -> tuple[Combination, ...]:
 
 
 def combination_weights(design: Design, combination: Combination) -> tuple[float, ...]:
-    """Weights, one per match, whose sum of the matches' Elo is a combination's strength over all factors low."""
+    """One weight per match: the weighted sum of the matches' Elo is the combination's strength relative to all factors
+    low."""
     total = np.zeros(len(design.matches))
     for effect in design.effects:
         order = len(effect.factors)
@@ -172,8 +176,8 @@ def combination_weights(design: Design, combination: Combination) -> tuple[float
 def contrast_estimate(weights: Sequence[float], scores: np.ndarray, margin_elo: float) -> EffectEstimate:
     """Estimate a weighted sum of matches' Elo; ``scores`` are the pairs' scores, 0 to 1, shape (matches, pairs).
 
-    Every pair counts; unplayed pairs are NaN. Matches share openings, so their results are correlated. The error
-    therefore comes from the weighted sums per opening, linearised at the mean scores.
+    All played pairs are used; unplayed pairs are NaN. Matches share openings, so their results are correlated. The
+    standard error therefore comes from the weighted sums per opening, linearised at the mean scores.
     """
     used = np.array(weights) != 0
     factors, scores = np.array(weights)[used, None], scores[used]

@@ -1,4 +1,4 @@
-"""The levels of one parameter that ``[[values]]`` of an ablation compares, and their names."""
+"""The levels (values of one parameter) that ``[[values]]`` of an ablation compares, and their names."""
 
 from __future__ import annotations
 
@@ -13,24 +13,25 @@ from elolab.engine.settings.toml_values import format_toml
 from elolab.tuning.conditions import describe, value_text
 
 OFF = "off"
-"""A value in specifications that switches off the feature that the parameter depends on."""
+"""In a specification, the value that switches off the feature on which a parameter depends."""
 
 
 @dataclass(frozen=True)
 class Level:
-    """A value of a setting; ``None`` if its feature is switched off, or for an external engine's default."""
+    """One value of a setting in a comparison; ``value`` is ``None`` if the setting's feature is switched off, or for an
+    external engine's default."""
 
     parameter: str
     value: Value | None
     settings: tuple[tuple[str, Value], ...]
-    """Overrides of the base's settings."""
+    """Settings that replace those of the base to reach the level."""
     name: str = ""
     """The name given in the specification; empty without one."""
     is_number: bool = False
-    """Whether the parameter's values lie along an axis."""
+    """Whether the parameter is an integer, so that its values can be drawn along an axis."""
     unit: str = ""
     scale: str = "linear"
-    """``linear`` or ``log``: how the axis should be spaced."""
+    """Spacing of the axis: ``linear`` or ``log``."""
 
     @property
     def full(self) -> str:
@@ -52,7 +53,7 @@ class Level:
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """The place of a comparison on a curve along one parameter."""
+    """The two levels of one comparison, as a point on the curve of strength against the values of a parameter."""
 
     curve: str
     """The label of the curve; empty if it has none."""
@@ -61,7 +62,8 @@ class CurvePoint:
 
 
 def level_of(row: Parameter, value: Any, names: Mapping[str, str], where: str, game: str) -> Level:
-    """The level for ``value`` in a specification. Raises ``ConfigurationError`` if it is no value of the row."""
+    """The level that ``value`` in a specification means; raises ``ConfigurationError`` if the parameter cannot have
+    it."""
     axis = (row.kind == "integer", unit_in(game, row), row.scale)
     if value == OFF and OFF not in row.legal and row.kind != "switch":
         return Level(row.name, None, ((_switch_of(row, where), False),), names.get(OFF, ""), *axis)
@@ -70,13 +72,13 @@ def level_of(row: Parameter, value: Any, names: Mapping[str, str], where: str, g
 
 
 def switched_on(base: Mapping[str, Value], level: Level, other: Level) -> dict[str, Value]:
-    """The base with the settings of ``level``; a feature that ``other`` switches off is on."""
+    """The base with the settings of ``level``. A feature that ``other`` switches off is on in the result."""
     on = {name: True for name, _ in other.settings} if other.value is None else {}
     return {**base, **on, **dict(level.settings)}
 
 
 def read_names(given: Mapping[str, Any], levels: Iterable[Any], where: str) -> dict[str, str]:
-    """Names of levels, keyed by values as written. Raises ``ConfigurationError`` for other keys."""
+    """Check the given names of levels, keyed by the levels' text; raises ``ConfigurationError`` for any other key."""
     written = [level if isinstance(level, str) else format_value(level) for level in levels if level is not None]
     for key, words in given.items():
         if key not in written:

@@ -1,4 +1,4 @@
-"""Searches of positions in threads, each with its own engine and empty tables, kept in the run's store."""
+"""Searches of positions in several threads, each with its own engine; the run's store keeps the results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Item = TypeVar("Item")
 
 
 class PositionSearches:
-    """The searches of a run: done by threads, then read from its store."""
+    """The searches of a run: done by threads, or read from the run's store if they were done before."""
 
     def __init__(
         self, game: str, store: Store, threads: int, stop: StopFlag, tick: Callable[[], None] = lambda: None
@@ -37,9 +37,9 @@ class PositionSearches:
         search: Callable[[Engine, Opening], Any],
         statistics: SearchStatisticsSettings | None = None,
     ) -> list[Any] | None:
-        """One plain result of ``search`` per position; ``None`` if the stop flag was set before all were known.
+        """The result of ``search`` for each position, as plain data; ``None`` if the stop flag was set too early.
 
-        ``label`` and ``content`` name the searches in the store, together with the engine and ``positions``.
+        ``label`` and ``content`` identify the searches in the store, together with the engine and ``positions``.
         """
         from elolab.engine.compiled.identity import equivalent_identities
 
@@ -61,7 +61,7 @@ class PositionSearches:
         search: Callable[[Engine, Item], Any],
         statistics: SearchStatisticsSettings | None = None,
     ) -> list[Any] | None:
-        """``search`` of every item, with one engine per thread; ``None`` if the stop flag was set."""
+        """Call ``search`` for every item, with one engine per thread; return ``None`` if the stop flag was set."""
         from elolab.engine.engine import Engine
 
         def search_all(own: Sequence[Item]) -> list[Any]:

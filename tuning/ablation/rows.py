@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 AGAINST = " against "
-"""Separates the two sides' limits in a comparison, if they differ."""
+"""Text between the limits of variant and reference, if these differ."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class AblationRow:
 
     label: str
     group: str
-    """The key that declares it: ``leave_one_out``, ``values``, ..."""
+    """The key of the specification that declares the comparison: ``leave_one_out``, ``values``, ..."""
     variant: str
     """How the variant differs from the base; empty for the base itself."""
     reference: str
@@ -55,7 +55,7 @@ class AblationRow:
     verdict: str
     """``better``, ``worse``, ``equivalent`` or ``undecided``; empty if the comparison is not a question."""
     simultaneous_low: float
-    """Bounds of the interval in Elo that holds for all questions and interim analyses together."""
+    """Lower bound, in Elo, of the interval that holds for all questions and interim analyses together."""
     simultaneous_high: float
     games_needed: int | None
     """Games that an undecided comparison still needs if the estimate is right; ``None`` if it is decided."""
@@ -70,18 +70,20 @@ class AblationRow:
     nodes_ratio: float | None
     """The variant's nodes to ``depth`` divided by the reference's; ``None`` if not measured."""
     nodes_ratio_low: float | None
-    """Bounds of the 95 % interval of ``nodes_ratio``."""
+    """Lower bound of the 95 % interval of ``nodes_ratio``."""
     nodes_ratio_high: float | None
     depth: int | None
-    """Plies."""
+    """Depth of the searches that count nodes, in plies; ``None`` if not measured."""
     positions: int | None
     """Positions over which the nodes were counted."""
     planned_pairs: int = 0
     """Maximum number of pairs."""
     ended: str = ""
-    """Why there are no more pairs: ``complete``, ``decided``, ``futility`` or ``games`` (the ablation's maximum)."""
+    """Why the comparison ended: ``complete``, ``decided``, ``futility`` or ``games`` (the ablation's maximum of
+    games)."""
     critical_value: float | None = None
-    """Half width of the simultaneous interval in standard normal deviates; 1.96 for ``elo_low`` and ``elo_high``."""
+    """Half width of the simultaneous interval as a standard normal deviate, which is 1.96 for ``elo_low`` and
+    ``elo_high``."""
 
 
 @dataclass(frozen=True)
@@ -91,10 +93,9 @@ class EffectRow:
     factorial: str
     """The factorial's label."""
     effect: str
-    """One factor, averaged over the others' levels, or an interaction: the increase of one factor's effect through the
-    other. Aliased effects follow after ``=``."""
+    """Name of the effect: one factor, or an interaction of two. Aliased effects follow after ``=``."""
     group: str
-    """``factorial`` or ``interactions``."""
+    """The key of the specification that declares the factorial: ``factorial`` or ``interactions``."""
     order: int
     """1 for a main effect, 2 for an interaction."""
     elo: float
@@ -109,17 +110,17 @@ class EffectRow:
     simultaneous_high: float
     games_needed: int | None
     pairs: int
-    """Counted pairs of all its matches."""
+    """Number of pairs counted in all matches of the factorial."""
     games: int
-    """Games of all its matches."""
+    """Number of games in all matches of the factorial."""
     rests_on: str = ""
-    """Weight and number of pairs of each match, in the order of the comparisons: ``0.4 x 60 + 0.6 x 90``."""
+    """How the matches enter the estimate: weight and number of pairs of each, such as ``0.4 x 60 + 0.6 x 90``."""
     critical_value: float | None = None
-    """Half width of the simultaneous interval in standard normal deviates."""
+    """Half width of the simultaneous interval as a standard normal deviate."""
 
 
 def frame_of(rows: Sequence[Any], kind: type | None = None) -> DataFrame:
-    """Rows as a pandas table, whose columns are the fields of ``kind``: by default the first row's."""
+    """A pandas table of rows; its columns are the fields of ``kind``, by default the type of the first row."""
     import pandas
 
     return pandas.DataFrame([asdict(row) for row in rows], columns=[one.name for one in fields(kind or rows[0])])
@@ -132,10 +133,10 @@ class CombinationRow:
 
     factorial: str
     first_level: int
-    """-1 (low) or 1 (high)."""
+    """Level of the first factor: -1 (low) or 1 (high)."""
     second_level: int
     first_text: str
-    """The level as text, such as ``algorithm pvs``."""
+    """Level of the first factor as text, such as ``algorithm pvs``."""
     second_text: str
     elo: float
     elo_error: float
@@ -144,7 +145,8 @@ class CombinationRow:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A question's columns in the tables; the defaults are for rows without a verdict of their own."""
+    """The verdict on a question with its figures, as columns of a table; the defaults are for rows that are no
+    question."""
 
     verdict: str = ""
     simultaneous_low: float = -math.inf
@@ -155,15 +157,15 @@ class Judgement:
 
 @dataclass(frozen=True)
 class PlayedComparisons:
-    """The played matches of a run: estimates for its questions, and its tables."""
+    """The matches of an ablation as played so far; gives the estimates for its questions, and its tables."""
 
     spec: AblationSpec
     matches: Sequence[Match]
-    """One per comparison."""
+    """The match of each comparison, in the order of the comparisons."""
     table: MatchTable
 
     def counts(self, match: int, pairs: int) -> Pentanomial:
-        """Outcomes of the first ``pairs`` pairs of a match."""
+        """Outcomes of the first ``pairs`` pairs of the match with index ``match``."""
         return self.table.counts(self.matches[match].part(0, pairs))
 
     def questions(self) -> list[Question]:
@@ -201,7 +203,8 @@ class PlayedComparisons:
         return scores
 
     def combinations(self, counted: Sequence[int]) -> tuple[CombinationRow, ...]:
-        """The combinations of all 2 x 2 factorials; ``counted`` are the pairs of each match to use."""
+        """Strengths of the combinations of all 2 x 2 factorials; ``counted`` is the number of pairs to use from each
+        match."""
         found = []
         for factorial in self.spec.factorials:
             for signs in ((-1, -1), (-1, 1), (1, -1), (1, 1)) if len(factorial.factors) == 2 else ():
@@ -220,8 +223,8 @@ class PlayedComparisons:
     def rows(
         self, allocation: Allocation, ratios: Sequence[CostRatio | None], counted: Sequence[int], is_complete: bool
     ) -> tuple[tuple[AblationRow, ...], tuple[EffectRow, ...]]:
-        """The tables of comparisons and effects; ``counted`` are the pairs of each match to use. Verdicts are from the
-        last analysis."""
+        """The tables of comparisons and effects, with the verdicts of the last analysis; ``counted`` is the number of
+        pairs to use from each match."""
         judgements = iter(judgements_of(allocation))
         rows = tuple(
             row_of(
@@ -244,7 +247,7 @@ class PlayedComparisons:
 
 
 def judgements_of(allocation: Allocation) -> list[Judgement]:
-    """Every question's verdict, with its simultaneous interval in Elo."""
+    """The judgement of every question: its verdict, and its simultaneous interval in Elo."""
     found, rule, questions = [], allocation.rule, allocation.questions
     for question in questions:
         low, high = (
@@ -271,7 +274,7 @@ def row_of(
     judgement: Judgement | None = None,
     ended: str = "",
 ) -> AblationRow:
-    """A comparison's row."""
+    """The row of a comparison in the table, from the outcomes of its pairs."""
     limit = str(comparison.limits)
     if comparison.reference_limits is not None:
         limit += f"{AGAINST}{comparison.reference_limits}"

@@ -28,7 +28,7 @@ from elolab.tuning.external_engine import BUILD, ExternalEngine, placeholders_of
 from elolab.tuning.keys.ablation import BARE, VALUES_OF_OPTION, VALUES_OF_PARAMETER
 
 DEFAULT_LEVEL = "default"
-"""An option's level if it is not set: the engine's own default."""
+"""The level of an option that is not set: the engine uses its own default."""
 
 
 @dataclass(frozen=True)
@@ -39,28 +39,28 @@ class Additions:
     """Name of the bare engine."""
     bare: Mapping[str, Value]
     variants: tuple[tuple[str, Mapping[str, Value]], ...]
-    """Settings by feature."""
+    """Each added feature, with all settings of the engine that has it."""
 
 
 class Settings(Protocol):
     """How an ablation names, checks and disables settings. Mistakes raise ``UserError`` with one line."""
 
     noun: str
-    """The word for one setting in messages."""
+    """What messages call a setting, such as ``parameter``."""
     values: Schema
-    """The keys of ``[[values]]``; the key called like ``noun`` names the setting."""
+    """Declared keys of a table ``[[values]]``; the key that ``noun`` names holds the setting's name."""
 
     def read(self, given: Mapping[str, Any], where: str) -> dict[str, Value]:
-        """Check a table of settings, and return it by the settings' own names."""
+        """Validate a table of settings; the result is keyed by the settings' own names."""
 
     def levels(self, given: Mapping[str, Any], where: str) -> dict[str, tuple[Value, Value]]:
-        """Check a table of two values (low, high) per setting, and return it by the settings' own names."""
+        """Validate a table of two values (low, high) per setting; the result is keyed by the settings' own names."""
 
     def level(self, table: Table, value: Any, names: Mapping[str, str], where: str) -> Level:
-        """The level at which the setting named in ``[[values]]`` has ``value``."""
+        """The level for one ``value`` of the setting that a table ``[[values]]`` names."""
 
     def reference(self, table: Table, base: Mapping[str, Value]) -> Any:
-        """The default value to compare others with; ``None`` if unknown."""
+        """The value of the setting with which others are compared by default; ``None`` if unknown."""
 
     def features(self, table: Table, base: Mapping[str, Value], least: int = 1) -> list[tuple[str, Value]]:
         """The settings named in ``features``, each with the value that disables it in the base."""
@@ -71,11 +71,11 @@ class Settings(Protocol):
     def refuse_without_effect(
         self, where: str, variant: Mapping[str, Value], reference: Mapping[str, Value], limits: Limits
     ) -> None:
-        """Raise if two different settings would play identical games."""
+        """Raise ``UserError`` if variant and reference would play identical games although their settings differ."""
 
 
 class BuiltinSettings:
-    """The parameters of the built-in engine."""
+    """Settings of the built-in engine: its parameters."""
 
     noun = "parameter"
     values = VALUES_OF_PARAMETER
@@ -138,7 +138,7 @@ class BuiltinSettings:
             raise ConfigurationError(f"{where}: {name} changes nothing: {reason}")
 
     def _rows(self, words: Iterable[str], where: str) -> dict[str, Parameter]:
-        """The parameter for each word; raises for one that is unknown or belongs to another game."""
+        """The parameter that each word names; raises for an unknown word, or for a parameter of another game."""
         own = {row.name: row for row in parameters_of(self._game)}
         found = {}
         for word, row in find_all(words, where, own).items():
@@ -149,7 +149,7 @@ class BuiltinSettings:
 
 
 class ExternalSettings:
-    """Options of an external engine, placeholders in its command, and its builds."""
+    """Settings of an external engine: its options, the placeholders in its command, and its builds."""
 
     noun = "option"
     values = VALUES_OF_OPTION
@@ -235,7 +235,7 @@ class ExternalSettings:
 
 
 def settings_of(conditions: Conditions) -> Settings:
-    """The kind of settings that a specification's engine has."""
+    """The settings that a specification's engine has, built-in or external."""
     return BuiltinSettings(conditions) if conditions.external is None else ExternalSettings(conditions)
 
 
@@ -254,7 +254,7 @@ def _feature_words(table: Table, least: int) -> list[str]:
 def _pairs_of_values(
     given: Mapping[str, Any], where: str, names: Mapping[str, str]
 ) -> list[tuple[str, tuple[Any, Any]]]:
-    """The two values of each setting; raises ``ConfigurationError`` with the setting's name if there are not two."""
+    """Each setting with its two values; raises ``ConfigurationError`` with the setting's name if there are not two."""
     for word, levels in given.items():
         if not isinstance(levels, list) or len(levels) != 2:
             raise ConfigurationError(f"{where}: {names[word]} = {format_toml(levels)}, expected a list of two values")
@@ -262,7 +262,7 @@ def _pairs_of_values(
 
 
 def feature_left_out(feature: str, base: Mapping[str, Value], where: str, game: str) -> tuple[str, Value]:
-    """The parameter of a feature, and its value without the feature.
+    """The parameter that controls a feature, and the value that leaves the feature out.
 
     Raises ``UserError`` for an unknown feature, with the nearest name, and for a feature that the base does not have.
     """
@@ -281,5 +281,5 @@ def feature_left_out(feature: str, base: Mapping[str, Value], where: str, game: 
 
 
 def _features_of(game: str) -> list[str]:
-    """The parameters that can be disabled."""
+    """Names of the parameters that can be disabled in a game."""
     return [row.name for row in parameters_of(game) if row.off is not None]

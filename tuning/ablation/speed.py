@@ -23,44 +23,44 @@ class SpeedRow:
     pairs: int
     """Complete pairs of games."""
     depth: float | None
-    """Mean plies over the variant's moves."""
+    """Mean depth of the variant's moves, in plies."""
     reference_depth: float | None
     nodes: float | None
-    """Mean per move, over moves with reported nodes."""
+    """Mean nodes per move of the variant, over moves with reported nodes."""
     reference_nodes: float | None
     time_ms: float | None
-    """Mean per move, measured by the arena."""
+    """Mean time per move of the variant in milliseconds, measured by the arena."""
     reference_time_ms: float | None
     nodes_per_second: float | None
-    """Total nodes over total time, for moves with reported nodes."""
+    """The variant's total nodes divided by its total time, over moves with reported nodes."""
     reference_nodes_per_second: float | None
     speed_ratio: float | None
-    """Variant's nodes per second divided by the reference's, geometric mean over pairs."""
+    """The variant's nodes per second divided by the reference's, geometric mean over pairs."""
     speed_ratio_low: float | None
-    """Bounds of the 95 % interval of ``speed_ratio``."""
+    """Lower bound of the 95 % interval of ``speed_ratio``."""
     speed_ratio_high: float | None
     time_ratio: float | None
-    """Variant's time per move divided by the reference's, geometric mean over pairs."""
+    """The variant's time per move divided by the reference's, geometric mean over pairs."""
     time_ratio_low: float | None
     time_ratio_high: float | None
 
 
 class Spent(NamedTuple):
-    """Sums over the moves of one side."""
+    """Totals over the moves of one side."""
 
     moves: int = 0
     time_ms: float = 0.0
     depths: int = 0
-    """Moves with a reported depth."""
+    """Number of moves with a reported depth."""
     depth: int = 0
     counted: int = 0
-    """Moves with reported nodes; the fields below sum over these moves."""
+    """Number of moves with reported nodes; the fields below are totals over these moves."""
     nodes: int = 0
     counted_ms: float = 0.0
 
     @classmethod
     def on(cls, moves: Sequence[MoveRecord]) -> Spent:
-        """The sums over these moves."""
+        """The totals over the given moves."""
         depths = [move.depth for move in moves if move.depth is not None]
         nodes = [(move.nodes, move.time_ms) for move in moves if move.nodes is not None]
         return cls(
@@ -70,12 +70,12 @@ class Spent(NamedTuple):
 
     @classmethod
     def total(cls, parts: Iterable[Spent]) -> Spent:
-        """The sums over several parts."""
+        """The sum of several totals."""
         return cls(*map(sum, zip(*parts, strict=True)))
 
     @property
     def means(self) -> dict[str, float | None]:
-        """The columns of ``SpeedRow`` for one side; ``None`` for values that an engine did not report."""
+        """One side's columns of ``SpeedRow``; ``None`` for values that the engine did not report."""
         return {
             "depth": self.depth / self.depths if self.depths else None,
             "nodes": self.nodes / self.counted if self.counted else None,
@@ -85,13 +85,13 @@ class Spent(NamedTuple):
 
 
 SpentByGame = Mapping[str, tuple[Spent, Spent]]
-"""By a game's key: the sums for the first mover's colour, then for the other colour."""
+"""Totals by the game's key: first of the colour that moves first in the game, then of the other colour."""
 
 
 def speed_rows(
     comparisons: Sequence[Comparison], matches: Sequence[Match], table: MatchTable, store: Store, game: str
 ) -> tuple[SpeedRow, ...]:
-    """One row per comparison; ``matches`` hold its counted pairs."""
+    """One row per comparison, from the games in the store; ``matches`` hold the pairs to count."""
     spent = spent_in(store.iterate(), game)
     return tuple(
         speed_row(comparison.label, match, table, spent) for comparison, match in zip(comparisons, matches, strict=True)
@@ -99,7 +99,7 @@ def speed_rows(
 
 
 def spent_in(records: Iterable[GameRecord], game: str) -> SpentByGame:
-    """The sums for both colours in every game."""
+    """Totals of both colours in every game."""
     from elolab.engine.games import game_named
 
     found = {}
@@ -110,7 +110,7 @@ def spent_in(records: Iterable[GameRecord], game: str) -> SpentByGame:
 
 
 def speed_row(label: str, match: Match, table: MatchTable, spent: SpentByGame) -> SpeedRow:
-    """The row of one match, over its complete pairs."""
+    """The row of one match, over its complete pairs; ``spent`` holds the totals of every game."""
     pairs = [
         tuple(
             Spent.total(spent[job.key][0 if job.pairing.first == side else 1] for job in jobs)
@@ -131,6 +131,6 @@ def speed_row(label: str, match: Match, table: MatchTable, spent: SpentByGame) -
 
 
 def _ratio_columns(name: str, pairs: Sequence[Sequence[float | None]]) -> dict[str, float | None]:
-    """The ratio over the pairs in which both sides have a value."""
+    """The columns of a ratio between the two sides, over the pairs in which both have a value."""
     known = [(one, other) for one, other in pairs if one and other and math.isfinite(one * other)]
     return ratio_columns(name, cost_ratio(*zip(*known, strict=True)) if known else None)

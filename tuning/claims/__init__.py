@@ -1,1 +1,1 @@
-"""Claims of the literature, put to the test."""
+"""Tests of the literature's claims about game engines."""

@@ -1,6 +1,7 @@
-"""The cells of a run and their progress: games analysed look by look, or searches block by block.
+"""The cells of a run and their progress: games with interim analyses (looks), or position searches in blocks.
 
-A cell's result is a pure function of the store, read in the order of its looks. So a run can stop and resume anywhere.
+A cell's result depends only on the store, read in the order of the cell's looks. So a run can stop and resume at any
+point.
 """
 
 from __future__ import annotations
@@ -54,17 +55,17 @@ UNITS = {"nodes": "×", "nodes_interaction": "×", "share_difference": "points",
 
 
 def series_of(part: Part, cell: Cell) -> str:
-    """The store's series for a cell's games."""
+    """Name of the series under which the store keeps a cell's games."""
     return f"{part.id} {cell.name}"
 
 
 def key_of(part: Part, cell: Cell) -> CellKey:
-    """The key of a cell's row."""
+    """The key of a cell's row: part, engine and limit name."""
     return part.id, cell.engine, cell.limit
 
 
 def games_at_most(cell: Cell) -> int:
-    """Games of all looks of a cell."""
+    """Maximum number of games of a cell, which all its looks together need."""
     return 2 * cell.analyses[-1] * len(cell.comparisons)
 
 
@@ -77,7 +78,7 @@ def game_seconds(cell: Cell) -> float:
 
 
 class PlayedCell:
-    """A cell that is measured in games, and its progress."""
+    """A cell measured in games, and its progress."""
 
     def __init__(self, claim: Claim, part: Part, cell: Cell, openings: tuple[int, ...], table: MatchTable) -> None:
         self.claim, self.part, self.cell = claim, part, cell
@@ -92,31 +93,32 @@ class PlayedCell:
             for place, comparison in enumerate(cell.comparisons)
         )  # fmt: skip
         self._is_in_elo = cell.factorial is not None or len(cell.analyses) == 1
-        """Whether the estimate is in Elo (interactions and fixed lengths); otherwise it is a pair's mean score."""
+        """Whether the estimate is in Elo (interactions, and cells with a single look); otherwise it is a pair's mean
+        score."""
         margin = part.margin if self._is_in_elo else score_of_elo(part.margin) - 0.5
         self.looks = PlannedLooks(cell.analyses, PartRule(part.expect, margin, part.refuted_by), part.error_rate)
         self.done = 0
         """Number of looks analysed."""
         self.ended = ""
         self._interval = -math.inf, math.inf
-        """Bounds of the turned effect, on the scale of the estimate."""
+        """Bounds of the effect on the scale of the estimate, with the expected direction as positive."""
         self._result: LookResult | None = None
-        """The estimate; ``None`` as long as it has no finite error."""
+        """The estimate after the last look; ``None`` until its standard error is finite."""
         self._counts = Pentanomial((0, 0, 0, 0, 0))
 
     @property
     def pairs(self) -> int:
-        """Analysed pairs of each match."""
+        """Number of analysed pairs of each match."""
         return self.cell.analyses[self.done - 1] if self.done else 0
 
     @property
     def next_matches(self) -> list[Match]:
-        """The games up to the next look."""
+        """The part of each match that the next look adds."""
         return [match.part(self.pairs, self.cell.analyses[self.done]) for match in self.matches]
 
     @property
     def has_results(self) -> bool:
-        """Whether any look is analysed."""
+        """Whether at least one look is analysed."""
         return bool(self.done)
 
     @property
@@ -131,7 +133,7 @@ class PlayedCell:
         return games * game_seconds(self.cell)
 
     def absorb(self) -> None:
-        """Analyse every look whose games are stored, until one ends the cell."""
+        """Analyse all looks whose games are stored, until one look ends the cell."""
         while not self.ended:
             results = [self._table.results(match) for match in self.next_matches]
             if any(pair is None for match in results for pair in match):
@@ -152,7 +154,7 @@ class PlayedCell:
             self.ended = FUTILITY
 
     def _estimate(self) -> EffectEstimate:
-        """The effect after the looks analysed, on the scale of its measure."""
+        """The estimated effect from the games of all analysed looks, in Elo or as a pair's mean score."""
         matches = [match.part(0, self.pairs) for match in self.matches]
         if self.cell.factorial is None:
             self._counts = self._table.counts(matches[0])
@@ -163,7 +165,7 @@ class PlayedCell:
         return contrast_estimate(interaction.weights, points, self.part.margin)
 
     def result(self) -> CellResult:
-        """The result so far."""
+        """The result after the looks analysed so far."""
         result, rule, sides = self._result, self.looks.rule, 2 * len(self.matches)
         low, high = sorted(map(self._in_elo, self._interval))
         verdict = rule.verdict(*self._interval) if result is not None else SHOWN if rule.expect is None else OPEN
@@ -183,12 +185,14 @@ class PlayedCell:
         return CellResult(self.cell, row)
 
     def _in_elo(self, turned: float) -> float:
-        """Convert a turned effect from the estimate's scale to Elo."""
+        """Convert an effect, positive in the expected direction, from the estimate's scale to Elo from the variant's
+        view."""
         value = self.looks.rule.sign * turned
         return value if self._is_in_elo else elo_of_score(0.5 + value)
 
     def _shown_elo(self, turned: float) -> float:
-        """Convert a turned effect to Elo, finite also for a match won outright."""
+        """Convert an effect as ``_in_elo`` does, limited to ``ELO_SHOWN``, because a match won outright has infinite
+        Elo."""
         return min(ELO_SHOWN, max(-ELO_SHOWN, self._in_elo(turned)))
 
 
@@ -196,7 +200,7 @@ class PlayedCell:
 
 
 def sides_of(part: Part, cell: Cell) -> dict[str, tuple[dict[str, Value], Limits]]:
-    """The searches per position that a part needs: settings and limits by the side's name."""
+    """The searches of each position that a part needs: settings and limits by the name of the side."""
     variant, limits = dict(cell.variant), cell.limits
     if part.kind == "mates":
         deepest = limits.depth or 0
@@ -214,7 +218,7 @@ def sides_of(part: Part, cell: Cell) -> dict[str, tuple[dict[str, Value], Limits
 
 
 def _plies_to_end(cell: Cell) -> int:
-    """Maximum plies from a position of a part about exact scores to a full board."""
+    """Maximum plies from a searched position to a full board, for a part about exact scores."""
     return cell.limits.depth or LAST_PLIES + 1
 
 
@@ -230,7 +234,7 @@ def searches_at_most(spec: ClaimsSpec, merged: Container[CellKey] = ()) -> int:
 
 
 class SearchedCell:
-    """A cell of position searches, in blocks; it is judged when all positions are searched."""
+    """A cell measured by searches of positions, in blocks; its verdict is open until all positions are searched."""
 
     def __init__(
         self, claim: Claim, part: Part, cell: Cell, searches: SuiteSearches,
@@ -246,16 +250,17 @@ class SearchedCell:
 
     @property
     def searched(self) -> int:
-        """Positions searched by all sides."""
+        """Number of positions that all sides have searched."""
         return min((len(one) for one in self._sides.values()), default=0)
 
     @property
     def has_results(self) -> bool:
-        """Whether any position is searched."""
+        """Whether at least one position is searched."""
         return bool(self.searched)
 
     def step(self) -> bool:
-        """Search one block, or read it from the store; returns False if none was left."""
+        """Search one block of positions, or read it from the store; return ``False`` if none was left or the run
+        stops."""
         if self.ended:
             return False
         if not self._positions:
@@ -359,7 +364,7 @@ class SearchedCell:
         return CellResult(self.cell, row, self._positions[: self.searched], self._sides)
 
     def _needed(self, estimate: SearchEstimate, null: float) -> int | None:
-        """Further positions that would decide, if the estimate is right."""
+        """Further positions that would decide the cell if the estimate is right; ``None`` if no number would."""
         if not estimate.cases or not math.isfinite(estimate.error) or self.part.expect in OF_CASES:
             return None
         if estimate.one_sided:
@@ -373,7 +378,7 @@ class SearchedCell:
         return still_needed(self.rule, effect, estimate.error * math.sqrt(self.searched), self.searched, bound)
 
     def _unit(self) -> tuple[Callable[[float], float], str]:
-        """The conversion of an estimate for display, and its unit."""
+        """The function that converts an estimate for display, and the unit of the converted value."""
         kind = self.part.kind
         if kind in COSTS:
             return (lambda value: math.exp(min(value, 700.0)) if value < math.inf else math.inf), UNITS[kind]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from elolab.tuning.claims.position_suites import SampledPosition
 
 CellKey = tuple[str, str, str]
-"""A cell's part, engine and limit name."""
+"""Key of a cell: its part, its engine (``then`` or ``now``) and the name of its limit."""
 
 
 @dataclass(frozen=True)
@@ -34,60 +34,64 @@ class CellRow:
     claim: str
     part: str
     engine: str
-    """``then`` or ``now``."""
+    """Engine of the cell: ``then`` is the engine of the claim's text, ``now`` is this program's best."""
     preset: str
     limit_name: str
     limit: str
     kind: str
     of: str
-    """Name of the share, or empty."""
+    """Name of the measured share; empty if the part measures no share."""
     expect: str
     """The expected direction; empty if the part expects nothing."""
     unit: str
-    """``Elo``, ``×`` (ratio), ``%``, ``points`` (difference of percentages) or ``cases``."""
+    """Unit of the effect: ``Elo``, ``×`` (ratio), ``passes``, ``%``, ``points`` (percentage points) or ``cases``."""
     effect: float
-    """The plain estimate, in ``unit``."""
+    """Estimate of the effect in ``unit``, not corrected for early stopping."""
     median_unbiased: float | None
-    """Estimate without the bias of stopping; ``None`` for searches and before the first look."""
+    """Median-unbiased estimate, corrected for early stopping; ``None`` for searches and before the first look."""
     low: float
-    """Bounds of the 95 % interval that holds for all cells of the part and all looks together."""
+    """Lower bound of the 95 % interval that holds for all cells of the part and all looks together."""
     high: float
     threshold: float
-    """The value that a share is compared with, in ``unit``; 0 without one."""
+    """The value with which a share is compared, in ``unit``; 0 if the part has none."""
     margin: float
-    """Margin in Elo, percent of nodes or of cases, or percentage points."""
+    """Margin below which an effect is negligible: in Elo, percent of nodes or of cases, or percentage points."""
     verdict: str
-    """``confirmed``, ``refuted``, ``negligible``, ``open`` or ``shown``."""
+    """Verdict on the cell: ``confirmed``, ``refuted``, ``negligible``, ``open``, or ``shown`` if nothing is
+    expected."""
     p_value: float | None
     """Two-sided p-value of the verdict; ``None`` without a verdict."""
     cases: int
-    """Pairs of games, positions, or the denominator of a share."""
+    """Number of pairs of games or of positions, or the denominator of a share."""
     hits: int
-    """Numerator of a share, or cases found."""
+    """Numerator of a share, or number of cases found."""
     games: int
     looks: int
     looks_planned: int
     ended: str
-    """Why it ended: ``decided``, ``complete``, ``futility``; empty while it runs."""
+    """Why the cell ended: ``decided``, ``complete`` (everything planned is done) or ``futility``; empty while it
+    runs."""
     games_needed: int | None
-    """Further games that would decide it if the estimate is right; ``None`` if it is decided."""
+    """Further games that would decide the cell if the estimate is right; ``None`` if it is decided."""
     positions_needed: int | None
-    """Further positions that would decide it, for searches."""
+    """Further positions that would decide a cell of searches if the estimate is right; ``None`` if decided, or for
+    games."""
     LL: int = 0
-    """Pairs by outcome from the variant's view, for parts of kind ``elo``: both lost, ..., both won."""
+    """Pairs in which the variant lost both games. This field and the four below count pairs by outcome, for kind
+    ``elo``."""
     LD: int = 0
     even: int = 0
     WD: int = 0
     WW: int = 0
     error_rate: float = 0.0
-    """Two-sided error rate of the interval; the cells of a part share 5 %."""
+    """Two-sided error rate of the interval: 5 % divided by the number of cells of the part."""
     variant: str = ""
     """The variant's changes to the preset, as JSON; for an interaction the two factors, with both values of each."""
     reference: str = ""
     """The reference's settings; empty without a comparison; for an interaction the settings common to all
     combinations."""
     engine_identity: str = ""
-    """Identity of the engine that played or searched it, or of several; empty before the first result."""
+    """Identity of the engine that measured the cell, or of several engines; empty before the first result."""
 
     @property
     def key(self) -> CellKey:
@@ -101,7 +105,7 @@ class CellRow:
 
     @property
     def outcome(self) -> CellOutcome:
-        """The cell's contribution to its part's verdict."""
+        """The cell's verdict and interval, in the form from which its part's verdict follows."""
         low, high = self.low, self.high
         if self.kind in COSTS:
             low, high = (math.log(bound) if bound > 0 else -math.inf for bound in (low, high))
@@ -111,7 +115,7 @@ class CellRow:
 
 
 def verdict_of_row(part: Part, row: CellRow) -> str:
-    """The verdict that the part's rule gives to a row's interval or cases."""
+    """The verdict that the part's rule gives for a row's interval or for its number of cases."""
     rule = PartRule(part.expect, scaled_margin(part), part.refuted_by)
     if part.expect in OF_CASES:
         return rule.verdict_of_cases(row.hits, row.cases, row.high)
@@ -124,7 +128,7 @@ def scaled_margin(part: Part) -> float:
 
 
 def cell_row(line: Mapping[str, str]) -> CellRow:
-    """Parse a line of cells.csv by the fields' types; empty fields become ``None``."""
+    """Read a row from a line of cells.csv; empty numbers become ``None``."""
     kinds = get_type_hints(CellRow)
     values: dict[str, Any] = {}
     for column in fields(CellRow):
@@ -142,30 +146,30 @@ def cell_row(line: Mapping[str, str]) -> CellRow:
 
 @dataclass(frozen=True)
 class CellResult:
-    """A cell and its row."""
+    """A cell with its row and its searches of positions."""
 
     cell: Cell
     row: CellRow
     positions: Sequence[SampledPosition] = field(default=(), compare=False, repr=False)
-    """The positions that the run itself searched."""
+    """The positions that this run searched; empty for games and for merged cells."""
     searches: Mapping[str, Sequence[Searched]] = field(default_factory=dict, compare=False, repr=False)
-    """Searches of each position, by side."""
+    """Results of the searches, one per position, by the name of the side."""
 
 
 @dataclass(frozen=True)
 class PartResult:
-    """The verdict on a part."""
+    """The verdict on a part, with the results of its cells."""
 
     claim: Claim
     part: Part
     verdict: str
     cells: tuple[CellResult, ...]
     p_value: float | None
-    """The largest p-value of its cells if they agree; ``None`` for an open verdict."""
+    """P-value of the verdict, by ``p_value_of_part``; ``None`` if the verdict is open or only shown."""
     stays_in_family: bool | None
-    """Whether the verdict stays under Holm's procedure over all parts; ``None`` without a verdict."""
+    """Whether the verdict stays significant under Holm's procedure over all parts; ``None`` without a p-value."""
     is_finished: bool
-    """Whether no games or searches are left."""
+    """Whether the cells have no games or searches left."""
 
     @property
     def shown_verdict(self) -> str:
@@ -174,23 +178,23 @@ class PartResult:
 
     @property
     def rows(self) -> tuple[CellRow, ...]:
-        """Rows of its cells."""
+        """The rows of the part's cells."""
         return tuple(one.row for one in self.cells)
 
     @property
     def games(self) -> int:
-        """Games analysed in its cells."""
+        """Number of games analysed in the part's cells."""
         return sum(row.games for row in self.rows)
 
     @property
     def games_needed(self) -> int | None:
-        """Games that its open cells still need; ``None`` if none is open or no number would decide."""
+        """Further games that the open cells need; ``None`` if the part is decided, or if no number would decide."""
         needed = [row.games_needed for row in self.rows if row.games_needed]
         return sum(needed) if self.verdict == OPEN and needed else None
 
     @property
     def positions_needed(self) -> int | None:
-        """Further positions that its open cells need; ``None`` if none is open or no number would decide."""
+        """Further positions that the open cells need; ``None`` if the part is decided, or if no number would decide."""
         needed = [row.positions_needed for row in self.rows if row.positions_needed]
         return max(needed) if self.verdict == OPEN and needed else None
 
@@ -202,28 +206,28 @@ class ClaimsResult:
     spec: ClaimsSpec
     directory: Path
     interrupted: bool
-    """Whether it was stopped early, other than by the time limit of the sitting."""
+    """Whether the run was stopped before its end for another reason than its time limit."""
     results: tuple[PartResult, ...] = ()
     """Results of all parts, in the file's order."""
     registration: Registration = field(default_factory=lambda: Registration({}, ()))
     digest: str = ""
     """Digest of all games in the folder; empty without games."""
     engine: str = ""
-    """Identity of the engine, or of several: ``arena.run.engines_of``."""
+    """Identity of the engine, or of several engines, as given by ``arena.run.engines_of``."""
     merged: int = 0
-    """Cells merged from other folders."""
+    """Number of cells merged from other folders."""
     faults: tuple[FaultCount, ...] = ()
-    """Faults by which players forfeited games of the folder."""
+    """Faults by which players forfeited games in the folder, with their counts."""
     caveats: Caveats = NO_CAVEATS
 
     @property
     def exit_code(self) -> int:
-        """0, 1 if players forfeited games by faults, or 130 after an interruption."""
+        """Exit code: 130 after an interruption, 1 if players forfeited games by faults, otherwise 0."""
         return 130 if self.interrupted else int(any(fault.lost for fault in self.faults))
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Parts that the run has not finished."""
+        """Ids of the parts that the run has not finished."""
         return tuple(result.part.id for result in self.results if not result.is_finished)
 
     @property
@@ -238,7 +242,8 @@ class ClaimsResult:
         return not self.registration.amended_after_results - others
 
     def frame(self) -> DataFrame:
-        """One row per part, with the columns ``PART_COLUMNS``; ``family`` is ``stays``, ``does not`` or empty."""
+        """One row per part, with the columns ``PART_COLUMNS``; ``family`` shows the result of Holm's procedure as
+        ``stays``, ``does not`` or empty."""
         amended = [one.part for one in self.registration.amendments]
         rows = [
             (
@@ -258,7 +263,7 @@ class ClaimsResult:
         return _frame(rows, tuple(one.name for one in fields(CellRow)))
 
     def searches_frame(self) -> DataFrame:
-        """One row per search of the run itself, position by position, with the columns ``SEARCH_COLUMNS``."""
+        """One row per search that this run did, position by position, with the columns ``SEARCH_COLUMNS``."""
         rows = [
             (result.part.suite, position.game, position.opening.position, *one.row.key, side, *astuple(searched))
             for result in self.results for one in result.cells for side, searches in one.searches.items()
@@ -268,7 +273,7 @@ class ClaimsResult:
 
 
 def _frame(rows: Sequence[tuple[Any, ...]], columns: Sequence[str]) -> DataFrame:
-    """A pandas table; the columns of games and positions still needed hold whole or missing numbers."""
+    """A pandas table; its columns of needed games and positions hold integers or missing values."""
     import pandas
 
     needed = [name for name in ("games_needed", "positions_needed") if name in columns]

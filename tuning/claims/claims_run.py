@@ -55,9 +55,9 @@ from elolab.tuning.claims.registration import KnownElsewhere, note_positions, re
 from elolab.tuning.matches import Match, MatchTable, read_openings
 
 FILE_METADATA = "claims file"
-"""Metadata with the table of claims, its path, the budget and the selected claims."""
+"""Name of the store's metadata with the table of claims, its path, the budget and the selected claims."""
 FORMAT = 2
-"""Format of the stored claims; version 1 had no parts."""
+"""Version of the format in which the store keeps claims; version 1 had no parts."""
 _NORMAL = NormalDist()
 
 
@@ -65,11 +65,11 @@ def run_claims(
     spec: ClaimsSpec, directory: Path, *, amend: str | None = None, minutes: float | None = None,
     merge: Sequence[Path] = (), **options: Unpack[RunOptions],
 ) -> ClaimsResult:  # fmt: skip
-    """Play and search what the folder lacks, and judge every part on its results so far.
+    """Play the games and do the searches that the folder lacks, and judge every part on its results so far.
 
-    ``amend`` is the reason for changed rules, which are kept as amendments. ``minutes`` limits this sitting. The ended
-    cells of the folders ``merge`` are reused. Raises ``UserError`` if the folder belongs to another run, a rule differs
-    from the registered one, or ``amend`` is blank.
+    ``amend`` is the reason for changed rules, which are kept as amendments. ``minutes`` limits the time of this call.
+    The ended cells of the folders ``merge`` are reused. Raises ``UserError`` if the folder belongs to another run, if a
+    rule differs from the registered one without ``amend``, or if ``amend`` is blank.
     """
     accept_engine_change = options.get("accept_engine_change", False)
     merged = read_merged(spec, merge, accept_engine_change)
@@ -109,7 +109,7 @@ def run_claims(
 def purpose_of(
     spec: ClaimsSpec, directory: Path, amend: str | None, merged: Mapping[str, MergedPart], accept_engine_change: bool
 ) -> Purpose:
-    """The purpose of a run of claims, which refuses a changed rule without a reason in ``amend``.
+    """The purpose with which a run of claims opens its folder; it refuses a changed rule if ``amend`` gives no reason.
 
     ``merged`` are the cells to be merged, by part. Raises ``RunError`` if the reason is blank.
     """
@@ -147,7 +147,7 @@ def purpose_of(
 
 
 def _elsewhere(spec: ClaimsSpec, merged: Mapping[str, MergedPart]) -> dict[str, KnownElsewhere]:
-    """Known results of parts from other folders."""
+    """Date and extent of the results that the ``merged`` cells bring from other folders, by part."""
     positions = {part.id: part.positions for part in spec.parts}
     return {name: part.known(positions.get(name, 0)) for name, part in merged.items()}
 
@@ -155,7 +155,8 @@ def _elsewhere(spec: ClaimsSpec, merged: Mapping[str, MergedPart]) -> dict[str, 
 def plan_of_run(
     spec: ClaimsSpec, directory: Path, concurrency: int, store: Store | None = None, merged: Container[CellKey] = ()
 ) -> StagePlan:
-    """The stages of a run in that folder without the ``merged`` cells; ``store`` is its store if already open."""
+    """The stages of a run in that folder without the ``merged`` cells; ``store`` is the run's store if it is already
+    open."""
     if store is None and (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as stored:
             return plan_of_run(spec, directory, concurrency, stored, merged)
@@ -172,10 +173,10 @@ def plan_of_run(
 
 
 class Experiments:
-    """All cells of a run."""
+    """All cells of a run: plays their games, searches their positions, and gives their results."""
 
     def __init__(self, spec: ClaimsSpec, run: Run, merged: Mapping[CellKey, CellRow]) -> None:
-        """``merged`` are rows of cells that other folders have ended; the run's own results take precedence."""
+        """``merged`` are rows of cells that ended in other folders; cells that ended in this run take precedence."""
         self._spec, self._run = spec, run
         most = max((cell.analyses[-1] for part in spec.parts for cell in part.cells if cell.analyses), default=1)
         conditions = spec.conditions
@@ -197,7 +198,7 @@ class Experiments:
             return SearchedCell(claim, part, cell, searches, positions, max(1, -(-part.positions // rounds)))
 
         self.merged: dict[CellKey, CellRow] = {}
-        """Rows of other folders that replace cells of this run."""
+        """Rows from other folders that replace cells of this run."""
         self.played: list[PlayedCell] = []
         self.searched: list[SearchedCell] = []
         self._cells: dict[CellKey, RunningCell] = {}
@@ -214,10 +215,10 @@ class Experiments:
                     else:
                         self.searched.append(own)
         self._current: PlayedCell | None = None
-        """The cell whose games were requested last."""
+        """The cell whose games were requested last; ``None`` before the first request."""
 
     def go_on(self, stage: GameStage) -> None:
-        """Play and search until everything is decided or complete, or the run is stopped."""
+        """Play and search until all cells have ended or the run is stopped."""
         is_searching = True
         while is_searching:
             is_searching = sum(self._search(cell) for cell in self.searched if not cell.ended) > 0
@@ -250,12 +251,12 @@ class Experiments:
             cell.absorb()
 
     def _games_in_turn(self, cells: Sequence[PlayedCell]) -> Iterator[list[Match] | None]:
-        """The games of the first open cell's next look; while these are in progress, the games of the next cell.
+        """Yield the games up to the next look of the first open cell; while they are in progress, of the next cell.
 
         Yields ``None`` while all open cells wait for games.
         """
         waiting: dict[str, int] = {}
-        """The look that each cell waits for, by series."""
+        """Index of the look that each cell waits for, by the cell's series."""
         while True:
             for cell in cells:
                 if waiting.get(cell.series) == cell.done and not cell.ended:
@@ -271,7 +272,7 @@ class Experiments:
                 yield None
 
     def _games_missing(self) -> float:
-        """Remaining time, as a number of games like the last requested ones."""
+        """Remaining time of all cells, expressed as a number of games of the current cell."""
         assert self._current is not None
         return sum(cell.seconds_left for cell in self.played) / game_seconds(self._current.cell)
 

@@ -50,19 +50,19 @@ from elolab.tuning.keys.claims import (
 )
 
 STRENGTH = ("elo", "interaction")
-"""Kinds of measure from games; the others are searches of fixed positions."""
+"""Kinds of measure that need games; the other kinds search fixed positions."""
 COMPARED = ("elo", "nodes", "share_difference", "differing")
-"""Kinds that compare two settings."""
+"""Kinds of measure that compare a variant with a reference."""
 OF_FACTORS = ("interaction", "nodes_interaction")
-"""Kinds that combine two settings with two values each."""
+"""Kinds of measure that combine two settings at two values each."""
 COSTS = ("nodes", "nodes_interaction")
-"""Kinds whose effects are log ratios of nodes or time, with margins in percent."""
+"""Kinds of measure whose effects are log ratios of nodes or time, with margins in percent."""
 OF_COUNTS = ("share", "share_difference", "occurs")
-"""Kinds that measure a ratio of counted events."""
+"""Kinds of measure that divide one count of events by another."""
 OF_THRESHOLD = ("share", "differing")
-"""Kinds compared with a threshold in percent."""
+"""Kinds of measure whose result is compared with a threshold in percent."""
 SEARCHED = tuple(kind for kind in EXPECTED if kind not in STRENGTH)
-"""Kinds measured by searches of fixed positions."""
+"""Kinds of measure that search fixed positions."""
 KINDS_OF_KEYS = {
     "variant": ("elo", *(kind for kind in SEARCHED if kind not in OF_FACTORS)), "reference": COMPARED,
     "factors": OF_FACTORS, "ponder": ("elo",), "suite": SEARCHED, "threshold": OF_THRESHOLD, "of": OF_COUNTS,
@@ -70,59 +70,59 @@ KINDS_OF_KEYS = {
 }  # fmt: skip
 """The kinds of measure that use each key; other kinds refuse it."""
 DIRECTIONS = ("better", "worse", "less", "more", "below", "above")
-"""Expectations with a direction; the others are of equivalence, of no deficit, or of cases."""
+"""Expectations with a direction; the others concern equivalence, non-inferiority or counts of cases."""
 MATE_STOP = "stop_on_mate"
-"""The parameter that ends a search at a mate; off where costs are measured. Not every game has it."""
+"""The parameter that ends a search when it finds a mate; it is off where costs are measured. Not every game has it."""
 CLAIM_PATTERN = r"C\d+"
 
 
 @dataclass(frozen=True)
 class ClaimsBudget:
-    """The limits of a run's cost."""
+    """A budget: how many games and positions a run may use, and under which search limits."""
 
     name: str
-    """``quick`` or ``full``."""
+    """Name of the budget: ``quick`` or ``full``."""
     pairs: int
-    """Maximum pairs of a cell of weight 1."""
+    """Maximum number of pairs in a cell of weight 1."""
     rounds: int
-    """Looks per cell, after equal numbers of pairs."""
+    """Number of looks per cell, each after an equal number of further pairs."""
     positions: int
     positions_per_game: int
     limits: Mapping[str, Mapping[str, str]]
-    """Limits' texts by name and engine."""
+    """Search limits as text: by the limit's name, then by engine."""
     weights: Mapping[str, float] = field(default_factory=dict)
-    """Factors of a cell's pairs by the limit's name; 1 by default."""
+    """Factors for the number of pairs of a cell, by the limit's name; 1 if not given."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One engine at one limit, in which a part is measured."""
+    """The measurement of a part with one engine at one search limit."""
 
     engine: str
-    """``then`` or ``now``."""
+    """``then``, the engine of the claim's text, or ``now``, this program's best engine."""
     limit: str
-    """The limit's name, or its text if it has no name."""
+    """The limit's name in the budget, or its text if it has no name."""
     limits: Limits
     conditions: Conditions
-    """Conditions with the engine's preset as the base."""
+    """Conditions of the games; their base is the engine's preset."""
     variant: tuple[tuple[str, Value], ...] = ()
-    """Every parameter; empty for an interaction."""
+    """All parameters of the variant; empty for an interaction."""
     reference: tuple[tuple[str, Value], ...] = ()
     reference_limits: Limits | None = None
-    """The reference's limits, if they differ."""
+    """Search limits of the reference; ``None`` if both sides have equal limits."""
     combinations: tuple[tuple[tuple[str, Value], ...], ...] = ()
-    """For ``nodes_interaction``: all parameters with the factors at low-low, low-high, high-low and high-high."""
+    """For ``nodes_interaction``: all parameters, with the two factors at low-low, low-high, high-low and high-high."""
     comparisons: tuple[Comparison, ...] = ()
     """The comparisons to play: one, or the four of an interaction."""
     factorial: Factorial | None = None
     analyses: tuple[int, ...] = ()
-    """Pairs of each comparison at each look, the final one last; a single entry is a fixed length."""
+    """Number of pairs per comparison at each look, ascending; a single entry means one look at the end."""
     is_time: bool = False
-    """Whether sides have equal processor time; for searches, whether time is measured instead of nodes."""
+    """Whether both sides have equal processor time; for searches, whether time is measured instead of nodes."""
 
     @property
     def name(self) -> str:
-        """Engine and limit, such as ``then play``."""
+        """Engine and limit as text, such as ``then play``."""
         return f"{self.engine} {self.limit}"
 
 
@@ -134,29 +134,29 @@ class Part:
     texts: Mapping[str, str]
     """The part's text, by language."""
     kind: str
-    """A key of ``EXPECTED``."""
+    """Kind of measure, a key of ``tuning.keys.claims.EXPECTED``."""
     expect: str | None
-    """The expectation; ``None`` if the part is only shown."""
+    """The expected result; ``None`` if the part only shows a value."""
     margin: float
-    """Margin in the unit of ``tuning.keys.claims.MARGINS``."""
+    """Margin below which an effect is negligible; ``tuning.keys.claims.MARGINS`` gives its unit."""
     refuted_by: str
     threshold: float
-    """Threshold in percent (``growth`` and ``passes``: a plain ratio)."""
+    """The value with which a share is compared, in percent; for ``growth`` and ``passes`` a plain ratio."""
     of: str
-    """The measured share, one of ``tuning.claims.measures.SHARE_NAMES``."""
+    """Name of the measured share, from ``tuning.claims.measures.SHARE_NAMES``."""
     bound: int
-    """The bound of some shares: own material in centipawns, or depth in plies."""
+    """Bound that the definition of some shares needs: own material in centipawns, or depth in plies."""
     suite: str
-    """The source of its positions, one of ``tuning.keys.claims.SUITES``."""
+    """Source of the part's positions, one of ``tuning.keys.claims.SUITES``."""
     where: str
-    """Condition that a position's searches must have counted (``tuning.claims.measures.CONDITIONS``); empty for all."""
+    """Name in ``tuning.claims.measures.CONDITIONS`` of the condition that selects positions; empty selects all."""
     further_plies: int
-    """Number of further plies for which a mate must persist (kind ``mates``)."""
+    """How many plies deeper than its discovery a mate must be confirmed (kind ``mates``)."""
     positions: int
-    """Number of positions to search; 0 for games."""
+    """Number of positions to search; 0 for parts measured in games."""
     cells: tuple[Cell, ...]
     not_asked: Mapping[str, Mapping[str, str]]
-    """Why an engine is left out, by engine and language."""
+    """Why the part leaves out an engine: a text by engine and language."""
     content: Mapping[str, Any] = field(repr=False)
     """Everything that determines games, searches and verdict, as plain data; the basis of ``digest``."""
 
@@ -167,7 +167,7 @@ class Part:
 
     @property
     def is_played(self) -> bool:
-        """Whether it is measured in games instead of searches."""
+        """Whether the part is measured in games instead of searches."""
         return self.kind in STRENGTH
 
     @property
@@ -192,18 +192,19 @@ class Part:
 
     @property
     def error_rate(self) -> float:
-        """Two-sided error rate of each cell, so that all intervals of the part hold together."""
+        """Two-sided error rate of each cell: 5 % divided by the number of cells, so that all intervals hold
+        together."""
         return ERROR_RATE / len(self.cells)
 
     @property
     def digest(self) -> str:
-        """Digest of its rule, measure, budget, looks and margin."""
+        """Digest of ``content``, which includes rule, measure, budget, looks and margin."""
         return digest_of(self.content)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim."""
+    """One claim of the literature, with its parts."""
 
     id: str
     texts: Mapping[str, str]
@@ -211,13 +212,14 @@ class Claim:
     source: str
     """Abbreviation of the source, as in ``engine.settings.parameters``."""
     basis: str
-    """A key of ``tuning.keys.claims.BASES``."""
+    """Origin of the claim: ``c`` if the source claims it, ``i`` if its design implies it, ``o`` for our own
+    question."""
     parts: tuple[Part, ...]
 
 
 @dataclass(frozen=True)
 class ClaimsSpec:
-    """The specification of a run through a game's claims."""
+    """The specification of a run: the claims about one game, and the budget."""
 
     name: str
     game: str
@@ -226,13 +228,13 @@ class ClaimsSpec:
     budget: ClaimsBudget
     claims: tuple[Claim, ...]
     source: str
-    """The file it was read from."""
+    """The file from which the specification was read."""
     only: tuple[str, ...] = ()
-    """The selected claims and parts; empty for all."""
+    """Ids of the selected claims and parts; empty if all are selected."""
     family: int = 0
-    """Number of parts in the whole file that expect something under this budget."""
+    """Number of parts with an expectation in the whole file under this budget: the family of Holm's procedure."""
     asked: Mapping[str, str] = field(default_factory=dict)
-    """Digests of all parts of the whole file under this budget."""
+    """Digests of all parts of the whole file under this budget, by part."""
     text: str = field(default="", compare=False, repr=False)
     """The specification's plain data, as JSON."""
 
@@ -243,12 +245,13 @@ class ClaimsSpec:
 
     @property
     def digest(self) -> str:
-        """Digest of all parts' digests."""
+        """Digest over all parts."""
         return digest_of({part.id: part.digest for part in self.parts})
 
 
 def load_claims(path: Path, budget: str, only: Sequence[str] = ()) -> ClaimsSpec:
-    """Read a table of claims for a budget; ``only`` picks claims or parts. Raises ``UserError`` for a mistake."""
+    """Read a table of claims for a budget; ``only`` selects claims or parts by id. Raises ``UserError`` for a
+    mistake."""
     return claims_from_mapping(read_toml(path), str(path), budget, only)
 
 
@@ -297,7 +300,7 @@ def _refuse_equal_names(names: Sequence[str], two: str) -> None:
 
 
 def _picked(claims: Sequence[Claim], only: Sequence[str], where: str, budget: str) -> tuple[Claim, ...]:
-    """The claims with only the selected parts, which are named directly or by their claim."""
+    """The claims with only the selected parts; ``only`` holds ids of parts or of whole claims."""
     names = [name for claim in claims for name in (claim.id, *(part.id for part in claim.parts))]
     for name in only:
         if name not in names:
@@ -351,7 +354,7 @@ def _parsed(text: str, where: str) -> Limits:
 
 
 def _translations(table: Table, key: str) -> dict[str, str]:
-    """A key's text in every language."""
+    """The text of a key, by language."""
     return {language: table[_key_in(key, language)] for language in LANGUAGES}
 
 
@@ -440,7 +443,7 @@ class _ClaimsReader:
         )  # fmt: skip
 
     def _refuse_wrong(self, table: Table, kind: str, expect: str | None, margin: float) -> None:
-        """Refuse meaningless combinations of keys."""
+        """Raise for keys that contradict each other or have no meaning for the kind of measure."""
         for key, kinds in KINDS_OF_KEYS.items():
             if key in table and kind not in kinds:
                 raise table.error(key, f"no such key with kind = {kind!r}, which does not use it")
@@ -534,7 +537,7 @@ class _ClaimsReader:
         return Cell(engine, shown, limits, conditions, sides[0], sides[1], is_time=is_time)
 
     def _conditions(self, preset: str, where: str) -> Conditions:
-        """The conditions of cells with this preset as the base; each preset is read once."""
+        """Conditions with ``preset`` as the base; each preset is read once."""
         if preset not in self.read:
             self.read[preset] = read_conditions(Table({**self.shared, "base": preset}, where, CONDITIONS), "claims")
         return self.read[preset]
@@ -588,7 +591,8 @@ class _ClaimsReader:
         return tuple(found)
 
     def _played(self, table: Table, kind: str, given: Mapping[str, Any], cell: Cell, against: str | None) -> Cell:
-        """A cell of games; its comparisons are read and checked like an ablation's. ``given`` are their other keys."""
+        """A cell measured in games; its comparisons are checked like an ablation's. ``given`` holds their other
+        keys."""
         weight = table["weight"] * self.budget.weights.get(cell.limit, 1.0)
         pairs = max(4, round(self.budget.pairs * weight))
         looks = table.get("looks", self.budget.rounds)
@@ -612,7 +616,8 @@ class _ClaimsReader:
         )  # fmt: skip
 
     def _content(self, table: Table, cell: Cell, preset: str) -> dict[str, Any]:
-        """Plain data that determines a cell: the given settings only; the engine's identity covers the others."""
+        """Plain data that determines a cell's results: only settings given in the file, as the engine's identity covers
+        the rest."""
         if table["kind"] in OF_FACTORS:
             settings: dict[str, Any] = {"set": _common(table, cell.engine), "factors": table["factors"]}
         else:
@@ -674,12 +679,12 @@ def _two_factors(table: Table) -> dict[str, Any]:
 
 
 def _common(table: Table, engine: str) -> dict[str, Any]:
-    """The settings common to both sides in an engine."""
+    """The settings that both sides share, for one engine."""
     return _overlaid(table, "set", engine)
 
 
 def _settings(table: Table, side: str, engine: str) -> dict[str, Any]:
-    """The settings of one side in an engine, on top of the common ones."""
+    """The settings of one side for one engine, including those that both sides share."""
     return {**_common(table, engine), **_overlaid(table, side, engine)}
 
 

@@ -1,4 +1,4 @@
-"""Inference after several looks at a cell: its median-unbiased effect, and p-values.
+"""Inference after several looks (interim analyses) at a cell: its median-unbiased effect, and p-values.
 
 Games go on until a look decides, so the plain estimate is biased towards the result that stopped them. To correct it,
 all outcomes that the test could have had are put in order. The median-unbiased estimate is the effect under which half
@@ -7,8 +7,8 @@ Sequential Methods", 2000, chapter 8). Stops at the upper bound rank highest, ea
 the lower bound rank lowest, earlier ones below later ones. Outcomes that stopped in the middle (equivalence, futility)
 or reached the last look rank between them, by their estimates.
 
-The sum of observations is a Brownian motion whose time is the fraction of planned pairs. Gaussian quadrature carries
-its density on the paths still running from look to look.
+The sum of observations is a Brownian motion whose time is the fraction of planned pairs. Gaussian quadrature computes
+the density of the paths that have not stopped, look by look.
 """
 
 from __future__ import annotations
@@ -35,17 +35,18 @@ from elolab.tuning.claims.part_verdicts import OPEN, SHOWN, PartRule
 
 _NORMAL = NormalDist()
 REACH = 11.0
-"""Standard deviations beyond which distributions are cut off."""
+"""Number of standard deviations at which distributions are truncated."""
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
-"""Quadrature on panels two standard deviations of a step wide: accurate to ten digits."""
+"""Nodes and weights of Gauss-Legendre quadrature for a panel of two standard deviations: accurate to ten digits."""
 KNOWN_MASS = 0.99
-"""Probability of known outcomes from which a distribution counts as complete."""
+"""Total probability of the computed outcomes above which their distribution is treated as complete."""
 UPPER, MIDDLE, LOWER = 2, 1, 0
-"""First key of an outcome's rank: stopped at the upper bound, in the middle or at the last look, at the lower bound."""
+"""First key of an outcome's rank: stopped at the upper bound, between the bounds or at the last look, at the lower
+bound."""
 FUTILE = "futile"
-"""The verdict on estimates that stop a cell because its last look will almost certainly not decide."""
+"""The verdict on an estimate at which a cell stops, because its last look would almost certainly not decide."""
 OUTERMOST = 60.0
-"""Largest estimate to search for a border of futility, in standard errors at the end of the plan."""
+"""Largest estimate at which a border of futility is sought, in standard errors at the planned end."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class PlannedLooks:
     """A cell's planned looks and stopping rule, on the scale of its effect."""
 
     analyses: tuple[int, ...]
-    """Pairs at each look, the final one last."""
+    """Number of pairs at each look, ascending."""
     rule: PartRule
     error_rate: float
     """Two-sided error rate over all looks."""
@@ -64,7 +65,7 @@ class PlannedLooks:
         return critical_values(self.analyses, self.error_rate / 2)
 
     def result(self, done: int, estimate: EffectEstimate) -> LookResult | None:
-        """The estimate after ``done`` looks; ``None`` while it has no finite error."""
+        """The result after ``done`` looks; ``None`` while the estimate has no finite standard error."""
         if not math.isfinite(estimate.error):
             return None
         effect = self.rule.sign * (estimate.value - estimate.null_value)
@@ -79,24 +80,24 @@ class LookResult:
     done: int
     """Number of looks done, from 1."""
     effect: float
-    """The plain estimate, turned so that the expected direction is positive."""
+    """Estimate of the effect, positive in the expected direction, not corrected for early stopping."""
     error: float
-    """Its standard error."""
+    """Standard error of ``effect``."""
     degrees: float = math.inf
     """Degrees of freedom of ``error``."""
 
     @property
     def fraction(self) -> float:
-        """Fraction of the planned pairs."""
+        """Analysed fraction of the planned pairs."""
         return self.looks.analyses[self.done - 1] / self.looks.analyses[-1]
 
     @property
     def unit(self) -> float:
-        """The standard error at the end of the plan."""
+        """Standard error to expect when all planned pairs are played."""
         return self.error * math.sqrt(self.fraction)
 
     def regions(self, look: int) -> list[Region]:
-        """A look's verdicts on all estimates (looks count from 0).
+        """Verdicts of a look on all possible estimates; ``look`` counts from 0.
 
         Student's t has few degrees of freedom at early looks, which therefore need much larger effects.
         """
@@ -107,7 +108,8 @@ class LookResult:
 
     @cached_property
     def final_regions(self) -> list[Region]:
-        """The last look's verdicts on all estimates; its many pairs make the error practically known."""
+        """Verdicts of the last look on all possible estimates; its many pairs make the standard error practically
+        known."""
         return _regions(self.looks.rule, self.looks.bounds[-1], self.unit)
 
     @cached_property
@@ -115,7 +117,8 @@ class LookResult:
         return _Outcomes(self)
 
     def unbiased_effect(self) -> float:
-        """The median-unbiased effect; the plain estimate if nothing is expected, as then nothing stops."""
+        """The median-unbiased estimate; the plain estimate if the part expects nothing, because then no look stops
+        early."""
         if self.done == 1 or self.looks.rule.expect is None:
             return self.effect
         low, high = (self.effect + side * 8 * self.error for side in (-1, 1))
@@ -125,11 +128,12 @@ class LookResult:
         return (low + high) / 2
 
     def chance_above(self, effect: float) -> float:
-        """Probability under ``effect`` of an outcome at or above this one."""
+        """Probability of an outcome ranked at or above the observed one, if the true effect is ``effect``."""
         return self._outcomes.chance_above(effect / self.unit)
 
     def p_value(self, low: float, high: float) -> float | None:
-        """Two-sided p-value of the verdict on the interval; ``None`` if it decides nothing."""
+        """Two-sided p-value of the verdict on the interval from ``low`` to ``high``; ``None`` if the verdict is
+        open."""
         tails = [
             above if side > 0 else 1 - above
             for value, side in self.looks.rule.hypotheses(low, high)
@@ -138,7 +142,7 @@ class LookResult:
         return min(1.0, 2 * max(max(tails), 0.0)) if tails else None
 
     def _as_normal(self, value: float) -> LookResult:
-        """The outcome with a known error and the same tail probability relative to ``value``."""
+        """A result with a known standard error and an equal tail probability relative to ``value``."""
         deviations = normal_deviate((self.effect - value) / self.error, self.degrees)
         return replace(self, effect=value + deviations * self.error, degrees=math.inf)
 
@@ -149,7 +153,8 @@ class LookResult:
         return _excess_power(self.final_regions, self.effect / self.unit, self.fraction) < 0
 
     def pairs_still_needed(self) -> int | None:
-        """Further pairs that would decide with probability ``POWER`` if the estimate is right."""
+        """Further pairs that would decide with probability ``POWER`` if the estimate is right; ``None`` if no number
+        would."""
         pairs = self.looks.analyses[self.done - 1]
         return still_needed(
             self.looks.rule, self.effect, self.error * math.sqrt(pairs), pairs, self.looks.bounds[-1]
@@ -157,9 +162,10 @@ class LookResult:
 
 
 def still_needed(rule: PartRule, effect: float, deviation: float, seen: int, bound: float) -> int | None:
-    """Observations beyond ``seen`` that would decide a turned effect if its estimate is right; ``None`` if none would.
+    """Further observations that would decide if the estimate ``effect`` is right; ``None`` if no number would.
 
-    ``deviation`` is the standard deviation of one observation, ``bound`` the interval's half width in standard errors.
+    ``effect`` is positive in the expected direction and rests on ``seen`` observations. ``deviation`` is the standard
+    deviation of one observation, ``bound`` the interval's half width in standard errors.
     """
     distance = rule.largest_deciding_reach(effect)
     if not distance or not math.isfinite(deviation):
@@ -169,7 +175,7 @@ def still_needed(rule: PartRule, effect: float, deviation: float, seen: int, bou
 
 
 class Region(NamedTuple):
-    """An interval of estimates, in standard errors at the end of the plan, and a look's verdict on them."""
+    """An interval of estimates, in standard errors at the planned end, and a look's verdict on these estimates."""
 
     low: float
     high: float
@@ -177,7 +183,8 @@ class Region(NamedTuple):
 
 
 def _regions(rule: PartRule, reach: float, unit: float) -> list[Region]:
-    """A look's verdicts on all estimates, for half width ``reach``: intervals from minus to plus infinity."""
+    """Intervals that divide all estimates by a look's verdict; ``reach`` is the half width of the confidence
+    interval."""
     if math.isinf(reach):
         return [Region(-math.inf, math.inf, OPEN)]
     margin = rule.margin / unit
@@ -193,7 +200,8 @@ def _regions(rule: PartRule, reach: float, unit: float) -> list[Region]:
 
 
 def _excess_power(final: Sequence[Region], estimate: float, fraction: float) -> float:
-    """Probability that the last look decides, given an estimate so far, minus ``FUTILITY_POWER``."""
+    """Probability that the last look decides, given the estimate at a fraction of the pairs, minus
+    ``FUTILITY_POWER``."""
     deviation = math.sqrt(1 / fraction - 1)
 
     def below(value: float) -> float:
@@ -203,7 +211,7 @@ def _excess_power(final: Sequence[Region], estimate: float, fraction: float) -> 
 
 
 def _with_futility(regions: Sequence[Region], final: Sequence[Region], fraction: float) -> list[Region]:
-    """The regions, with futile estimates cut out of the open ones."""
+    """The regions, with each open one divided into open and futile parts."""
     found = []
     for region in regions:
         if region.verdict != OPEN:
@@ -222,7 +230,7 @@ def _with_futility(regions: Sequence[Region], final: Sequence[Region], fraction:
 
 
 def _border_of_futility(final: Sequence[Region], fraction: float, low: float, high: float) -> float:
-    """The estimate at which futility begins, between a futile and another estimate."""
+    """The estimate between ``low`` and ``high`` at which futility begins or ends, by bisection."""
     rises = _excess_power(final, high, fraction) > 0
     for _ in range(40):
         middle = (low + high) / 2
@@ -231,9 +239,9 @@ def _border_of_futility(final: Sequence[Region], fraction: float, low: float, hi
 
 
 class _Outcomes:
-    """All outcomes up to the observed one's look: points with their probabilities under the observed effect.
+    """Possible outcomes up to the observed one's look: points with their probabilities under the observed effect.
 
-    A point is a sum of observations, in standard errors at the end of the plan; its time is the fraction of pairs.
+    A point is a sum of observations, in standard errors at the planned end; its time is the fraction of pairs.
     """
 
     def __init__(self, observed: LookResult) -> None:
@@ -272,8 +280,8 @@ class _Outcomes:
     def _looks_to_rank(observed: LookResult, is_in_middle: bool) -> int:
         """Number of looks whose outcomes must be ranked against the observed one.
 
-        An outcome that stopped in the middle ranks between outcomes of later looks. Any other outcome only needs the
-        probability left at its own look.
+        An outcome that stopped in the middle ranks between outcomes of later looks. For any other outcome, the looks up
+        to its own suffice.
         """
         drift = observed.effect / observed.unit
         at = next(one for one in observed.regions(observed.done - 1) if one.low <= drift <= one.high)
@@ -281,7 +289,7 @@ class _Outcomes:
         return len(observed.looks.analyses) if is_in_middle and has_stopped else observed.done
 
     def chance_above(self, drift: float) -> float:
-        """Probability under a drift of an outcome above the observed one."""
+        """Probability of an outcome ranked above the observed one, if the Brownian motion has the given drift."""
         change = (drift - self._drift) * self._sums - (drift**2 - self._drift**2) / 2 * self._times
         masses = self._masses * np.exp(np.minimum(change, 700.0))
         above, below = float(masses[self._is_above].sum()), float(masses[~self._is_above].sum())
@@ -292,7 +300,7 @@ class _Outcomes:
 
     @staticmethod
     def _rank(look: int, estimate: float, regions: Sequence[Region]) -> tuple[int, float, float]:
-        """An outcome's place in the order."""
+        """Sort key of an outcome in the stage-wise order."""
         first, last = regions[0], regions[-1]
         if last.verdict != OPEN and estimate >= last.low:
             return UPPER, -look, estimate
@@ -301,13 +309,13 @@ class _Outcomes:
         return MIDDLE, estimate, 0.0
 
     def _split(self, region: Region) -> list[tuple[float, float]]:
-        """A region, cut at the observed estimate, where the order may change."""
+        """The region, divided at the observed estimate, where the rank may change."""
         if region.low < self._drift < region.high:
             return [(region.low, self._drift), (self._drift, region.high)]
         return [(region.low, region.high)]
 
     def _panels(self, low: float, high: float, fraction: float, step: float) -> tuple[np.ndarray, np.ndarray]:
-        """Quadrature points and weights between two estimates, as sums at that time."""
+        """Quadrature points and weights between two estimates, as sums of observations at the time ``fraction``."""
         centre, reach = self._drift * fraction, REACH * math.sqrt(fraction)
         start, end = max(low * fraction, centre - reach), min(high * fraction, centre + reach)
         if end <= start:

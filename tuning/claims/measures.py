@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from elolab.engine.games.contract import Position
 
 FURTHER_PLIES = 3
-"""Default plies between the depth at which mates are found and the deepest search that must agree."""
+"""Default number of plies by which the deepest search that must confirm a mate exceeds the search that finds it."""
 NULL_CUTOFF_SAMPLING = SearchStatisticsSettings(null_cutoff_interval=50, null_cutoff_nodes=20_000)
-"""Denser sampling than in games, because there are few searches."""
+"""Search statistics that sample null-move cutoffs more densely than in games, because there are few searches."""
 _NORMAL = NormalDist()
 
 
@@ -36,12 +36,12 @@ _NORMAL = NormalDist()
 
 @dataclass(frozen=True)
 class Searched:
-    """One search of a position."""
+    """The result of one search of a position."""
 
     score: int
     nodes: int
     processor_ns: int
-    """Processor nanoseconds; depends on the machine."""
+    """Processor time in nanoseconds; it depends on the machine."""
     hits: int = 0
     """Numerator of the counted share; ``cases`` is its denominator."""
     cases: int = 0
@@ -49,10 +49,10 @@ class Searched:
 
 @dataclass(frozen=True)
 class Counted:
-    """The share to count in searches; ``None`` counts nothing."""
+    """The share to count in searches."""
 
     of: str
-    """One of ``SHARE_NAMES`` or ``CONDITIONS``, or ``REACHED_END``."""
+    """Name of the share: one of ``SHARE_NAMES`` or ``CONDITIONS``, or ``REACHED_END``."""
     bound: int
 
 
@@ -91,10 +91,10 @@ def _searched(engine: Engine, opening: Opening, limits: Limits, counted: Counted
 def _move_changes(
     engine: Engine, position: Position, limits: Limits, result: SearchResult, stop: StopFlag
 ) -> tuple[int, int]:
-    """Changes (0 or 1) of the move after half the proper time of a search on the node clock, and cases (0 or 1).
+    """Changes of the move after half the planned time of a search on the node clock, and cases; both are 0 or 1.
 
-    A search that ended before that time counts as no case. On the node clock, a search with a node limit is identical
-    up to that point.
+    A search that ended before that time is no case. On the node clock, a search with a node limit is identical up to
+    that point.
     """
     assert result.search_statistics is not None
     place = END_COLUMNS.index("proper_ns")
@@ -121,12 +121,12 @@ def _of_null(data: Mapping[str, Any], table: str, column: str, low: int = 0, hig
 
 
 def _researches(data: Mapping[str, Any]) -> int:
-    """Repeated root searches: one for every miss."""
+    """Number of repeated root searches: one for every missed window."""
     return int(data["counters"]["fails_low"] + data["counters"]["fails_high"])
 
 
 def _of_iterations(data: Mapping[str, Any], column: str) -> int:
-    """Sum of a column over the iterations that follow another one."""
+    """Sum of a column over all iterations that follow an earlier one."""
     place, before = ITERATION_COLUMNS.index(column), ITERATION_COLUMNS.index("nodes_before")
     return sum(int(row[place]) for row in data["iterations"].values() if row[before])
 
@@ -157,8 +157,8 @@ SHARES: dict[str, Callable[[Mapping[str, Any], int], tuple[int, int]]] = {
     "passes": lambda data, _: (data["counters"]["mtdf_passes"], sum(row[0] for row in data["iterations"].values())),
     "alternations": lambda data, _: (data["counters"]["alternations"], data["counters"]["windows"]),
 }  # fmt: skip
-"""Functions from a search's counters to (numerator, denominator), by the ratio's name; some use the second argument, a
-bound."""
+"""For each ratio, the function from a search's counters to its numerator and denominator. The second argument is a
+bound, which only some ratios use."""
 
 
 def _converged_misses(data: Mapping[str, Any]) -> int:
@@ -171,13 +171,15 @@ CONDITIONS: dict[str, Callable[[Mapping[str, Any], int], tuple[int, int]]] = {
     "windows_missed": SHARES["windows_missed"],
     CONVERGED_MISSES: lambda data, _: (_converged_misses(data), data["counters"]["windows"]),
 }
-"""Functions from a search's counters to two counts that select positions; the first must be positive."""
+"""For each condition, a function from a search's counters to two counts; a position is selected if the first is
+positive."""
 _COUNTS = {**SHARES, **CONDITIONS}
 
 MOVE_CHANGES = "move_changes"
-"""Name of a share: of the searches that pass half of their proper time, those that change the move afterwards."""
+"""Name of a share: of the searches that run beyond half of their planned time, those that change the move
+afterwards."""
 SHARE_NAMES = (*SHARES, MOVE_CHANGES)
-"""All ratios of two counts; move changes need a second search."""
+"""Names of all ratios of two counts; ``MOVE_CHANGES`` needs a second search."""
 
 RATIO_UNITS = {"growth": "×", "passes": "passes"}
 """Units of ratios that may exceed 1; the others are percentages."""
@@ -188,22 +190,23 @@ RATIO_UNITS = {"growth": "×", "passes": "passes"}
 
 @dataclass(frozen=True)
 class SearchEstimate:
-    """An estimate from searches of positions, on the scale of its kind, clustered by the positions' games."""
+    """An estimate from searches of positions; its standard error is clustered by the positions' games."""
 
     value: float
-    """Costs: mean logarithm of the ratio. Shares: percent or the ratio. Differences of shares: percentage points."""
+    """The estimate: a mean log ratio for costs, percent or a plain ratio for shares, percentage points for
+    differences."""
     error: float
     """Standard error, clustered by game; infinite without cases."""
     units: int
     """Number of games that contributed positions."""
     cases: int
-    """Positions, or the denominator of a share."""
+    """Number of positions, or the denominator of a share."""
     hits: int = 0
     """Numerator of a share."""
     one_sided: int = 0
-    """-1 for a share that never occurred, 1 for one that always did: its error is not normal."""
+    """-1 if the counted event never occurred, 1 if it always did, otherwise 0. At -1 and 1 the error is not normal."""
     is_percentage: bool = False
-    """Whether it is a percentage, between 0 and 100."""
+    """Whether the estimate is a percentage, between 0 and 100."""
 
     def interval(self, error_rate: float) -> tuple[float, float]:
         """The two-sided interval with the given error rate.
@@ -229,7 +232,8 @@ class SearchEstimate:
         return 100 * (middle - reach), 100 * (middle + reach)
 
     def tail(self, value: float, side: int) -> float:
-        """Probability of an estimate at least as far to ``side`` of ``value`` (+1 above) if ``value`` were true."""
+        """Probability of an estimate at least as far above (``side`` +1) or below (-1) ``value``, if ``value`` were
+        true."""
         if not math.isfinite(self.error):
             return 1.0
         if self.one_sided:
@@ -261,8 +265,8 @@ NOTHING_SEARCHED = SearchEstimate(0.0, math.inf, 0, 0)
 def clustered_error(parts: Sequence[float], games: Sequence[int]) -> tuple[float, int]:
     """Standard error of a sum of deviations, clustered by game, and the number of games.
 
-    The sandwich estimator of Cameron and Miller, "A Practitioner's Guide to Cluster-Robust Inference", 2015. Its factor
-    is G / (G - 1) for G games. Infinite for a single game.
+    It is the sandwich estimator of Cameron and Miller, "A Practitioner's Guide to Cluster-Robust Inference", 2015, with
+    the factor G / (G - 1) for G games. It is infinite for a single game.
     """
     sums: dict[int, float] = {}
     for part, game in zip(parts, games, strict=True):
@@ -279,10 +283,10 @@ def log_ratio(costs: Sequence[tuple[float, float]], games: Sequence[int]) -> Sea
 
 
 def log_ratio_of_ratios(costs: Sequence[Sequence[float]], games: Sequence[int]) -> SearchEstimate:
-    """Mean logarithm of the growth of the first factor's cost ratio (high over low) when the second goes from low to
-    high.
+    """Mean log of the first factor's cost ratio with the second factor high, divided by its cost ratio with it low.
 
-    ``costs`` has a row for each of ``Cell.combinations``, position by position.
+    A cost ratio is the cost with the factor high divided by the cost with it low. ``costs`` has one row per
+    combination, in the order of ``Cell.combinations``, and one column per position.
     """
     return _mean(
         [
@@ -300,7 +304,7 @@ def _mean(logs: Sequence[float], games: Sequence[int]) -> SearchEstimate:
 
 
 def share_of(name: str, searches: Sequence[Searched], games: Sequence[int]) -> SearchEstimate:
-    """A ratio of ``SHARES`` from counted searches, in percent unless ``RATIO_UNITS`` has it."""
+    """The ratio called ``name`` from counted searches, in percent unless ``RATIO_UNITS`` lists it."""
     hits, cases, parts = _counted(searches)
     if not cases:
         return NOTHING_SEARCHED
@@ -330,13 +334,13 @@ def share_difference(
 
 
 def _reach_of_one_sided(share: SearchEstimate) -> float:
-    """Substitute for the standard error of a share that never or always occurred, in percent."""
+    """Substitute for a share's standard error, in percent, if the counted event never or always occurred."""
     low, high = share.interval(ERROR_RATE)
     return (high - low) / _NORMAL.inv_cdf(1 - ERROR_RATE / 2)
 
 
 def _counted(searches: Sequence[Searched]) -> tuple[int, int, list[float]]:
-    """Hits, cases, and each position's contribution to the deviation of their ratio."""
+    """Total hits, total cases, and each position's contribution to the deviation of their ratio."""
     hits, cases = sum(one.hits for one in searches), sum(one.cases for one in searches)
     return hits, cases, [(one.hits - hits / cases * one.cases) / cases for one in searches] if cases else []
 
@@ -351,7 +355,7 @@ def rate_of_cases(hits: int, cases: int) -> SearchEstimate:
 
 
 def differing(variant: Sequence[Searched], reference: Sequence[Searched], games: Sequence[int]) -> SearchEstimate:
-    """Percentage of positions at which two searches to the same depth differ in nodes."""
+    """Percentage of positions at which variant and reference need different numbers of nodes to the same depth."""
     counted = [
         replace(one, hits=int(one.nodes != other.nodes), cases=1) for one, other in zip(variant, reference, strict=True)
     ]
@@ -361,7 +365,7 @@ def differing(variant: Sequence[Searched], reference: Sequence[Searched], games:
 # Mates and exact scores
 
 REACHED_END = "reached_end"
-"""Name of a share: searches with a clock that went on until the board was full."""
+"""Name of a share: searches on a clock that went on until the board was full."""
 
 
 def mates_that_change(searches: Mapping[int, Sequence[Searched]], deepest_mate: int) -> tuple[int, int]:
@@ -386,5 +390,5 @@ def mates_that_change(searches: Mapping[int, Sequence[Searched]], deepest_mate: 
 
 
 def exact_failures(pairs: Sequence[tuple[Searched, Searched]]) -> int:
-    """Number of pairs in which a search to the end of the game and the solver's search differ in score."""
+    """Number of pairs in which a search to the end of the game and the solver find different scores."""
     return sum(searched.score != solved.score for searched, solved in pairs)

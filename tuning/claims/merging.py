@@ -36,33 +36,34 @@ from elolab.tuning.claims.registration import (
 TABLES = ("claims", "cells", "amendments")
 SURROUNDINGS_FILE = "surroundings.json"
 MERGED = "claims merged"
-"""Metadata name; the value holds each part's digest, date of registration and lines of cells."""
+"""Name of the store's metadata on merged cells: by part the digest, date of registration and lines of cells."""
 
 
 @dataclass(frozen=True)
 class MergedPart:
-    """One part's cells from other folders."""
+    """The cells of one part that come from other folders."""
 
     digest: str
     """Digest of the rule under which the cells ran."""
     date: str
-    """When that rule was registered: UTC, ISO 8601."""
+    """Time of that rule's registration: UTC, ISO 8601."""
     amendments: tuple[Amendment, ...]
     lines: tuple[Mapping[str, str], ...]
     """Lines of ``cells.csv`` for cells that have ended."""
 
     @property
     def rows(self) -> tuple[CellRow, ...]:
-        """The ended cells."""
+        """Rows of the ended cells."""
         return tuple(map(cell_row, self.lines))
 
     def known(self, positions: int) -> KnownElsewhere:
-        """The part's results; ``positions`` is its number of positions if it is not played in games."""
+        """Date and extent of the part's results; ``positions`` is its number of positions if it is measured by
+        searches."""
         is_played = any(row.kind in STRENGTH for row in self.rows)
         return KnownElsewhere(self.date, sum(row.games for row in self.rows), 0 if is_played else positions)
 
     def joined(self, other: MergedPart) -> MergedPart:
-        """The cells of both parts; for a cell of both, this part's row is used."""
+        """The cells of both parts; a cell that both have comes from this part."""
         keys = {row.key for row in self.rows}
         return replace(
             self,
@@ -73,7 +74,7 @@ class MergedPart:
 
 
 def read_merged(spec: ClaimsSpec, folders: Sequence[Path], accept_engine_change: bool = False) -> dict[str, MergedPart]:
-    """Read the ended cells of some folders, by part; for the same cell the folder named first wins.
+    """Read the ended cells of some folders, by part; if several folders have a cell, the first folder wins.
 
     Raises ``RunError`` if a folder holds no results, or a part ran there under another rule, with other openings,
     weights or defaults, or, unless accepted, with another engine.
@@ -143,7 +144,7 @@ def _parts_in(folder: Path, names: set[str]) -> dict[str, MergedPart]:
 
 
 def _lines(path: Path) -> list[dict[str, str]]:
-    """A table's lines by column. Raises ``ValueError`` if it is cut off."""
+    """A table's lines by column. Raises ``ValueError`` if the file is truncated."""
     text = path.read_text("utf-8")
     reader, lines = csv.DictReader(io.StringIO(text, newline="")), []
     for line in reader:
@@ -156,7 +157,7 @@ def _lines(path: Path) -> list[dict[str, str]]:
 
 
 def surroundings_text(surroundings: Mapping[str, Any]) -> str:
-    """The text of ``surroundings.json``: all distinct surroundings, and each part's index into them."""
+    """The text of ``surroundings.json``: the distinct surroundings, and for each part an index into them."""
     different: list[Any] = []
     for one in surroundings.values():
         if one not in different:
@@ -175,7 +176,7 @@ def _surroundings_in(folder: Path) -> dict[str, Any]:
 
 
 def refuse_other_engines(rows: Iterable[CellRow], where: Path) -> None:
-    """Raise ``RunError`` if another engine played or searched one of the cells."""
+    """Raise ``RunError`` if an engine other than the present one measured a cell."""
     for row in rows:
         if row.engine_identity not in equivalent_identities():
             raise RunError(
@@ -208,7 +209,7 @@ def keep_merged(store: Store, merged: Mapping[str, MergedPart]) -> None:
 
 
 def known_merged(store: Store) -> dict[str, MergedPart]:
-    """The cells that a run has merged, by part; their amendments are among the run's own."""
+    """The cells that a run has merged, by part, without amendments, which the run keeps among its own."""
     return {
         name: MergedPart(entry["digest"], entry["date"], (), tuple(entry["lines"]))
         for name, entry in (store.metadata(MERGED) or {}).items()
@@ -224,6 +225,6 @@ def known_before(directory: Path) -> dict[str, MergedPart]:
 
 
 def merged_cells(spec: ClaimsSpec, merged: Mapping[str, MergedPart]) -> dict[CellKey, CellRow]:
-    """The merged rows that belong to cells of the specification."""
+    """The merged rows for cells of the specification, by the cell's key."""
     digests = {part.id: part.digest for part in spec.parts}
     return {row.key: row for name, part in merged.items() if digests.get(name) == part.digest for row in part.rows}

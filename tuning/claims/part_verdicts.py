@@ -37,13 +37,13 @@ from elolab.tuning.keys.claims import REFUTED_BY
 
 CONFIRMED, REFUTED, NEGLIGIBLE, DEPENDS, OPEN = "confirmed", "refuted", "negligible", "depends", "open"
 SHOWN = "shown"
-"""Replaces the verdict if a part expects nothing."""
+"""The verdict on a part that expects nothing."""
 UNFINISHED = "unfinished"
-"""Shown instead of ``open`` if games or searches are left."""
+"""Shown instead of the verdict ``open`` while games or searches are left."""
 PART_VERDICTS = (CONFIRMED, REFUTED, NEGLIGIBLE, DEPENDS, OPEN)
 
 TURNED = ("worse", "less", "below", "not_more")
-"""Expectations of a negative effect, which are turned."""
+"""Expectations of a negative effect; the sign of the effect is reversed for them."""
 EQUIVALENT = ("equivalent", "equal")
 NON_INFERIOR = ("not_worse", "not_more")
 OF_CASES = ("occurs", "same")
@@ -64,11 +64,12 @@ class PartRule:
         return -1 if self.expect in TURNED else 1
 
     def turned(self, low: float, high: float) -> tuple[float, float]:
-        """An effect's bounds, turned so that the expected direction is positive."""
+        """The bounds of an effect with the expected direction as positive: negated and exchanged if ``sign`` is -1."""
         return (low, high) if self.sign > 0 else (-high, -low)
 
     def verdict(self, low: float, high: float) -> str:
-        """The verdict on an interval of a turned effect; not for ``OF_CASES``."""
+        """The verdict on an interval of the effect, positive in the expected direction; not for expectations in
+        ``OF_CASES``."""
         margin = self.margin
         inside = -margin < low and high < margin
         if self.expect is None:
@@ -84,7 +85,7 @@ class PartRule:
         return REFUTED if high < (0 if self.refuted_by == BY_OPPOSITE else -margin) else OPEN
 
     def verdict_of_cases(self, hits: int, cases: int, high: float) -> str:
-        """The verdict on expected occurrence or uniformity; ``high`` is the upper bound of the rate, in percent."""
+        """The verdict if occurrence or uniformity is expected; ``high`` is the upper bound of the rate, in percent."""
         if self.expect is None:
             return SHOWN
         if hits:
@@ -94,9 +95,9 @@ class PartRule:
         return NEGLIGIBLE if self.expect == "occurs" else CONFIRMED
 
     def hypotheses(self, low: float, high: float) -> tuple[tuple[float, int], ...]:
-        """The values of the turned effect that a verdict rejects, with the side on which the effect lies (+1 above).
+        """Values of the effect that the verdict rejects, each with the side where the effect lies: +1 above, -1 below.
 
-        Empty if the interval decides nothing.
+        The interval is positive in the expected direction. The result is empty if the interval decides nothing.
         """
         verdict, margin = self.verdict(low, high), self.margin
         if verdict in (OPEN, SHOWN):
@@ -110,7 +111,7 @@ class PartRule:
         return ((0.0 if self.refuted_by == BY_OPPOSITE and self.expect not in NON_INFERIOR else -margin, -1),)
 
     def largest_deciding_reach(self, effect: float) -> float:
-        """The largest half width of an interval around a turned effect that decides; 0 if none does."""
+        """The largest half width with which an interval around ``effect`` gives a verdict; 0 if none does."""
         reaches = {abs(effect - border) for border in (-self.margin, 0.0, self.margin)} - {0.0}
         deciding = [
             reach for reach in reaches
@@ -121,11 +122,12 @@ class PartRule:
 
 @dataclass(frozen=True)
 class CellOutcome:
-    """A cell's contribution to its part's verdict."""
+    """A cell's verdict and interval, from which its part's verdict follows."""
 
     verdict: str
     low: float
-    """Simultaneous interval of the effect, on the scale of the margin."""
+    """Lower bound of the simultaneous interval of the effect: on the scale of the margin, positive in the expected
+    direction."""
     high: float
 
 
@@ -147,7 +149,7 @@ def differ(one: CellOutcome, other: CellOutcome, margin: float) -> bool:
 
 
 def stays_in_family(p_values: Mapping[str, float | None], family: int, error_rate: float = ERROR_RATE) -> set[str]:
-    """Names whose p-values Holm's procedure rejects among ``family`` hypotheses; ``None`` is never rejected."""
+    """Names of the hypotheses that Holm's procedure rejects, out of ``family`` in all; ``None`` is never rejected."""
     found: set[str] = set()
     known = sorted((p_value, name) for name, p_value in p_values.items() if p_value is not None)
     for place, (p_value, name) in enumerate(known):

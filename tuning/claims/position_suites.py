@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 NODES_A_MOVE = 100
 GAMES_AT_A_TIME = 100
-"""Games between two points at which a run can stop without loss."""
+"""Number of games between two writes to the store; a stopped run loses at most these games."""
 MAX_PLIES = {"games": 160, "last": 300, "passes": 300}
-"""Maximum plies of a game, by suite."""
+"""Maximum number of plies of a game, by suite."""
 LAST_PLIES = 9
-"""Plies before the end from which ``last`` and ``passes`` take positions."""
+"""Number of plies at the end of a game from which the suites ``last`` and ``passes`` take positions."""
 
 
 @dataclass(frozen=True)
@@ -38,16 +38,17 @@ class SampledPosition:
 
 
 class PositionSuites:
-    """A run's positions by suite, from self-play or from its store."""
+    """A run's positions by suite: drawn from self-play, or read from the run's store."""
 
     def __init__(self, searches: PositionSearches, seed: int, suite: Suite, openings: Sequence[int]) -> None:
-        """``openings`` are places in the suite; each game starts from another one."""
+        """``openings`` are indices into the opening suite; every game starts from a different opening."""
         self._searches, self._seed, self._suite, self._openings = searches, seed, suite, openings
 
     def positions(self, name: str, count: int, per_game: int) -> list[SampledPosition] | None:
-        """``count`` positions of a suite (``tuning.keys.claims.SUITES``); ``None`` if the stop flag was set first.
+        """``count`` positions of the suite ``name``; ``None`` if the stop flag was set before they were known.
 
-        ``passes`` may give fewer, because some games have no pass.
+        ``tuning.keys.claims.SUITES`` lists the suites. ``passes`` may give fewer positions, because some games have no
+        pass.
         """
         content = [self._searches.game, self._seed, self._suite.digest, per_game, NODES_A_MOVE]
         key, store = f"positions {name} {digest_of(content)}", self._searches.store
@@ -68,7 +69,7 @@ class PositionSuites:
         return positions[:count]
 
     def _drawn(self, engine: Engine, name: str, number: int, per_game: int) -> list[str]:
-        """Positions drawn from the game with this number."""
+        """Positions drawn from the game with index ``number``."""
         texts = texts_of_self_play(engine, self._suite.openings[self._openings[number]], MAX_PLIES[name])
         places = _places(name, texts)
         chosen = random.Random(f"{self._seed} {name} {number}").sample(places, min(per_game, len(places)))
@@ -76,7 +77,7 @@ class PositionSuites:
 
 
 def _places(name: str, texts: Sequence[str]) -> range:
-    """The positions of a game that a suite may use."""
+    """Indices of the positions in a game that a suite may use."""
     if name == "games":
         return range(len(texts))
     # A pass leaves the board as it is.

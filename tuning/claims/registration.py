@@ -29,13 +29,13 @@ from elolab.tuning.claims.claims_spec import ClaimsSpec
 REGISTERED = "claims registered"
 AMENDMENTS = "claims amendments"
 POSITIONS_SEARCHED = "claims positions searched"
-"""Names of metadata: registered rules, amendments, and positions searched for each part."""
+"""Names of the store's metadata: registered rules, amendments, and the number of positions searched for each part."""
 NOTHING = "nothing"
 SURROUNDINGS = "surroundings"
 WITHDRAWN = "withdrawn"
-"""Keys in a part's record: its surroundings, and the mark of a part removed from the table."""
+"""Keys in the record of a part: its surroundings, and the flag of a part removed from the table."""
 TABLE = "claims table"
-"""Metadata name; its value is the digest of every part at the first run, by part."""
+"""Name of the store's metadata with the digest of every part in the table at the first run."""
 
 
 @dataclass(frozen=True)
@@ -44,16 +44,16 @@ class Amendment:
 
     part: str
     date: str
-    """UTC, ISO 8601."""
+    """Time of the change: UTC, ISO 8601."""
     why: str
     old_digest: str
     new_digest: str
     changes: tuple[tuple[str, str, str], ...]
     """Path, old value and new value of each changed key."""
     games: int
-    """Games of the part played before the change."""
+    """Number of games of the part played before the change."""
     positions: int
-    """Positions of the part searched before the change."""
+    """Number of positions of the part searched before the change."""
 
     @classmethod
     def from_plain(cls, entry: Mapping[str, Any]) -> Amendment:
@@ -67,10 +67,10 @@ AMENDMENT_COLUMNS = tuple(one.name for one in fields(Amendment))
 
 
 class KnownElsewhere(NamedTuple):
-    """Known results of a part from other folders."""
+    """Date and extent of a part's results in other folders."""
 
     date: str
-    """When the part was registered there: UTC, ISO 8601."""
+    """Time of the part's registration there: UTC, ISO 8601."""
     games: int
     positions: int
 
@@ -80,12 +80,12 @@ class Registration:
     """When the rules of a run's parts were fixed, and how they changed."""
 
     dates: Mapping[str, str]
-    """When each part was registered: UTC, ISO 8601."""
+    """Time of registration of each part: UTC, ISO 8601."""
     amendments: tuple[Amendment, ...]
     withdrawn: tuple[str, ...] = ()
     """Parts with an expectation that were removed from the table after results were known."""
     surroundings: Mapping[str, Any] = field(default_factory=dict)
-    """The registered surroundings by part: ``surroundings_of``."""
+    """The registered surroundings by part, as given by ``surroundings_of``."""
 
     @property
     def amended_after_results(self) -> frozenset[str]:
@@ -114,7 +114,8 @@ def changed_surroundings(before: Mapping[str, Any], now: Mapping[str, Any]) -> l
 
 @dataclass(frozen=True)
 class _Departure:
-    """A part whose rule changed after registration, that left the table, or whose results were known before it."""
+    """A deviation from registration: a part with a changed rule, a removed part, or one added after its results were
+    known."""
 
     part: str
     old: Any
@@ -122,14 +123,14 @@ class _Departure:
     new: Any
     """The present content; ``None`` for a part that left the table."""
     digests: tuple[str, str]
-    """Digests of the registered and the present content; empty without content."""
+    """Digests of the registered and the present content; an empty text if there is no content."""
     changes: list[tuple[str, Any, Any]]
     games: int
     positions: int
-    """Known games and positions of all parts that share a cell's games or searches with it."""
+    """Known positions: like ``games``, the largest number over all parts that share games or searches with this one."""
 
     def text(self, source: str) -> str:
-        """A sentence about the departure; ``source`` is the table of claims."""
+        """A sentence about the deviation; ``source`` is the table of claims."""
         if self.old is None:
             return f"{self.part} of {source} is a new rule for games or searches whose results another part has shown"
         if self.new is None:
@@ -141,7 +142,7 @@ class _Departure:
 def _departures(
     store: Store, spec: ClaimsSpec, elsewhere: Mapping[str, KnownElsewhere], surroundings: Mapping[str, Any]
 ) -> list[_Departure]:
-    """All departures from the rules that the store has registered."""
+    """All deviations of the specification from the rules that the store has registered."""
     known: dict[str, Any] = store.metadata(REGISTERED) or {}
     games, positions = games_by_part(store), Counter(store.metadata(POSITIONS_SEARCHED) or {})
     for name, own in elsewhere.items():
@@ -254,13 +255,13 @@ def note_positions(store: Store, part: str, positions: int) -> None:
 
 
 def _alike(content: Mapping[str, Any], known: Mapping[str, Any]) -> set[str]:
-    """Parts that share at least one cell's games or searches with ``content``."""
+    """Names of known parts that share at least one cell's games or searches with a part of this content."""
     own = _asked_of(content)
     return {name for name, entry in known.items() if own & _asked_of(entry["content"])}
 
 
 def _asked_of(content: Mapping[str, Any]) -> set[str]:
-    """Digests of everything that determines each cell's games or searches; the order of the sides does not count."""
+    """One digest per cell of all that determines its games or searches, except the order of the sides."""
     common = ("game", "seed", "openings", "adjudication", "ponder", "suite", "of", "bound")
     return {
         digest_of(

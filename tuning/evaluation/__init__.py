@@ -1,1 +1,1 @@
-"""Weights of an evaluation, fitted to games of self-play."""
+"""Fitting of evaluation weights to self-play games."""

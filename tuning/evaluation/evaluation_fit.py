@@ -60,9 +60,9 @@ if TYPE_CHECKING:
 
 KIND = "evaluation fit"
 LENGTHS = ("games", "iterations", "match_pairs")
-"""Fields that may change when a run resumes."""
+"""Fields of ``FitSpec`` that may change when a run resumes."""
 SPECIFICATION_METADATA = "evaluation fit, as asked for"
-"""Metadata with the fields of ``FitSpec``, so that the folder is self-contained."""
+"""Name of the store's metadata with the fields of ``FitSpec``, so that the folder is self-contained."""
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,9 @@ class FitSpec:
     start: str
     """The weights that play the first iteration's games: a shipped name or a file."""
     games: int
-    """Games per iteration."""
+    """Number of self-play games per iteration."""
     limits: Limits
-    """Limits of self-play."""
+    """Search limits of self-play."""
     seed: int
     iterations: int
     until_no_gain: bool
@@ -86,12 +86,12 @@ class FitSpec:
     score_share: int
     """Weight of the search's score in a logistic regression's targets, in percent; the rest is the game's outcome."""
     match_pairs: int
-    """Pairs of each match against earlier weights; 0 for no matches."""
+    """Number of pairs in each match against earlier weights; 0 for no matches."""
     match_limits: tuple[Limits, ...]
     """Limits of the matches; one match per limit."""
     score_limits: Limits | None = None
-    """Limits of searches whose scores replace game results as targets of a linear regression, where not solved
-    exactly."""
+    """Limits of searches whose scores are the targets of a linear regression, for positions that are not solved
+    exactly; ``None`` takes the games' results."""
 
     def content(self, start: Weights) -> dict[str, Any]:
         """Everything that determines the run, as plain data for its folder."""
@@ -142,12 +142,12 @@ class FittedMatch:
     """The opponent: ``the weights before`` or ``the first weights``."""
     limits: Limits
     counts: Pentanomial
-    """Outcomes from the new weights' view."""
+    """Outcomes of the pairs from the new weights' point of view."""
 
 
 @dataclass(frozen=True)
 class FitIteration:
-    """One iteration's fit."""
+    """The result of one iteration of a fit."""
 
     number: int
     """Number of the iteration, from 1."""
@@ -160,7 +160,7 @@ class FitIteration:
     """``error_before`` after scaling the previous weights by the best factor."""
     weights: Path
     matches: tuple[FittedMatch, ...]
-    """The iteration's matches; only the matches so far if the run was stopped in them."""
+    """The iteration's matches; incomplete if the run was stopped during them."""
 
     @property
     def gained(self) -> bool:
@@ -169,18 +169,18 @@ class FitIteration:
 
     @property
     def lost(self) -> bool:
-        """Whether the first match shows with 95 % confidence that they are weaker."""
+        """Whether the first match shows with 95 % confidence that the weights are weaker than the previous ones."""
         return bool(self.matches) and self.matches[0].counts.estimate().elo_high < 0
 
 
 @dataclass(frozen=True)
 class FitResult:
-    """The result of a run."""
+    """The result of a fit."""
 
     spec: FitSpec
     directory: Path
     regression: str
-    """``linear`` or ``logistic``."""
+    """Kind of regression: ``linear`` or ``logistic``."""
     unit: int
     """Evaluation points per point of the game's own score; 1 for a logistic regression."""
     iterations: tuple[FitIteration, ...]
@@ -188,17 +188,17 @@ class FitResult:
     """The path of a second copy of the kept weights; ``None`` without one."""
     interrupted: bool = False
     unfinished: FitIteration | None = None
-    """The iteration in whose matches the run was stopped; ``iterations`` then ends before it."""
+    """The iteration during whose matches the run was stopped, or ``None``; ``iterations`` does not include it."""
     games: tuple[int, int] = (0, 0)
     """Stored and planned self-play games of the iteration in which the run was stopped."""
     digest: str = ""
     """Digest of all games."""
     engine: str = ""
-    """Identity of the engine, or of several: ``arena.run.engines_of``."""
+    """Identity of the engine, or of several engines, as given by ``arena.run.engines_of``."""
 
     @property
     def kept(self) -> Path | None:
-        """The last weights; with ``until_no_gain`` the last that gained, or ``None`` if none did."""
+        """The file of the last weights; with ``until_no_gain`` of the last that gained, or ``None`` if none did."""
         kept = [done for done in self.iterations if done.gained or not self.spec.until_no_gain]
         return kept[-1].weights if kept else None
 
@@ -214,13 +214,13 @@ class FitResult:
 
 
 ERRORS = {"linear": ("root mean square error", "ridge strength"), "logistic": ("logistic loss", "spread of the prior")}
-"""The error that each regression minimises, and the hyperparameter chosen on held-out games."""
+"""For each regression, the error that it minimises, and the hyperparameter chosen on held-out games."""
 AGAINST_BEFORE, AGAINST_FIRST = "the weights before", "the first weights"
-"""The opponents of new weights in matches."""
+"""The opponents of new weights in matches: the previous iteration's weights, and the weights of the start."""
 
 
 class Interrupted(Exception):
-    """The stop flag was set."""
+    """Raised when the stop flag is set."""
 
 
 def fitting_of(game: Game) -> EvaluationFitting:
@@ -316,14 +316,16 @@ def fit_evaluation(
 
 
 def purpose_of(spec: FitSpec, start: Weights) -> Purpose:
-    """The run's purpose: the same fit from the weights ``start``; only the fields in ``LENGTHS`` may differ."""
+    """The purpose with which the run opens its folder: a fit from ``start``, in which only the fields ``LENGTHS`` may
+    change."""
     more = {SPECIFICATION_METADATA: spec.as_asked()}
     sides = (PlayerLoad("--limit", spec.limits), *(PlayerLoad("--match-limit", limits) for limits in spec.match_limits))
     return Purpose(KIND, spec.content(start), "the command", lengths=LENGTHS, more=more, sides=sides)
 
 
 def plan_of_run(spec: FitSpec, directory: Path, concurrency: int, store: Store | None = None) -> StagePlan:
-    """The stages of a run in that folder, games and matches in turn; ``store`` is its store if already open."""
+    """The stages of a run in that folder, alternately games and matches; ``store`` is the run's store if already
+    open."""
     if store is None and (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as stored:
             return plan_of_run(spec, directory, concurrency, stored)
@@ -342,17 +344,17 @@ def plan_of_run(spec: FitSpec, directory: Path, concurrency: int, store: Store |
 
 
 def _stage_name(kind: str, number: int) -> str:
-    """Display name of an iteration's ``games`` or ``matches``."""
+    """Displayed name of an iteration's stage; ``kind`` is ``games`` or ``matches``."""
     return console("elolab.tuning")(f"stage.{kind}", number=number)
 
 
 def _opponents(number: int) -> dict[str, int]:
-    """The opponents of an iteration's new weights, as numbers of weights."""
+    """The opponents of an iteration's new weights: by name, the number of the iteration whose weights they use."""
     return {AGAINST_BEFORE: number - 1} | ({AGAINST_FIRST: 0} if number > 1 else {})
 
 
 def _match_games(spec: FitSpec, number: int) -> int:
-    """Games of all matches in an iteration."""
+    """Number of games in all matches of an iteration."""
     return 2 * spec.match_pairs * len(spec.match_limits) * len(_opponents(number))
 
 
@@ -366,7 +368,7 @@ def match_openings(spec: FitSpec, game: Game) -> tuple[GameConditions, Suite, tu
 
 
 class _Iterations:
-    """A run's iterations; each raises ``Interrupted`` when the stop flag is set."""
+    """Runs the iterations one after the other; raises ``Interrupted`` when the stop flag is set."""
 
     def __init__(
         self, spec: FitSpec, game: Game, fitting: EvaluationFitting, start: Weights, run: Run,
@@ -402,7 +404,7 @@ class _Iterations:
         return done
 
     def _fitted(self, positions: ScoredPositions) -> tuple[Fit, tuple[float, float]]:
-        """The fit, and the previous weights' held-out error, plain and scaled by the best factor."""
+        """The fit, and the held-out error of the previous weights: as they are, and scaled by the best factor."""
         steps, features = self._fitting.survey(positions.rows)
         before = read_weights(self._weights_path(self._number))
         if self._fitting.regression == "logistic":
@@ -429,7 +431,7 @@ class _Iterations:
     def _errors_before(
         self, weights: Weights, sample: Sample, steps: np.ndarray, positions: ScoredPositions
     ) -> tuple[float, float]:
-        """Held-out error of weights in a linear regression, plain and scaled by the best factor."""
+        """Held-out error of weights in a linear regression: as they are, and scaled by the best factor."""
         kept = is_held_out(sample.games)
         table = steps_of(weights)
         values = np.einsum("nf,nf->n", sample.features[kept], table[steps[kept]].astype(np.float64))
@@ -446,10 +448,10 @@ class _Iterations:
         return self._run.directory / f"weights-{number}.toml"
 
     def _player(self, number: int, limits: Limits, settings: Mapping[str, Value] | None = None) -> PlayerSpec:
-        """The engine with the weights of that number, named by their digest.
+        """The engine with the weights of iteration ``number``, named by their digest.
 
-        A game's key includes all settings of its players, so the setting holds only the file's name: the same fit has
-        the same games in every folder.
+        A game's key includes all settings of its players. So the setting holds only the name of the weights' file, and
+        the same fit has the same games in every folder.
         """
         path = self._weights_path(number)
         weights = find_weights(str(path), (self._spec.game,))
@@ -471,7 +473,8 @@ class _Iterations:
             raise Interrupted
 
     def _chosen(self, plan: SelfPlay) -> ScoredPositions:
-        """The iteration's positions; read from the folder if they belong to exactly these games."""
+        """The positions selected from the iteration's games; read from the folder if they belong to exactly these
+        games."""
         records = list(games_of(plan, self._run.store))
         digest = digest_of([self._spec.seed, *([record.key, record.digest] for record in records)])
         path = self._run.directory / f"positions-{plan.iteration}.npz"
@@ -547,7 +550,7 @@ class _Iterations:
 
 
 def _read_positions(path: Path, digest: str) -> ScoredPositions | None:
-    """Positions from a file; ``None`` if there is none, or it belongs to other games."""
+    """The positions in a file; ``None`` if the file is missing or belongs to other games."""
     with contextlib.suppress(OSError, ValueError, KeyError, zipfile.BadZipFile), np.load(path) as stored:
         if str(stored["digest"]) == digest:
             return ScoredPositions(**{field.name: stored[field.name] for field in fields(ScoredPositions)})
@@ -576,5 +579,5 @@ def weights_text(game: str, provenance: str, features: Sequence[str], phases: Se
 
 
 def strengths_text(found: Fit) -> str:
-    """The chosen strengths of the prior."""
+    """The chosen strengths of the prior, as text."""
     return ", ".join(f"{strength:g}" for strength in found.strengths)

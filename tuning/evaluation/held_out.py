@@ -1,4 +1,4 @@
-"""Regressions with held-out games: they choose the prior's strength, and show the learning curve."""
+"""Regression with held-out games, which choose the strength of the prior and give the learning curve."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 from elolab.engine.errors import UserError
 
 HELD_OUT_EVERY = 10
-"""One of this many games is held out."""
+"""One game in this many is held out."""
 CURVE = (16, 8, 4, 2, 1)
-"""Divisors of the number of training games in the learning curve."""
+"""Divisors of the number of training games, one for each point of the learning curve."""
 
 
 class FitError(UserError):
-    """Too few positions for a fit."""
+    """Raised if there are too few positions for a fit."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ class Fit:
     """Fitted weights and their errors, in the evaluation's points or as logistic losses."""
 
     weights: np.ndarray
-    """Whole numbers, int64, shape (phases, features)."""
+    """Weights of the features: integers, int64, shape (phases, features)."""
     strengths: tuple[float, ...]
-    """Strengths of the prior: one for all phases, or one each."""
+    """Chosen strengths of the prior: one for all phases, or one per phase."""
     training_error: float
     held_out_error: float
     training: int
@@ -52,16 +52,16 @@ class Fit:
     curve: tuple[tuple[int, float, float], ...]
     """Number of training games, training error and held-out error of fits to fewer games, ascending."""
     patterns: np.ndarray | None = None
-    """Weights of patterns, int16, shape (phases, weights of a phase)."""
+    """Weights of the patterns, int16, shape (phases, weights of a phase); ``None`` if none were fitted."""
 
 
 Input = TypeVar("Input", bound=Columns)
 Solver = Callable[[float], np.ndarray]
-"""Finds the weights for a strength of the prior."""
+"""A function that finds the weights for a given strength of the prior."""
 
 
 def is_held_out(games: np.ndarray) -> np.ndarray:
-    """A mask of held-out games, by their numbers."""
+    """A mask of the positions in held-out games; ``games`` holds the number of each position's game."""
     return games % HELD_OUT_EVERY == HELD_OUT_EVERY - 1
 
 
@@ -69,9 +69,10 @@ def fit_with_held_out(
     sample: Input, strengths: Sequence[float], solver_of: Callable[[Input], Solver],
     error: Callable[[Input, np.ndarray], float], largest: int,
 ) -> Fit:  # fmt: skip
-    """Fit to the games that are not held out; the strength is the one with the smallest held-out error.
+    """Fit to the games that are not held out; the strength is the candidate with the smallest held-out error.
 
-    Weights are rounded and at most ``largest``. Parts of the learning curve with too few positions are left out.
+    Weights are rounded and clipped to ``largest`` in size. Points of the learning curve with too few positions are left
+    out.
     """
     held_out = is_held_out(sample.games)
     training, kept = sample.part(~held_out), sample.part(held_out)

@@ -2,8 +2,8 @@
 
 The weights have two or more rows, which the game blends. From given weights, the fit maximises the likelihood of the
 targets minus a penalty on each weight's change: a normal prior around the start. The features of a group share a
-further change with a wider prior, so a piece's value can move without each of its squares. Newton's method
-finds the maximum. An approximate Hessian suffices, and is reused while the steps shrink.
+further change with a wider prior, so that a piece's value can change as a whole, without a penalty for every square.
+Newton's method finds the maximum. An approximate Hessian suffices, and is reused while the steps shrink.
 """
 
 from __future__ import annotations
@@ -20,36 +20,36 @@ from elolab.tuning.evaluation.held_out import Columns, Fit, Solver, fit_with_hel
 PRIOR_DEVIATIONS = (8.0, 24.0, 72.0)
 """Candidate standard deviations of the prior, in the evaluation's points."""
 GROUP_DEVIATION = 4.0
-"""Factor of the deviation for a group's shared change."""
+"""Factor by which the prior's standard deviation is larger for the shared change of a group."""
 ALONE_DEVIATION = 2.0
-"""Factor of the deviation for a feature without a group."""
+"""Factor by which the prior's standard deviation is larger for a feature without a group."""
 CHUNK = 20_000
 CLOSE_ENOUGH = 1e-4
-"""Step, in points of the evaluation, below which the search ends."""
+"""Size of a Newton step, in points of the evaluation, below which the method ends."""
 STEPS_PER_HESSIAN = 8
 MAX_STEPS = 100
 MAX_EXPONENT = 700.0
-"""Largest exponent without overflow."""
+"""Largest exponent that does not overflow."""
 LARGEST_FACTOR = 20.0
 """Maximum factor by which weights are scaled, to measure their error apart from their size."""
 
 
 @dataclass(frozen=True)
 class WinSample(Columns):
-    """Positions as input of the regression."""
+    """The positions of a logistic regression, as arrays."""
 
     features: np.ndarray
-    """int8, shape (n, features)."""
+    """Values of the features: int8, shape (n, features)."""
     shares: np.ndarray
-    """float64, shape (n, rows): blending share of each row of weights."""
+    """float64, shape (n, rows): share of each row of weights in a position's evaluation."""
     outcomes: np.ndarray
-    """float64, shape (n,): the game's points for the side to move: 1, 1/2, 0."""
+    """float64, shape (n,): the result of the position's game for the side to move: 1, 1/2 or 0."""
     targets: np.ndarray
-    """float64, shape (n,): the targets: outcomes, or a mean of outcomes and the search's scores."""
+    """float64, shape (n,): targets of the regression: the outcomes, or weighted means of outcomes and search scores."""
 
 
 def expected_score(values: np.ndarray, scale: float) -> np.ndarray:
-    """Expected points from evaluations; ``scale`` is the scale of the odds."""
+    """Expected points from evaluations; ``scale`` is the evaluation at which the odds of winning are e to 1."""
     found: np.ndarray = 1 / (1 + np.exp(np.minimum(-values / scale, MAX_EXPONENT)))
     return found
 
@@ -72,7 +72,7 @@ def logistic_loss(values: np.ndarray, targets: np.ndarray, scale: float) -> floa
 
 
 def losses_of(sample: WinSample, weights: np.ndarray, scale: float) -> tuple[float, float]:
-    """Loss of the outcomes under given weights, plain and scaled by the best factor.
+    """Logistic loss of the outcomes under given weights: as they are, and scaled by the best factor.
 
     The factor is at most ``LARGEST_FACTOR`` in size: if the weights favour the winner of every position, there is no
     best factor.
@@ -113,7 +113,7 @@ def fit_wins(
 
 
 class _Newton:
-    """The search for the best weights of a sample; each prior starts from the previous solution.
+    """Newton's method for the best weights of a sample; each solution is the start of the next.
 
     The unknowns are the changes of all features and of each group, row by row, and last a bonus for the side to move.
     The bonus is a nuisance parameter, because the search adds its own.
@@ -130,7 +130,7 @@ class _Newton:
         self._hessian: np.ndarray | None = None
 
     def solve(self, deviation: float) -> np.ndarray:
-        """The weights under a prior of that standard deviation; float64 of shape (rows, features)."""
+        """The weights for one standard deviation of the prior; float64 of shape (rows, features)."""
         penalty = self._penalty(deviation)
         on_hessian = 0
         for _ in range(MAX_STEPS):

@@ -27,29 +27,29 @@ STRENGTHS = (10.0, 50.0, 200.0, 800.0)
 FEATURE_STRENGTH = 1e-3
 """Strength for the features' weights, relative to each feature's sum of squares."""
 ROUNDS = 30
-"""Rounds of conjugate gradients; the held-out error converges well before."""
+"""Iterations of conjugate gradients; the held-out error converges well before the last."""
 OVERLAP = 3
-"""Steps before and after a phase whose positions it also uses."""
+"""Number of the game's steps before and after a phase whose positions the phase also uses."""
 CURVE = (4, 2)
 """Divisors of the number of training games in the learning curve; its last point uses all of them."""
 
 
 @dataclass(frozen=True)
 class PatternSample(Columns):
-    """Positions as input of the regression."""
+    """The positions of a ridge regression on features and patterns, as arrays."""
 
     features: np.ndarray
-    """float64, shape (n, features)."""
+    """Values of the features: float64, shape (n, features)."""
     steps: np.ndarray
     """int64, shape (n,): each position's step of the game, 0 to ``STEPS`` - 1."""
     numbers: np.ndarray
     """Indices of each position's pattern weights, shape (n, instances)."""
     results: np.ndarray
-    """float64, shape (n,): target of the weighted sum, in the evaluation's points."""
+    """float64, shape (n,): target of each position's weighted sum, in points of the evaluation."""
 
 
 Best = dict[int, tuple[float, np.ndarray]]
-"""Strength and weights (patterns, then features) by phase, for phases with enough positions."""
+"""Strength and weights (patterns, then features) by phase; only phases with enough positions are present."""
 
 
 def fit_patterns(sample: PatternSample, size: int, phases: int) -> Fit:
@@ -87,7 +87,8 @@ def fit_patterns(sample: PatternSample, size: int, phases: int) -> Fit:
 def best_of_phases(
     sample: PatternSample, size: int, strengths: Mapping[int, Sequence[float]], training: np.ndarray
 ) -> Best:
-    """The best of each phase's candidate ``strengths`` by the held-out error, fitted to the positions ``training``."""
+    """Fit each phase to the positions ``training``, with its candidate in ``strengths`` of the smallest held-out
+    error."""
     best: Best = {}
     length, phases = STEPS // len(strengths), phases_of(sample.steps, len(strengths))
     for phase, candidates in strengths.items():
@@ -106,19 +107,19 @@ def best_of_phases(
 
 
 def _stacked(best: Best, phases: Sequence[int], size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Weights of features and of patterns, one row per phase."""
+    """Weights of features and of patterns, with one row for each of ``phases``."""
     weights = np.stack([best[phase][1] for phase in phases])
     return weights[:, size:], weights[:, :size]
 
 
 def _values(features: np.ndarray, numbers: np.ndarray, weights: np.ndarray, size: int) -> np.ndarray:
-    """Values of positions by weights (patterns, then features)."""
+    """Evaluations of positions by weights (patterns, then features)."""
     values: np.ndarray = weights[:size][numbers].sum(axis=1) + features @ weights[size:]
     return values
 
 
 def _solved(features: np.ndarray, numbers: np.ndarray, results: np.ndarray, size: int, strength: float) -> np.ndarray:
-    """The weights by conjugate gradients, each unknown scaled by its frequency."""
+    """Solve for the weights by conjugate gradients, with each unknown scaled by its frequency."""
     places = numbers.reshape(-1)
     instances = numbers.shape[1]
 
@@ -147,7 +148,7 @@ def _solved(features: np.ndarray, numbers: np.ndarray, results: np.ndarray, size
 
 
 def _errors(sample: PatternSample, features: np.ndarray, patterns: np.ndarray) -> np.ndarray:
-    """Error at each position, with the weights of its phase."""
+    """Error of the evaluation at each position, with the weights of the position's phase."""
     phases = phases_of(sample.steps, len(features))
     values = np.einsum("nf,nf->n", sample.features, features[phases].astype(np.float64))
     for phase in range(len(patterns)):

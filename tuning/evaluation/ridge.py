@@ -17,24 +17,24 @@ from elolab.tuning.evaluation.held_out import Columns, Fit, FitError, Solver, fi
 
 STRENGTHS = (1e-5, 1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1)
 MIN_POSITIONS_PER_FEATURE = 5
-"""A phase with fewer positions per feature takes the weights of the nearest phase that has enough."""
+"""Minimum positions per feature; a phase with fewer takes the weights of the nearest phase that has enough."""
 FEWER_PHASES = f"play more games ({argument('games')}) or use fewer phases ({argument('phases')})"
 
 
 @dataclass(frozen=True)
 class Sample(Columns):
-    """Positions as input of the regression."""
+    """The positions of a ridge regression, as arrays."""
 
     features: np.ndarray
-    """float64, shape (n, features)."""
+    """Values of the features: float64, shape (n, features)."""
     phases: np.ndarray
-    """int64, shape (n,): each position's row of weights."""
+    """int64, shape (n,): each position's phase, which is its row of weights."""
     results: np.ndarray
-    """float64, shape (n,): target of the weighted sum, in the evaluation's points."""
+    """float64, shape (n,): target of each position's weighted sum, in points of the evaluation."""
 
 
 def phases_of(steps: np.ndarray, phases: int) -> np.ndarray:
-    """The row of weights for each step."""
+    """The phase (row of weights) for each step of the game."""
     return steps * phases // STEPS
 
 
@@ -44,23 +44,23 @@ def fit(sample: Sample, phases: int, strengths: Sequence[float] = STRENGTHS) -> 
 
 
 def root_mean_square(sample: Sample, weights: np.ndarray) -> float:
-    """Error of weights of shape (phases, features) on a sample; 0 for an empty one."""
+    """Root mean square error of weights of shape (phases, features) on a sample; 0 for an empty sample."""
     values = np.einsum("nf,nf->n", sample.features, weights[sample.phases].astype(np.float64))
     return root_of_mean(values - sample.results)
 
 
 def root_of_mean(errors: np.ndarray) -> float:
-    """Root mean square of errors; 0 for none."""
+    """Root mean square of errors; 0 if there are none."""
     return float(np.sqrt(np.mean(errors**2))) if len(errors) else 0.0
 
 
 def nearest_filled(filled: Sequence[int], phases: int) -> list[int]:
-    """The nearest phase with enough positions, one of ``filled``, for each of ``phases`` phases."""
+    """For each of ``phases`` phases, the nearest phase in ``filled``, which lists the phases with enough positions."""
     return [min(filled, key=lambda other: abs(other - phase)) for phase in range(phases)]
 
 
 def _solver(sample: Sample, phases: int) -> Solver:
-    """Finds the weights of every phase, float64 of shape (phases, features). Raises ``FitError``."""
+    """A function that finds the weights of every phase, float64 of shape (phases, features). Raises ``FitError``."""
     size = sample.features.shape[1]
     moments = {}
     for phase in range(phases):

@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 PLIES_PER_POSITION = 2
 GAMES_PER_TASK = 64
 SOLVING = {"endgame_presearch": 1, "hash_mb": 1}
-"""Engine settings for many short solutions."""
+"""Engine settings for solving many positions, each in a short time."""
 SEARCHING = {"hash_mb": 1}
-"""Engine settings for many short searches."""
+"""Engine settings for searching many positions, each in a short time."""
 
 
 @dataclass(frozen=True)
 class Scoring:
-    """Searches whose scores become the positions' results."""
+    """Search limits and settings for positions whose results are search scores."""
 
     limits: Limits
     settings: Mapping[str, Value]
@@ -49,15 +49,15 @@ class Scoring:
 
 @dataclass(frozen=True)
 class ScoredPositions(Columns):
-    """Positions with results; ``games`` are ``game_number`` of each position's game."""
+    """Positions with results; ``games`` holds the ``game_number`` of each position's game."""
 
     rows: np.ndarray
-    """uint64, shape (n, words): see ``EvaluationFitting``."""
+    """uint64, shape (n, words): the positions, encoded as ``EvaluationFitting`` describes."""
     results: np.ndarray
     """float64, shape (n,): points of the game's own score, or points won (1, 1/2, 0), from the view of the side to
     move."""
     scores: np.ndarray
-    """float64, shape (n,): the search's score in the game, from the view of the side to move."""
+    """float64, shape (n,): score of the search during the game, from the view of the side to move."""
 
 
 def joined(parts: Sequence[ScoredPositions]) -> ScoredPositions:
@@ -108,7 +108,7 @@ def _chunks(records: Iterable[GameRecord]) -> Iterator[list[GameRecord]]:
 
 
 def _scorer(game: Game, fitting: EvaluationFitting, scoring: Scoring, stop: StopFlag) -> Callable[[np.ndarray], float]:
-    """A function from a row to the search's score, in points of the game's own score, from the view of the side to
+    """A function that searches an encoded position; its score is in points of the game's own score, for the side to
     move."""
     engine = Engine(game.name, {**SEARCHING, **scoring.settings})
 
@@ -120,7 +120,7 @@ def _scorer(game: Game, fitting: EvaluationFitting, scoring: Scoring, stop: Stop
 
 
 def _rows_and_choice(record: GameRecord, fitting: EvaluationFitting, seed: int) -> tuple[np.ndarray, list[int]]:
-    """The rows of a game, and the plies of the selected positions."""
+    """All encoded positions of a game, and the plies of the selected ones."""
     before = len(record.opening.moves)
     rows = fitting.rows_of_game(record.opening.position, [*record.opening.moves, *(move.move for move in record.moves)])
     usable = fitting.usable(rows)
@@ -131,7 +131,7 @@ def _rows_and_choice(record: GameRecord, fitting: EvaluationFitting, seed: int) 
 
 
 def _won_positions(record: GameRecord, fitting: EvaluationFitting, seed: int) -> ScoredPositions:
-    """Positions of a game without a score, except positions whose search found a forced end."""
+    """Selected positions of a game without a score, except those whose search found a forced end."""
     before = len(record.opening.moves)
     rows, chosen = _rows_and_choice(record, fitting, seed)
     scores = {before + index: move.score for index, move in enumerate(record.moves)}
@@ -154,7 +154,7 @@ def _solved_positions(
     record: GameRecord, game: Game, fitting: EvaluationFitting, solver: Solver,
     score: Callable[[np.ndarray], float] | None, seed: int, stop: StopFlag,
 ) -> ScoredPositions:  # fmt: skip
-    """Positions of a game with a score, solved near the end; ``score`` evaluates the others."""
+    """Selected positions of a game with a score, solved near the end; ``score`` evaluates the others."""
     before = len(record.opening.moves)
     rows, chosen = _rows_and_choice(record, fitting, seed)
     steps, _ = fitting.survey(rows)

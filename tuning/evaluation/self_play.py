@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 GAMES_PER_ITERATION = 10**7
-"""More than an iteration's games, so that ``game_number`` is unique within a run."""
+"""An upper bound on the games of an iteration, which makes ``game_number`` unique within a run."""
 
 
 def game_number(record: GameRecord) -> int:
@@ -30,7 +30,7 @@ def game_number(record: GameRecord) -> int:
 
 
 def series_of_iteration(iteration: int) -> str:
-    """The series of an iteration's games; iterations count from 0."""
+    """Name of the store's series for an iteration's games; iterations count from 0."""
     return f"games {iteration:03d}"
 
 
@@ -50,7 +50,7 @@ class SelfPlay:
 
     @property
     def series(self) -> str:
-        """The series in the store."""
+        """Name of the store's series for the games."""
         return series_of_iteration(self.iteration)
 
     def opening(self, game: Game, index: int) -> Opening:
@@ -64,14 +64,14 @@ class SelfPlay:
         return Opening(position.start, tuple(position.moves))
 
     def job(self, game: Game, index: int) -> GameJob:
-        """The job of game ``index``."""
+        """The job that plays game ``index`` (from 0)."""
         pairing = Pairing(index, index, 0, 0, index, self.iteration, self.series)
         conditions = GameConditions(self.game, Rules(), self.adjudication, self.seed)
         return conditions.job(pairing, self.player, self.player, self.opening(game, index))
 
 
 def play_games(plan: SelfPlay, game: Game, run: Run) -> bool:
-    """Play the games that the run lacks; False if some remain unplayed."""
+    """Play the games that the run lacks; return ``False`` if some remain unplayed."""
     stored = stored_games(plan, run.store)
     return run.play(plan.job(game, index) for index in range(plan.games) if index not in stored)
 

@@ -1,1 +1,1 @@
-"""The keys of studies, ablations and claims, each declared once, and the reference of every kind of file."""
+"""The keys of studies, ablations and claims, each declared once, and a reference page for every kind of file."""

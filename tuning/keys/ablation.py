@@ -96,8 +96,8 @@ QUESTIONS: dict[str, Schema] = {
     "factorial": FACTORIAL,
     "interactions": INTERACTIONS,
 }
-"""The questions of an ablation: the keys of their tables, by the table's name. ``tuning.ablation.settings`` checks
-which keys of [[values]] apply to the engine."""
+"""Declared keys of the tables that ask an ablation's questions, by the table's name. ``tuning.ablation.settings``
+checks which keys of [[values]] apply to the engine."""
 ABLATION = schema.declare(
     CATALOGUE,
     "ablation",

@@ -36,15 +36,16 @@ EXPECTED = {
     "mates": ("same",),
     "exact": ("same",),
 }
-"""Expectations that each kind of measure allows; without ``expect`` a part is only shown."""
+"""Results that a part may expect, by kind of measure; a part without ``expect`` only shows its value."""
 MARGINS = {"elo": 5.0, "interaction": 5.0, "nodes": 5.0, "nodes_interaction": 5.0, "share": 0.0,
            "share_difference": 1.0, "differing": 0.0, "occurs": 0.0, "mates": 1.0, "exact": 1.0}  # fmt: skip
-"""Default margins by kind of measure: Elo for games, percent for nodes, points for shares, else percent."""
+"""Default margins by kind of measure: Elo for games, percent for nodes, percentage points for shares, otherwise
+percent."""
 LIMITS = {"elo": ("play", "long"), "interaction": ("play", "long"), "exact": ("depth=10",)}
-"""Default limits by kind of measure; ``SEARCH_LIMITS`` for all others."""
+"""Names or texts of the default limits by kind of measure; ``SEARCH_LIMITS`` for all other kinds."""
 SEARCH_LIMITS = ("shallow", "deep")
 TIME_LIMIT = "time"
-"""The name of the budget's limit for equal processor time."""
+"""Name of the budget's limit under which both sides have equal processor time."""
 REFUTED_BY = ("margin", "opposite", "negligible")
 SUITES = ("games", "last", "passes")
 """Sources of positions from self-play: whole games, their last plies, or last plies followed by a pass."""
