@@ -187,12 +187,12 @@ Accepts = Callable[[Candidate], bool]
 
 
 def within_score(max_score: int) -> Accepts:
-    """Accept candidates whose score is between ``-max_score`` and ``max_score`` points."""
+    """Make a function that accepts candidates whose score is between ``-max_score`` and ``max_score`` points."""
     return lambda candidate: abs(candidate.score) <= max_score
 
 
 def within_probability(low: float, high: float, odds_scale: float) -> Accepts:
-    """Accept candidates whose first mover's win probability is from ``low`` to ``high``."""
+    """Make a function that accepts candidates whose first mover's win probability is from ``low`` to ``high``."""
     return lambda candidate: low <= win_probability(candidate.first_score, odds_scale) <= high
 
 

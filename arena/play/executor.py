@@ -129,7 +129,7 @@ class Runner(ABC):
         """
 
     def run(self, jobs: Iterable[GameJob | None], enough: Callable[[], bool] = lambda: False) -> Iterator[GameRecord]:
-        """The records of ``batches``, one by one."""
+        """Play the jobs as ``batches`` does, and yield the records one by one."""
         with closing(self.batches(jobs, enough)) as batches:  # type: ignore[type-var]
             for batch in batches:
                 yield from batch

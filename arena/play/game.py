@@ -138,7 +138,7 @@ class Pondering:
     """The opponent's move on which it ponders; ``None`` if it does not ponder."""
     tries: int = 0
     hits: list[int] = field(default_factory=list)
-    """Indices (from 0) in the game of the moves that this player made after a ponder hit."""
+    """Indices in the game, from 0, of the moves that this player made after a ponder hit."""
 
 
 def play_game(job: GameJob, players: tuple[Player, Player], stop: StopFlag) -> GameRecord:

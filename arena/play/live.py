@@ -35,8 +35,8 @@ LEAST_GAME_SECONDS = 0.01
 
 LIVE_NAME = "live.json"
 GAMES_WITH_MOVES = 16
-"""Number of running games that are published with their moves, the first ones in schedule order. The moves of hundreds
-of games would be a megabyte a second. A game once published keeps its moves to its end.
+"""Number of running games that are published with their moves, the first ones in schedule order. Writing the moves of
+hundreds of games would take a megabyte a second. A game once published keeps its moves to its end.
 """
 
 

@@ -81,7 +81,7 @@ class StagePlan:
     def seconds_of(self, stage: GameStage) -> float | None:
         """Seconds for a stage's missing games, by the pace of stored games or rough estimates.
 
-        ``None`` if it depends on programs of unknown speed.
+        ``None`` if the duration depends on programs of unknown speed.
         """
         if stage.unknown_speed:
             return stage.seconds if stage.missing else 0.0
@@ -109,8 +109,8 @@ class StagePlan:
     def refuse_the_impossible(self) -> None:
         """Raise ``PlanError`` if all stages are tests that no outcome of their games can pass.
 
-        One other stage is enough, because a study is useful without its validations. A run that has stored games may
-        always continue.
+        One test that can decide is enough, because a study is useful without its validations. A run that has stored
+        games may always continue.
         """
         hopeless = [next((reach for reach in stage.reach if reach.is_hopeless), None) for stage in self.stages]
         first = hopeless[0]

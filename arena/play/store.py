@@ -252,7 +252,7 @@ class Store:
         return [_record_of(row) for row in rows]
 
     def scores(self) -> dict[str, float | None]:
-        """The first player's points in every game, by key."""
+        """The first player's points in every game, by the game's key; ``None`` for a game without a result."""
         with self._failures():
             return {key: points_of(result) for key, result in self.connection.execute("SELECT key, result FROM games")}
 

@@ -30,7 +30,7 @@ HINT_SECONDS = 2.0
 """Seconds per protocol when an error message needs the protocol that a program really speaks."""
 
 Program = tuple[tuple[str, ...], str | None]
-"""A program: its command and its working directory, ``None`` for the current one."""
+"""A program: its command, and its working directory or ``None``."""
 
 
 class DetectionError(UserError):

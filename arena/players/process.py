@@ -74,8 +74,9 @@ class DialogueSink(Protocol):
     """Stores a whole dialogue with an engine."""
 
     def write(self, who: str, said: bytes) -> None:
-        """Append text, which may begin and end within a line; ``who`` is ``>``, ``<``, ``!`` (the error stream) or
-        ``*``.
+        """Append text, which may begin and end within a line.
+
+        ``who`` is ``>`` for the harness, ``<`` for the engine, ``!`` for its error stream, or ``*`` for a remark.
         """
 
     def close(self) -> None:
@@ -184,7 +185,7 @@ class EngineProcess:
         self.command = (find_program(command, directory), *command[1:])
         self.dialogue = Dialogue()
         self.arrived_ns = 0
-        """Arrival of the last awaited output (``time.monotonic_ns``)."""
+        """Time at which the last awaited output arrived (``time.monotonic_ns``)."""
         self._late_read_ns = 0
         """The last deadline for which the pipe was read once more after it had passed."""
         self.error_bytes = 0
