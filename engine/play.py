@@ -88,19 +88,22 @@ GAME_DTYPE = np.dtype(
 )
 
 NO_SCORE = 1 << 30
-"""The score of a player that did not report one."""
+"""Score of a move whose player reported no score."""
 _UNWRITTEN = -(1 << 31)
-"""A score of ``GAME_DTYPE`` that has not been written yet."""
+"""Initial value of the scores in ``GAME_DTYPE``: the move's score has not been written yet."""
 
 SOLVING_NODES = 30_000_000
-"""Node limit for solving a position, about one or two seconds, equal on every machine. If it is reached, the game
-continues."""
+"""Node limit for solving a position, about one or two seconds; the limit is equal on every machine. If it is reached,
+the position stays unsolved and the game continues."""
 SOLVING_SETTINGS = {"hash_mb": 16}
 
 
 @jit
 def adjudicate(adjudication, tracker, mover, score, ply):
-    """Verdict code after a move of side ``mover`` with its own ``score``; ``ply`` counts moves since the opening."""
+    """Update the adjudication's counts after a move of side ``mover``, and return the verdict code.
+
+    ``score`` is the mover's own; ``ply`` counts the moves since the opening.
+    """
     known = score < NO_SCORE
     losing = known and score <= -adjudication.resign_score
     winning = known and score >= adjudication.resign_score
@@ -123,7 +126,7 @@ def adjudicate(adjudication, tracker, mover, score, ply):
 
 @jit
 def is_to_be_solved(adjudication, tracker, state, ply):
-    """Whether the position after ``ply`` moves has few enough empty squares to be solved, and was not tried."""
+    """Whether the position after ``ply`` moves has few enough empty squares to be solved, and no attempt has failed."""
     if adjudication.solved_empties == 0 or tracker.unsolved_ply == ply:
         return False
     return plies_left(state) <= adjudication.solved_empties
@@ -131,7 +134,7 @@ def is_to_be_solved(adjudication, tracker, state, ply):
 
 @jit
 def _moves_to_go(clocks, side):
-    """Moves left in the current control; 0 in sudden death."""
+    """Moves left in the current time control; 0 if the clock must last for the whole game."""
     if clocks.moves_per_control[side] == 0:
         return np.int64(0)
     return clocks.moves_per_control[side] - clocks.moves_made[side] % clocks.moves_per_control[side]
@@ -145,9 +148,9 @@ def is_timed(clocks, side):
 
 @jit
 def spend_clock(clocks, side, elapsed):
-    """Subtract the time of a move from a clock; false if it exceeded time plus margin.
+    """Subtract the time of a move from a clock; return false if the move took longer than its time plus the margin.
 
-    Adds the increment and, when it is due, the time of the next control.
+    The function also adds the increment and, when a time control is complete, the time of the next one.
     """
     clocks.moves_made[side] += 1
     late = np.int64(0)
@@ -191,13 +194,13 @@ def play_compiled(
     first_checkers, first_check_sets, second_checkers, second_check_sets, all_clocks, adjudications, trackers, records,
     longest
 ):  # fmt: skip
-    """Play from the state to the end; fills the game's record and returns the verdict code.
+    """Play a game from its state to the end; fill the game's record and return the verdict code.
 
-    Records come as arrays of one element, which numba takes apart many times faster than a record with many fields.
+    Every record is passed as an array of one element, because numba unpacks a record with many fields far more slowly.
 
-    A game that is not over ("*") has come to a position that is to be solved: if that fails, set
-    ``tracker.unsolved_ply`` to ``record.plies`` and call again, with the same records. Each side's checker (a search
-    record and parameters) is used only where its search statistics are on.
+    The verdict code ``OPEN`` means that the position must be solved outside. If solving fails, set
+    ``tracker.unsolved_ply`` to ``record.plies`` and call again with the same records. Each side's checker, a search
+    record with parameters, is used only if that side's search statistics are on.
     """
     state, lists, clocks = states[0], lists_of_moves[0], all_clocks[0]
     adjudication, tracker, record = adjudications[0], trackers[0], records[0]
@@ -252,10 +255,10 @@ def play_compiled(
 
 @dataclass(frozen=True)
 class PlayerSettings:
-    """One side of a compiled game."""
+    """Settings of one side in a compiled game: engine parameters, limits and time margin."""
 
     parameters: Mapping[str, Value]
-    """Every parameter, resolved."""
+    """The values of all engine parameters, defaults included."""
     limits: Limits
     margin_ms: int = MARGIN_MS
     """Milliseconds by which a move may exceed its time without losing the game."""
@@ -266,11 +269,11 @@ class LateMove:
     """The move with which a game was lost on time."""
 
     elapsed_ms: float
-    """Time of the move on the player's clock."""
+    """Time that the move took on the player's clock."""
     allowed_ms: float
-    """Time on the clock, or the time limit of a move."""
+    """Time that was left on the clock, or the time limit per move."""
     running_ms: float
-    """Processor time of the move; if it is within the limit, the move was late because the process was not running."""
+    """Processor time of the move. If it is within the limit, the move was late because the process had to wait."""
     margin_ms: float
     """Margin allowed beyond ``allowed_ms``."""
 
@@ -286,7 +289,7 @@ class Overruns:
 
 @dataclass(frozen=True)
 class PlayedGame:
-    """A finished game; lists have one entry a move. Scores are the mover's, in centipawns."""
+    """A finished game. Every list has one entry per move; scores are centipawns, from the mover's point of view."""
 
     moves: list[str]
     scores: list[int]
@@ -297,13 +300,13 @@ class PlayedGame:
     reason: str
     final_position: str
     late: LateMove | None = None
-    """The late move, if the game was lost on time by a wall clock."""
+    """The move that lost the game on time by a wall clock; ``None`` if there is none."""
     overruns: tuple[Overruns, Overruns] | None = None
-    """Late moves of both sides; ``None`` if there are none."""
+    """Moves of each side that came late but within the margin; ``None`` if there are none."""
     exact_score: int | None = None
-    """Exact score of a solved game: see ``engine.rules.Ending``."""
+    """Exact final score if the game was solved, otherwise ``None``; the unit is that of ``engine.rules.Ending``."""
     search_statistics: tuple[dict[str, Any], dict[str, Any]] | None = None
-    """Each side's statistics, see ``engine.search_statistics``; ``None`` if they are off."""
+    """Search statistics of each side, see ``engine.search_statistics``; ``None`` if they are off."""
 
 
 _UNPLAYED = new_record(GAME_DTYPE)  # no code of a move is 0
@@ -311,10 +314,10 @@ _UNPLAYED.scores[:] = _UNWRITTEN
 
 
 class PlayedMoves:
-    """The moves of one game in compiled code, which another thread may read while it is played.
+    """The moves of one game in compiled code, which another thread can read during the game.
 
-    A move counts as soon as both its code and its score, each written at once, are other than before the game. So it
-    does not matter in which order the kernel's writes become visible.
+    A move is readable once both its code and its score are written. Each is a single write, so the order in which
+    another thread sees the two writes does not matter.
     """
 
     def __init__(self, game: str) -> None:
@@ -322,7 +325,7 @@ class PlayedMoves:
         self.record = _UNPLAYED.copy()
 
     def read(self) -> tuple[list[str], list[int | None]]:
-        """Moves so far, in protocol notation, and the movers' scores (centipawns)."""
+        """The moves so far in protocol notation, and each mover's score in centipawns."""
         record = self.record
         count = count_leading((record.moves != 0) & (record.scores != _UNWRITTEN))
         return list(map(self._format_move, record.moves[:count].tolist())), record.scores[:count].tolist()
@@ -335,7 +338,7 @@ def count_leading(flags: Any) -> int:
 
 @functools.cache
 def _move_names(game: str) -> Callable[[int], str]:
-    """A game's ``format_move``, which makes each text once."""
+    """A game's ``format_move`` with a cache of the texts."""
     return functools.cache(game_named(game).format_move)
 
 
@@ -352,7 +355,8 @@ class CompiledGames:
         self._adjudication = new_record(ADJUDICATION_DTYPE)
         records = (self._state, self._lists, self._clocks, self._adjudication, self._tracker)
         self._arrays = tuple(map(array_of, records))
-        """Arrays of one element that share the memory of the records; assigning to an element overwrites its record."""
+        """The records as arrays of one element that share their memory; assigning to an element overwrites the
+        record."""
         self._memories: dict[tuple[Any, ...], tuple[SearchMemory, StopFlag]] = {}
         self._endgames: EndgameSolver | None = None
 
@@ -363,7 +367,7 @@ class CompiledGames:
         search_statistics: SearchStatisticsSettings | None,
         stop: StopFlag,
     ) -> SearchMemory:
-        """The memory of one side, reset for a new game."""
+        """The search memory of one side, reset for a new game."""
         key = (tuple(settings.parameters.items()), settings.limits, side, search_statistics)
         memory, watched = self._memories.get(key, (None, None))
         if memory is None:
@@ -397,9 +401,11 @@ class CompiledGames:
         search_statistics: SearchStatisticsSettings | None = None,
         played: PlayedMoves | None = None,
     ) -> PlayedGame:
-        """Play one game from a position and the moves of its opening; its reason is ``stopped`` if the flag was set.
+        """Play one game from ``position`` after the opening's ``moves``; if ``stop`` is set, it ends with reason
+        ``stopped``.
 
-        ``search_statistics`` do not change the game. A new ``played`` lets another thread follow the moves.
+        ``search_statistics`` turns search statistics on, which do not change the game. Another thread can follow the
+        moves through ``played``, which must be a new object.
         """
         states, lists, clocks, adjudications, trackers = self._arrays
         states[0] = _start_state(self.game.name, position, tuple(moves), rules)
@@ -446,7 +452,7 @@ _NOTHING_TRACKED = new_record(TRACKER_DTYPE)
 
 @functools.lru_cache(maxsize=64)
 def _start_state(game: str, position: str, moves: tuple[str, ...], rules: Rules) -> Any:
-    """The state from which a game begins, cached because both games of a pair begin alike; callers copy it."""
+    """The state after the opening, cached because both games of a pair begin with it; callers must copy it."""
     start = game_named(game).position(position, moves)
     start.game.apply_rules(start.state, rules)
     return start.state
@@ -454,7 +460,7 @@ def _start_state(game: str, position: str, moves: tuple[str, ...], rules: Rules)
 
 @functools.lru_cache(maxsize=64)
 def _start_clocks(first: Limits, first_margin_ms: int, second: Limits, second_margin_ms: int) -> Any:
-    """Both sides' clocks before the first move, cached; callers copy the record."""
+    """Both sides' clocks before the first move, cached; callers must copy the record."""
     clocks = new_record(CLOCKS_DTYPE)
     set_clock(clocks, 0, first, first_margin_ms)
     set_clock(clocks, 1, second, second_margin_ms)
@@ -462,11 +468,11 @@ def _start_clocks(first: Limits, first_margin_ms: int, second: Limits, second_ma
 
 
 _adjudication_record = functools.lru_cache(maxsize=64)(Adjudication.to_record)
-"""Cached conversion of an ``Adjudication`` into a record; callers copy the record."""
+"""``Adjudication.to_record`` with a cache; callers must copy the record."""
 
 
 def _late_move(record: Any, clocks: Any, ending: Ending, settings: Sequence[PlayerSettings]) -> LateMove | None:
-    """The move that lost a game on time by a wall clock, which runs on while the process waits; ``None`` otherwise."""
+    """The move that lost a game on time by a wall clock; ``None`` if there is none."""
     loser = 0 if ending.result == "0-1" else 1
     if ending.reason != "time_forfeit" or settings[loser].limits.clock_kind != "wall":
         return None
@@ -490,12 +496,13 @@ def margin_ns_of(limits: Limits, margin_ms: int) -> int:
 
 
 def move_limit_ns_of(limits: Limits) -> int:
-    """Time limit of each move in nanoseconds; -1 if there is none, or if the node clock ends the search itself."""
+    """Time limit of each move in nanoseconds; -1 if there is none, or if the limit is on the node clock, which is
+    exact."""
     return -1 if limits.move_time_ms is None or limits.clock_kind == "node" else limits.move_time_ms * 1_000_000
 
 
 def set_clock(clocks: Any, side: int, limits: Limits, margin_ms: int = MARGIN_MS) -> None:
-    """Put one side's limits on a clock record of ``CLOCKS_DTYPE``."""
+    """Write one side's limits into a clock record of ``CLOCKS_DTYPE``."""
     clocks.move_limit_ns[side] = move_limit_ns_of(limits)
     clocks.margin_ns[side] = margin_ns_of(limits, margin_ms)
     clocks.clock_ns[side] = -1 if limits.clock_ms is None else limits.clock_ms * 1_000_000
@@ -506,7 +513,8 @@ def set_clock(clocks: Any, side: int, limits: Limits, margin_ms: int = MARGIN_MS
 
 
 class EndgameSolver:
-    """Ends games whose remaining moves can be solved. It ignores the players, so both game loops agree."""
+    """Solves endgame positions, so that a game ends with its exact result. It uses settings of its own and not the
+    players', so both game loops agree."""
 
     def __init__(self, stop: StopFlag) -> None:
         self.stop = stop
@@ -541,11 +549,11 @@ class Arbiter:
         self._codes = _CODES.setdefault(position.game.name, {})
         self._endgames = EndgameSolver(stop or StopFlag())
         self._unsolved: tuple[int, int] | None = None
-        """Side and score of the last move, if the position after it is to be solved."""
+        """Side and score of the last move if the position after it must be solved, otherwise ``None``."""
         position.game.apply_rules(position.state, rules)
 
     def verdict(self) -> Ending | None:
-        """The verdict on the current position without adjudication; ``None`` if the game is not over."""
+        """The ending of the game by its rules alone, without adjudication; ``None`` if the game is not over."""
         return self._position.judge(self._rules)
 
     def play(self, move: str, score: int | None) -> Ending | None:
@@ -572,11 +580,12 @@ class Arbiter:
 
     @property
     def has_to_solve(self) -> bool:
-        """Whether ``solve`` must be called for the ending after the last move, which may take a second or two."""
+        """Whether the last move led to a position that ``solve`` must solve, which may take a second or two."""
         return self._unsolved is not None
 
     def solve(self) -> Ending | None:
-        """The exact ending after the last move or, if solving takes too many nodes, the one by adjudication."""
+        """The exact ending after the last move; if solving takes too many nodes, the adjudication's ending or
+        ``None``."""
         assert self._unsolved is not None
         mover, score = self._unsolved
         self._unsolved = None
@@ -589,7 +598,7 @@ class Arbiter:
 
 
 _CODES: dict[str, dict[str, int]] = {}
-"""Cache by game of the kernels' numbers of moves, by protocol notation. A move found illegal is looked up again."""
+"""Cache of move codes, by game and by the move's text. A code that is illegal in a position is looked up again."""
 _ILLEGAL = -1
 _TO_BE_SOLVED = -2
 _NO_MOVE = -1
@@ -597,9 +606,9 @@ _NO_MOVE = -1
 
 @jit
 def _play_move(states, lists, adjudications, trackers, code, score, ply):
-    """Make a move if it is legal; the verdict code after it, ``_ILLEGAL`` or ``_TO_BE_SOLVED``.
+    """Make a move if it is legal; return the verdict code after it, ``_ILLEGAL`` or ``_TO_BE_SOLVED``.
 
-    Records come as arrays of one element, which numba takes apart many times faster than a record with many fields.
+    Every record is passed as an array of one element, because numba unpacks a record with many fields far more slowly.
     """
     state = states[0]
     row = lists[0]

@@ -13,7 +13,7 @@ import numpy as np
 from elolab.engine.settings import schema
 
 MAX_PLIES = 1_000
-"""Maximum value of a rule's number of plies."""
+"""Maximum of every setting that counts plies or moves."""
 RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 """Result strings; ``1-0`` means that the side that moved first won."""
 
@@ -47,7 +47,8 @@ REPETITION_RULES = ("draw", "check-only", "asian")
 FOLDS = (3, 4)
 MAX_SCORE = 30_000
 MAX_SOLVED_EMPTIES = 24
-"""Maximum of ``solved_empties``: with more empty squares, ``engine.play.SOLVING_NODES`` hardly ever suffice."""
+"""Maximum of ``Adjudication.solved_empties``: with more empty squares, ``engine.play.SOLVING_NODES`` nodes hardly ever
+suffice."""
 
 RULES_DTYPE = np.dtype(
     [("repetition", np.int64), ("fold", np.int64), ("move_limit", np.int64), ("insufficient", np.int64)]
@@ -67,14 +68,16 @@ ADJUDICATION_DTYPE = np.dtype(
 
 @dataclass(frozen=True)
 class Rules:
-    """Options of a game's rules, for the arbiter and the engine."""
+    """Options of a game's rules, which both the arbiter and the engine apply."""
 
     repetition: str = schema.choice(REPETITION_RULES, default="asian", example="draw")
-    """``asian`` (check outranks chase outranks none), ``check-only``, or ``draw``."""
+    """How a repetition is judged: ``asian`` (perpetual check is worse than perpetual chase), ``check-only``, or
+    ``draw``."""
     fold: int = schema.choice(FOLDS, default=3, example=4)
     """Occurrences of a position, with the same side to move, at which a repetition is judged: 3 or 4."""
     move_limit: int = schema.whole(0, MAX_PLIES, default=120, example=100, unit="plies")
-    """Plies without a capture after which the game is drawn, each side's checks beyond 10 not counted; 0 is off."""
+    """Plies without a capture after which the game is drawn; 0 switches the rule off. Each side's checks beyond the
+    tenth do not count."""
     insufficient: bool = schema.switch(default=True)
     """Whether the game is drawn once no side has a rook, horse, cannon or pawn."""
 
@@ -89,7 +92,7 @@ class Rules:
 
 
 def _by_game(low: int, high: int, value: int, *, example: int, unit: str) -> Any:
-    """A whole number whose default a game may change."""
+    """Declare a key for a whole number with the default ``value``, which a game can replace."""
     return schema.whole(low, high, default=schema.COMPUTED, value=value, example=example, unit=unit)
 
 
@@ -98,20 +101,22 @@ class Adjudication:
     """When a tournament ends a game early; a value of 0 moves switches a rule off."""
 
     resign_score: int = _by_game(1, MAX_SCORE, 1000, example=800, unit="centipawns")
-    """Centipawns (or disc-hundredths): the loser's own score at or below minus this, the winner's at or above it."""
+    """Score for resignation in centipawns or hundredths of a disc. The loser's own score must be at or below minus
+    this, the winner's own at or above this."""
     resign_moves: int = _by_game(0, MAX_PLIES, 4, example=3, unit="moves")
-    """Consecutive moves of each side for which the scores must agree; 0 is off."""
+    """Consecutive moves of each side that must fulfil ``resign_score``; 0 switches the rule off."""
     draw_score: int = _by_game(0, MAX_SCORE, 10, example=8, unit="centipawns")
-    """Centipawns: both sides' scores within this of zero."""
+    """Score for a draw in centipawns or hundredths of a disc: both sides' scores must be at most this far from zero."""
     draw_moves: int = _by_game(0, MAX_PLIES, 0, example=6, unit="moves")
-    """Consecutive moves of each side with such scores; 0 is off."""
+    """Consecutive moves of each side that must fulfil ``draw_score``; 0 switches the rule off."""
     draw_after_ply: int = _by_game(0, MAX_PLIES, 80, example=60, unit="plies")
-    """Plies after the opening from which moves count towards ``draw_moves``."""
+    """Number of plies after the opening that do not count towards ``draw_moves``."""
     maximum_plies: int = _by_game(0, MAX_PLIES, 400, example=300, unit="plies")
-    """Plies after the opening at which the game is drawn; 0 is off, but the store's limit still holds."""
+    """Plies after the opening at which the game is drawn; 0 switches the rule off. The maximum length of a stored game
+    applies in any case."""
     solved_empties: int = _by_game(0, MAX_SOLVED_EMPTIES, 0, example=16, unit="squares")
-    """Number of empty squares at or below which the position is solved, ending the game with the exact result; 0 is
-    off."""
+    """Number of empty squares at or below which the position is solved and the game ends with the exact result; 0
+    switches solving off."""
 
     def to_record(self) -> Any:
         """The settings as a numpy record of ``ADJUDICATION_DTYPE``."""
@@ -121,7 +126,8 @@ class Adjudication:
         return record
 
     def content(self) -> dict[str, int]:
-        """The settings as plain data for digests; newer ones are included only if they are used."""
+        """The settings as plain data for digests. Settings added later are included only if used, so that old digests
+        stay valid."""
         content = asdict(self)
         if not self.solved_empties:
             del content["solved_empties"]
@@ -135,4 +141,5 @@ class Ending:
     result: str
     reason: str
     exact_score: int | None = None
-    """Final score of a solved game in the game's own units (discs), in the view of the side that moved first."""
+    """Final score of a solved game in discs, from the point of view of the side that moved first; ``None`` if not
+    solved."""

@@ -45,24 +45,25 @@ cutoffs sampled and searched again without null moves, of these refuted, and of 
 
 MAX_INTERVAL = 10**9
 MATERIAL_STEP = 300
-"""Centipawns of own material in one row: ElephantEye's limits lie between rows."""
+"""Width of a row of ``null_by_material``, in centipawns of own material. ElephantEye's material limits coincide with
+borders of rows."""
 
 
 @dataclass(frozen=True)
 class SearchStatisticsSettings:
-    """Settings of the samples of null cutoffs, which are searched again without null moves.
+    """Settings for sampling null cutoffs, which are then searched again without null moves.
 
-    Long searches give at most 16 samples, spread over them.
+    A long search gives at most 16 samples, spread over the search.
     """
 
     null_cutoff_interval: int = schema.whole(0, MAX_INTERVAL, default=500, example=100)
-    """Null cutoffs of a player from one sample to the next; 0 is never."""
+    """Number of null cutoffs of a player from one sample to the next; 0 switches sampling off."""
     null_cutoff_nodes: int = schema.whole(1, MAX_INTERVAL, default=100_000, example=20_000, unit="nodes")
     """Node limit for searching a sample again."""
 
 
 def add_search_statistics(total: dict[str, Any], part: Mapping[str, Any]) -> None:
-    """Add data of one search or game to a sum of others, in place."""
+    """Add the data of one search or game to ``total``, in place."""
     for name, value in part.items():
         if isinstance(value, Mapping):
             add_search_statistics(total.setdefault(name, {}), value)
@@ -75,7 +76,7 @@ def add_search_statistics(total: dict[str, Any], part: Mapping[str, Any]) -> Non
 
 
 def summed_search_statistics(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """The sum of the data of several searches or games; empty for none."""
+    """The sum of the data of several searches or games; an empty dictionary if there are none."""
     total: dict[str, Any] = {}
     for part in parts:
         add_search_statistics(total, part)

@@ -17,13 +17,14 @@ from elolab.engine.values import MAX_DEPTH
 SETTINGS = {"hash_mb": 256}
 """Default settings of the solver that differ from the engine's defaults."""
 TO_THE_END = {"endgame_empties": 60, "pass_costs_depth": False}
-"""Settings that force exact solving: the ordinary search, whose scores are not exact, searches no position.
+"""Settings with which every position is solved exactly, and the ordinary search, whose scores are not exact, is not
+used.
 
 Passes must cost no depth; otherwise the ordinary search would search positions after a pass.
 """
 
 SOLVED = END_REASONS[ENDED_AT_DEPTH]
-"""End reason of a search that was not cut short."""
+"""End reason of a search that completed its solution."""
 
 
 @dataclass(frozen=True)
@@ -31,14 +32,14 @@ class Solution:
     """The exact solution of a position. Scores are in the game's own units (discs)."""
 
     score: int
-    """The view of the side to move."""
+    """Score from the point of view of the side to move."""
     best_move: str | None
-    """``None`` if the game is over."""
+    """A move with the best score; ``None`` if the game is over."""
     line: tuple[str, ...]
-    """A best line, its first move the best move."""
+    """A line of best moves for both sides, which begins with ``best_move``."""
     nodes: int
     moves: Mapping[str, int] | None
-    """Every legal move's score, the view of the side to move; ``None`` if not asked for."""
+    """Score of every legal move, from the point of view of the side to move; ``None`` if it was not requested."""
 
 
 class Solver:

@@ -32,12 +32,12 @@ class SuitePosition:
 
 @dataclass(frozen=True)
 class Iteration:
-    """A completed iteration of a search; nodes and time since its beginning, on its clock."""
+    """A completed iteration of a search; nodes and time count from the beginning of the search, on its clock."""
 
     depth: int
     move: str
     score: int
-    """Centipawns, the view of the side to move."""
+    """Score in centipawns, from the point of view of the side to move."""
     nodes: int
     time_ms: float
 
@@ -50,15 +50,15 @@ class Attempt:
     position: str
     best_moves: tuple[str, ...]
     move: str | None
-    """The move played."""
+    """The move that the engine chose."""
     score: int
     depth: int
-    """Last completed iteration, in plies."""
+    """Depth of the last completed iteration, in plies."""
     nodes: int
     time_ms: float
     solved: bool
     solution: Iteration | None
-    """The first iteration from which on all iterations prefer a best move; ``None`` if the position was missed, or the
+    """The first iteration from which all iterations prefer a best move. ``None`` if the position was not solved, or the
     best move was found after the last completed iteration."""
     iterations: tuple[Iteration, ...]
 
@@ -96,7 +96,7 @@ def load_positions(path: Path, game: str) -> tuple[SuitePosition, ...]:
 
 
 def attempt(engine: Engine, entry: SuitePosition, limits: Limits) -> Attempt:
-    """Search one position from empty tables."""
+    """Search one position with empty tables."""
     board = ReportBoard()
     engine.new_game()
     result = engine.search(engine.game.position(entry.position), limits, board=board)
@@ -119,7 +119,7 @@ def _iteration(engine: Engine, report: Report) -> Iteration:
 
 
 def mean_nodes_to_depth(attempts: Sequence[Attempt]) -> dict[int, tuple[int, float]]:
-    """For each depth, the number of searches that completed it and their mean number of nodes up to then."""
+    """For each depth, the number of searches that completed it, and their mean number of nodes from the start."""
     nodes: dict[int, list[int]] = {}
     for found in attempts:
         # Of two iterations to one depth the second solves the game: the depth was reached by the first.

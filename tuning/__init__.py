@@ -1,4 +1,4 @@
-"""Tuning and ablation: choose which matches to play, without knowledge of search algorithms."""
+"""Tuning and ablation, which choose the matches to play. This package knows nothing about search algorithms."""
 
 from elolab.engine.settings import FileKind, register
 
@@ -17,4 +17,4 @@ TUNING_FILES = register(
         schema="elolab.tuning.keys.claims:CLAIMS",
     ),
 )  # fmt: skip
-"""The kinds of files that studies, ablations and claims read."""
+"""The kinds of files that tuning studies, ablations and claims read."""

@@ -18,20 +18,20 @@ class ServedProtocol:
     """One protocol that the engine speaks."""
 
     name: str
-    """Name for the option ``--protocol``."""
+    """Name of the protocol as a value of the option ``--protocol``."""
     server: str
-    """Name of the class in the module."""
+    """Name of the server class in the protocol's module."""
     games: tuple[str, ...]
     """The games that can be played over it."""
     title: str
-    """Usual spelling, for texts."""
+    """The protocol's usual spelling, for help texts and messages."""
     note: str = ""
-    """Short explanation, if the name needs one."""
+    """Short explanation of the name for users; empty if the name needs none."""
     module: str = ""
     """Module in this package; empty if it has the protocol's name."""
 
     def load(self) -> type[EngineServer]:
-        """The server's class."""
+        """Import the protocol's module and return its server class."""
         kind: type[EngineServer] = getattr(
             importlib.import_module(f"{__name__}.{self.module or self.name}"), self.server
         )
@@ -59,7 +59,7 @@ def protocols_for(game: str) -> list[ServedProtocol]:
 
 
 def choices_in_words() -> str:
-    """``for GAME a (default), b or c; for ...``, for the help of ``--protocol``."""
+    """The choices as a text for the help of ``--protocol``: ``for GAME a (default), b or c; for ...``."""
     games = dict.fromkeys(game for entry in SERVED_PROTOCOLS.values() for game in entry.games)
     return "; ".join(f"for {game.capitalize()} {_in_words(protocols_for(game))}" for game in games)
 

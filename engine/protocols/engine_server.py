@@ -31,9 +31,9 @@ from elolab.engine.settings.whole_numbers import natural_number
 REPORT_INTERVAL_S = 0.01
 """Seconds between polls of a running search for new iterations."""
 MAX_TIME_MS = 10**9
-"""Longest time of a clock or a move; commands with longer ones get this one."""
+"""Longest time of a clock or a move, in milliseconds; a longer time in a command is reduced to it."""
 MAX_MESSAGE = 300
-"""Most characters of a message that quotes the other side."""
+"""Maximum length, in characters, of a message that quotes input from the other program."""
 
 
 class CommandError(UserError):
@@ -42,22 +42,22 @@ class CommandError(UserError):
 
 @dataclass(frozen=True)
 class SearchTask:
-    """A requested search."""
+    """A search that a command has requested."""
 
     position: Position
     limits: Limits
     clock: Clock | None = None
     search_moves: tuple[str, ...] = ()
     lines: int = 1
-    """Number of variations to report; at most the number of moves to search."""
+    """Number of variations to report (multi-PV), at most the number of moves to search."""
     ponders: bool = False
     """Whether the search ponders: no clock runs, and no answer is sent, before the ponder hit."""
     until_stopped: bool = False
-    """Whether the answer waits for a stop."""
+    """Whether the answer must wait for a stop command, even if the search is over."""
 
     @property
     def ends_by_itself(self) -> bool:
-        """Whether the answer comes without a further command."""
+        """Whether the search ends and is answered without a further command."""
         limits = self.limits
         is_limited = limits.is_timed or limits.depth is not None or limits.nodes is not None
         return is_limited and not self.ponders and not self.until_stopped
@@ -70,15 +70,15 @@ class SearchProgress:
     line: int
     """Number of the variation; 1 is the best."""
     depth: int
-    """Depth of the iteration that found it, in plies, even if that iteration was aborted."""
+    """Depth, in plies, of the iteration that found the variation, even if the iteration was aborted."""
     score: int
-    """Centipawns, the view of the side to move; mates as in ``engine.values``."""
+    """Score in centipawns from the point of view of the side to move; mate scores are as in ``engine.values``."""
     nodes: int
-    """Nodes until the iteration ended; ``time_ms`` and ``deepest_ply`` likewise."""
+    """Nodes from the search's start to the iteration's end; ``time_ms`` and ``deepest_ply`` cover the same span."""
     time_ms: float
     deepest_ply: int
     moves: tuple[str, ...]
-    """The principal variation."""
+    """The moves of the principal variation."""
 
 
 class Searcher(Protocol):
@@ -100,10 +100,10 @@ class Searcher(Protocol):
 
 
 class EngineServer(ABC):
-    """One conversation with another program; ``run`` conducts it."""
+    """One session with another program, such as a graphical interface; ``run`` reads commands and answers them."""
 
     other_names: ClassVar[Mapping[str, str]] = {}
-    """The protocol's names for parameters, each an alias of the parameter."""
+    """The protocol's own option names, by parameter; each must be an alias of its parameter."""
 
     def __init__(
         self,
@@ -133,17 +133,17 @@ class EngineServer(ABC):
         self._ponder = StopFlag()
         self._reports = ReportBoard()
         self._iteration: list[Report] = []
-        """Reports of an iteration that is still incomplete."""
+        """Reports of the newest iteration while some of its variations are still missing."""
         self._shown: dict[int, SearchProgress] = {}
         self._held: SearchResult | UserError | None = None
         self.is_ending = False
-        """True when no command will follow."""
+        """True once the session is ending: no further command will be read."""
         self._ended = False
 
     # What a protocol says and understands.
 
     def open(self) -> None:  # noqa: B027 - a protocol may have nothing to say
-        """Called once, before the first line."""
+        """Prepare the session; ``run`` calls it once, before the first line of input."""
 
     @abstractmethod
     def handle(self, line: str) -> None:
@@ -171,7 +171,7 @@ class EngineServer(ABC):
     def run(self, descriptor: int | None) -> None:
         """Read commands from a file descriptor and answer them, until ``end`` is called or the input ends.
 
-        Raises ``OSError`` if the output has no reader any more.
+        Raises ``OSError`` if the reader of the output has closed it.
         """
         self._inbox.listen(descriptor)
         try:
@@ -204,7 +204,7 @@ class EngineServer(ABC):
             self.end()
 
     def say(self, line: str) -> None:
-        """Write one line at once."""
+        """Write one line and flush the output."""
         self.output.write(line + "\n")
         self.output.flush()
 
@@ -216,7 +216,7 @@ class EngineServer(ABC):
 
     @property
     def is_searching(self) -> bool:
-        """Whether an answer is due."""
+        """Whether a search is running, or finished but not answered yet."""
         return self._task is not None
 
     @property
@@ -231,7 +231,7 @@ class EngineServer(ABC):
 
     @property
     def engine(self) -> Engine:
-        """The engine under the parameters in force."""
+        """The engine with the current parameters."""
         if self._engine is None:
             self._engine = Engine(self.game.name, self.parameters)
         return self._engine
@@ -242,7 +242,7 @@ class EngineServer(ABC):
         return self.engine
 
     def warm_up(self) -> None:
-        """Compile or load everything that a search needs, so that this does not take time from the first move."""
+        """Compile or load everything that a search needs, so that the first move does not lose time to it."""
         engine, start = Engine(self.game.name, {"hash_mb": 0}), self.game.position()
         engine.search(start, Limits(depth=1), board=ReportBoard())
         engine.known_line(start, SearchLine("", 0, 0, (), 0))
@@ -273,7 +273,7 @@ class EngineServer(ABC):
         self._thread.start()
 
     def _search(self, searcher: Searcher, task: SearchTask, number: int) -> None:
-        """The search's thread."""
+        """Run a search and queue its result or exception; this is the search thread's function."""
         outcome: SearchResult | BaseException
         try:
             outcome = searcher.search(
@@ -285,7 +285,7 @@ class EngineServer(ABC):
         self._inbox.put_result(SearchEnded(number, outcome))
 
     def stop(self) -> None:
-        """Ask the search for its answer now."""
+        """Stop the search and the pondering, so that the answer follows soon."""
         self._stop.set()
         self._ponder.clear()
         self._answer_if_due()
@@ -296,19 +296,19 @@ class EngineServer(ABC):
         self._answer_if_due()
 
     def finish(self) -> None:
-        """Stop the search, if there is one, and give its answer before anything else; no command will follow."""
+        """End the session's commands: stop any search, and return once its answer is sent."""
         self.is_ending = True
         self.settle()
 
     def settle(self) -> None:
-        """Stop the search, if there is one, and give its answer before anything else."""
+        """Stop any search, and return once its answer is sent."""
         if self._task is not None:
             self.stop()
         while self._task is not None:
             self._deal_with(self._inbox.take(None, lines=False))
 
     def abandon(self) -> None:
-        """End the search, if there is one, without an answer."""
+        """End any search without an answer."""
         self._stop.set()
         self._ponder.clear()
         if self._thread is not None:
@@ -390,15 +390,16 @@ class EngineServer(ABC):
 
     @property
     def board(self) -> Position:
-        """The position; raises ``CommandError`` if there is none."""
+        """The current position; raises ``CommandError`` if none is set."""
         if self.position is None:
             raise CommandError("there is no position to search")
         return self.position
 
     def set_position(self, text: str | None, moves: Sequence[str], ranks: str = "0") -> None:
-        """Take a position (``None``: the start of the game) and the moves played from it.
+        """Set a position (``None``: the start of the game) and play moves from it.
 
-        Only moves beyond the previous call's are played. Raises ``UserError``; the server then has no position.
+        Moves that the previous call has played are not played again. ``ranks`` is the number of the lowest rank in the
+        moves. Raises ``UserError``; the server then has no position.
         """
         previous, self.position = self.position, None
         known_text, known_ranks, known_moves = self._given
@@ -415,7 +416,7 @@ class EngineServer(ABC):
         self._given = (text, ranks, list(moves))
 
     def keep_position(self, position: Position) -> None:
-        """Set a position that the server itself keeps up to date."""
+        """Set a position that the protocol's own code will keep up to date."""
         self.position = position
         self._given = (None, "none", [])
 
@@ -435,11 +436,11 @@ class EngineServer(ABC):
             self._engine.new_game()
 
     def parameter_options(self) -> list[EngineOption]:
-        """The options for the parameters, at the values in force."""
+        """One option for each parameter, with the parameter's current value as default."""
         return parameter_options(self.game.name, self.parameters, self.other_names)
 
     def set_parameter(self, name: str, value: str) -> bool:
-        """Set the parameter that an option's name means; returns False if there is no such parameter.
+        """Set the parameter with this option name; return False if there is no such parameter.
 
         Raises ``UserError`` for a wrong value; the message spells the option's name as given.
         """
@@ -456,7 +457,7 @@ class EngineServer(ABC):
 
 
 def package_version() -> str:
-    """The version of the installed distribution, or nothing."""
+    """The version of the installed distribution; an empty text if there is none."""
     try:
         return metadata.version("elolab")
     except metadata.PackageNotFoundError:
@@ -464,7 +465,7 @@ def package_version() -> str:
 
 
 def counters_text(result: SearchResult) -> str:
-    """The search's counters, each with its name; may be longer than ``MAX_MESSAGE``."""
+    """The search's counters with their names, as one text; it may be longer than ``MAX_MESSAGE``."""
     return " ".join(f"{name} {count}" for name, count in result.counters.items())
 
 
@@ -475,7 +476,10 @@ def one_line(message: str) -> str:
 
 
 def split_position(words: Sequence[str]) -> tuple[str | None, list[str]]:
-    """The text (``None`` for ``startpos``) and the moves after ``position``; raises ``CommandError``."""
+    """Split the words after ``position`` into the position's text (``None`` for ``startpos``) and the moves.
+
+    Raises ``CommandError``.
+    """
     head, moves = list(words), []
     if "moves" in head:
         at = head.index("moves")
@@ -488,7 +492,10 @@ def split_position(words: Sequence[str]) -> tuple[str | None, list[str]]:
 
 
 def read_count(name: str, word: str, *, low: int = 0, high: int = 10**15) -> int:
-    """A whole number, clamped to the range; raises ``CommandError`` if the text is not a whole number."""
+    """The whole number ``word``, clamped to the range from ``low`` to ``high``.
+
+    Raises ``CommandError``, with ``name`` in its message, if ``word`` is not a whole number.
+    """
     number = natural_number(word.removeprefix("-"))
     if number is None:
         raise CommandError(f"{name} is {word!r}, expected a whole number")

@@ -25,9 +25,9 @@ class GameFormatError(UserError):
 
 
 def read_game(text: str) -> Position:
-    """The position at the end of a game, with the moves that led to it.
+    """The position at the end of a game in GGF, with the moves that led to it.
 
-    Passes may be left out. Raises ``GameFormatError`` or another ``UserError``.
+    The text may omit passes. Raises ``GameFormatError`` or another ``UserError``.
     """
     found = _GAME.search(text)
     if found is None:
@@ -49,7 +49,7 @@ def read_game(text: str) -> Position:
 
 
 def write_game(start: str, moves: Sequence[str]) -> str:
-    """The game from a position's text and the moves played from it, in one line."""
+    """A game as one line of GGF: the text of its first position, and the moves played from it."""
     board, side = start.split()
     first = "XO".index(side)
     tags = [f"BO[8 {board.replace('X', '*')} {'*' if first == 0 else 'O'}]"]
@@ -58,13 +58,13 @@ def write_game(start: str, moves: Sequence[str]) -> str:
 
 
 def read_move(text: str) -> str:
-    """``d3`` or ``pass`` from ``D3/1.50/0.2``; raises ``MoveError``."""
+    """Convert a move in GGF, such as ``D3/1.50/0.2``, to ``d3`` or ``pass``; raises ``MoveError``."""
     words = text.split("/")[0].split()
     return game_named("othello").read_moves(game_named("othello").position(), words[:1] or [""], "0")[0]
 
 
 def write_move(move: str) -> str:
-    """``D3``, or ``PA`` for a pass."""
+    """A move in GGF: ``D3``, or ``PA`` for a pass."""
     return "PA" if move == PASS else move.upper()
 
 

@@ -31,14 +31,14 @@ DEFAULT_LIMITS = Limits(move_time_ms=1000)
 """Limits of a move without a clock and without ``elolab-limit``."""
 MAX_TIME_S = 10**6
 MAX_NUMBER = 18
-"""Maximum digits of a command's number; a longer number is an unknown command."""
+"""Maximum number of digits in the number before a command; a longer one is read as an unknown command."""
 
 Action = Callable[[Sequence[str]], str | None]
-"""Function of a command: takes its arguments, returns the answer, or ``None`` if that comes later."""
+"""Function that executes a command: takes the arguments; returns the answer, or ``None`` if the answer comes later."""
 
 
 class GtpServer(EngineServer):
-    """One conversation in GTP."""
+    """Server for one session in GTP."""
 
     def open(self) -> None:
         """Compile everything before the first command is read; writes nothing."""
@@ -47,12 +47,12 @@ class GtpServer(EngineServer):
         self._limits = Limits()
         self.timers = (Timer(), Timer())
         self._mover = 0
-        """Side that the running search moves for."""
+        """Side whose move the running search looks for."""
         self._is_generating = False
         self._trouble = ""
-        """Why the running search failed."""
+        """Error message of the running search; empty if there is none."""
         self._steps: list[int] = []
-        """Length of the game before each move, played or generated, that can be undone."""
+        """Number of moves in the game before each ``play`` or ``genmove`` that can be undone."""
         self._actions: dict[str, Action] = {
             "protocol_version": lambda words: "2",
             "name": lambda words: self.title.split()[0],
@@ -100,7 +100,7 @@ class GtpServer(EngineServer):
                 self._succeed(answer)
 
     def warn(self, message: str) -> None:
-        """Keep a search's error for the answer to ``genmove``; answer any other error at once."""
+        """Keep an error of the search for the answer to ``genmove``; send any other error at once."""
         if self._is_generating:
             self._trouble = message
         else:
@@ -241,12 +241,12 @@ class GtpServer(EngineServer):
 
 @dataclass
 class Timer:
-    """One side's clock by ``time_settings``: main time, then periods for ``stones`` moves each (Canadian byo-yomi)."""
+    """One side's clock: main time, then periods in which ``stones`` moves must be made (Canadian byo-yomi)."""
 
     main_ms: int = 0
     period_ms: int = 0
     stones: int = 0
-    """Moves in each period. No times, or a period without moves, means no limit."""
+    """Moves in each period. There is no time limit if both times are 0, or if a period has 0 moves."""
 
     def __post_init__(self) -> None:
         self.reset()
@@ -255,11 +255,12 @@ class Timer:
         """Set the clock to its state at the start of a game."""
         self.remaining_ms = self.main_ms or self.period_ms
         self.moves_to_go = 0 if self.main_ms else self.stones
-        """Moves to make in the running period; 0 in main time."""
+        """Moves still to be made in the current period; 0 during main time."""
         self.runs = self.stones > 0 if self.period_ms else self.main_ms > 0
 
     def tell(self, time_ms: int, moves: int) -> None:
-        """Set the clock by ``time_left``: main time if ``moves`` is 0, else a period's time for ``moves`` moves."""
+        """Set the clock as ``time_left`` reports it: main time if ``moves`` is 0, otherwise a period with ``moves``
+        moves left."""
         self.remaining_ms, self.moves_to_go, self.runs = time_ms, moves, True
 
     def spend(self, time_ms: int) -> None:
@@ -280,9 +281,9 @@ class Timer:
         self.remaining_ms = max(0, self.remaining_ms)
 
     def bound(self, limits: Limits) -> tuple[Limits, Clock | None]:
-        """The limits with the clock added, and the clock's state.
+        """The limits of the next move with the clock added, and the clock's state; ``None`` without a time limit.
 
-        Main time followed by periods becomes a clock with an increment: a move's share of a period.
+        Main time followed by periods becomes a clock with an increment, which is a move's share of a period.
         """
         if not self.runs:
             return limits, None
@@ -299,7 +300,7 @@ def _is_bounded(limits: Limits) -> bool:
 
 
 def _read_side(word: str) -> int:
-    """0 for Black, 1 for White; raises ``CommandError``."""
+    """The side that a word names: 0 for Black, 1 for White; raises ``CommandError``."""
     sides = {"b": 0, "black": 0, "w": 1, "white": 1}
     if word.lower() not in sides:
         raise CommandError(f"syntax error: {word!r} is no colour, expected b or w")
@@ -307,7 +308,7 @@ def _read_side(word: str) -> int:
 
 
 def _read_seconds(word: str) -> int:
-    """Convert a text in seconds to milliseconds; accepts fractions, unlike the protocol. Raises ``CommandError``."""
+    """Convert seconds to milliseconds; accepts fractions, unlike the protocol. Raises ``CommandError``."""
     if not re.fullmatch(r"[0-9]{1,12}(\.[0-9]{0,9})?", word, re.ASCII):
         raise CommandError(f"syntax error: {word!r} is no time in seconds")
     return round(1000 * min(float(word), MAX_TIME_S))

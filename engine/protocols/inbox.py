@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 MAX_LINE = 1 << 16
-"""Maximum bytes of a line; longer lines are dropped. The longest game needs a tenth of this."""
+"""Maximum number of bytes in a line; longer lines are dropped. The longest game needs a tenth of this."""
 MAX_LINES = 1024
-"""Most lines in the queue; the reader waits while it is full."""
+"""Maximum number of lines in the queue; the reader thread waits while it is full."""
 
 
 @dataclass(frozen=True)
@@ -40,16 +40,16 @@ class SearchEnded:
     """Event for the end of a search."""
 
     number: int
-    """Number of the search within the conversation."""
+    """Number of the search within the session."""
     outcome: Any
-    """A ``SearchResult``, or the exception that ended it."""
+    """The search's result, or the exception that ended the search."""
 
 
 InboxEvent = InputLine | LineTooLong | EndOfInput | SearchEnded
 
 
 class Inbox:
-    """A queue in which the results of searches overtake lines, and lines may be left waiting."""
+    """Queue of events: results of searches come before lines, and a caller may leave the lines in the queue."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -84,13 +84,13 @@ class Inbox:
             return not self._closed
 
     def close(self) -> None:
-        """Let the reader end with the next line it reads."""
+        """Close the queue; the reader thread ends after the next line that it reads."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
 
     def listen(self, descriptor: int | None) -> None:
-        """Start a thread that reads the input until it ends; without a descriptor, the input has ended already."""
+        """Start a thread that reads the input until it ends. If ``descriptor`` is ``None``, the input is empty."""
         if descriptor is None:
             self.put_line(EndOfInput())
             return
@@ -104,7 +104,7 @@ class Inbox:
 
 
 def read_lines(stream: BinaryIO) -> Iterator[InboxEvent]:
-    """Yield the lines of a stream and its end, with never more than ``MAX_LINE`` + 1 bytes in memory."""
+    """Yield an event for each line of a stream and for its end; at most ``MAX_LINE`` + 1 bytes are in memory."""
     is_end_of_long_line = False
     while True:
         try:

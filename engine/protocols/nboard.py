@@ -34,7 +34,7 @@ PASS_ANSWER = "=== PA"
 
 
 class NBoardServer(EngineServer):
-    """One conversation in the NBoard protocol."""
+    """Server for one session in the NBoard protocol."""
 
     def open(self) -> None:
         """Compile everything before the first command is read; writes nothing."""
@@ -66,18 +66,18 @@ class NBoardServer(EngineServer):
         self.say(f"status {one_line(message)}")
 
     def show(self, progress: SearchProgress) -> None:
-        """One line of an analysis: its moves without spaces, discs, the number of games of a book (none), depth."""
+        """Send one variation: its moves without spaces, score in discs, number of book games (always 0), depth."""
         if progress.moves:
             moves = "".join(write_move(move) for move in progress.moves)
             self.say(f"search {moves} {self._discs(progress.score)} 0 {progress.depth}")
 
     def show_final(self, progress: SearchProgress, *, is_new: bool) -> None:
-        """Show a line again only if it has changed since its last iteration."""
+        """Send a variation again only if the search has changed it since it was last sent."""
         if is_new:
             self.show(progress)
 
     def answer(self, result: SearchResult) -> None:
-        """Send statistics, and the move if ``go`` asked for one; clear the status line."""
+        """Send the search's statistics, and the move if ``go`` requested one; clear the status line."""
         seconds = result.time_ms / 1000
         self.say(f"nodestats {result.nodes} {seconds:.3f}")
         if not self._is_hint:

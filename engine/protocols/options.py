@@ -19,14 +19,15 @@ class EngineOption:
 
     name: str
     kind: str
-    """``check``, ``spin``, ``combo``, ``string`` or ``button``."""
+    """Type of the option: ``check``, ``spin``, ``combo``, ``string`` or ``button``."""
     default: str = ""
     low: int = 0
     high: int = 0
     choices: tuple[str, ...] = ()
 
     def announcement(self, *, keyword: bool) -> str:
-        """The line that announces it: UCI has the keyword ``name`` and the default first, UCCI the default last."""
+        """The line that announces the option. UCI (``keyword``) has the word ``name`` and the default first, UCCI the
+        default last."""
         default = ["default", self.default] if self.default else []
         domain = ["min", str(self.low), "max", str(self.high)] if self.kind == "spin" else []
         for choice in self.choices:
@@ -36,14 +37,14 @@ class EngineOption:
         return " ".join(["option", self.name, "type", self.kind, *domain, *default])
 
     def read_switch(self, value: str) -> bool:
-        """A ``check`` option's value; raises ``OptionError``."""
+        """Read the value of a ``check`` option; raises ``OptionError``."""
         words = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
         if value.lower() not in words:
             raise OptionError(f"option {self.name} = {value!r}, expected true or false")
         return words[value.lower()]
 
     def read_number(self, value: str) -> int:
-        """A ``spin`` option's value; raises ``OptionError``."""
+        """Read the value of a ``spin`` option; raises ``OptionError``."""
         digits = value.removeprefix("+")
         if digits.isascii() and digits.isdigit() and len(digits) < 10 and self.low <= int(digits) <= self.high:
             return int(digits)
@@ -68,11 +69,11 @@ def parameter_options(game: str, values: Mapping[str, Value], other_names: Mappi
 
 
 def find_parameter(name: str, game: str) -> Parameter | None:
-    """The parameter with this option name, name or alias; ``None`` if the game has no such parameter."""
+    """The parameter that has ``name`` as its option name, own name or alias; ``None`` if the game has none."""
     row = row_named(name)
     return row if row is None or not row.games or game in row.games else None
 
 
 def nearest_option(name: str, game: str) -> str:
-    """``" (did you mean 'x'?)"`` for the game's parameter whose name or alias is closest, or an empty text."""
+    """A hint for a misspelt option: ``" (did you mean 'x'?)"`` with the closest name in the game, or an empty text."""
     return nearest_name(name, [row.name for row in parameters_of(game)])

@@ -33,7 +33,7 @@ _NOTHING, _ANSWER, _HINT, _PONDER, _PONDER_HIT = "nothing", "answer", "hint", "p
 
 
 class QianhongServer(EngineServer):
-    """One conversation in Qianhong's protocol."""
+    """Server for one session in Qianhong's protocol."""
 
     def open(self) -> None:
         """Compile everything before the first command is read; writes nothing."""
@@ -41,19 +41,19 @@ class QianhongServer(EngineServer):
         self._level = FIRST_LEVEL
         self._ponders = False
         self._expected = ""
-        """The expected move, while pondering."""
+        """The opponent's move that the engine expects and ponders on."""
         self._ready: SearchResult | None = None
         """Result of a search after a ponder hit, until the program requests the move."""
         self._banned: list[str] = []
         self._collected: list[str] = []
-        """Lines of a ``LOAD`` or ``BAN`` so far."""
+        """Lines received so far for a ``LOAD`` or ``BAN`` list."""
         self._missing = 0
         self._collecting: Callable[[], None] | None = None
         self.set_position(None, ())
         self.warm_up()
 
     def handle(self, line: str) -> None:
-        """Execute one command, or add one move to a list."""
+        """Execute one command, or add one move to an unfinished ``LOAD`` or ``BAN`` list."""
         if self._collecting is not None:
             self._collect(line)
             return
@@ -72,7 +72,7 @@ class QianhongServer(EngineServer):
             self.say("ERROR")
 
     def answer(self, result: SearchResult) -> None:
-        """Handle the result of a search by its purpose."""
+        """Send the move or hint that was found; after a ponder hit, keep the result until a move is requested."""
         purpose, self._purpose = self._purpose, _NOTHING
         if purpose == _PONDER_HIT:
             self._ready = result
@@ -196,7 +196,7 @@ class QianhongServer(EngineServer):
     # Positions and searches.
 
     def _read_move(self, text: str) -> str:
-        """A move such as ``H2-E2`` in our notation; raises ``MoveError``."""
+        """Convert a move such as ``H2-E2`` to the engine's notation; raises ``MoveError``."""
         return self.game.read_moves(self.board, [text], "0")[0]
 
     def _refuse_while_thinking(self) -> None:
@@ -270,7 +270,7 @@ class QianhongServer(EngineServer):
 
 
 def read_number(name: str, words: Sequence[str], high: int) -> int:
-    """The whole number after a command; raises ``CommandError`` for one that is not from 0 to ``high``."""
+    """The whole number after the command ``name``; raises ``CommandError`` if it is not from 0 to ``high``."""
     number = read_count(name, words[0] if words else "", low=-1, high=high + 1)
     if not 0 <= number <= high:
         raise CommandError(f"{name} is {words[0]}, expected a whole number from 0 to {high}")
@@ -278,7 +278,7 @@ def read_number(name: str, words: Sequence[str], high: int) -> int:
 
 
 def write_move(move: str) -> str:
-    """``h2e2`` as ``H2-E2``."""
+    """A move in the protocol's notation: ``H2-E2`` for ``h2e2``."""
     return f"{move[:2]}-{move[2:]}".upper()
 
 

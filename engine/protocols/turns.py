@@ -1,4 +1,5 @@
-"""Moves with a colour, in games with forced passes, which some programs send and others omit."""
+"""Playing moves that name their side, in games with forced passes. Some programs send forced passes, others omit
+them."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ PASS = "pass"
 
 
 def must_pass(position: Position) -> bool:
-    """Whether a pass is the only legal move."""
+    """Whether a pass is the only legal move in the position."""
     return position.legal_moves() == [PASS]
 
 

@@ -60,16 +60,16 @@ _NUMBERS = ("depth", "nodes", "movestogo", "oppmovestogo")
 _TIMES = ("time", "increment", "opptime", "oppincrement")
 _MODES = ("ponder", "draw", "infinite")
 MOVE_TIME = "movetime"
-"""A word of UCI that many programs send over UCCI too; always in milliseconds, regardless of ``usemillisec``."""
+"""Word of UCI's ``go`` that many programs also send over UCCI; its value is always in milliseconds."""
 
 
 class UcciServer(EngineServer):
-    """One conversation in UCCI."""
+    """Server for one session in UCCI."""
 
     other_names: ClassVar = {"hash_mb": "hashsize"}
 
     def open(self) -> None:
-        """Write nothing before ``ucci``."""
+        """Do nothing: UCCI allows no output before the command ``ucci``."""
         self._booted = False
         self._banned: set[str] = set()
         self._switches = {option.name: False for option in SWITCHES}

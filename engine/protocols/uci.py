@@ -39,14 +39,14 @@ _KEYWORDS = (*_NUMBERS, *_TIMES, "mate", "infinite", "ponder", "searchmoves")
 
 
 class UciServer(EngineServer):
-    """One conversation in UCI."""
+    """Server for one session in UCI."""
 
     other_names: ClassVar = {"hash_mb": "Hash"}
     first_rank: ClassVar[int] = 1
-    """Number of the lowest rank."""
+    """Number of the lowest rank in the notation of moves: 0 or 1."""
 
     def open(self) -> None:
-        """Write nothing before ``uci``."""
+        """Do nothing: UCI allows no output before the command ``uci``."""
         self._lines = 1
         self._ponder_option = False
         self._debug = False
@@ -99,7 +99,7 @@ class UciServer(EngineServer):
         self.say("bestmove 0000")
 
     def _write(self, move: str) -> str:
-        """A move in the dialect's ranks."""
+        """A move in the notation of the dialect, which decides the numbers of the ranks."""
         return f"{move[0]}{int(move[1]) + self.first_rank}{move[2]}{int(move[3]) + self.first_rank}"
 
     def _attempt(self, action: Callable[[Sequence[str]], None], command: str, words: Sequence[str]) -> None:
@@ -230,7 +230,7 @@ class UciServer(EngineServer):
 
 
 class UciCycloneServer(UciServer):
-    """One conversation in the cyclone dialect of UCI, which counts ranks from 0 and knows Xiangqi only."""
+    """Server for one session in the cyclone dialect of UCI, which counts ranks from 0 and knows Xiangqi only."""
 
     first_rank = 0
 

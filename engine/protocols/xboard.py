@@ -40,7 +40,7 @@ FEATURES = (
 MATE_SCORE = 100_000
 """Base of mate scores: a mate in n moves has the score ``MATE_SCORE`` + n."""
 FIRST_CONTROL = (40, 5 * 60_000, 0)
-"""Default time control: moves, milliseconds, increment."""
+"""Default time control: number of moves, time in milliseconds for them, increment in milliseconds."""
 MAX_NODES_PER_SECOND = 10**9
 
 _IGNORED = {
@@ -52,32 +52,33 @@ _NOTHING, _ANSWER, _PONDER = "nothing", "answer", "ponder"
 
 
 class XboardServer(EngineServer):
-    """One conversation in the xboard protocol."""
+    """Server for one session in the xboard protocol."""
 
     other_names: ClassVar = {"hash_mb": "memory"}
 
     def open(self) -> None:
-        """Write nothing before ``protover``."""
+        """Do nothing: the engine is silent until the command ``protover``."""
         self._purpose = _NOTHING
         self._plays: int | None = None
-        """The side that the engine plays; ``None`` while it only watches."""
+        """The side that the engine plays, 0 or 1; ``None`` while it only watches."""
         self._shows = self._ponders = self._draw_offered = False
         self.expected = ""
-        """The expected move, while pondering."""
+        """The opponent's move that the engine expects and ponders on."""
         self._depth: int | None = None
         self._control: tuple[int, int, int] | None = None
-        """Moves to a control (0: for the whole game), its milliseconds, the increment."""
+        """Time control: number of moves (0: the whole game), their time and the increment in milliseconds; ``None`` by
+        default."""
         self._move_time_ms: int | None = None
         self._nodes_per_second: int | None = None
         """Argument of ``nps``: 0 for processor time; ``None`` for wall time."""
         self._began_ns = 0
-        """The process's processor time when the last search began."""
+        """Processor time of the process at the start of the last search, in nanoseconds."""
         self._clocks_ms: list[int | None] = [None, None]
-        """Last received remaining times: the engine's, the opponent's."""
+        """Remaining times last received, in milliseconds: the engine's and the opponent's."""
         self._searched_under: tuple[Limits, Clock | None] = (Limits(), None)
-        """The limits and clocks with which the last search began."""
+        """The limits and clock of the last search, as they were at its start."""
         self._pings: list[str] = []
-        """Pings to answer when the search is over."""
+        """Arguments of the ``ping`` commands to answer when the search is over."""
         self._begin_game()
 
     def handle(self, line: str) -> None:
@@ -349,9 +350,10 @@ class XboardServer(EngineServer):
             self._search_for(position, ponders=True)
 
     def _answer_hit(self, position: Position) -> None:
-        """Continue pondering as a search for the answer; restart it if clocks or limits have changed meanwhile.
+        """Turn pondering into a normal search after a ponder hit; restart it if clocks or limits have changed
+        meanwhile.
 
-        The restarted search profits from the transposition table.
+        A restarted search profits from the transposition table.
         """
         self._purpose = _ANSWER
         if self._limits() == self._searched_under:
@@ -366,7 +368,7 @@ class XboardServer(EngineServer):
         self.start(SearchTask(position, limits, clock, ponders=ponders))
 
     def _limits(self) -> tuple[Limits, Clock | None]:
-        """Limits and clocks of a search; a depth alone is the only limit if no time was ever set."""
+        """Limits and clock of the next search. If a depth but no time was set, the depth is the only limit."""
         nodes_per_second = self._nodes_per_second
         kind = "wall" if nodes_per_second is None else "node" if nodes_per_second else "cpu"
         if self._move_time_ms is not None:
@@ -390,7 +392,8 @@ class XboardServer(EngineServer):
 
 
 def format_score(score: int) -> int:
-    """A score as text: centipawns, or ``MATE_SCORE`` plus n for a mate in n moves, negative if the engine is mated."""
+    """A score as the protocol sends it: centipawns, or ``MATE_SCORE`` plus n for a mate in n moves; negative if
+    mated."""
     plies = mate_distance(score)
     if plies is None:
         return score
@@ -398,7 +401,7 @@ def format_score(score: int) -> int:
 
 
 def format_option(option: EngineOption) -> str:
-    """An option as the feature ``option`` announces it."""
+    """The value of the feature ``option`` that announces an option."""
     if option.kind == "check":
         return f"{option.name} -check {int(option.default == 'true')}"
     if option.kind == "spin":

@@ -43,9 +43,9 @@ _PREDICT_LAST_RATIO = choice_code("time_predict", "last_ratio")
 _PREDICT_CONSTANT = choice_code("time_predict", "constant_ratio")
 
 FALLING_SCORE = 90
-"""Fall of the score, in centipawns, above which ElephantEye 3.31 keeps thinking: 20 of its units."""
+"""Drop of the score, in centipawns, after which ElephantEye 3.31 does not halve its time: 20 of its units."""
 STABLE_ITERATIONS = 4
-"""Iterations with one best move after which ElephantEye 3.31 halves its time."""
+"""Number of iterations with the same best move after which ElephantEye 3.31 halves its time."""
 
 # Logarithms to base 2 in 256ths, as integers: forecasts are the same on every processor.
 _LOGARITHMS = np.array([round(256 * math.log2(1 + part / 256)) for part in range(256)], np.int64)
@@ -56,9 +56,9 @@ _MILLISECOND = 1_000_000
 
 @jit
 def allocate_time(search, parameters, move_time_ms, remaining_ns, increment_ns, moves_to_go):
-    """Set the soft and hard limit of the next search, in nanoseconds.
+    """Set the soft and hard time limits of the next search, in nanoseconds.
 
-    ``move_time_ms`` is a fixed time for this move (0: none); ``remaining_ns`` is negative without a game clock.
+    ``move_time_ms`` is a fixed time for this move, 0 for none; ``remaining_ns`` is negative without a game clock.
     """
     soft = NO_LIMIT
     hard = NO_LIMIT
@@ -106,7 +106,11 @@ def allocate_time(search, parameters, move_time_ms, remaining_ns, increment_ns, 
 
 @jit
 def adapt_soft_limit(search, parameters, score_change):
-    """Set ElephantEye 3.31's soft limit after an iteration: the proper time, halved for each reason to hurry."""
+    """Set the soft limit after an iteration as ElephantEye 3.31 does.
+
+    It is the proper time, halved for each of three conditions: the null move is off, the score has not dropped, the
+    best move is stable.
+    """
     if parameters.time_strategy != _ELEPHANTEYE_331 or search.soft_ns >= NO_LIMIT:
         return
     soft = search.proper_ns
@@ -121,7 +125,7 @@ def adapt_soft_limit(search, parameters, score_change):
 
 @jit
 def _logarithm(number):
-    """Logarithm to base 2 of a positive number, in 256ths."""
+    """Base-2 logarithm of a positive number, in units of 1/256."""
     whole = 0
     rest = number
     while rest > 1:
@@ -133,7 +137,7 @@ def _logarithm(number):
 
 @jit
 def _power(logarithm):
-    """2 to the power of a non-negative logarithm in 256ths; ``NO_LIMIT`` from 2**46 on."""
+    """2 to the power of ``logarithm`` / 256, which must not be negative; ``NO_LIMIT`` from 2**46 on."""
     whole = logarithm >> 8
     if whole > 45:
         return NO_LIMIT
@@ -160,7 +164,7 @@ def forecast_ns(search, parameters):
 
 @jit
 def next_iteration_fits(search, parameters):
-    """Whether the next iteration is expected to end before the hard limit; true without a forecast.
+    """Whether the next iteration is expected to end before the hard limit; true if there is no forecast.
 
     Call ``allocate_iteration_time`` first: it sets the hard limit of that iteration.
     """
@@ -173,7 +177,7 @@ def next_iteration_fits(search, parameters):
 
 @jit
 def elapsed_ns(search):
-    """Nanoseconds since the search began, on its clock; without a clock, monotonic time."""
+    """Nanoseconds since the search began, on its clock; without a clock, in real time."""
     if search.clock == CLOCK_NODE:
         return search.nodes * search.nanoseconds_per_node
     if search.clock == CLOCK_CPU:
@@ -183,7 +187,7 @@ def elapsed_ns(search):
 
 @jit
 def counted_ns(search):
-    """Nanoseconds that count against the limits: since the start, or since the ponder hit."""
+    """Nanoseconds that count against the time limits: since the start of the search, or since the ponder hit."""
     return elapsed_ns(search) - search.uncounted_ns
 
 
@@ -191,8 +195,9 @@ def counted_ns(search):
 def allocate_iteration_time(search, parameters, depth, left):
     """Set the move's deadline before an iteration of ``depth`` under the time strategy ``othello`` [OT].
 
-    The deadline is the time left to this player, divided by the number of own moves between the iteration's horizon and
-    the end of the game, ``left`` plies away; without a known end, divided by ``time_divisor``.
+    The deadline is the player's remaining time divided by a number of moves: the own moves between the iteration's
+    horizon and the end of the game, which is ``left`` plies away. If the end is unknown, the divisor is
+    ``time_divisor``.
     """
     if parameters.time_strategy != _OTHELLO or search.remaining_ns < 0:
         return
@@ -226,15 +231,16 @@ def awaits_ponder_hit(search):
 
 @jit
 def granted_nodes(search):
-    """Nodes that fit into the granted time on the node clock."""
+    """Number of nodes that fit into the granted pondering time on the node clock."""
     return search.ponder_grant_ns // search.nanoseconds_per_node
 
 
 @jit
 def is_pondering(search, parameters):
-    """Whether the opponent has not moved yet, so that no clock limit applies.
+    """Whether the search is still pondering, so that no clock limit applies.
 
-    A ponder hit sets ``uncounted_ns`` or checks the soft limit; a miss sets ``stopped``.
+    The call that notices a ponder hit sets ``uncounted_ns`` or checks the soft limit; one that notices a miss sets
+    ``stopped``.
     """
     if not awaits_ponder_hit(search):
         return False
@@ -263,7 +269,7 @@ def is_pondering(search, parameters):
 
 @jit
 def poll(search, parameters):
-    """Poll all limits; set ``stopped``, or set ``countdown`` to the number of nodes until the next poll."""
+    """Check all limits; set ``stopped``, or set ``countdown`` to the number of nodes until the next check."""
     if read_flag(search.stop_address) != 0:
         search.stopped = STOPPED_BY_FLAG
         return
@@ -291,7 +297,7 @@ def poll(search, parameters):
 
 @jit
 def arm_clock(search):
-    """Let the clock end the search from now on; called when the first iteration is complete."""
+    """Allow the clock to end the search; called when the first iteration is complete."""
     search.clock_armed = 1
     search.countdown = 0
 
@@ -306,7 +312,7 @@ def stop_if_soft_limit_passed(search):
 
 @jit
 def spend_node(search, parameters):
-    """Count one node before its move is made; false if the search must stop instead."""
+    """Count one node before its move is made; return false if the search must stop instead."""
     if search.countdown <= 0:
         poll(search, parameters)
     if search.stopped != 0:
@@ -318,7 +324,7 @@ def spend_node(search, parameters):
 
 @jit
 def spend_nodes(search, parameters, nodes):
-    """Count ``nodes`` nodes, equivalent to that many calls of ``spend_node``; false if the search must stop."""
+    """Count ``nodes`` nodes, as that many calls of ``spend_node`` would; return false if the search must stop."""
     while nodes > 0:
         if search.countdown <= 0:
             poll(search, parameters)

@@ -84,7 +84,7 @@ _GUESS_ZERO = choice_code("mtdf_guess", "zero")
 _ORDER_AS_NODES = choice_code("root_order", "as_nodes")
 
 MAX_TURNS = 4
-"""Changes between failing low and failing high after which the aspiration window is opened fully."""
+"""Number of changes between failing low and failing high after which the aspiration window is opened fully."""
 
 
 @jit
@@ -180,7 +180,7 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
 
 @jit
 def _root_reduction(state, search, parameters, depth, number, reducible):
-    """Reduction, in plies, of the first search of the root move that was just made."""
+    """Reduction, in plies, for the first search of root move ``number``, which has just been made."""
     late = number >= parameters.lmr_min_moves and depth >= parameters.lmr_min_depth
     if not (reducible and late and parameters.late_move_reductions != 0) or in_check(state):
         return np.int64(0)
@@ -189,7 +189,7 @@ def _root_reduction(state, search, parameters, depth, number, reducible):
 
 @jit
 def _copy_line(search, source, target):
-    """Copy the result of line ``source`` to line ``target``."""
+    """Copy the result of variation ``source`` to variation ``target``."""
     search.line_move[target] = search.line_move[source]
     search.line_score[target] = search.line_score[source]
     search.line_depth[target] = search.line_depth[source]
@@ -200,7 +200,7 @@ def _copy_line(search, source, target):
 
 @jit
 def _keep_result(search, line, move, value, depth):
-    """Store a line's result; the lines stay distinct, so that an abort never leaves one move in two lines."""
+    """Store the result of a variation. No two variations ever begin with the same move, even after an abort."""
     if search.line_move[line] != move:
         place = search.lines - 1
         for other in range(line + 1, search.lines):
@@ -248,7 +248,7 @@ def _collect_root_moves(state, search, lists, parameters):
 
 @jit
 def _order_as_node(state, search, lists, parameters, first):
-    """Sort the root moves as in other nodes; the moves of the ``first`` lines already searched stay in front."""
+    """Sort the root moves as at other nodes; the first ``first`` moves, which are already searched, stay in front."""
     _collect_root_moves(state, search, lists, parameters)
     for line in range(first):
         for index in range(line, search.root_count):
@@ -341,7 +341,7 @@ def _search_mtdf(state, search, lists, parameters, depth, guess):
 
 @jit
 def _others_lose(state, search, lists, parameters, depth):
-    """Whether all root moves except the best are proven to lose [EE 8.3]; false if the search is stopped meanwhile.
+    """Whether all root moves except the best are proven to lose [EE 8.3]; false if the search is stopped before that.
 
     Stores no entry for the root, because a value without the best move is not the position's value.
     """
@@ -365,7 +365,8 @@ def _others_lose(state, search, lists, parameters, depth):
 
 @jit
 def _first_guess(search, parameters, depth_before):
-    """First guess of MTD(f), in centipawns; ``depth_before`` is the last completed depth (0: none)."""
+    """First guess for MTD(f), in centipawns; ``depth_before`` is the depth of the last completed iteration (0:
+    none)."""
     if depth_before == 0 or parameters.mtdf_guess == _GUESS_ZERO:
         return np.int64(0)
     if parameters.mtdf_guess == _GUESS_TWO_BACK and search.previous_score > -INFINITY:
@@ -375,7 +376,7 @@ def _first_guess(search, parameters, depth_before):
 
 @jit
 def _note_iteration(search, parameters, began_ns, best_before, score_before):
-    """Record a completed iteration for the time rules (duration, stability, score) and adapt the soft limit."""
+    """Record an iteration's duration, best move and score for the time management, and adapt the soft limit."""
     for index in range(3, 0, -1):
         search.iteration_ns[index] = search.iteration_ns[index - 1]
     search.iteration_ns[0] = max(elapsed_ns(search) - began_ns, 1)
@@ -386,7 +387,7 @@ def _note_iteration(search, parameters, began_ns, best_before, score_before):
 
 @jit
 def _iterate(state, search, lists, parameters):
-    """Deepen iteratively until a limit or a reason to stop; return the end reason, or ``RUNNING`` if stopped."""
+    """Deepen iteratively until the search ends; return the end reason, or ``RUNNING`` if ``search.stopped`` is set."""
     left = plies_left(state)
     deepest = min(search.depth_limit, MAX_DEPTH, left)
     # Near its end the game is solved, whatever the depth limit.
@@ -513,7 +514,7 @@ def think(state, search, lists, parameters):
 
 @jit
 def new_game(search, game_number):
-    """Clear what earlier games left; ``game_number`` (1 to 65 535) must be new for this table."""
+    """Clear the data of earlier games; ``game_number`` (1 to 65 535) must be new for this transposition table."""
     search.game_number = game_number
     search.search_number = 0
     clear_history(search)

@@ -85,7 +85,7 @@ STORE_NODE_DEPTH = choice_code("null_store_depth", "node")
 RECORD_CUTOFF_AND_PV = choice_code("history_record", "cutoff_and_pv")
 
 LOGARITHM = np.array([0] + [round(100 * math.log(number)) for number in range(1, 256)], np.int64)
-"""100 times the natural logarithm, rounded once, so that reductions are the same on every processor."""
+"""Table of 100 times the natural logarithm, rounded once, so that reductions are the same on every processor."""
 
 
 @jit
@@ -111,7 +111,7 @@ def remember_variation(search, ply, move):
 
 @jit
 def prepare_reductions(search, parameters):
-    """Fill the table that ``reduction`` reads; it saves two divisions a move."""
+    """Fill the table of late move reductions that ``reduction`` reads; it saves two divisions per move."""
     for depth in range(REDUCTION_DEPTHS):
         for number in range(MAX_MOVES):
             amount = LOGARITHM[depth] * LOGARITHM[number] // parameters.lmr_divisor
@@ -135,13 +135,13 @@ def note_static_value(search, ply, static, checked):
 
 @jit
 def is_improving(search, ply):
-    """Whether the static evaluation is better than two plies before."""
+    """Whether the static evaluation is better than it was two plies before."""
     return search.static_values[ply + 2] > search.static_values[ply]
 
 
 @jit
 def table_static(parameters, entry, static, ply):
-    """The static evaluation, or the table's score if its bound proves that it is closer to the true value."""
+    """The static evaluation, or the table's score if the entry's bound proves the score to be more accurate."""
     if parameters.hash_static == 0 or entry == 0:
         return static
     score = entry_score(entry, ply)
@@ -155,7 +155,7 @@ def table_static(parameters, entry, static, ply):
 
 @jit
 def mate_cutoff(parameters, entry, alpha, beta, ply):
-    """Whether the entry proves a mate that cuts off the node; its depth does not matter."""
+    """Whether the table's entry proves a mate that cuts off the node, whatever the entry's depth."""
     if parameters.hash_mate_any_depth == 0:
         return False
     score = entry_score(entry, ply)
@@ -167,7 +167,8 @@ def mate_cutoff(parameters, entry, alpha, beta, ply):
 
 @jit
 def table_cutoff(parameters, entry, alpha, beta, depth, ply):
-    """Whether the entry's score replaces the search of the node: by a proven mate, or by depth and bound."""
+    """Whether the table entry's score makes a search of the node unnecessary: by a proven mate, or by depth and
+    bound."""
     if mate_cutoff(parameters, entry, alpha, beta, ply):
         return True
     score = entry_score(entry, ply)
@@ -184,7 +185,7 @@ def table_cutoff(parameters, entry, alpha, beta, depth, ply):
 
 @jit
 def next_depth(state, parameters, move, depth):
-    """Depth of the child after ``move`` from a node of ``depth``; ``pass_costs_depth`` may exempt forced passes."""
+    """Depth of the child node after ``move``, usually ``depth`` - 1; ``pass_costs_depth`` may exempt forced passes."""
     if parameters.pass_costs_depth == 0 and is_pass(state, move):
         return depth
     return depth - 1
@@ -199,7 +200,7 @@ def probcut_check_depth(parameters, depth, check):
 
 @jit
 def enhanced_cutoff(state, search, lists, parameters, beta, depth, ply, count):
-    """A value of at least ``beta`` that a child's table entry proves, or ``-INFINITY`` if there is none."""
+    """A score of at least ``beta`` that a child position's table entry proves; ``-INFINITY`` if none does."""
     for index in range(count):
         move = np.int64(lists.moves[ply, index])
         new_depth = next_depth(state, parameters, move, depth)
@@ -222,9 +223,10 @@ def _prefetch(search, key):
 
 @jit
 def path_value(state, lists, verdict, ply):
-    """Score of a decided path: a draw, or a loss or win by repetition, adjusted by the distance from the root.
+    """Score of a position in which repetition or another rule decides the game: a draw, a win or a loss.
 
-    A position without legal moves takes its final score even if the path is a draw, as the arbiter rules it.
+    Wins and losses are adjusted by the distance from the root. A position without legal moves takes its final score
+    even if a rule says draw, because the arbiter decides likewise.
     """
     if verdict == PATH_DRAW:
         if generate(state, lists, ply) == 0:
@@ -235,7 +237,7 @@ def path_value(state, lists, verdict, ply):
 
 @jit
 def horizon(state, search, lists, parameters, alpha, beta, ply):
-    """Value of a node at depth 0: the path's verdict, else quiescence or the static evaluation.
+    """Value of a node at depth 0: the result by repetition or another rule, else quiescence or the static evaluation.
 
     Separate from ``search_node`` because most nodes end here and the main function's stack frame is large.
     """
@@ -603,7 +605,8 @@ def enter_address(state, search, lists, parameters):
 
 @jit
 def enter_node(state, search, lists, parameters, alpha, beta, depth, ply):
-    """Call ``search_node`` through its address: callers do not contain its code, by far the engine's largest."""
+    """Call ``search_node`` through its address, so that callers do not contain its code, by far the engine's
+    largest."""
     return call_at(
         search.node_address,
         (

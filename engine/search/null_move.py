@@ -25,7 +25,7 @@ move verification; search without the excluded table move, to test whether that 
 
 @jit
 def null_move_banned(search, parameters, node_type):
-    """Whether the node's place in the tree forbids a null move: after another one, or within a verification."""
+    """Whether the node's place in the tree forbids a null move: after a null move, or within a verification search."""
     if parameters.null_move == 0 or node_type == EXCLUSION:
         return True
     if node_type != NORMAL and parameters.null_not_twice != 0:
@@ -37,7 +37,7 @@ def null_move_banned(search, parameters, node_type):
 
 @jit
 def null_reduction(parameters, depth):
-    """Reduction of a null search, in plies, the skipped ply included."""
+    """Depth reduction of a null search, in plies, which includes the ply of the null move itself."""
     if parameters.null_depth_divisor == 0:
         return np.int64(parameters.null_depth)
     return np.int64(parameters.null_depth + depth // parameters.null_depth_divisor)
@@ -53,7 +53,7 @@ def null_evaluation_reduction(parameters, static, beta):
 
 @jit
 def _table_forbids(parameters, entry, beta, depth, ply):
-    """Whether the table's entry argues against a null move: by a mate threat, or by a score below beta."""
+    """Whether the table's entry forbids a null move, for instance by a mate threat or a score below beta."""
     if entry == 0:
         return False
     if parameters.null_mate_guard != 0 and entry_threat(entry) != 0:
@@ -88,7 +88,7 @@ def may_try_null_move(state, parameters, entry, beta, depth, ply, static, pv_nod
 
 @jit
 def is_mate_threat(parameters, value, ply):
-    """Whether a null search's score means that the opponent would mate with the next move."""
+    """Whether a null search's score means that the opponent threatens mate with the next move."""
     offset = parameters.null_depth if parameters.mate_threat_offset == _OFFSET_NULL_DEPTH else 2
     return value == ply + offset - MATE
 

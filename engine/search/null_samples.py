@@ -1,4 +1,4 @@
-"""Error rate of null cutoffs: sampled cutoffs are searched again without null moves, after the search of the move.
+"""Error rate of null cutoffs: after the search for a move, a sample of its cutoffs is searched without null moves.
 
 These searches use their own record, table and history, and do not count against the player's clock or nodes, so they
 cannot influence play.
@@ -44,7 +44,7 @@ def _prepare_checker(search, checker):
 
 @jit
 def check_null_samples(state, search, checker, lists, parameters):
-    """Search the last search's samples again and count the wrong null cutoffs.
+    """Search the sampled null cutoffs of the last search without null moves, and count the wrong ones.
 
     ``state`` is the root position of that search, unchanged on return. ``checker`` is a search record; ``parameters``
     are the player's, with null moves off. A null cutoff claims a value of at least beta; it is wrong if the search

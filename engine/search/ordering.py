@@ -21,10 +21,10 @@ _HASH_MOVE = 1 << 30
 _GOOD_CAPTURE = 1 << 28
 _KILLER = 1 << 27
 _MAX_HISTORY = 1 << 24
-"""Histories are halved before they reach the killers' rank."""
+"""Value at which the histories are halved, so that they stay below the ordering scores of killers."""
 _LOSING_CAPTURE = -(1 << 28)
 _HISTORY_LIMIT = 1 << 14
-"""Bound of a history's absolute value under ``history_gravity``."""
+"""Maximum absolute value of a history under ``history_gravity``."""
 _GRAVITY_BONUS = 128
 """Factor of the bonus under ``history_gravity``: bonus = factor * depth ** ``history_weight``, at most an eighth of the
 bound."""
@@ -51,7 +51,7 @@ def _history_index(state, parameters, move):
 
 @jit
 def bounded_history(order):
-    """An ordering score as a history from -100 to 100; killers and better moves have 100."""
+    """Convert an ordering score to a history from -100 to 100; killers and better moves get 100."""
     return max(min(order, _HISTORY_LIMIT), -_HISTORY_LIMIT) * 100 // _HISTORY_LIMIT
 
 
@@ -123,7 +123,7 @@ def _add_continuation(state, search, lists, parameters, ply, count):
 
 @jit
 def bring_best(lists, ply, start, count):
-    """Swap the move at ``start`` with the highest scored from ``start`` on (the first of equals)."""
+    """Swap the move at ``start`` with the highest-scored move from ``start`` on; of equal scores, the first counts."""
     # Unsigned indices avoid numba's test for negative ones, with which this loop took a sixth of the search.
     row = np.uint64(ply)
     first = np.uint64(start)
@@ -152,7 +152,7 @@ def bring_best(lists, ply, start, count):
 def pick_move(state, parameters, lists, ply, start, count):
     """Bring the best remaining move to ``start`` and return it.
 
-    Losing captures are detected only when their turn comes, because most captures never get one.
+    Whether a capture loses material is tested only when its turn comes, because most captures are never tried.
     """
     while True:
         bring_best(lists, ply, start, count)
@@ -167,10 +167,10 @@ def pick_move(state, parameters, lists, ply, start, count):
 
 @jit
 def leave_out_quiet(state, lists, ply, start, count, spare_checks):
-    """Remove quiet moves from ``start`` on, sparing checks with ``spare_checks``; return the new count.
+    """Remove the quiet moves from ``start`` on and return the new count; ``spare_checks`` keeps quiet checks.
 
-    Overwrites the next ply's row. If two of the moves kept have the same score, nothing is removed: the order in which
-    they are picked depends on the moves between them.
+    The function overwrites the next ply's row. It removes nothing if two of the remaining moves have the same score,
+    because the order of equal moves depends on the moves between them.
     """
     row = np.uint64(ply)
     scratch = row + _ONE
@@ -200,7 +200,7 @@ def leave_out_quiet(state, lists, ply, start, count, spare_checks):
 
 @jit
 def _bonus(parameters, depth):
-    """Remaining depth (at least 1) to the power of ``history_weight``."""
+    """History bonus: the remaining depth, at least 1, to the power of ``history_weight``."""
     depth = max(depth, 1)
     bonus = np.int64(1)
     for _ in range(parameters.history_weight):
@@ -234,7 +234,7 @@ def clear_history(search):
 
 @jit
 def reward_history(state, search, parameters, move, depth):
-    """Raise the history of a move that proved good; captures only with ``history_captures``."""
+    """Raise the history of a good move; captures are included only with ``history_captures``."""
     if parameters.history == 0 or (parameters.history_captures == 0 and not is_quiet(state, move)):
         return
     index = _history_index(state, parameters, move)
@@ -256,7 +256,7 @@ def gravity_bonus(parameters, depth):
 
 @jit
 def with_gravity(value, change):
-    """The history ``value`` after a bonus or malus ``change``, which shrinks as the value approaches its bound."""
+    """The history ``value`` after the bonus or malus ``change``, which has less effect near the limit of the value."""
     return value + change - value * abs(change) // _HISTORY_LIMIT
 
 
@@ -278,7 +278,7 @@ def _move_histories(state, search, parameters, move, change):
 
 @jit
 def punish_histories(state, search, lists, parameters, depth, ply, count):
-    """Lower the histories of the quiet moves among the node's first ``count``, which failed to cut off."""
+    """Lower the histories of the quiet moves among the node's first ``count`` moves, which did not cause a cutoff."""
     malus = -gravity_bonus(parameters, depth)
     for index in range(count):
         move = np.int64(lists.moves[ply, index])
@@ -289,7 +289,7 @@ def punish_histories(state, search, lists, parameters, depth, ply, count):
 
 @jit
 def reward_cutoff(state, search, lists, parameters, move, depth, ply, tried):
-    """Update history and killers after a beta cutoff by ``move``; the node's first ``tried`` moves had not cut off."""
+    """Update history and killers after a beta cutoff by ``move``; the first ``tried`` moves had caused no cutoff."""
     reward_history(state, search, parameters, move, depth)
     if tried > 0 and parameters.history_malus != 0 and parameters.history_gravity != 0 and is_quiet(state, move):
         punish_histories(state, search, lists, parameters, depth, ply, tried)

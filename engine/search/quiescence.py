@@ -35,9 +35,9 @@ from elolab.engine.values import INFINITY, MATE_BOUND, MAX_PLY
 
 @jit
 def static_value(state, cache, parameters, alpha, beta):
-    """Static evaluation plus the tempo bonus, in centipawns for the side to move; a bound outside (alpha, beta).
+    """Static evaluation plus tempo bonus, in centipawns for the side to move; outside (alpha, beta) only a bound.
 
-    ``cache`` is the address that ``evaluate`` takes.
+    ``cache`` is the address of the evaluation cache.
     """
     tempo = parameters.tempo
     return evaluate(state, cache, np.int64(alpha - tempo), np.int64(beta - tempo)) + tempo
@@ -68,7 +68,7 @@ def _decides(parameters, entry, alpha, beta, ply):
 
 @jit
 def quiescence(state, search, lists, parameters, alpha, beta, ply, below):
-    """Value of a position at or below the horizon, for the side to move; ``below`` is the plies below the horizon."""
+    """Value for the side to move of a position ``below`` plies below the horizon, in centipawns."""
     check_node(state, search, alpha, beta, np.int64(0), ply)
     search.variation_end[ply] = ply
     if ply > search.deepest_ply:
@@ -121,7 +121,7 @@ def quiescence(state, search, lists, parameters, alpha, beta, ply, below):
 
 @jit
 def quiescence_by_table(state, search, lists, parameters, alpha, beta, ply):
-    """Value of a position at the horizon: from the table, else from quiescence, stored as an entry of depth 0.
+    """Value of a position at the horizon, from the table or else from quiescence, which stores an entry of depth 0.
 
     A deeper entry is not overwritten. Positions below the horizon are not probed, because their buckets have not been
     prefetched. Separate from ``quiescence`` to keep the stack frame of that recursion small.

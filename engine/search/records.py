@@ -8,20 +8,21 @@ from elolab.engine.values import MAX_MOVES, MAX_PLY
 
 HISTORY_SIZE = 1 << 15
 HISTORY_BLOCK = 128
-"""Entries of ``history`` that share a flag in ``history_filled``: unset blocks are all 0 and need no clearing."""
+"""Number of entries of ``history`` per flag in ``history_filled``. Blocks with an unset flag are all 0 and need no
+clearing."""
 MAX_LINES = 32
-"""Most lines a multi-line analysis reports."""
+"""Maximum number of variations in a multi-PV analysis."""
 
 CONTINUATION_PIECES = 7
 CONTINUATION_SQUARES = 90
 CONTINUATION_MOVES = CONTINUATION_PIECES * CONTINUATION_SQUARES
-"""Rows and columns of a continuation history: piece type and target square. Sides share them, so that it fits the
-processor's caches."""
+"""Number of rows and of columns of a continuation history: one for each piece type and target square. Both sides share
+them, so that the table fits the processor's caches."""
 CONTINUATIONS = 2
-"""Continuation histories: one for the opponent's last move, one for the own move before it."""
+"""Number of continuation histories: one for the opponent's last move, one for the own move before it."""
 
 REDUCTION_DEPTHS = 64
-"""Depths in the table of late move reductions; greater depths use the last one."""
+"""Number of depths in the table of late move reductions; greater depths use the last one."""
 
 NO_LIMIT = 1 << 60
 
@@ -37,7 +38,7 @@ END_REASONS = (
     "running", "stop", "node_limit", "hard_limit", "soft_limit", "depth_limit", "mate", "unique_move", "forecast",
     "single_move", "no_moves",
 )  # fmt: skip
-"""Names of the codes above, by code."""
+"""Names of the reasons for which a search ends, indexed by their codes."""
 
 SEARCH_DTYPE = np.dtype(
     [

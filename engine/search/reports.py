@@ -23,7 +23,7 @@ _MAX_REPORTS = MAX_DEPTH * MAX_LINES
 
 @jit
 def report_line(search, line, depth):
-    """Append the result of ``line`` at ``depth`` to the board, if there is one."""
+    """Append a report on variation ``line`` at ``depth`` to the board, if there is a board."""
     if search.report_address == 0:
         return
     count = search.report_count
@@ -46,25 +46,25 @@ def report_line(search, line, depth):
 
 @dataclass(frozen=True)
 class Report:
-    """One line of one completed iteration."""
+    """Report on one variation in a completed iteration."""
 
     line: int
-    """Number of the line; 0 is the best."""
+    """Number of the variation; 0 is the best."""
     depth: int
     """Depth of the iteration, in plies."""
     score: int
-    """Centipawns, the view of the side to move at the root."""
+    """Score in centipawns, from the point of view of the side to move at the root."""
     nodes: int
-    """Nodes since the search began."""
+    """Number of nodes searched since the search began."""
     time_ns: int
     """Nanoseconds since the search began, on its clock."""
     deepest_ply: int
     variation: tuple[int, ...]
-    """Moves as the kernels number them."""
+    """Moves of the variation, as move codes of the compiled code."""
 
 
 class ReportBoard:
-    """The memory of a board and its reader; one search at a time writes to it."""
+    """Memory and reader of a board of reports; only one search at a time may write to it."""
 
     def __init__(self) -> None:
         self._words = np.zeros(1 + _MAX_REPORTS * _WORDS, np.uint64)
@@ -72,7 +72,7 @@ class ReportBoard:
 
     @property
     def address(self) -> int:
-        """Address for the search record; valid as long as this object lives."""
+        """Memory address of the board, for the search record; valid as long as this object lives."""
         return int(self._words.ctypes.data)
 
     def clear(self) -> None:

@@ -18,7 +18,8 @@ from elolab.engine.search_statistics import END_COLUMNS, ITERATION_COLUMNS, MATE
 from elolab.engine.values import MATE, MAX_DEPTH, MAX_PLY
 
 MAX_SAMPLES = 16
-"""Most samples of null cutoffs in one search; when full, every other one is dropped and the interval doubles."""
+"""Maximum number of sampled null cutoffs in one search. If it is reached, every other sample is dropped and the
+sampling interval doubles."""
 _SAMPLE_WORDS = 3 + MAX_PLY  # depth, beta, moves in the path, the path
 _MATERIAL_ROWS = 64
 _PIECE_ROWS = 129
@@ -101,7 +102,7 @@ def _add(search, place, amount):
 
 @jit
 def note_null(state, search, column, depth):
-    """Count a null move event (``column``) at this node, by own material, pieces and remaining depth."""
+    """Count an event of null move pruning (``column``) at this node, by own material, pieces and remaining depth."""
     if search.search_statistics_address == 0:
         return
     row = min(max(material(state), 0) // MATERIAL_STEP, _MATERIAL_ROWS - 1)
@@ -114,7 +115,7 @@ def note_null(state, search, column, depth):
 
 @jit
 def note_null_score(search, parameters, value, ply):
-    """Count a null search that returned a mate threat, under either value of ``mate_threat_offset``."""
+    """Count a null search whose score is a mate threat, separately for each value of ``mate_threat_offset``."""
     if search.search_statistics_address == 0:
         return
     if value == ply + 2 - MATE:
@@ -125,7 +126,7 @@ def note_null_score(search, parameters, value, ply):
 
 @jit
 def note_null_cutoff(state, search, depth, beta, ply):
-    """Count a null cutoff; at the sampling interval, also store the path to it for ``null_samples``."""
+    """Count a null cutoff; if it is to be sampled, also store the path to it for ``null_samples``."""
     if search.search_statistics_address == 0:
         return
     note_null(state, search, NULL_CUTOFF, depth)
@@ -155,19 +156,22 @@ def note_null_cutoff(state, search, depth, beta, ply):
 
 @jit
 def sample_count(search):
-    """Number of samples from the last search."""
+    """Number of null cutoffs sampled in the last search."""
     return _read(search, _SAMPLE_COUNT)
 
 
 @jit
 def sample_nodes(search):
-    """Node limit for the search of one sample."""
+    """Node limit for searching one sample again."""
     return _read(search, _SAMPLE_NODES)
 
 
 @jit
 def sample_word(search, number, word):
-    """Word 0 of a sample is the remaining depth, 1 beta, 2 the number of moves from the root; the moves follow."""
+    """One word of a stored sample.
+
+    Word 0 is the remaining depth, word 1 beta, word 2 the number of moves from the root; the moves follow.
+    """
     return _read(search, _SAMPLES + number * _SAMPLE_WORDS + word)
 
 
@@ -187,7 +191,7 @@ def note_search_start(search):
 
 @jit
 def note_root_result(search):
-    """Record nodes and time of a new root result."""
+    """Record nodes and time when the root gets a new best move or score."""
     if search.search_statistics_address == 0:
         return
     _write(search, _RESULT_NODES, search.nodes)
@@ -205,7 +209,7 @@ def note_iteration_start(search):
 
 @jit
 def note_iteration_end(search, depth):
-    """Add a completed iteration to the sums."""
+    """Add the nodes and time of a completed iteration to the sums."""
     if search.search_statistics_address == 0:
         return
     nodes = search.nodes
@@ -256,7 +260,7 @@ def note_search_end(search):
 
 
 def search_statistics_data(record: Any) -> dict[str, Any]:
-    """The counts of a record as plain data (see ``engine.search_statistics``), without the entry ``counters``."""
+    """The counts of a statistics record as plain data (see ``engine.search_statistics``), without ``counters``."""
     labels = {
         "ends": END_REASONS,
         "null_by_material": [str(row * MATERIAL_STEP) for row in range(_MATERIAL_ROWS)],

@@ -87,13 +87,13 @@ def probe(search, key):
 
 @jit
 def entry_move(entry):
-    """Best or cutting move; 0 if none is known."""
+    """Best move, or move that caused the cutoff; 0 if none is known."""
     return entry & 0xFFFF
 
 
 @jit
 def entry_score(entry, ply):
-    """Score of the entry; mate scores are converted to the distance from the root at ``ply``."""
+    """Score of the entry; mate scores are converted to the distance from the root, for a node at ``ply``."""
     score = ((entry >> 16) & 0xFFFF) - _SCORE_OFFSET
     if score >= MATE_BOUND:
         return score - ply
@@ -110,7 +110,7 @@ def entry_depth(entry):
 
 @jit
 def entry_bound(entry):
-    """``UPPER_BOUND``, ``LOWER_BOUND`` or ``EXACT``."""
+    """How the entry's score limits the true value: ``UPPER_BOUND``, ``LOWER_BOUND`` or ``EXACT``."""
     return (entry >> _BOUND_SHIFT) & 3
 
 
@@ -122,7 +122,7 @@ def entry_threat(entry):
 
 @jit
 def is_null_cutoff(entry):
-    """Whether the entry is a null cutoff: a lower bound without a move, which real moves of the search never leave."""
+    """Whether a null cutoff made the entry: a lower bound without a move, which no search of real moves stores."""
     return entry_bound(entry) == LOWER_BOUND and entry_move(entry) == 0
 
 

@@ -12,22 +12,22 @@ class FileKind:
     """A kind of file that users write."""
 
     folder: str
-    """Its folder in ``configs``, which also identifies the kind; empty if no such files are shipped."""
+    """Folder of such files in ``configs``, which also identifies the kind; empty if no such files are shipped."""
     title: str
     """Name of such a file in messages: ``tournament specification``."""
     use: str = ""
-    """The command or parameter that takes the files."""
+    """The command or parameter that takes files of this kind."""
     marks: tuple[str, ...] = ()
-    """Keys that only this kind has; nearly every file has at least one."""
+    """Keys that occur only in files of this kind; nearly every such file has at least one of them."""
     suffixes: tuple[str, ...] = (".toml",)
     name: str = ""
-    """Its name for ``elolab keys``; empty if it has no keys."""
+    """Name of the kind for the command ``elolab keys``; empty if such files have no keys."""
     schema: str = ""
-    """The place of its ``Schema``, as ``module:NAME``."""
+    """Location of the ``Schema`` of such files, as ``module:NAME``."""
 
     @property
     def keys(self) -> Any:
-        """The ``Schema`` of its keys; imports the module that declares them."""
+        """The ``Schema`` of the files' keys; imports the module that declares it."""
         return pkgutil.resolve_name(self.schema)
 
 

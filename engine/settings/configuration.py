@@ -30,7 +30,7 @@ def nearest(name: str, candidates: Iterable[str]) -> str:
 
 
 def refuse_other_kind(data: Mapping[Any, Any], where: str, kind: str, expected: str = "") -> None:
-    """Raise ``ConfigurationError`` if a file's content belongs to another kind than ``kind``."""
+    """Raise ``ConfigurationError`` if a file's keys show that it is of another kind than ``kind``."""
     found = {one.folder: mark for one in FILE_KINDS.values() for mark in reversed(one.marks) if mark in data}
     if not found or kind in found:
         return
@@ -132,7 +132,7 @@ def _place_of_long_number(text: str) -> str:
 
 
 def _toml_remedy(text: str, error: str) -> str:
-    """A remedy for a TOML error, derived from the text at its place; empty if there is none."""
+    """How to correct a TOML error, derived from the text where it occurs; empty if no remedy is known."""
     place = re.search(r"at line (\d+), column (\d+)", error)
     if place is None:
         return ""
@@ -157,7 +157,7 @@ def _toml_remedy(text: str, error: str) -> str:
 
 
 def specification_word(kind: str, source: str) -> str:
-    """The word that names a file on a command line: its name if it is a shipped file, otherwise its path.
+    """The argument for a file on a command line: its name if it is a shipped file, otherwise its path.
 
     The path is relative if the file lies below the current folder.
     """

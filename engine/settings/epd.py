@@ -14,15 +14,16 @@ _TOKEN = re.compile(r'\s*("[^"]*"?|;|[^\s;"]+)')
 _MARKS = frozenset('#;"')
 _COUNTER = re.compile(r"-|\d+")
 _FIELDS = 6
-"""Fields of a FEN: board, side to move, two unused ones, and the two counters."""
+"""Number of fields of a FEN: board, side to move, two unused fields, and the two counters."""
 MOVES = "moves"
-"""Word between a position and moves in protocols; it is not part of EPD."""
+"""Word between a position and its moves in protocols such as UCI; it is not part of EPD."""
 
 
 def position_and_operations(line: str) -> tuple[str, dict[str, str]]:
-    """The position of a line, and the operands of its operations by name; both are empty for a comment.
+    """The position of a line, and the operands of its operations by name; both are empty if the line has only a
+    comment.
 
-    The operations ``hmvc`` and ``fmvn`` are the counters of a position that has none.
+    If the position has no counters, the operations ``hmvc`` and ``fmvn`` supply them.
     """
     if not _MARKS.intersection(line):
         return " ".join(line.split()), {}
@@ -45,7 +46,7 @@ def position_and_operations(line: str) -> tuple[str, dict[str, str]]:
 
 
 def _operations(words: Sequence[str]) -> dict[str, str]:
-    """The operations of a line: their operands, without quotation marks, by their names."""
+    """The operands of a line's operations, without quotation marks, by the operations' names."""
     found: dict[str, str] = {}
     code, operands = "", []
     for word in [*words, ";"]:

@@ -63,7 +63,7 @@ XIANGQI_TERMS = (
 )
 
 XIANGQI_PIECES = ("general", "advisor", "elephant", "horse", "rook", "cannon", "pawn")
-"""Types of pieces in the order of their numbers."""
+"""Names of the types of pieces, in the order of their numbers in compiled code."""
 _FILES = "abcde"
 _ANYWHERE = tuple(f"{file}{rank}" for rank in range(10) for file in _FILES)
 XIANGQI_SQUARES: dict[str, tuple[str, ...]] = {
@@ -75,10 +75,12 @@ XIANGQI_SQUARES: dict[str, tuple[str, ...]] = {
     "cannon": _ANYWHERE,
     "pawn": tuple(f"{file}{rank}" for rank in range(3, 10) for file in (_FILES if rank > 4 else "ace")),
 }
-"""Squares on which a piece of Red may stand, with files f to i mirrored to d to a; Black's ranks are mirrored."""
+"""Squares on which a piece of Red may stand, by piece. Files f to i are mirrored to d to a, and Black's ranks are
+mirrored."""
 
 XIANGQI = XIANGQI_TERMS + tuple(f"{piece}_{square}" for piece, squares in XIANGQI_SQUARES.items() for square in squares)
-"""The terms, then each type of piece on each square (its worth there, material included)."""
+"""Names of Xiangqi's features: the terms, then each type of piece on each square. The weight of a piece on a square
+includes its material."""
 
 FEATURES: dict[str, tuple[str, ...]] = {"xiangqi": XIANGQI, "othello": OTHELLO}
 """Names of the features, by game."""

@@ -19,7 +19,7 @@ MARGIN_MS = 100
 """Default margin, in milliseconds, by which a move may exceed its time without losing the game."""
 
 OWN_LEVEL = "own"
-"""Notation for no limits: the player's own level, for protocols that cannot send limits."""
+"""Notation for no limits: the player uses its own level, because its protocol cannot send limits."""
 
 
 class LimitError(UserError):
@@ -34,25 +34,26 @@ class Limits:
     """
 
     depth: int | None = None
-    """Deepest iteration, in plies."""
+    """Maximum depth of the search, in plies."""
     nodes: int | None = None
-    """Nodes a move; one node is one move made in the main or the quiescence search."""
+    """Maximum number of nodes per move; one node is one move made in the main or the quiescence search."""
     move_time_ms: int | None = None
     """Time for each move, in milliseconds."""
     clock_ms: int | None = None
     """Time on the clock at the start of the game (or of each control), in milliseconds."""
     increment_ms: int = 0
-    """Added to the clock after each move, in milliseconds."""
+    """Time added to the clock after each move, in milliseconds."""
     moves_per_control: int = 0
-    """Moves for which ``clock_ms`` must last before it is added again; 0 is sudden death."""
+    """Number of moves after which ``clock_ms`` is added again; 0 means that it must last for the whole game."""
     clock_kind: str = "wall"
-    """``wall`` (monotonic time), ``cpu`` (time of the searching thread) or ``node`` (nodes at a configured speed)."""
+    """Time that the clock measures: ``wall`` (real time), ``cpu`` (time of the searching thread) or ``node`` (nodes at
+    a configured speed)."""
     nodes_per_second: int | None = None
-    """Speed of the node clock."""
+    """Speed of the node clock, in nodes per second."""
 
     @property
     def is_timed(self) -> bool:
-        """Whether a clock or a time a move applies."""
+        """Whether the limits include a clock or a time per move."""
         return self.move_time_ms is not None or self.clock_ms is not None
 
     @property
@@ -71,7 +72,7 @@ class Limits:
 
     @classmethod
     def parse(cls, text: str) -> Limits:
-        """Read the command line's and the configuration's notation (see ``GRAMMAR``).
+        """Read limits in the notation of the command line and of configuration files (see ``GRAMMAR``).
 
         Raises ``LimitError`` with the text and the grammar if it cannot be read.
         """

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Value = bool | int | str
 
 NO_TEXT = "[ours]"
-"""Beginning of the source of a parameter that is not from the literature."""
+"""Prefix of the source of each parameter that is not from the literature."""
 
 
 class ParameterError(UserError):
@@ -43,42 +43,46 @@ class ParameterError(UserError):
 
 @dataclass(frozen=True)
 class Parameter:
-    """One row of the table."""
+    """One parameter of the engine: a row of the table ``PARAMETERS``."""
 
     name: str
     kind: str
     """``switch`` (off, on), ``integer``, ``choice``, or ``weights`` (a file, see ``engine.settings.weights``)."""
     default: Value
     legal: tuple[Any, ...]
-    """Integers: (lowest, highest). Choices: every choice, in the order of their codes. Weights: the games
-    whose weights the file may hold."""
+    """The legal values: for integers (lowest, highest); for choices every choice, in the order of their codes; for
+    weights the games whose weights the file may hold."""
     tuning: tuple[Any, ...]
-    """Integers: the range a tuner searches. Switches and choices: the values it tries. Empty: not worth tuning."""
+    """Values for tuning: for integers the range, for switches and choices the values to try. Empty if the parameter is
+    not worth tuning."""
     scale: str
-    """``linear`` or ``log``: how a tuner should space the range."""
+    """How a tuner should space the values of the range: ``linear`` or ``log``."""
     unit: str
     games: tuple[str, ...]
-    """The games it applies to; empty means every game."""
+    """The games that the parameter applies to; empty if it applies to every game."""
     depends_on: tuple[str, tuple[Value, ...]] | None
-    """Another parameter, and its values under which this parameter has an effect; ``None`` if it always has one."""
+    """Name of another parameter, and the values of it with which this parameter has an effect; ``None`` if it always
+    has an effect."""
     sound: bool
-    """Whether, everything else being sound, the value of a position at a given depth does not depend on it."""
+    """Whether the value of a position at a given depth does not depend on this parameter, provided that all other
+    techniques in use are sound too."""
     off: Value | None
     """The value that switches the parameter's technique off; ``None`` if no value does (a step, a margin, a time).
 
     Ablations use it, and complete presets use it for each technique that they do not name.
     """
     acts_on_clock_only: bool
-    """Whether it has no effect under limits without a clock."""
+    """Whether the parameter has no effect under limits without a clock."""
     doc: str
     source: str
     default_by_game: tuple[tuple[str, Value], ...] = ()
-    """Defaults in games where ``default`` would be wrong, whether or not the parameter can be set there."""
+    """Defaults by game, where ``default`` would be wrong. They may include games in which users cannot set the
+    parameter."""
     aliases: tuple[str, ...] = ()
-    """Names in the texts and in other engines, in their spelling, for the same unit and meaning."""
+    """Names of the parameter in the literature and in other engines, spelt as there, with the same unit and meaning."""
 
     def default_for(self, game: str | None) -> Value:
-        """The default in a game; ``None`` stands for any game without one of its own."""
+        """The default value in a game; ``None`` stands for every game without a default of its own."""
         return dict(self.default_by_game).get(game or "", self.default)
 
     @property
@@ -87,7 +91,7 @@ class Parameter:
         return "".join(word.capitalize() for word in self.name.split("_"))
 
     def check(self, value: object, where: str = "", name: str = "") -> Value:
-        """Return ``value`` as this parameter's type; raise ``ParameterError`` if it is not legal.
+        """Return ``value`` converted to the parameter's type; raise ``ParameterError`` if it is not legal.
 
         For errors, ``where`` is the file or option, and ``name`` the parameter's name there.
         """
@@ -122,7 +126,7 @@ class Parameter:
         return int(value)
 
     def encode(self, value: Value) -> int:
-        """The integer the kernels read."""
+        """Convert a value to the integer that the kernels read."""
         if self.kind == "choice":
             return self.legal.index(value)
         if self.kind == "weights":
@@ -141,7 +145,7 @@ def _choice(
 
 
 def _weights(name: str, defaults: Mapping[str, str], doc: str, source: str, **rest: Any) -> Parameter:
-    """A row whose default is a file of weights for each game."""
+    """Make a row of the kind ``weights``, with a default file for each game."""
     names, games = tuple(defaults.values()), tuple(defaults)
     row = _row(name, "weights", names[0], games, (), doc, source, games=games, sound=False, **rest)
     return replace(row, default_by_game=tuple(defaults.items()))
@@ -181,7 +185,8 @@ def _row(
     aliases: tuple[str, ...] = (),
     **by_game: Value,
 ) -> Parameter:
-    """A row; ``clock`` is ``acts_on_clock_only``; further arguments are defaults of single games, ``othello=False``."""
+    """Make a row; ``clock`` is ``acts_on_clock_only``, and ``by_game`` has defaults of single games
+    (``othello=False``)."""
     return Parameter(
         name, kind, default, legal, tuning, scale, unit, games, depends_on, sound, off, clock, doc, source,
         tuple(by_game.items()), aliases,
@@ -554,14 +559,14 @@ PARAMETERS: tuple[Parameter, ...] = (
 BY_NAME: dict[str, Parameter] = {row.name: row for row in PARAMETERS}
 
 TEXT_NAMES: Mapping[str, str] = tomllib.loads((Path(__file__).parent / "text_names.toml").read_text("utf-8"))
-"""Names from the literature that no parameter has, in their spelling there, with the meaning and the setting to use
+"""Names from the literature that no parameter has, spelt as there, each with its meaning and the setting to use
 instead."""
 
 _SAYS_NOTHING = str.maketrans("", "", "_- ")
 
 
 def plain_spelling(name: str) -> str:
-    """A name as names are compared: without case, underscores, hyphens and spaces."""
+    """A name in the form in which names are compared: lower case, without underscores, hyphens and spaces."""
     return name.lower().translate(_SAYS_NOTHING)
 
 
@@ -580,7 +585,7 @@ def parameters_of(game: str) -> tuple[Parameter, ...]:
 
 @functools.cache
 def _row_for(row: Parameter, game: str) -> Parameter:
-    """A row with the game's default, weights files and dependency."""
+    """The row with the default, weights files and dependency that it has in the game."""
     legal = (game,) if row.kind == "weights" else row.legal
     needed = row.depends_on
     if needed is not None and (games := BY_NAME[needed[0]].games) and game not in games:
@@ -597,7 +602,8 @@ def row_named(name: str) -> Parameter | None:
 
 
 def nearest_name(name: str, among: Iterable[str] | None = None) -> str:
-    """A hint for an unknown name: ``" (did you mean 'x'?)"``, its meaning in a text, or an empty text."""
+    """A hint for an unknown name: ``" (did you mean 'x'?)"``, the meaning of a name from ``TEXT_NAMES``, or an empty
+    text."""
     if name in TEXT_NAMES:
         return f" ({TEXT_NAMES[name]})"
     rows = PARAMETERS if among is None else [BY_NAME[own] for own in among]
@@ -623,7 +629,7 @@ def find(name: str, where: str = "", among: Iterable[str] | None = None) -> Para
 
 
 def find_all(names: Iterable[str], where: str = "", among: Iterable[str] | None = None) -> dict[str, Parameter]:
-    """The row of each name, by the name as given; raises ``ParameterError`` if two of them are of the same row."""
+    """The row of each name, by the name as given; raises ``ParameterError`` if two names mean the same parameter."""
     among = None if among is None else tuple(among)
     rows: dict[str, Parameter] = {}
     for name in names:
@@ -638,15 +644,18 @@ def find_all(names: Iterable[str], where: str = "", among: Iterable[str] | None 
 
 
 def by_own_names(settings: Mapping[str, Any], where: str = "") -> dict[str, Any]:
-    """Settings under the parameters' own names, unchecked; raises ``ParameterError`` like ``find_all``."""
+    """The settings with every alias replaced by the parameter's name; values are unchecked.
+
+    Raises ``ParameterError`` like ``find_all``.
+    """
     return {row.name: settings[name] for name, row in find_all(settings, where).items()}
 
 
 def resolve(overrides: Mapping[str, object], where: str = "", game: str | None = None) -> dict[str, Value]:
-    """Every parameter's value, ``overrides`` checked and laid over the defaults, in the table's order.
+    """The value of every parameter, in the table's order: the checked ``overrides``, and defaults for the rest.
 
-    With a ``game``, the parameters that apply to it and its defaults; otherwise all of them. ``where`` names the file
-    or option in errors. Raises ``ParameterError``.
+    With a ``game``, only the parameters that apply to it, with its defaults; otherwise all parameters. ``where`` names
+    the file or option in errors. Raises ``ParameterError``.
     """
     rows = PARAMETERS if game is None else parameters_of(game)
     values: dict[str, Value] = {row.name: row.default for row in rows}
@@ -672,7 +681,7 @@ def is_active(name: str, values: Mapping[str, Value]) -> bool:
 
 
 def why_without_effect(name: str, values: Mapping[str, Value], limits: Limits | None = None) -> str | None:
-    """The reason why a parameter has no effect with ``values`` and ``limits``, as text; ``None`` if it has one."""
+    """Explain why a parameter has no effect with these values and limits; ``None`` if it has an effect."""
     row = BY_NAME[name]
     if limits is not None and row.acts_on_clock_only and limits.clock_ms is None:
         return f"it has an effect only on a clock, and the limit is {limits}"
@@ -686,7 +695,7 @@ def why_without_effect(name: str, values: Mapping[str, Value], limits: Limits | 
 
 
 def needed_for(name: str) -> dict[str, Value]:
-    """Values of other parameters under which this one has an effect, whatever the defaults are."""
+    """Values of other parameters with which this parameter has an effect, whatever the defaults are."""
     needed = BY_NAME[name].depends_on
     if needed is None:
         return {}
@@ -696,10 +705,10 @@ def needed_for(name: str) -> dict[str, Value]:
 
 
 def without_what_is_not_named(settings: Mapping[str, Value], game: str) -> dict[str, Value]:
-    """The settings of a complete preset, with every other technique of the game switched off.
+    """The settings of a complete preset: those it names, with every other technique of the game switched off.
 
-    A parameter that has no effect, because it belongs to a technique that is off, keeps its default if it is from the
-    literature. Techniques that are not from the literature are always off, so that no other setting activates them.
+    A parameter of a technique that is off has no effect and keeps its default if it is from the literature. Techniques
+    that are not from the literature are always off, so that no other setting activates them.
     """
     rows = {row.name: row for row in parameters_of(game)}
     completed = dict(settings)
@@ -734,7 +743,7 @@ def parse_assignments(assignments: Iterable[str], where: str = "--set") -> dict[
 
 
 def to_record(values: Mapping[str, Value]) -> Any:
-    """The record of ``PARAMETERS_DTYPE`` (all int64) that the kernels read; what does not apply to the game is 0."""
+    """The record of ``PARAMETERS_DTYPE`` (all int64) that the kernels read; parameters of other games are 0."""
     record = np.zeros(1, PARAMETERS_DTYPE).view(np.recarray)[0]
     for row in PARAMETERS:
         if row.name not in values:
@@ -744,12 +753,12 @@ def to_record(values: Mapping[str, Value]) -> Any:
 
 
 def choice_code(name: str, choice: str) -> int:
-    """The code of a choice, for the kernels' named constants."""
+    """The integer code of a choice, from which the kernels define their named constants."""
     return BY_NAME[name].legal.index(choice)
 
 
 def format_value(value: Value) -> str:
-    """``on``/``off`` for switches, the text of anything else."""
+    """A value as text: ``on`` or ``off`` for a switch."""
     if isinstance(value, bool):
         return "on" if value else "off"
     return str(value)

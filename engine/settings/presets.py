@@ -30,7 +30,7 @@ SETTINGS = schema.declare(
     others=schema.key(schema.VALUE, default=schema.COMPUTED, example=3, message="parameter"),
     holds=is_parameter,
 )
-"""Schema of a table of engine parameters by name; the table of parameters validates them."""
+"""Schema of a table with engine parameters as keys, whose values the table of parameters validates."""
 PRESET = schema.declare(
     "elolab.engine",
     "preset_key",
@@ -39,11 +39,11 @@ PRESET = schema.declare(
     complete=schema.switch(),
     **{game: schema.table(SETTINGS, example={"killers": 0}) for game in GAMES},
 )
-"""The keys of a preset."""
+"""Schema of a preset file."""
 
 
 def preset_name(name_or_path: str) -> str:
-    """The name without folder and ``.toml``; a name may contain points (``xqwlight-0.3``)."""
+    """The preset's name without folder and ``.toml``; a name may contain dots (``xqwlight-0.3``)."""
     return PurePath(name_or_path).name.removesuffix(".toml")
 
 

@@ -21,15 +21,16 @@ SOURCES = {
     "3.31": "ElephantEye 3.31 as released",
     "ours": "what no text says",
 }
-"""Meaning of the marks in the column of sources, by first word."""
+"""Literature that each abbreviation in the column of sources stands for."""
 
 MEASUREMENTS = Path(__file__).parent / "parameter_measurements.toml"
-"""Measurements that support the defaults, by parameter; not Python, so that a new figure requires no compilation."""
+"""File with measurements that support the defaults, by parameter. It is not Python code, so that a new figure requires
+no compilation."""
 
 
 @cache
 def measurements(game: str) -> Mapping[str, str]:
-    """Measured values of parameters in a game, in Elo from the default's view: one line for each parameter."""
+    """Measured effects in a game, by parameter: one line of text with Elo differences from the default."""
     found = tomllib.loads(MEASUREMENTS.read_text("utf-8")).get(game, {})
     return {str(name): str(text) for name, text in found.items()}
 
@@ -41,7 +42,8 @@ def unit_in(game: str, row: Parameter) -> str:
 
 _INDENT = "    "
 _MIN_LEGAL_WIDTH = 24
-"""Minimum columns for the legal values next to name and default; with fewer, they move to the next line."""
+"""Minimum width, in characters, for the legal values next to name and default; with less, they move to the next
+line."""
 
 
 def as_text(rows: Sequence[Parameter], game: str, width: int) -> str:

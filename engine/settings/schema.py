@@ -25,21 +25,22 @@ from elolab.engine.settings.toml_values import format_toml, toml_key
 
 TEXT, WHOLE, NUMBER, SWITCH, CHOICE = "text", "whole", "number", "switch", "choice"
 TEXTS, VALUE, VALUES, ROWS = "texts", "value", "values", "rows"
-"""Kinds: a list of texts; a text, number or truth value; a list of such values; a list of rows of whole numbers."""
+"""Kinds of values: a list of texts; a text, number or truth value; a list of such values; a list of rows of whole
+numbers."""
 TABLE, TABLES = "table", "tables"
 
 DECLARATION = "key of a file"
-"""Key of a dataclass field's metadata that holds its ``Field``."""
+"""Key under which a dataclass field's metadata has its ``Field``."""
 
 Read = TypeVar("Read")
 
 
 class Default(Enum):
-    """Meaning of a missing key that has no constant default."""
+    """Meaning of a key that is missing and has no constant default: an error, or a computed value."""
 
     REQUIRED = "required"
     COMPUTED = "computed"
-    """Derived from something else; the catalogue says from what."""
+    """The default is derived from other settings; the message catalogue says from which."""
 
 
 REQUIRED, COMPUTED = Default.REQUIRED, Default.COMPUTED
@@ -47,21 +48,21 @@ REQUIRED, COMPUTED = Default.REQUIRED, Default.COMPUTED
 
 @dataclass(frozen=True)
 class Field:
-    """One key of a table."""
+    """Declaration of one key of a table."""
 
     kinds: tuple[str, ...]
     """Kinds of values that the key accepts, the usual one first."""
     default: Any = REQUIRED
     example: Any = None
-    """A value other than the default; ``None`` for a table that has keys of its own."""
+    """An example of a value that is not the default; ``None`` for a table that declares its own keys."""
     low: float = 0
     high: float = 0
-    """The range of a number."""
+    """Maximum of a number; ``low`` is its minimum."""
     unit: str = ""
-    """Unit of a number, a message of the catalogue's table ``unit``."""
+    """Unit of a number: the name of a message in the catalogue's table ``unit``."""
     choices: Sequence[Any] = ()
     schema: Schema | None = None
-    """Declares the keys of a table."""
+    """Schema of the value if it is a table, or a list of tables."""
     expected: str = ""
     """Description of a valid value, for errors; empty to derive it from the kind."""
     message: str = ""
@@ -70,7 +71,7 @@ class Field:
     catalogue: str = ""
     """Package whose message catalogue explains the key."""
     topic: str = ""
-    """Table of the catalogue."""
+    """Table of the catalogue that has the message."""
 
     @property
     def has_constant_default(self) -> bool:
@@ -98,7 +99,7 @@ class Field:
         return "a value"
 
     def accepts(self, value: object) -> bool:
-        """Whether a value is valid; values of free form or of several kinds are always accepted and checked later."""
+        """Whether a value is valid; true if the key has several kinds or a free form, which the caller checks later."""
         if len(self.kinds) > 1:
             return True
         match self.kinds[0]:
@@ -121,20 +122,21 @@ class Field:
 
 @dataclass(frozen=True)
 class Schema:
-    """The keys of a table, made by ``declare``."""
+    """Declaration of a table and its keys, made by ``declare``."""
 
     name: str
-    """Name in the reference, and of the message that explains the table."""
+    """Name of the table in the reference, and of the message that explains it."""
     catalogue: str
     topic: str
-    """Table of the catalogue with the message."""
+    """Table of the catalogue that has the messages."""
     keys: Mapping[str, Field]
     others: Field | None = None
-    """Declaration of all names that are not in ``keys``; ``None`` if only ``keys`` are allowed."""
+    """Declaration of every key that is not in ``keys``; ``None`` if no other keys are allowed."""
     holds: Callable[[str], bool] = lambda name: False
-    """Tests whether ``others`` includes a name, for a hint if the name stands in the wrong table."""
+    """Function that tests whether ``others`` covers a name; errors use it to suggest the table in which a key
+    belongs."""
     holder: type | None = None
-    """The dataclass that holds the whole table."""
+    """The dataclass that represents the table; ``None`` if there is none."""
 
     def __contains__(self, name: object) -> bool:
         return name in self.keys or self.others is not None
@@ -152,7 +154,7 @@ class Schema:
         return self.keys[name]
 
     def only(self, names: Sequence[str]) -> Schema:
-        """A copy restricted to these names."""
+        """A copy of the schema with only these keys."""
         return replace(self, keys={name: self[name] for name in names}, others=None)
 
 
@@ -166,9 +168,9 @@ def declare(
     holds: Callable[[str], bool] = lambda name: False,
     **keys: Any,
 ) -> Schema:
-    """A table with the keys of ``parts`` (dataclasses and other tables) and of ``keys``, in this order.
+    """Declare a table with the keys of ``parts`` (dataclasses and other tables) and of ``keys``, in this order.
 
-    ``catalogue`` and ``topic`` locate the explanations of keys that have none from another table.
+    ``catalogue`` and ``topic`` locate the messages for keys that have none from another table.
     """
 
     def labelled(key: str, declared: Any) -> Field:
@@ -186,13 +188,13 @@ def declare(
 
 
 def declared_fields(holder: type) -> dict[str, dataclasses.Field[Any]]:
-    """The fields of a dataclass, and its ``ClassVar`` ones, that declare keys."""
+    """The fields of a dataclass that declare keys, including the fields that are a ``ClassVar``."""
     every: dict[str, dataclasses.Field[Any]] = holder.__dataclass_fields__  # type: ignore[attr-defined]
     return {name: one for name, one in every.items() if DECLARATION in one.metadata}
 
 
 def key(*kinds: str, default: Any = REQUIRED, value: Any = COMPUTED, **more: Any) -> Any:
-    """Declare a key whose value has one of ``kinds``; ``more`` are fields of ``Field``.
+    """Declare a key whose value is of one of ``kinds``; ``more`` are further fields of ``Field``.
 
     ``value`` is the default of the dataclass's field if the key's own default is computed.
     """
@@ -202,7 +204,7 @@ def key(*kinds: str, default: Any = REQUIRED, value: Any = COMPUTED, **more: Any
 
 
 def text(*, example: str, default: Any = REQUIRED, **more: Any) -> Any:
-    """Declare a key whose value is a text that is not empty."""
+    """Declare a key whose value is a non-empty text."""
     return key(TEXT, default=default, example=example, **more)
 
 
@@ -330,7 +332,7 @@ class Table:
         return dict(value)
 
     def _refuse_strayed_keys(self) -> None:
-        """Raise ``ConfigurationError`` for a key of this table that was written below the head of a subtable."""
+        """Raise ``ConfigurationError`` if a key of this table was written below the header of a subtable by mistake."""
         for name, value in self.data.items():
             below = self.schema[name].schema
             for entry in value if isinstance(value, list) else [value]:
@@ -346,9 +348,9 @@ class Table:
 
 
 def home_of(name: str, schema: Schema) -> str:
-    """``"; it is a key of [x]"`` for a key of a table below ``schema``, or an empty text.
+    """A hint for a misplaced key: ``"; it is a key of [x]"`` if it is a key of a subtable, or an empty text.
 
-    If such a table accepts any name and knows this one: ``"; it belongs in set = { null_move = ... }"``.
+    If a subtable accepts any name and its ``holds`` knows this one: ``"; it belongs in set = { null_move = ... }"``.
     """
     below = {key: one for key, one in schema.keys.items() if one.schema is not None}
     for key_name, one in below.items():
@@ -361,5 +363,5 @@ def home_of(name: str, schema: Schema) -> str:
 
 
 def entry_of_table(table: str, name: str) -> str:
-    """A table with an entry of that name in TOML: ``options = { "Skill Level" = ... }``."""
+    """An example of an entry in a table, in TOML: ``options = { "Skill Level" = ... }``."""
     return f"{table} = {{ {toml_key(name)} = ... }}"

@@ -10,7 +10,7 @@ from typing import Any
 
 
 def toml_value(value: Any) -> str:
-    """Plain data in TOML notation; anything else in Python's notation."""
+    """Plain data in TOML notation; values that TOML does not know are in Python's notation."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(toml_lines(value)) + "}"
     if isinstance(value, list | tuple):
@@ -21,7 +21,7 @@ def toml_value(value: Any) -> str:
 
 
 def toml_lines(table: Mapping[Any, Any]) -> list[str]:
-    """The keys of a table with their values."""
+    """The lines ``key = value`` of a table."""
     return [f"{toml_key(str(key))} = {toml_value(value)}" for key, value in table.items()]
 
 
@@ -31,5 +31,5 @@ def toml_key(key: str) -> str:
 
 
 def format_toml(value: Any) -> str:
-    """A value in TOML notation for an error message, with the message's quotation marks around texts."""
+    """A value in TOML notation for an error message; texts have the quotation marks that Python prints."""
     return repr(value) if isinstance(value, str) else toml_value(value)

@@ -33,7 +33,7 @@ from elolab.engine.settings.toml_values import format_toml
 STEPS = 60
 """Number of steps of a game with separate weights: in Othello the number of discs placed since the start, 0 to 59."""
 LINE = 116
-"""Columns of the text of pattern weights."""
+"""Width, in characters, of the lines with pattern weights in a file."""
 MAX_WEIGHT = 10_000
 """Maximum absolute value of a weight, in hundredths of a point."""
 MAX_XIANGQI_WEIGHT = 2_000
@@ -55,21 +55,21 @@ WEIGHTS = schema.declare(
 
 @dataclass(frozen=True)
 class Weights:
-    """A file of weights."""
+    """Content of a weights file."""
 
     game: str
     provenance: str
     features: tuple[str, ...]
     phases: tuple[tuple[int, ...], ...]
-    """Hundredths of a point; shape (phases, number of features)."""
+    """Weights in hundredths of a point, one row per phase and one column per feature."""
     pattern_phases: int = 0
-    """Phases of the patterns' weights; 0 if there are none."""
+    """Number of game phases with separate pattern weights; 0 if the file has no pattern weights."""
     patterns: bytes = b""
-    """Their weights in hundredths of a point: little-endian int16, row after row."""
+    """Pattern weights in hundredths of a point, as little-endian int16, one phase after another."""
 
     @functools.cached_property
     def digest(self) -> str:
-        """Digest of features and numbers: what decides the evaluation."""
+        """Digest of features and weights, which are all that affects the evaluation."""
         numbers: list[Any] = [self.game, self.features, self.phases]
         if self.pattern_phases:
             numbers += [self.pattern_phases, hashlib.sha256(self.patterns).hexdigest()]
@@ -78,7 +78,7 @@ class Weights:
 
 
 def read_weights(path: Path) -> Weights:
-    """The weights of a file; raises ``ConfigurationError``."""
+    """Read a weights file; raises ``ConfigurationError``."""
     status = path.stat()
     return _read(path, status.st_mtime_ns, status.st_size)
 
@@ -103,7 +103,7 @@ def _read(path: Path, changed_ns: int, size: int) -> Weights:
 
 
 def _read_patterns(table: schema.Table) -> tuple[int, bytes]:
-    """Phases and weights of the patterns."""
+    """Number of phases and the weights of the patterns, as in ``Weights``."""
     if "patterns" not in table:
         return 0, b""
     phases = table["pattern_phases"]
@@ -137,18 +137,18 @@ _BASE_85_DIGITS[list(_ALPHABET.encode("ascii"))] = np.arange(_NO_DIGIT)
 
 
 def patterns_text(weights: np.ndarray) -> str:
-    """The keys ``pattern_phases`` and ``patterns`` for weights of shape (phases, weights of a phase)."""
+    """The keys ``pattern_phases`` and ``patterns`` as TOML text; the array's rows are the phases."""
     encoded = base64.b85encode(zlib.compress(weights.astype("<i2").tobytes(), 9)).decode("ascii")
     lines = [encoded[start : start + LINE] for start in range(0, len(encoded), LINE)]
     return "\n".join([f"pattern_phases = {len(weights)}", "patterns = '''", *lines, "'''"]) + "\n"
 
 
 _PROVIDED: dict[str, Weights] = {}
-"""Weights received without a file, for instance from another machine, by digest."""
+"""Weights that were received without a file, for instance from another machine, by digest."""
 
 
 def name_and_digest(value: str) -> tuple[str, str]:
-    """Split a setting into a file's name or path (which may contain ``#``) and the digest; empty without one."""
+    """Split a setting into a file's name or path, which may contain ``#``, and the digest, empty if there is none."""
     name, mark, digest = value.rpartition("#")
     is_pinned = bool(mark) and len(digest) == DIGEST_DIGITS and set(digest) <= set("0123456789abcdef")
     return (name, digest) if is_pinned else (value, "")
@@ -188,7 +188,7 @@ def is_provided(digest: str) -> bool:
 
 @functools.lru_cache(64)
 def _check_content(path: Path, changed_ns: int, size: int) -> None:
-    """Check a file of weights, once for each state of the file, because every new engine reads its weights."""
+    """Check a weights file; a cache skips unchanged files, because every new engine reads its weights."""
     weights = _read(path, changed_ns, size)
     known = set(FEATURES[weights.game])
     strange = [name for name in weights.features if name not in known]
@@ -214,17 +214,17 @@ def _check_numbers(weights: Weights, path: Path) -> None:
 
 
 def pinned(value: str, games: Sequence[str]) -> str:
-    """``name#digest`` for a setting; see ``find_weights``."""
+    """A setting with the digest of its weights added: ``name#digest``; see ``find_weights``."""
     return f"{name_and_digest(value)[0]}#{find_weights(value, games).digest}"
 
 
 def pattern_rows(weights: Weights) -> np.ndarray:
-    """The patterns' weights, int16 of shape (pattern_phases, weights of a phase)."""
+    """The pattern weights as an int16 array of shape (pattern_phases, weights per phase)."""
     return np.frombuffer(weights.patterns, "<i2").reshape(weights.pattern_phases, -1)
 
 
 def rows_of(weights: Weights) -> np.ndarray:
-    """The rows of weights, shape (phases, features of the game), int64, in the order of the game's features."""
+    """The weights as an int64 array of shape (phases, features of the game), in the order of the game's features."""
     features = FEATURES[weights.game]
     table = np.zeros((len(weights.phases), len(features)), np.int64)
     for column, name in enumerate(weights.features):
@@ -233,7 +233,7 @@ def rows_of(weights: Weights) -> np.ndarray:
 
 
 def steps_of(weights: Weights) -> np.ndarray:
-    """The weights at each step of a game, shape (STEPS, features of the game), int64."""
+    """The weights at each step of a game, as an int64 array of shape (STEPS, features of the game)."""
     rows = rows_of(weights)
     return np.ascontiguousarray(np.repeat(rows, STEPS // len(rows), axis=0))
 
@@ -241,11 +241,12 @@ def steps_of(weights: Weights) -> np.ndarray:
 _ARRAYS: dict[str, np.ndarray] = {}
 """Arrays whose addresses compiled code uses, by digest; kept alive for the whole process."""
 _FILLING = threading.Lock()
-"""Held while an array is made: of two made by two threads the first would be freed with its address in use."""
+"""Lock for making an array. Without it, two threads could make the same array, and the first array would be freed while
+compiled code uses its address."""
 
 
 def kernel_words(weights: Weights, where: str) -> np.ndarray:
-    """The weights as the kernels of their game read them: 64-bit words, the first of them the game's mark.
+    """The weights as 64-bit words for the kernels of their game; the first word identifies the game.
 
     See ``kernel_words`` of the module ``weight_layout`` of the game. Raises ``ConfigurationError``.
     """
@@ -258,5 +259,5 @@ def kernel_words(weights: Weights, where: str) -> np.ndarray:
 
 
 def weights_address(value: str) -> int:
-    """Address of the ``kernel_words`` of a setting's weights."""
+    """Memory address of the ``kernel_words`` for the weights that a setting means."""
     return int(kernel_words(find_weights(value), value).ctypes.data)

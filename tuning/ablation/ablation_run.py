@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 FILE_METADATA = "ablation file"
-"""Metadata with the specification's text and path, so that the folder is self-contained."""
+"""Key of the store's metadata with the specification's text and path, so that the folder is self-contained."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class AblationPlan:
     spec: AblationSpec
     suite: Suite
     openings: tuple[int, ...]
-    """Places in the suite; every comparison starts with the first."""
+    """Indices of the openings in the suite; every comparison begins with the first one."""
     matches: tuple[Match, ...]
     """One match per comparison, with its maximum number of pairs."""
 
@@ -66,37 +66,38 @@ class AblationResult:
     spec: AblationSpec
     directory: Path
     games: int
-    """Games in the store."""
+    """Number of games in the store."""
     planned: int
     counted: int
-    """Games of complete pairs in the comparisons, each counted once."""
+    """Number of games in the complete pairs that the results count; a game of several comparisons counts once."""
     interrupted: bool
     rows: tuple[AblationRow, ...] = ()
     effects: tuple[EffectRow, ...] = ()
-    """Effects of factorials."""
+    """Effects of the factors of factorials, and of their interactions."""
     combinations: tuple[CombinationRow, ...] = ()
-    """Combinations of 2 x 2 factorials."""
+    """Strength of each combination of levels in the 2 x 2 factorials."""
     depths: tuple[DepthRow, ...] = ()
-    """Cost per setting and depth, if measured; empty after an interruption."""
+    """Nodes and time that each setting needs to reach a depth, if measured; empty after an interruption."""
     speeds: tuple[SpeedRow, ...] = ()
-    """Depth, nodes, time and speed reported by an external engine, one row per comparison; otherwise empty."""
+    """Depth, nodes, time and speed that an external engine reported, one row per comparison; otherwise empty."""
     plans: tuple[dict[str, Any], ...] = ()
-    """Rules and maximum pairs of every run in the folder; more than one if they changed after results."""
+    """Verdict rule and maximum pairs of every run in the folder; several entries if they changed after results
+    existed."""
     digest: str = ""
-    """Digest of all games."""
+    """Digest of all games in the store."""
     engine: str = ""
-    """Identity of the engine, or of several engines: ``arena.run.engines_of``."""
+    """Identity of the engine or engines that played; see ``arena.run.engines_of``."""
     faults: tuple[FaultCount, ...] = ()
-    """Faults by which players forfeited games."""
+    """Numbers of faults by which players forfeited games."""
     caveats: Caveats = NO_CAVEATS
 
     @property
     def exit_code(self) -> int:
-        """0; 1 if players forfeited games by faults; 130 after an interruption."""
+        """Exit code: 0 for success; 1 if players forfeited games by faults; 130 after an interruption."""
         return 130 if self.interrupted else int(any(fault.lost for fault in self.faults))
 
     def tables(self) -> dict[str, DataFrame]:
-        """Every table by name: ``ablation``, and ``effects``, ``depths`` and ``speeds`` if they have rows.
+        """Every table by name: ``ablation``, and also ``effects``, ``depths`` and ``speeds`` if they have rows.
 
         The columns are the fields of ``AblationRow``, ``EffectRow``, ``DepthRow`` and ``SpeedRow``.
         """
@@ -106,13 +107,13 @@ class AblationResult:
 
 
 def prepare_ablation(spec: AblationSpec) -> AblationPlan:
-    """Read the openings and design the matches. Raises ``UserError`` if the suite is invalid or too small."""
+    """Read the openings and plan the matches. Raises ``UserError`` if the suite is invalid or too small."""
     suite, openings = read_openings(spec.conditions, spec.opening_part, max_pairs(spec))
     return AblationPlan(spec, suite, openings, _matches(spec, openings))
 
 
 def check_engine(spec: AblationSpec, stream: TextIO) -> None:
-    """Start an external engine and check that it accepts all compared settings, and that they differ.
+    """Start an external engine and check that it accepts all compared settings and that the two sides differ.
 
     Raises ``UserError`` otherwise; warnings go to ``stream``.
     """
@@ -130,7 +131,7 @@ def check_engine(spec: AblationSpec, stream: TextIO) -> None:
 
 
 def _matches(spec: AblationSpec, openings: tuple[int, ...]) -> tuple[Match, ...]:
-    """The comparisons' matches; the schedule plays pair 0 of every match, then pair 1, and so on."""
+    """One match per comparison; the schedule plays pair 0 of every match, then pair 1, and so on."""
     numbers: list[list[int]] = [[] for _ in spec.comparisons]
     number = 0
     for pair in range(len(openings)):
@@ -151,7 +152,7 @@ def match_of(
     numbers: tuple[int, ...],
     series: str = "",
 ) -> Match:
-    """A comparison's match, with its openings and each pair's place in the series."""
+    """The match of a comparison; ``numbers`` has the number of each pair's first game in the schedule."""
     variant = conditions.player(dict(comparison.variant), comparison.limits)
     reference_limits = comparison.reference_limits or comparison.limits
     reference = conditions.player(dict(comparison.reference), reference_limits)
@@ -166,7 +167,8 @@ def match_of(
 
 
 def purpose_of(plan: AblationPlan) -> Purpose:
-    """The run: its folder may contain the same comparisons with more or fewer pairs, or with others added."""
+    """The run's purpose, which its folder must match; comparisons may be added, and their numbers of pairs may
+    change."""
     spec = plan.spec
     content = {**spec.content(), "openings_digest": plan.suite.digest}
     lengths = tuple(f"comparisons.{comparison.label}.pairs" for comparison in spec.comparisons)
@@ -179,13 +181,13 @@ def purpose_of(plan: AblationPlan) -> Purpose:
 
 
 def sides_of(place: str, conditions: Conditions, comparison: Comparison) -> tuple[PlayerLoad, PlayerLoad]:
-    """The two sides of a comparison; ``place`` names it in errors."""
+    """The players of a comparison, variant first; ``place`` names the comparison in errors."""
     match = match_of(conditions, comparison, (), ())
     return PlayerLoad.of(place, match.variant), PlayerLoad.of(place, match.reference)
 
 
 def ablate(spec: AblationSpec, directory: Path, **options: Unpack[RunOptions]) -> AblationResult:
-    """Play the games that the folder lacks, and measure nodes to depth.
+    """Play the games that the folder lacks, and measure the nodes that each setting needs to reach a depth.
 
     Raises ``UserError`` if the folder belongs to another run or engine, or the disk is full; stored results stay.
     """
@@ -223,7 +225,7 @@ def ablate(spec: AblationSpec, directory: Path, **options: Unpack[RunOptions]) -
 
 
 def plan_of_run(plan: AblationPlan, directory: Path, concurrency: int, store: Store | None = None) -> StagePlan:
-    """The stages of a run in that folder; ``store`` is its store if already open."""
+    """The stages of a run in ``directory``; ``store`` is the folder's store if it is already open."""
     if store is None and (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as stored:
             return plan_of_run(plan, directory, concurrency, stored)
@@ -243,10 +245,10 @@ def plan_of_run(plan: AblationPlan, directory: Path, concurrency: int, store: St
 def play_allocated(
     allocation: Allocation, matches: Sequence[Match], table: MatchTable, run: Run, stage: GameStage
 ) -> tuple[bool, Sequence[int]]:
-    """Play the rounds of the allocation.
+    """Play the matches in the rounds of the allocation.
 
-    Returns whether all were played, and the counted pairs of each match if they are complete: up to the last analysis,
-    or after an interruption up to the next.
+    Returns whether all rounds were played, and the number of pairs to count in each match: up to the last analysis or,
+    after an interruption, up to the next one. Only complete pairs count.
     """
 
     def words(columns: int) -> str:
@@ -274,7 +276,7 @@ def play_allocated(
 
 
 def _plans(store: Store, spec: AblationSpec) -> tuple[dict[str, Any], ...]:
-    """Record the run's rule and pairs, and return the rules and pairs of every run in the folder."""
+    """Record the run's verdict rule and maximum pairs; return those of every run in the folder."""
     plan = {
         "rounds": spec.rule.rounds,
         "margin": spec.rule.margin_elo,
@@ -290,7 +292,7 @@ def _plans(store: Store, spec: AblationSpec) -> tuple[dict[str, Any], ...]:
 
 
 def _measured(plan: AblationPlan, run: Run) -> list[tuple[DepthCost, ...]] | None:
-    """Cost of the variant and of the reference at a fixed depth, for each comparison; ``None`` if interrupted."""
+    """Cost of reaching a fixed depth, for the variant and the reference of each comparison; ``None`` if interrupted."""
     wanted = plan.spec.nodes_to_depth
     if not wanted.depth:
         return []
@@ -310,7 +312,8 @@ def _measured(plan: AblationPlan, run: Run) -> list[tuple[DepthCost, ...]] | Non
 
 
 def depths_of_settings(spec: AblationSpec, costs: Sequence[Sequence[DepthCost]]) -> tuple[DepthRow, ...]:
-    """Depth rows of each distinct setting, named as in the games, or by ``_name_of_added``."""
+    """Rows with the cost of reaching a depth, for each distinct setting, named as in the games or by
+    ``_name_of_added``."""
     names: dict[str, str] = {}
     rows: list[DepthRow] = []
     sides = [(comparison, dict(side)) for comparison in spec.comparisons
@@ -326,14 +329,17 @@ def depths_of_settings(spec: AblationSpec, costs: Sequence[Sequence[DepthCost]])
 
 
 def _name_of_added(comparison: Comparison, values: Mapping[str, Value]) -> str:
-    """The name of a side in ``add_one_in``, whose bare engine differs from the base in every feature."""
+    """Name of a side of an ``add_one_in`` comparison; empty for other comparisons.
+
+    A name made from the differences to the base would be long, because the bare engine differs in every feature.
+    """
     if comparison.group != "add_one_in":
         return ""
     return comparison.label if values == dict(comparison.variant) else comparison.label.rpartition(" with ")[0]
 
 
 def _places(plan: AblationPlan, counted: Sequence[int], table: MatchTable, store: Store) -> list[tuple[str, Pairing]]:
-    """The key and current place of every game in the schedule; an extension of the ablation changes places.
+    """The key of every game and its current place in the schedule, which changes if the ablation is extended.
 
     Games of an earlier, longer version of the ablation come last.
     """
@@ -351,10 +357,10 @@ def _places(plan: AblationPlan, counted: Sequence[int], table: MatchTable, store
 
 
 def _counted(plan: AblationPlan, counted: Sequence[int]) -> list[Match]:
-    """The matches, cut to the counted pairs."""
+    """The matches, each reduced to its counted pairs."""
     return [match.part(0, pairs) for match, pairs in zip(plan.matches, counted, strict=True)]
 
 
 def max_pairs(spec: AblationSpec) -> int:
-    """Pairs of the longest comparison: the number of openings that an ablation needs."""
+    """Number of pairs of the longest comparison, which is the number of openings that an ablation needs."""
     return max(comparison.pairs for comparison in spec.comparisons)

@@ -44,21 +44,21 @@ class Comparison:
 
     label: str
     group: str
-    """The key of the file that declares it: ``leave_one_out``, ``values``, ..."""
+    """The key of the specification that declares the comparison: ``leave_one_out``, ``values``, ..."""
     variant: tuple[tuple[str, Value], ...]
-    """Every parameter of the variant; for an external engine, its given settings."""
+    """All parameters of the variant with their values; for an external engine, only the settings that are given."""
     reference: tuple[tuple[str, Value], ...]
     limits: Limits
     pairs: int
-    """Maximum number of pairs."""
+    """Maximum number of game pairs."""
     reference_limits: Limits | None = None
-    """The reference's limits, if they differ from the variant's."""
+    """The reference's search limits; ``None`` if they equal the variant's."""
     ponders: bool = False
     """Whether the variant thinks on the opponent's time."""
     is_question: bool = True
-    """Whether it gets a verdict of its own; otherwise it only contributes to a factorial's effects."""
+    """Whether the comparison gets its own verdict; otherwise it only contributes to a factorial's effects."""
     curve_point: CurvePoint | None = None
-    """Its place on a curve along a parameter, if it is one of several values."""
+    """The comparison's point on the curve of a parameter's values; ``None`` if it belongs to no curve."""
 
     @property
     def differences(self) -> tuple[str, ...]:
@@ -67,7 +67,7 @@ class Comparison:
         return tuple(name for name in variant | reference if variant.get(name) != reference.get(name))
 
     def content(self) -> dict[str, Any]:
-        """Everything that determines the games, as plain data."""
+        """Everything that determines the games, as plain data for a digest."""
         data: dict[str, Any] = {
             "variant": dict(self.variant),
             "reference": dict(self.reference),
@@ -87,15 +87,16 @@ class Factorial:
 
     label: str
     group: str
-    """``factorial`` or ``interactions``."""
+    """The key of the specification that declares the factorial: ``factorial`` or ``interactions``."""
     factors: tuple[tuple[str, Value, Value], ...]
-    """Setting, low and high value of each factor."""
+    """Parameter name, low value and high value of each factor."""
     comparisons: tuple[int, ...]
-    """Indices of its matches among the ablation's comparisons, in the order of the design."""
+    """Indices, among the ablation's comparisons, of the factorial's matches, in the order of the design."""
     design: Design
 
     def effect_label(self, effect: Effect) -> str:
-        """The effect's name, such as ``null_move × history``, followed by aliased effects."""
+        """The effect's name, such as ``null_move × history``, followed by the effects that the design confounds with
+        it."""
         terms = [
             ("\N{MINUS SIGN}" if sign < 0 else "") + " × ".join(self.factors[factor][0] for factor in term)
             for term, sign in ((effect.factors, 1), *effect.aliases)
@@ -105,7 +106,7 @@ class Factorial:
 
 @dataclass(frozen=True)
 class AblationSpec:
-    """Everything that decides an ablation."""
+    """Complete specification of an ablation."""
 
     conditions: Conditions
     comparisons: tuple[Comparison, ...]
@@ -114,19 +115,20 @@ class AblationSpec:
     nodes_to_depth: NodesToDepth
     rule: VerdictRule = field(default_factory=VerdictRule)
     max_games: int | None = None
-    """Maximum number of games of all comparisons together; ``None`` without such a maximum."""
+    """Maximum number of games of all comparisons together; ``None`` if there is no such maximum."""
     factorials: tuple[Factorial, ...] = ()
     text: str = field(default="", compare=False, repr=False)
-    """The specification's plain data, as JSON."""
+    """The specification's content in JSON."""
 
     @property
     def questions(self) -> int:
-        """Number of verdicts: on comparisons and on effects of factorials."""
+        """Number of questions that get a verdict: comparisons and effects of factorials."""
         effects = sum(len(self.asked_effects(one)) for one in self.factorials)
         return effects + sum(comparison.is_question for comparison in self.comparisons)
 
     def pairs_together(self, pairs: Sequence[int]) -> int:
-        """Total number of pairs; comparisons between the same two players share pairs."""
+        """Total number of pairs if comparison i has ``pairs[i]`` pairs; comparisons between the same two players share
+        pairs."""
         most: dict[frozenset[Any], int] = {}
         for one, count in zip(self.comparisons, pairs, strict=True):
             variant = self.conditions.player(dict(one.variant), one.limits), one.ponders
@@ -142,11 +144,11 @@ class AblationSpec:
 
     @property
     def name(self) -> str:
-        """The default name of the results' folder."""
+        """The default name of the folder for results."""
         return self.conditions.name
 
     def content(self) -> dict[str, Any]:
-        """Everything that determines the games, as plain data."""
+        """Everything that determines the games, as plain data for a digest."""
         return {
             **self.conditions.content(),
             "opening_part": self.opening_part,
@@ -163,12 +165,12 @@ def load_ablation(path: Path) -> AblationSpec:
 
 
 def ablation_from_text(text: str, where: str) -> AblationSpec:
-    """Read a specification from its plain data as JSON (``AblationSpec.text``)."""
+    """Read a specification from ``AblationSpec.text``; ``where`` names it in errors."""
     return ablation_from_mapping(json.loads(text), where)
 
 
 def ablation_from_mapping(data: Mapping[str, Any], where: str) -> AblationSpec:
-    """Check an ablation's plain data; ``where`` is its file, whose name is the default of the key ``name``.
+    """Check the content of an ablation's file ``where`` and convert it; the file's name is the default of ``name``.
 
     Raises ``UserError`` with one line for the first mistake.
     """
@@ -219,7 +221,7 @@ def ablation_from_mapping(data: Mapping[str, Any], where: str) -> AblationSpec:
 
 
 def _refuse_what_decides_nothing(spec: AblationSpec, where: str) -> None:
-    """Refuse a budget too small for any verdict, even if one side won every game."""
+    """Raise an error if the games are too few for any verdict, even if one side won every game."""
     questions, rule = spec.questions, spec.rule
     largest = max(comparison.pairs for comparison in spec.comparisons)
     least = min_pairs(questions, rule)
@@ -256,14 +258,14 @@ def _entries(table: Table, kind: str) -> list[Any]:
 
 @dataclass(frozen=True)
 class _ComparisonReader:
-    """Expands the compact forms into comparisons."""
+    """Expands the compact forms of a specification into comparisons and factorials."""
 
     conditions: Conditions
     pairs: int
     settings: Settings
 
     def builds(self, names: Sequence[str], table: Table) -> Iterator[Comparison]:
-        """Each build against the base's, if the specification names no other comparison."""
+        """Yield a comparison of each build with the base's build, if the specification names no other comparison."""
         base = self.conditions.base_values
         limits = Table({}, f"{table.where}: [builds]", BUILD_COMPARISON)
         for name in names:
@@ -272,14 +274,14 @@ class _ComparisonReader:
                 yield self._comparison(label, "builds", base | {BUILD: name}, base, limits)
 
     def leave_one_out(self, entry: object, where: str) -> Iterator[Comparison]:
-        """``features = [...]``: the base without each of them, against the base."""
+        """``features = [...]``: the base without each of these features, against the full base."""
         table = Table(entry, where, LEAVE_ONE_OUT)
         base = self._base(table)
         for name, value in self.settings.features(table, base):
             yield self._comparison(f"without {name}", "leave_one_out", base | {name: value}, base, table)
 
     def add_one_in(self, entry: object, where: str) -> Iterator[Comparison]:
-        """``features = [...]``: each feature of the base added to a bare engine, against the bare engine."""
+        """``features = [...]``: the bare engine with one of these features, against the bare engine."""
         table = Table(entry, where, ADD_ONE_IN)
         base = self._base(table)
         asked = self.settings.additions(table, base)
@@ -287,7 +289,7 @@ class _ComparisonReader:
             yield self._comparison(f"{asked.name} with {name}", "add_one_in", variant, asked.bare, table)
 
     def factorial(self, entry: object, where: str, comparisons: list[Comparison]) -> Iterator[Factorial]:
-        """``factors``: two values for each of some parameters; ``fraction``: 1 plays all combinations, 2 half, 4 a
+        """``factors``: two values for each of several parameters. ``fraction``: 1 plays all combinations, 2 half, 4 a
         quarter."""
         table = Table(entry, where, FACTORIAL)
         base = self._base(table)
@@ -305,7 +307,7 @@ class _ComparisonReader:
         )
 
     def interactions(self, entry: object, where: str, comparisons: list[Comparison]) -> Iterator[Factorial]:
-        """``features``: for every two of them, a 2 x 2 factorial with and without each."""
+        """``features``: for every two of these features, a 2 x 2 factorial with and without each."""
         table = Table(entry, where, INTERACTIONS)
         base = self._base(table)
         factors = [
@@ -326,7 +328,7 @@ class _ComparisonReader:
         table: Table,
         comparisons: list[Comparison],
     ) -> Factorial:
-        """Build a factorial; append its matches to ``comparisons`` unless they are already there."""
+        """Build a factorial; append its matches to ``comparisons`` unless equal matches are already there."""
         design = design_of(len(factors), fraction)
         places = []
         for cells in design.matches:
@@ -399,7 +401,7 @@ class _ComparisonReader:
         return base[name]
 
     def _ordered(self, values: Mapping[str, Value]) -> tuple[tuple[str, Value], ...]:
-        """Settings in canonical order, so that equal sets compare equal."""
+        """Sort settings into a fixed order, so that equal sets compare equal."""
         base = self.conditions.base_values
         return tuple((name, values[name]) for name in (*base, *sorted(values.keys() - base.keys())) if name in values)
 
@@ -407,7 +409,7 @@ class _ComparisonReader:
         return read_limits(table, default, key, own_level=self.conditions.own_level)
 
     def _check_external(self, comparison: Comparison, where: str) -> None:
-        """Raise ``UserError`` if an external engine cannot play one of the sides, without starting it."""
+        """Raise ``UserError`` if an external engine cannot play one of the sides; the engine is not started."""
         if self.conditions.external is None:
             return
         for values, limits, ponder in (
@@ -450,7 +452,8 @@ def _label(table: Table, default: str) -> str:
 
 
 def _cells_label(factors: Sequence[tuple[str, Value, Value]], variant: Sequence[int], reference: Sequence[int]) -> str:
-    """The label of a factorial's match, such as ``aspiration full against off, algorithm pvs``."""
+    """The label of a factorial's match: factors that differ, then common levels, such as
+    ``aspiration full against off, algorithm pvs``."""
     changed, kept = [], []
     for (name, low, high), one, other in zip(factors, variant, reference, strict=True):
         if one != other:
@@ -464,14 +467,14 @@ def _cells_label(factors: Sequence[tuple[str, Value, Value]], variant: Sequence[
 
 
 def _is_same_match(one: Comparison, other: Comparison) -> bool:
-    """Whether one comparison can use the other's games."""
+    """Whether the games of one comparison can serve the other."""
     if (other.reference_limits, other.ponders) != (None, False) or other.pairs != one.pairs:
         return False
     return (one.variant, one.reference, one.limits) == (other.variant, other.reference, other.limits)
 
 
 def _with_labels_of_their_own(factorials: Sequence[Factorial]) -> Iterator[Factorial]:
-    """Number factorials that repeat earlier factors, for instance at other limits."""
+    """Yield the factorials, with a number added to each label that occurred before, for instance at other limits."""
     counts: Counter[str] = Counter()
     for factorial in factorials:
         counts[factorial.label] += 1
@@ -480,7 +483,7 @@ def _with_labels_of_their_own(factorials: Sequence[Factorial]) -> Iterator[Facto
 
 
 def _refuse_repetitions(comparisons: Sequence[Comparison], where: str) -> None:
-    """Refuse two comparisons with the same label or the same content."""
+    """Raise an error if two comparisons have the same label or the same content."""
     seen: dict[Any, str] = {}
     for comparison in comparisons:
         if comparison.label in seen:

@@ -13,7 +13,7 @@ from elolab.tuning.ablation.comparison_verdicts import UNDECIDED, Question, Verd
 
 
 class Allocation:
-    """The state of a run: counted pairs of every match, and the verdict on every question."""
+    """The state of a run: the number of pairs counted in every match, and the verdict on every question."""
 
     def __init__(
         self,
@@ -23,20 +23,20 @@ class Allocation:
         max_pairs: int | None = None,
         together: Callable[[Sequence[int]], int] = sum,
     ) -> None:
-        """``pairs`` are the maximum pairs per match; ``max_pairs`` limits the total, if given.
+        """``pairs`` has the maximum number of pairs of each match; ``max_pairs`` limits the total, if given.
 
-        ``together`` computes that total, because matches may share pairs.
+        ``together`` computes the total from the pairs of each match, because matches may share pairs.
         """
         self.rule = rule
         self.pairs = [0] * len(pairs)
-        """Counted pairs of each match."""
+        """Number of pairs counted so far in each match."""
         self._analyses = [analyses_of(planned, rule.rounds) for planned in pairs]
         self._together = together
         self._max_pairs = sum(pairs) if max_pairs is None else max_pairs
         self.questions = tuple(questions)
 
     def next_pairs(self) -> tuple[int, ...] | None:
-        """Pairs that each match must have at the next analysis, or ``None`` if there is no next one.
+        """Number of pairs that each match must have at the next analysis, or ``None`` if there is no further analysis.
 
         A match continues while one of its questions is undecided and not stopped for futility. All such matches advance
         together; none does if the total would exceed its maximum.
@@ -53,7 +53,7 @@ class Allocation:
         return [one for one in self.questions if one.verdict == UNDECIDED and match in one.matches]
 
     def why_ended(self, match: int, planned: int) -> str:
-        """Why a match gets no more pairs: a value of ``AblationRow.ended``."""
+        """The reason why a match gets no more pairs: a value of ``AblationRow.ended``."""
         undecided = self._undecided(match)
         if self.pairs[match] >= planned:
             return "complete"
@@ -62,7 +62,7 @@ class Allocation:
         return "futility" if all(question.is_given_up for question in undecided) else "games"
 
     def analyse(self, pairs: Sequence[int]) -> None:
-        """Record the pairs of every match, and judge the questions that have reached a new analysis."""
+        """Record the number of pairs of every match, and judge the questions that have reached another analysis."""
         self.pairs = list(pairs)
         questions = [question.after(min(pairs[match] for match in question.matches)) for question in self.questions]
         verdicts = judged(questions, self.rule)

@@ -32,22 +32,23 @@ BETTER, WORSE, EQUIVALENT, UNDECIDED = "better", "worse", "equivalent", "undecid
 DIFFERENT = (BETTER, WORSE)
 
 MARGIN_ELO = 5.0
-"""Default margin: smaller differences count as equivalent."""
+"""Default margin of equivalence, in Elo: smaller differences count as equivalent."""
 ERROR_RATE = 0.05
 """Default probability of any false difference, and of any false equivalence."""
 FUTILITY_POWER = 0.05
-"""Undecided questions with a smaller predictive power are stopped for futility. In simulations this
-value needs 46 % of the games of an equal split and reaches 98.7 % of its verdicts; 0.01 needs 50 % for 99.1 %."""
+"""Minimum predictive power: an undecided question with less is stopped for futility. In simulations this value needs 46
+% of the games of an equal split and reaches 98.7 % of its verdicts; 0.01 needs 50 % for 99.1 %."""
 MAX_VALUE = 8.0
-"""Maximum of any bound, in standard errors; the error beyond it is below 1e-15."""
+"""Maximum of any bound, in standard errors; the tail probability beyond it is below 1e-15."""
 GRID_POINTS = 601
-"""Points of the grid of sums on paths that crossed no bound; bounds are accurate to a few ten thousandths."""
+"""Number of grid points for the density of the sum of observations. With it, bounds are accurate to a few ten
+thousandths."""
 ADDITIONAL_SQUARE = 1 / 2
-"""A term added to the sum of squared deviations, as if one more pair were won and one lost. It keeps the standard error
-positive if all pairs have the same outcome, which happens between nearly equal settings."""
+"""Constant added to the sum of squared deviations, as if one more pair were won and one lost. It keeps the standard
+error positive if all pairs have the same outcome, which happens between nearly equal settings."""
 
 ROUNDING = 1e-9
-"""Rounding error, relative to a pair's standard deviation, in contrasts of matches that cancel each other."""
+"""Differences up to this part of a pair's standard deviation count as 0, because they are rounding errors."""
 
 _NORMAL = NormalDist()
 
@@ -57,14 +58,14 @@ class VerdictRule:
     """The rule for verdicts, fixed beforehand."""
 
     margin_elo: float = MARGIN_ELO
-    """Smaller effects are equivalent; 0 disables equivalence."""
+    """Effects smaller than this, in Elo, count as equivalent; 0 switches equivalence off."""
     error_rate: float = ERROR_RATE
     rounds: int = 10
-    """Number of analyses of each comparison, after equal numbers of pairs, including the final one."""
+    """Number of analyses of each comparison, including the final one, spaced equally in pairs."""
 
 
 def analyses_of(pairs: int, rounds: int) -> tuple[int, ...]:
-    """Numbers of pairs at which a comparison of ``pairs`` pairs is analysed; the last is its end."""
+    """Numbers of pairs after which a comparison of at most ``pairs`` pairs is analysed; the last is the maximum."""
     return tuple(sorted({math.ceil(pairs * number / rounds) for number in range(1, rounds + 1)}))
 
 
@@ -72,7 +73,8 @@ def analyses_of(pairs: int, rounds: int) -> tuple[int, ...]:
 
 
 def spent(fraction: float, error: float) -> float:
-    """Part of a one-sided ``error`` spent up to this fraction of the planned pairs (O'Brien and Fleming)."""
+    """Part of a one-sided error rate that is spent once ``fraction`` of the planned pairs is played (O'Brien and
+    Fleming)."""
     if fraction >= 1:
         return error
     return 2 * _upper_tail(_quantile(error / 2) / math.sqrt(fraction))
@@ -157,7 +159,7 @@ def reach_of_t(value: float, degrees: float) -> float:
 
 @dataclass(frozen=True)
 class EffectEstimate:
-    """A comparison's estimate at an analysis, on the scale of its measurement."""
+    """Estimated effect of a comparison at an analysis, on a scale such as Elo or mean score."""
 
     value: float
     error: float
@@ -165,20 +167,20 @@ class EffectEstimate:
     degrees: float
     """Degrees of freedom of ``error``."""
     null_value: float
-    """The value that means no difference."""
+    """The value of the scale that means no difference."""
     low_margin: float
     high_margin: float
-    """Bounds of equivalence."""
+    """Upper bound of the values that count as equivalent; ``low_margin`` is the lower bound."""
 
     def deviations_from(self, value: float) -> float:
-        """Standard normal deviate of the estimate's distance from ``value``, with the tail probability of its Student
-        t."""
+        """Distance of the estimate from ``value``, as the standard normal deviate with the same tail probability in
+        Student's t."""
         if not math.isfinite(self.error) or self.degrees < 1:
             return 0.0
         return normal_deviate((self.value - value) / self.error, self.degrees)
 
     def interval(self, value: float) -> tuple[float, float]:
-        """Bounds ``value`` standard normal deviates from the estimate: inverse of ``deviations_from``."""
+        """The interval that extends ``value`` standard normal deviates to each side of the estimate."""
         if not math.isfinite(self.error) or self.degrees < 1:
             return -math.inf, math.inf
         reach = self.error * reach_of_t(value, self.degrees)
@@ -186,7 +188,7 @@ class EffectEstimate:
 
 
 def match_estimate(counts: Pentanomial, margin_elo: float) -> EffectEstimate:
-    """A match's estimate with Student's t, on the scale of the mean score of a pair, 0 to 1."""
+    """The estimate of a match with Student's t, on the scale of the mean score of a pair, from 0 to 1."""
     pairs = counts.pairs
     if pairs < 2:
         return EffectEstimate(0.5, math.inf, 0, 0.5, score_of_elo(-margin_elo), score_of_elo(margin_elo))
@@ -198,22 +200,23 @@ def match_estimate(counts: Pentanomial, margin_elo: float) -> EffectEstimate:
 
 @dataclass(frozen=True)
 class MatchEvidence(EffectEstimate):
-    """A match's estimate, with the interval that every match has (``arena.statistics.intervals``)."""
+    """A match's estimate, with the confidence interval that every match has (``arena.statistics.intervals``)."""
 
     counts: tuple[int, ...]
-    """Pairs by outcome."""
+    """Number of pairs with each outcome."""
 
     def deviations_from(self, value: float) -> float:
-        """Standard normal deviates at which a bound of the interval is ``value``."""
+        """The number of standard normal deviates with which the interval has a bound at ``value``."""
         return deviations_from(self.counts, value)
 
     def interval(self, value: float) -> tuple[float, float]:
-        """Bounds of the mean score, ``value`` standard normal deviates from the estimate."""
+        """The interval of the mean score that extends ``value`` standard normal deviates to each side of the
+        estimate."""
         return score_bounds(self.counts, value)
 
 
 def match_evidence(counts: Pentanomial, margin_elo: float) -> EffectEstimate:
-    """A match's estimate, on the scale of the mean score of a pair, 0 to 1."""
+    """The estimate of a match, on the scale of the mean score of a pair, from 0 to 1."""
     plain = match_estimate(counts, margin_elo)
     if counts.pairs < 2:
         return plain
@@ -254,62 +257,65 @@ EstimateAfter = Callable[[int], EffectEstimate]
 
 @dataclass(frozen=True)
 class Question:
-    """A comparison or an effect at an analysis: its estimate, its place in the plan, and the verdict so far."""
+    """A question at an analysis, on a comparison or an effect: its estimate, its plan, and the verdict so far."""
 
     estimate: EffectEstimate
     analyses: tuple[int, ...]
-    """Pairs at each planned analysis, the final one last."""
+    """Number of pairs at each planned analysis, the final one last."""
     analyses_done: int
-    """Number of analyses done, including the present one; 0 before the first."""
+    """Number of analyses done, including the current one; 0 before the first."""
     verdict: str = UNDECIDED
     matches: tuple[int, ...] = ()
-    """Indices of the matches that answer it, which all have the same number of planned pairs."""
+    """Indices of the matches that answer the question; all have the same number of planned pairs."""
     estimate_after: EstimateAfter | None = field(default=None, compare=False, repr=False)
-    """A function from a number of pairs to the estimate from that many first pairs of each match."""
+    """Function that returns the estimate from the first n pairs of each match, given n."""
     is_given_up: bool = False
-    """Whether it gets no more games because of futility."""
+    """Whether the question is stopped for futility and gets no more games."""
 
     @classmethod
     def about(cls, matches: tuple[int, ...], estimate_after: EstimateAfter, pairs: int, rule: VerdictRule) -> Question:
-        """A question that matches of at most ``pairs`` pairs answer, before any game."""
+        """A question before any game, which matches of at most ``pairs`` pairs will answer."""
         analyses = analyses_of(pairs, rule.rounds)
         return cls(estimate_after(0), analyses, 0, matches=matches, estimate_after=estimate_after)
 
     def after(self, pairs: int) -> Question:
-        """The question at the analysis after ``pairs`` pairs of each match; a decided question stays unchanged."""
+        """The question at the analysis after ``pairs`` pairs of each match; a question with a verdict stays
+        unchanged."""
         if self.verdict != UNDECIDED or not pairs or self.estimate_after is None:
             return self
         return replace(self, estimate=self.estimate_after(pairs), analyses_done=self.analyses.index(pairs) + 1)
 
     @property
     def above(self) -> float:
-        """Distance of the estimate above no difference, in standard normal deviates."""
+        """Distance of the estimate from the null value, in standard normal deviates; positive if the estimate is
+        higher."""
         return self.estimate.deviations_from(self.estimate.null_value)
 
     @property
     def inside(self) -> float:
-        """Distance of the estimate from the nearer margin, in standard normal deviates; negative outside."""
+        """Distance of the estimate from the nearer margin of equivalence, in standard normal deviates; negative
+        outside."""
         estimate = self.estimate
         return min(estimate.deviations_from(estimate.low_margin), -estimate.deviations_from(estimate.high_margin))
 
     def bound(self, rate: float) -> float:
-        """The bound of this analysis in standard normal deviates, for a two-sided error of ``rate``."""
+        """The bound of the current analysis, in standard normal deviates, for a two-sided error of ``rate``."""
         return critical_values(self.analyses, rate / 2)[self.analyses_done - 1]
 
     def last_bound(self, rate: float) -> float:
-        """The bound of the final analysis."""
+        """The bound of the final analysis, in standard normal deviates, for a two-sided error of ``rate``."""
         return critical_values(self.analyses, rate / 2)[-1]
 
 
 def _levels(verdicts: Sequence[str], rule: VerdictRule) -> tuple[float, float]:
-    """The two-sided errors that Holm's correction leaves to one more difference, and to one more equivalence."""
+    """The two-sided error rates that Holm's correction allows for the next difference and for the next equivalence."""
     different = sum(verdict in DIFFERENT for verdict in verdicts)
     left = len(verdicts) - different, len(verdicts) - verdicts.count(EQUIVALENT)
     return rule.error_rate / max(1, left[0]), rule.error_rate / max(1, left[1])
 
 
 def judged(questions: Sequence[Question], rule: VerdictRule) -> tuple[str, ...]:
-    """The verdicts on all questions at their present analyses; earlier verdicts stay.
+    """The verdicts on all questions at their current analyses; earlier verdicts stay.
 
     By Holm's correction, each difference found leaves a larger share of the error rate to the remaining questions; the
     same holds for equivalences.
@@ -337,8 +343,9 @@ def judged(questions: Sequence[Question], rule: VerdictRule) -> tuple[str, ...]:
 def predictive_power(question: Question, levels: tuple[float, float], rule: VerdictRule) -> float:
     """The probability that the question is decided by the end of its plan, given its estimate so far.
 
-    It averages over the true values that the estimate leaves possible. ``levels`` are the two-sided errors for a
-    difference and for an equivalence. It is an upper bound, because the kinds of verdict are summed.
+    It averages over the true values that the estimate leaves possible. ``levels`` are the two-sided error rates for a
+    difference and for an equivalence. The result is an upper bound, because the probabilities of both verdicts are
+    added.
     """
     done = question.analyses[question.analyses_done - 1] / question.analyses[-1] if question.analyses_done else 0.0
     if question.verdict != UNDECIDED or not 0 < done < 1 or not math.isfinite(question.estimate.error):
@@ -358,9 +365,9 @@ def predictive_power(question: Question, levels: tuple[float, float], rule: Verd
 
 
 def futile(questions: Sequence[Question], rule: VerdictRule) -> tuple[bool, ...]:
-    """Undecided questions to stop for futility, because their predictive power is below ``FUTILITY_POWER``.
+    """One truth value per question: true if it is undecided and its predictive power is below ``FUTILITY_POWER``.
 
-    Stopping only reduces the number of verdicts, so it adds no error.
+    Such questions are stopped for futility. Stopping only reduces the number of verdicts, so it adds no error.
     """
     levels = _levels([question.verdict for question in questions], rule)
     return tuple(
@@ -370,16 +377,16 @@ def futile(questions: Sequence[Question], rule: VerdictRule) -> tuple[bool, ...]
 
 
 def simultaneous_interval(question: Question, questions: int, rule: VerdictRule) -> tuple[float, float]:
-    """Bounds that hold for ``questions`` questions and all analyses together, on the scale of the estimate."""
+    """Confidence interval that holds for ``questions`` questions and all analyses at once, on the estimate's scale."""
     if not question.analyses_done:
         return -math.inf, math.inf
     return question.estimate.interval(question.bound(rule.error_rate / questions))
 
 
 def pairs_still_needed(question: Question, questions: int, rule: VerdictRule) -> int | None:
-    """Further pairs to decide the question if its estimate is right; ``None`` if no number would.
+    """Number of further pairs to decide the question if its estimate is right; ``None`` if no number suffices.
 
-    They decide with probability ``POWER``, at the level of the first verdict among ``questions`` questions.
+    They decide it with probability ``POWER``, at the level of the first verdict among ``questions`` questions.
     """
     estimate = question.estimate
     if question.verdict != UNDECIDED or not question.analyses_done or not math.isfinite(estimate.error):
@@ -408,50 +415,51 @@ def detectable_elo(pairs: int, questions: int, rule: VerdictRule, deviation: flo
 
 
 def equivalent_margin(pairs: int, questions: int, rule: VerdictRule) -> float:
-    """The margin in Elo within which ``pairs`` pairs confirm equal settings as equivalent with probability
+    """The smallest margin, in Elo, for which ``pairs`` pairs show equal settings to be equivalent, with probability
     ``POWER``."""
     distance = _distance_at(pairs, questions, rule, (1 + POWER) / 2)
     return elo_of_score(0.5 + distance * TYPICAL_DEVIATION / math.sqrt(pairs))
 
 
 def pairs_to_decide(elo: float, questions: int, rule: VerdictRule, deviation: float = TYPICAL_DEVIATION) -> int:
-    """Pairs that detect a difference of ``elo`` with probability ``POWER``, among ``questions`` questions."""
+    """Number of pairs that detect a difference of ``elo`` with probability ``POWER``, among ``questions`` questions."""
     distance = _distance_at(1000, questions, rule, POWER)
     return math.ceil((distance * deviation / abs(score_of_elo(elo) - 0.5)) ** 2)
 
 
 def pairs_for_equivalence(questions: int, rule: VerdictRule) -> int:
-    """Pairs that confirm equivalence with probability ``POWER`` if there is no difference."""
+    """Number of pairs that confirm equivalence with probability ``POWER`` if there is no difference."""
     # Both margins can be missed, so each side gets half of the probability of failure.
     distance = _distance_at(1000, questions, rule, (1 + POWER) / 2)
     return math.ceil((distance * TYPICAL_DEVIATION / (score_of_elo(rule.margin_elo) - 0.5)) ** 2)
 
 
 def _distance_at(pairs: int, questions: int, rule: VerdictRule, power: float) -> float:
-    """Distance of a true effect from its null value, in standard errors, at which the end decides with ``power``."""
+    """Distance of the true effect from its null value, in standard errors, with which the final analysis decides with
+    probability ``power``."""
     level = critical_values(analyses_of(pairs, rule.rounds), rule.error_rate / questions / 2)[-1]
     return level + _NORMAL.inv_cdf(power)
 
 
 def can_decide(pairs: int, questions: int, rule: VerdictRule) -> bool:
-    """Whether ``pairs`` pairs bring a verdict if one side wins all of them."""
+    """Whether ``pairs`` pairs lead to a verdict if one side wins all of them."""
     return _verdict_on(Pentanomial((0, 0, 0, 0, pairs)), questions, rule) != UNDECIDED
 
 
 def _verdict_on(counts: Pentanomial, questions: int, rule: VerdictRule) -> str:
-    """The verdict on one of ``questions`` questions, if its comparison ends with these counts."""
+    """The verdict on one of ``questions`` questions if its comparison ends with the outcomes ``counts``."""
     analyses = analyses_of(counts.pairs, rule.rounds)
     question = Question(match_estimate(counts, rule.margin_elo), analyses, len(analyses))
     return judged([question], replace(rule, error_rate=rule.error_rate / questions))[0]
 
 
 def min_pairs(questions: int, rule: VerdictRule) -> int:
-    """The fewest pairs that can bring a verdict."""
+    """The smallest number of pairs that can lead to a verdict."""
     return next(pairs for pairs in range(2, 1000) if can_decide(pairs, questions, rule))
 
 
 def reach_of_comparison(pairs: int, questions: int, rule: VerdictRule, where: str) -> tuple[Reach, ...]:
-    """The differences and equivalence that a comparison of at most ``pairs`` pairs can show, among ``questions``
+    """The differences, and the equivalence, that a comparison of at most ``pairs`` pairs can show among ``questions``
     questions."""
     length = "pairs = {pairs}"
     difference = Reach(
