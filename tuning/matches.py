@@ -1,7 +1,7 @@
-"""Matches between two sets of parameters: the games that a run plays, and their counts.
+"""Matches between two sets of parameters: a run's games, and the counts of their outcomes.
 
-Studies, ablations, claims and fits play everything through this module. Stored games are never played again; all
-numbers are counted from the store.
+Studies, ablations, claims and fits play everything through this module. Stored games are never played again; all counts
+come from the store of games.
 """
 
 from __future__ import annotations
@@ -18,39 +18,41 @@ from elolab.arena.statistics.elo import Pentanomial
 from elolab.tuning.conditions import Conditions
 
 REFERENCE, VARIANT = 0, 1
-"""Indices of the two players of every match in the store."""
+"""Indices of the two players of a match in each stored game's pairing."""
 
 
 @dataclass(frozen=True)
 class Match:
-    """Pairs of games between a variant and its reference; each pair has one opening, with colours swapped."""
+    """A match: game pairs between a variant and its reference; both games of a pair have one opening, with colours
+    swapped.
+    """
 
     variant: PlayerSpec
     reference: PlayerSpec
     openings: tuple[int, ...]
-    """Places in the suite, one per pair."""
+    """Index of each pair's opening in the opening suite."""
     numbers: tuple[int, ...]
-    """Place in the series of each pair's first game; the second game follows it."""
+    """Number of each pair's first game in the series; the pair's second game has the next number."""
     pair_numbers: tuple[int, ...]
-    """Number of each pair; part of a game's key, so that matches with common openings share games."""
+    """Number of each pair. It is part of a game's key in the store, so that matches with equal pairs share games."""
     series: str = ""
     round: int = 0
-    """The study's round that the match belongs to, or 0."""
+    """The round of the tuning study that the match belongs to; 0 outside rounds."""
     detail: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """Data to store with each game."""
 
     @property
     def pairs(self) -> int:
-        """Number of pairs."""
+        """Number of game pairs."""
         return len(self.openings)
 
     @property
     def places(self) -> list[tuple[str, int]]:
-        """Series and number of every game."""
+        """Series and number of every game of the match."""
         return [(self.series, number + turn) for number in self.numbers for turn in (0, 1)]
 
     def part(self, start: int, end: int) -> Match:
-        """The pairs from ``start`` up to ``end`` as a match of their own."""
+        """A match of the pairs from index ``start`` to ``end - 1``."""
         return replace(
             self,
             openings=self.openings[start:end],
@@ -60,15 +62,16 @@ class Match:
 
 
 class MatchTable:
-    """The matches of a run and its store: plays missing games, counts stored ones."""
+    """The matches of a run: plays the games that the store lacks, and counts the outcomes of stored games."""
 
     def __init__(self, conditions: GameConditions, suite: Suite, run: Run) -> None:
         self._conditions, self._suite, self._run = conditions, suite, run
         self._jobs: dict[Match, tuple[tuple[GameJob, GameJob], ...]] = {}
 
     def play(self, matches: Sequence[Match], finished: Callable[[Outcome], None] = lambda outcome: None) -> bool:
-        """Play the games that the store lacks, pair by pair, alternating between matches; False if some remain
-        unplayed.
+        """Play the games that the store lacks, pair by pair, alternating between matches.
+
+        Returns False if the run stopped before all were played.
 
         ``finished`` is called with each game's outcome.
         """
@@ -79,9 +82,11 @@ class MatchTable:
         parts: Iterable[Sequence[Match] | None],
         finished: Callable[[Outcome], None] = lambda outcome: None,
     ) -> bool:
-        """Play several lists of matches one after another, without waiting for one to end before the next.
+        """Play several lists of matches in order; games of the next list may start before the previous list has ended.
 
-        ``parts`` gives ``None`` while the next list depends on games in progress.
+        Returns False if the run stopped before all games were played.
+
+        ``parts`` yields ``None`` while the next list depends on games in progress.
         """
         games = (self.in_turn(part) if part is not None else (None,) for part in parts)
         return self._run.play(chain.from_iterable(games), finished)
@@ -93,11 +98,11 @@ class MatchTable:
                 yield from pair
 
     def missing_games(self, matches: Sequence[Match]) -> int:
-        """Number of distinct games still to be played."""
+        """Number of distinct games that the store lacks."""
         return self._run.missing_games(self.in_turn(matches))
 
     def counted_games(self, matches: Sequence[Match]) -> int:
-        """Number of distinct games in complete pairs."""
+        """Number of distinct stored games whose pair is complete."""
         pairs = (pair for match in matches for pair in self.jobs(match))
         keys = ({job.key for job in pair} for pair in pairs)
         return len(set().union(*(pair for pair in keys if pair <= self._run.scores.keys())))
@@ -116,7 +121,7 @@ class MatchTable:
         return pairs
 
     def jobs(self, match: Match) -> tuple[tuple[GameJob, GameJob], ...]:
-        """Both games of every pair; the variant moves first in the first one."""
+        """The two games of every pair; the variant moves first in the first game."""
         if match not in self._jobs:
             self._jobs[match] = tuple(self._pair(match, pair) for pair in range(match.pairs))
         return self._jobs[match]
@@ -146,9 +151,11 @@ class MatchTable:
 def read_openings(
     conditions: Conditions, part: str, pairs: int | None, key: str = "pairs"
 ) -> tuple[Suite, tuple[int, ...]]:
-    """The suite, and places of distinct openings for ``pairs`` pairs; ``None`` for all openings.
+    """Read the opening suite and choose a distinct opening for each of ``pairs`` pairs; ``None`` chooses all openings.
 
-    ``part`` is the part of the suite to use. If it has too few openings, the error names ``key``.
+    Returns the suite and the indices of the chosen openings, in the order of play.
+
+    ``part`` is the part of the suite to choose from. Raises ``RunError`` that names ``key`` if it has too few openings.
     """
     suite = load_suite(conditions.openings, conditions.game)
     half = suite.part(part)

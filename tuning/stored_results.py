@@ -1,7 +1,7 @@
-"""Runs of tuning, read again from their folders for reports: finished, stopped or in progress.
+"""Results of runs, read from their folders for reports; a run may be finished, stopped or in progress.
 
-The result is found by resuming with the stop flag set: stored games are read, nothing is played. This happens in a copy
-of the folder, so that the folder stays unchanged and a process that is adding games is not disturbed.
+Reading resumes the run with the stop flag set: it reads the stored games and plays none. This happens in a copy of the
+folder, so that the folder stays unchanged and a process that is adding games is not disturbed.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ from elolab.arena.run import RunError, RunOptions
 from elolab.engine.engine import StopFlag
 
 KEPT_FILES = ("weights-*.toml", "positions-*.npz")
-"""Files besides the games that a run needs in its folder."""
+"""Names of the files in a run's folder, besides the games, that reading its result needs."""
 
 
 def result_in(directory: Path) -> Any:
     """The result of a folder's run: a ``StudyResult``, ``AblationResult``, ``ClaimsResult`` or ``FitResult``.
 
-    ``None`` for other games. Raises ``UserError`` if the folder holds no games, or too little for a result.
+    ``None`` for other kinds of runs, such as tournaments. Raises ``UserError`` if the folder holds no games, or too
+    little for a result.
     """
     if not (directory / STORE_NAME).is_file():
         raise RunError(f"{directory}: no run in it (there is no {STORE_NAME}); name the folder of a run")
@@ -55,7 +56,7 @@ def _options() -> RunOptions:
 
 @contextmanager
 def _copied(store: Store) -> Iterator[Path]:
-    """A temporary copy of the files that a run needs."""
+    """A temporary folder with a copy of the files that reading the run's result needs."""
     from elolab.tuning.study.storage import STUDY_NAME
 
     with tempfile.TemporaryDirectory(prefix="elolab-report-") as name:
@@ -116,4 +117,4 @@ _READERS: Mapping[str, tuple[str, Callable[[Any, Path, Path], Any]]] = {
     "claims": ("claims file", _claims),
     "evaluation fit": ("evaluation fit, as asked for", _fit),
 }
-"""Name of the metadata with the specification, and reader of the result, for each kind of run."""
+"""For each kind of run, the metadata name of its specification and the function that reads its result."""

@@ -34,12 +34,12 @@ SCALAR = {"type": ["string", "number", "boolean"]}
 
 
 def schema_of(kind: FileKind) -> dict[str, Any]:
-    """The JSON schema of a kind of file."""
+    """The JSON schema of one kind of TOML file."""
     return {"$schema": DIALECT, "title": f"elolab: {kind.name}", **_object(kind.keys)}
 
 
 def schema_text(kind: FileKind) -> str:
-    """A kind's JSON schema as the text of a file."""
+    """The JSON schema of one kind of TOML file, as the text of a ``.json`` file."""
     return json.dumps(schema_of(kind), ensure_ascii=False, indent=1) + "\n"
 
 
@@ -87,7 +87,10 @@ def _of_kind(key: Field, kind: str) -> dict[str, Any]:
 
 
 def _parameters() -> dict[str, Any]:
-    """The parameters of the built-in engine by name; other spellings are accepted but not checked."""
+    """JSON schemas of the built-in engine's parameters, by parameter name.
+
+    elolab also accepts other spellings of the names; the schema does not check their values.
+    """
     others = [name for row in PARAMETERS for name in (row.protocol_name, *row.aliases) if name != row.name]
     return {
         "type": "object",

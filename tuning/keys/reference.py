@@ -1,4 +1,4 @@
-"""The reference of all keys of all files: for the terminal, as the pages ``docs/keys*.md``, and as JSON schemas.
+"""The reference of all keys of all TOML files: terminal text, the pages ``docs/keys*.md``, and JSON schemas.
 
 ``make docs`` runs this module to rewrite the pages and schemas.
 """
@@ -22,34 +22,39 @@ from elolab.tuning.keys.json_schema import schema_text
 KINDS = tuple(kind for kind in (*ARENA_FILES, *TUNING_FILES, *ENGINE_FILES) if kind.name)
 """Every kind of TOML file."""
 NAME = "NAME"
-"""Placeholder for a free name."""
+"""Placeholder for a name that the user chooses, as in ``builds.NAME``."""
 PAGES = {"keys.md": "en", "keys.zh-CN.md": "zh"}
-"""The pages in ``docs``, and their languages."""
+"""File names of the reference's pages in ``docs``, each with its language code."""
 SCHEMAS = Path("configs") / "schemas"
 INDENT, DEEPER = "  ", "      "
 
 
 @dataclass(frozen=True)
 class Place:
-    """A table of a kind of file, or the file itself."""
+    """One table of a kind of TOML file, or the top level of the file."""
 
     kind: FileKind
     schema: Schema
     paths: tuple[str, ...]
-    """Names of the table, such as ``validation`` or ``builds.NAME``; an empty name stands for the file itself."""
+    """Paths of the table in the file, such as ``validation`` or ``builds.NAME``; the top level has the path ``""``."""
     is_array: bool = False
-    """Whether the table may occur several times."""
+    """Whether the file may repeat the table (``[[name]]``)."""
 
     @property
     def heading(self) -> str:
-        """The table's heading in the file: ``[sprt]``, ``[[players]]``; for the file itself, the kind's name."""
+        """The table's heading in the file, such as ``[sprt]`` or ``[[players]]``; for the top level, the name of the
+        kind.
+        """
         if not self.paths[0]:
             return self.kind.name
         return ", ".join(f"[[{path}]]" if self.is_array else f"[{path}]" for path in self.paths)
 
 
 def places_of(kind: FileKind) -> list[Place]:
-    """The file itself, then its tables that have keys; equal tables are merged into one place."""
+    """The top level of the file, then its tables that have keys.
+
+    Tables with the same keys are merged into one place.
+    """
     found: dict[int, Place] = {}
     for place in (Place(kind, kind.keys, ("",)), *_below(kind, kind.keys, "")):
         same = found.get(id(place.schema))
@@ -69,19 +74,19 @@ def _below(kind: FileKind, schema: Schema, path: str) -> Iterator[Place]:
 
 
 def entries_of(schema: Schema) -> list[Field]:
-    """The keys of a table; the last entry stands for any other name, if the table allows other names."""
+    """The keys of a table; if it allows names that the user chooses, the last entry stands for them."""
     return [*schema.keys.values(), *([] if schema.others is None else [schema[NAME]])]
 
 
 class Wording:
-    """Descriptions of keys in one language."""
+    """Texts about keys in one language: meaning, type and default."""
 
     def __init__(self, language: str) -> None:
         self.say = Catalogue("elolab.tuning.keys", language)
         self._language = language
 
     def meaning(self, key: Field) -> str:
-        """The meaning of a key."""
+        """The description of a key's meaning."""
         return Catalogue(key.catalogue, self._language)(f"{key.topic}.{key.message}")
 
     def of_table(self, schema: Schema) -> str:
@@ -89,13 +94,13 @@ class Wording:
         return Catalogue(schema.catalogue, self._language)(f"{schema.topic}.{schema.name}")
 
     def default(self, key: Field) -> str:
-        """The default of a key as text; empty if leaving the key out has no meaning of its own."""
+        """The default of a key as text; empty for a required key and for a key without a default."""
         if key.default is Default.COMPUTED:
             return Catalogue(key.catalogue, self._language)(f"{key.topic}_default.{key.message}")
         return "" if key.default is None or key.default == () else written(key.default)
 
     def default_sentence(self, key: Field) -> str:
-        """The default of a key as part of a sentence."""
+        """A phrase that states the default of a key, or that the key is required; empty without a default."""
         if key.default is Default.REQUIRED:
             return self.say("reference.required")
         text = self.default(key)
@@ -123,7 +128,7 @@ class Wording:
 
 
 def written(value: object) -> str:
-    """A plain value in TOML syntax."""
+    """Write a plain value in TOML syntax."""
     if isinstance(value, Mapping):
         return f"{{ {', '.join(f'{toml_key(name)} = {written(own)}' for name, own in value.items())} }}"
     return f"{value:g}" if isinstance(value, float) else toml_value(value)
@@ -137,9 +142,12 @@ def _number(value: float) -> str:
 
 
 def find_places(word: str) -> Sequence[tuple[Place, Field | None]]:
-    """Find a kind of file with all its tables, one table (``sprt``, ``tuning.validation``), or a key.
+    """Find the tables and keys that a word names.
 
-    Raises ``UserError`` with the nearest name.
+    The word names a kind of file, a table such as ``sprt`` or ``tuning.validation``, or a key. For a kind of file the
+    result is all its tables. Without a key, the second item of a result is ``None``.
+
+    Raises ``UserError`` for an unknown name; the message suggests the nearest one.
     """
     places = [place for kind in KINDS for place in places_of(kind)]
     wanted = word.strip("[]")
@@ -164,7 +172,7 @@ def known_names() -> tuple[str, ...]:
 
 
 def _names_of(place: Place) -> list[str]:
-    """Names of a table, with and without its kind."""
+    """All names of a table: ``validation`` and, with the kind of file, ``tuning.validation``."""
     return [name for path in place.paths for name in (path, f"{place.kind.name}.{path}") if path]
 
 
@@ -183,7 +191,7 @@ def overview(language: str, columns: int) -> str:
 
 
 def explained(word: str, language: str, columns: int) -> str:
-    """The full explanation of a name, wrapped to ``columns``."""
+    """The full explanation of a kind of file, a table or a key, wrapped to ``columns``."""
     wording = Wording(language)
     blocks = []
     for place, key in find_places(word):
@@ -202,7 +210,7 @@ def _entry(wording: Wording, key: Field, columns: int) -> Iterator[str]:
 
 
 def example_of(key: Field) -> str:
-    """A TOML line with the key and an example value, or the heading of its table."""
+    """A TOML line with the key and an example value; for a key that holds a table, the table's heading."""
     name = toml_key(key.name)
     if key.example is not None:
         return f"{name} = {written(key.example)}"
@@ -217,7 +225,7 @@ def _indented(text: str, indent: str, columns: int) -> list[str]:
 
 
 def page(language: str) -> str:
-    """The reference in one language as Markdown, the content of ``docs/keys*.md``."""
+    """The reference in one language as Markdown: the content of one page ``docs/keys*.md``."""
     say = Catalogue("elolab.tuning.keys", language)
     name, other = next((name, other) for name, other in PAGES.items() if other != language)
     link = f"*[{Catalogue('elolab.tuning.keys', other)('reference.language')}]({name})*"
@@ -246,7 +254,7 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def write_reference(root: Path) -> list[Path]:
-    """Write the pages and schemas of a checkout; returns the files."""
+    """Write the reference's pages and the JSON schemas below ``root``; return the paths of the files."""
     written = {root / "docs" / name: page(language) for name, language in PAGES.items()}
     written |= {root / SCHEMAS / f"{kind.name}.json": schema_text(kind) for kind in KINDS}
     (root / SCHEMAS).mkdir(parents=True, exist_ok=True)

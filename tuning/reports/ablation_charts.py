@@ -1,6 +1,6 @@
 """The figures of ablations.
 
-Every function takes results and the figure's words (``tuning_charts.chart_words``) and returns a figure.
+Every chart function takes results and the catalogue of the figure's texts (``tuning_charts.chart_words``).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ SAME = SERIES[2]
 """Colour of equivalent results."""
 HEAT_LIMIT_ELO = 60.0
 DARK_SHARE = 0.9
-"""Share of the largest effect from which a cell is dark enough for light text."""
+"""Share of the colour scale's largest value above which a cell of the heat map gets light text."""
 LABEL_WIDTH = 36
 LABEL_COLUMNS = 2 * LABEL_WIDTH - 4
 """Maximum width of a row label in columns; it is wrapped into two or three lines."""
@@ -67,29 +67,34 @@ LINE_INCHES = 0.155
 """Height of one line of a label, in inches."""
 DEPTH_STYLES = ("o-", "s--", "^:", "D-.")
 VERDICT_MARKS = {BETTER: (WIN, "^"), WORSE: (SERIES[1], "v"), EQUIVALENT: (SAME, "s"), UNDECIDED: (MUTED, "o")}
-"""The colour and the shape of a verdict; the shape of an open one is hollow."""
+"""Colour and marker shape of each verdict; the marker of an undecided comparison is hollow."""
 UNASKED = (INK, "d")
 
 
 def wrapped(label: str) -> str:
-    """The whole label, wrapped into lines: labels often differ only at their ends."""
+    """The label wrapped into lines; nothing is truncated, because labels often differ only at their ends."""
     if columns_of(label) > len(label):
         return "\n".join(language.wrapped(label, LABEL_WIDTH))
     return "\n".join(textwrap.wrap(label, LABEL_WIDTH, break_on_hyphens=False))
 
 
 def row_labels(labels: Sequence[str]) -> tuple[list[str], float]:
-    """Shortened, wrapped and distinct labels of a figure's rows, and the height of a row in inches."""
+    """The labels of a figure's rows, shortened but distinct, and wrapped.
+
+    Also returns the height of a row in inches.
+    """
     shown = [wrapped(label) for label in shorten_unique(labels, LABEL_COLUMNS)]
     lines = max(text.count("\n") + 1 for text in shown)
     return shown, max(0.3, LINE_INCHES * lines + 0.04)
 
 
 def forest_chart(rows: Sequence[AblationRow], words: Catalogue, margin: float = 0.0) -> Figure:
-    """Forest plot: each comparison's Elo with both intervals; a second panel shows the nodes to a fixed depth.
+    """Forest plot: each comparison's Elo with its own and its simultaneous interval.
 
-    ``margin`` (Elo) is half the width of the band of equivalence. Arrowheads mark intervals beyond the bounds; a point
-    beyond them is drawn at the edge, with its Elo and judged interval as text.
+    If nodes to a fixed depth are known, a second panel shows their ratio.
+
+    ``margin`` is half the width of the equivalence band, in Elo. Arrowheads mark intervals that leave the axis. A point
+    beyond the axis is drawn at its edge, with Elo and interval as text.
     """
     with_nodes = any(row.nodes_ratio is not None for row in rows)
     widths = (3, 2) if with_nodes else (1,)
@@ -116,21 +121,21 @@ def forest_chart(rows: Sequence[AblationRow], words: Catalogue, margin: float = 
 
 
 def judged_interval(row: AblationRow) -> tuple[float, float]:
-    """The interval that decides a row: the simultaneous one if the row has a verdict, else its own."""
+    """The Elo interval that decides a comparison: the simultaneous one if it has a verdict, otherwise its own."""
     if row.verdict:
         return row.simultaneous_low, row.simultaneous_high
     return row.elo_low, row.elo_high
 
 
 def verdict_mark(verdict: str) -> tuple[str, str]:
-    """The colour and the shape of a verdict: found better, worse, or equivalent; muted and hollow while open."""
+    """The colour and marker shape of a verdict; comparisons without a verdict have their own mark."""
     return VERDICT_MARKS.get(verdict, UNASKED)
 
 
 def _draw_comparison(
     axes: Axes, row: AblationRow, place: float, bounds: tuple[float, float], *, upright: bool = False
 ) -> None:
-    """A row's Elo in the shape of its verdict, its own interval (thick) and the judged one (thin)."""
+    """Draw a comparison: Elo in the mark of its verdict, its own interval (thick) and the judged one (thin)."""
     color, marker = verdict_mark(row.verdict)
     judged = judged_interval(row)
     draw_interval(axes, place, judged, bounds, color, upright=upright, linewidth=1.0)
@@ -165,7 +170,7 @@ def _draw_nodes(axes: Axes, rows: Sequence[AblationRow], places: Sequence[float]
 
 
 def _layout(rows: Sequence[AblationRow]) -> list[float]:
-    """Vertical position of each row, with room between groups."""
+    """Vertical position of each row, with a gap between groups."""
     places: list[float] = []
     place = 0.0
     for number, row in enumerate(rows):
@@ -178,16 +183,18 @@ def _layout(rows: Sequence[AblationRow]) -> list[float]:
 
 @dataclass(frozen=True)
 class Curve:
-    """Levels along one integer parameter, each against the same reference."""
+    """Comparisons of several values of one integer parameter, each against the same reference."""
 
     title: str
     reference: Level
-    """The reference level, where the curve is 0 Elo."""
+    """The reference value of the parameter, where the curve is 0 Elo."""
     points: tuple[tuple[Level, AblationRow], ...]
 
 
 def curves_chart(curves: Sequence[Curve], words: Catalogue) -> Figure:
-    """A panel for each parameter: Elo of each value, its own 95 % interval, its simultaneous interval and verdict."""
+    """A panel for each integer parameter: Elo of every value, with its 95 % interval, simultaneous interval and
+    verdict.
+    """
     figure, grid, panels = _panels(len(curves), 0.7, 2.8)
     compared = [row for curve in curves for _, row in curve.points]
     bounds = shown_bounds(map(judged_interval, compared))
@@ -201,7 +208,7 @@ def curves_chart(curves: Sequence[Curve], words: Catalogue) -> Figure:
 
 
 def _panels(count: int, inches: float, row_inches: float) -> tuple[Figure, Any, list[Axes]]:
-    """A figure, its grid of two columns, and the panels in use."""
+    """A new figure with ``count`` panels in two columns: the figure, its grid of axes, and the used axes."""
     columns = min(2, count)
     rows = math.ceil(count / columns)
     figure, grid = new_figure(inches + row_inches * rows, rows, columns)
@@ -211,7 +218,9 @@ def _panels(count: int, inches: float, row_inches: float) -> tuple[Figure, Any, 
 
 
 def _draw_curve(axes: Axes, curve: Curve, words: Catalogue, bounds: tuple[float, float]) -> None:
-    """Draw the values as a line with intervals; a level without a value is a separate point on the left."""
+    """Draw the values as a line with intervals; the level that switches the parameter off is a separate point on the
+    left.
+    """
     reference = curve.reference
     levels = [*(level for level, _ in curve.points), curve.reference]
     places = level_places(levels, reference.scale == "log")
@@ -240,7 +249,11 @@ def _draw_curve(axes: Axes, curve: Curve, words: Catalogue, bounds: tuple[float,
 
 
 def level_places(levels: Sequence[Level], logarithmic: bool) -> list[float]:
-    """Positions of levels on the axis; the level without a value is one smallest step, or factor, below the least."""
+    """Positions of levels on the axis.
+
+    A level without a value lies to the left of the smallest value. Their distance is the smallest step between values;
+    on a logarithmic axis, the smallest factor.
+    """
     values = sorted({float(level.value) for level in levels if level.value is not None})
     if logarithmic:
         off = values[0] / min((above / below for below, above in pairwise(values)), default=2.0)
@@ -250,7 +263,7 @@ def level_places(levels: Sequence[Level], logarithmic: bool) -> list[float]:
 
 
 def interactions_chart(squares: Sequence[Sequence[CombinationRow]], words: Catalogue) -> Figure:
-    """A panel for each 2 x 2 factorial: Elo of its four combinations; parallel lines mean no interaction."""
+    """A panel for each 2 x 2 factorial with the Elo of its four combinations; parallel lines mean no interaction."""
     figure, grid, panels = _panels(len(squares), 0.6, 3.1)
     bounds = shown_bounds(
         [(cell.elo - cell.elo_error, cell.elo + cell.elo_error) for square in squares for cell in square]
@@ -287,9 +300,10 @@ def _draw_square(axes: Axes, square: Sequence[CombinationRow], bounds: tuple[flo
 
 
 def heat_chart(features: Sequence[str], worth: Any, known: Any, words: Catalogue) -> Figure:
-    """Heat map of interactions: the Elo by which the effect of one technique grows with the other.
+    """Heat map of interactions: by how many Elo the effect of one technique grows if the other one is on.
 
-    ``worth`` has shape (features, features), symmetric; ``known`` is true for pairs with a verdict.
+    ``worth`` contains these Elo values: a symmetric matrix, shape (features, features), with NaN for unplayed pairs.
+    ``known`` has the same shape; it is true for decided pairs.
     """
     from matplotlib.colors import LinearSegmentedColormap
 
@@ -316,7 +330,7 @@ def heat_chart(features: Sequence[str], worth: Any, known: Any, words: Catalogue
 
 
 def depths_chart(rows: Sequence[DepthRow], words: Catalogue) -> Figure:
-    """A line for each setting: its nodes to each depth, divided by the first setting's, on a logarithmic scale."""
+    """A line for each setting: nodes to each depth relative to the first setting of ``rows``, logarithmic."""
     settings = list(dict.fromkeys(row.setting for row in rows))
     reference = {row.depth: row.nodes for row in rows if row.setting == settings[0]}
     names = [wrapped(name) for name in shorten_unique(settings, LABEL_COLUMNS)]

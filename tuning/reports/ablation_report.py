@@ -1,4 +1,4 @@
-"""The report of an ablation: tables, text for the terminal, and the document."""
+"""The report of an ablation: CSV tables, text for the terminal, and the HTML and Markdown document."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def write_ablation_report(result: AblationResult, language: str = DEFAULT_LANGUA
 
 
 def ablation_document(result: AblationResult, language: str) -> Document:
-    """The report as a document, without replayable games."""
+    """The report as a document, without the games that the page can replay."""
     message = Catalogue(MESSAGES, language)
     result = in_language(result, message)
     spec = result.spec
@@ -110,7 +110,7 @@ def ablation_document(result: AblationResult, language: str) -> Document:
 
 
 def _of_games(caption: str, result: AblationResult, message: Catalogue) -> str:
-    """The caption, extended by games, limit, base, engine and command."""
+    """The caption, followed by the number of games, search limit, base, engine and command."""
     conditions = result.spec.conditions
     return message(
         "caption.of_ablation",
@@ -124,7 +124,7 @@ def _of_games(caption: str, result: AblationResult, message: Catalogue) -> str:
 
 
 def _plots(result: AblationResult, message: Catalogue) -> tuple[Plot, ...]:
-    """The figures of the comparisons."""
+    """The figures of the report, with titles and captions."""
     margin, words = result.spec.rule.margin_elo, chart_words(message)
     equivalent = message("ablation.forest_equivalent", margin=margin) if margin else ""
     caption = message("ablation.forest_caption", equivalent=equivalent)
@@ -157,7 +157,7 @@ MAX_DEPTH_LINES = 7
 
 
 def _shown_depths(rows: Sequence[DepthRow]) -> list[DepthRow]:
-    """The rows of the first comparison's reference and of the settings whose costs differ most from it."""
+    """The rows to draw: the first comparison's reference, and the settings whose costs differ most from it."""
     last = {row.setting: row.nodes for row in rows}
     names = list(last)
     reference = names[min(1, len(names) - 1)]
@@ -167,7 +167,7 @@ def _shown_depths(rows: Sequence[DepthRow]) -> list[DepthRow]:
 
 
 def _curves(result: AblationResult) -> list[charts.Curve]:
-    """Curves along integer parameters, from groups of two or more comparisons with the same reference and limit."""
+    """Curves along integer parameters, each from at least two comparisons with the same reference and search limit."""
     groups: dict[Any, list[tuple[CurvePoint, AblationRow]]] = {}
     for comparison, row in zip(result.spec.comparisons, result.rows, strict=True):
         point = comparison.curve_point
@@ -202,7 +202,7 @@ def _effect_blocks(result: AblationResult, message: Catalogue) -> tuple[Block, .
 
 
 def _heat(result: AblationResult) -> tuple[list[str], Any, Any] | None:
-    """The features of all interactions, with the tables of the heat map: Elo, and whether a verdict is known."""
+    """The arguments ``features``, ``worth`` and ``known`` of ``heat_chart``; ``None`` for fewer than three features."""
     pairs = {one.label: one for one in result.spec.factorials if one.group == "interactions"}
     features = list(dict.fromkeys(factor[0] for one in pairs.values() for factor in one.factors))
     if len(features) < 3:
@@ -221,7 +221,7 @@ def _heat(result: AblationResult) -> tuple[list[str], Any, Any] | None:
 
 
 def _ablation_sentence(result: AblationResult, message: Catalogue) -> str:
-    """The number of decided questions, the games played, and the largest effect."""
+    """A sentence with the number of decided questions, the number of games, and the largest effect."""
     asked = [row.verdict for row in result.rows] + [row.verdict for row in result.effects]
     verdicts = [verdict for verdict in asked if verdict]
     found = [(verdict, verdicts.count(verdict)) for verdict in (BETTER, WORSE, EQUIVALENT, UNDECIDED)]
@@ -256,12 +256,12 @@ def _table_note(result: AblationResult, message: Catalogue) -> str:
 
 
 def smallest_text(elo: float) -> str:
-    """The smallest detectable difference, in whole Elo."""
+    """The smallest detectable difference as text in whole Elo; ``>800`` if it is infinite."""
     return f"{elo:.0f}" if math.isfinite(elo) else ">800"
 
 
 def _pair_deviation(rows: Sequence[AblationRow]) -> float:
-    """Pooled standard deviation of a pair's score (0 to 1) over all rows, about each row's mean."""
+    """Pooled standard deviation of a game pair's score, 0 to 1, within the rows."""
     squares, pairs = 0.0, 0
     for row in rows:
         counts = (row.LL, row.LD, row.even, row.WD, row.WW)
@@ -295,7 +295,7 @@ def _needed_text(row: AblationRow | EffectRow) -> str:
 
 
 def _pairs_text(row: AblationRow, message: Catalogue) -> str:
-    """The number of counted pairs, with the planned number if it is larger."""
+    """The number of counted game pairs as text, with the planned number if that is larger."""
     if row.pairs >= row.planned_pairs:
         return str(row.pairs)
     return message("ablation.pairs_of", pairs=row.pairs, planned=row.planned_pairs)
@@ -316,7 +316,7 @@ def _ratio_text(ratio: float | None) -> str:
 
 
 def _kind_of_cost(speeds: Sequence[SpeedRow]) -> str:
-    """The quantity of the cost column: ``nodes`` to a depth, or an external engine's ``speed`` or ``time``."""
+    """The quantity that the cost column shows: ``nodes`` to a depth, or an external engine's ``speed`` or ``time``."""
     if not speeds:
         return "nodes"
     return "time" if all(row.speed_ratio is None for row in speeds) else "speed"
@@ -363,7 +363,9 @@ def _effects_table(effects: Sequence[EffectRow], message: Catalogue) -> TextTabl
 
 
 def _rests_on_text(row: EffectRow, message: Catalogue) -> str:
-    """The matches behind an effect: the weight and pairs of each, or only a count if there are many matches."""
+    """The matches that an effect is computed from, as text: weight and pairs of each; only their number if there are
+    many.
+    """
     terms = row.rests_on.split(" + ")
     if len(terms) <= MOST_TERMS:
         return with_minus(" + ".join(term.replace(" x ", " × ") for term in terms))
@@ -372,7 +374,7 @@ def _rests_on_text(row: EffectRow, message: Catalogue) -> str:
 
 
 def _sides_table(rows: Sequence[AblationRow], message: Catalogue) -> TextTable:
-    """The settings in which each side of a comparison differs from the base."""
+    """A table of the settings in which variant and reference of each comparison differ from the base."""
     base = message("ablation.the_base")
     cells = tuple(
         (row.label, row.variant or base, row.reference or base, limit_text(row.limit, message)) for row in rows
@@ -399,7 +401,7 @@ def _ablation_facts(result: AblationResult, message: Catalogue) -> tuple[tuple[s
 
 
 MOST_TERMS = 4
-"""Maximum number of matches for which the table lists the weights behind an effect."""
+"""Maximum number of matches behind an effect that the table lists one by one; more are only counted."""
 COMPARISON_COLUMNS = (36, -7, -5, 10, -5, -6)
 EFFECT_COLUMNS = (52, -7, -5, 10)
 
@@ -410,7 +412,7 @@ def ablation_text(
     language: str = DEFAULT_LANGUAGE,
     speeds: Sequence[SpeedRow] = (),
 ) -> str:
-    """The result's tables as text for a terminal of 80 columns."""
+    """The tables of comparisons and effects as text for a terminal of 80 columns."""
     message = Catalogue(MESSAGES, language)
     depth = next((row.depth for row in rows if row.depth is not None), None)
     lines = [message("terminal.elo_note")]
@@ -448,13 +450,13 @@ def ablation_text(
 
 
 def ablation_result_text(result: AblationResult, language: str = DEFAULT_LANGUAGE) -> str:
-    """The result's tables as text for a terminal, with labels in the given language."""
+    """The tables of an ablation's result as text for a terminal, with labels in the given language."""
     shown = in_language(result, Catalogue(MESSAGES, language))
     return ablation_text(shown.rows, shown.effects, language, shown.speeds)
 
 
 def ablation_data(result: AblationResult, report: Path | None) -> dict[str, Any]:
-    """The outcome and the path of its report as plain data, with unrounded numbers."""
+    """The result and the path of its report as plain data for JSON, with unrounded numbers."""
     return {
         "name": result.spec.name,
         "folder": str(result.directory),

@@ -1,6 +1,8 @@
-"""The figures of claims: a claim's cells with their intervals, and all parts by verdict.
+"""The figures of claims: the cells of one claim with their intervals, and all parts of claims sorted by verdict.
 
-Every function takes results and the figure's words (``tuning_charts.chart_words``) and returns a figure.
+A claim consists of parts; a cell is one measurement of a part, with one engine at one search limit.
+
+Every chart function takes results and the catalogue of the figure's texts (``tuning_charts.chart_words``).
 """
 
 from __future__ import annotations
@@ -44,26 +46,29 @@ MARKS = {
     CONFIRMED: (WIN, "^"), REFUTED: (LOSS, "v"), NEGLIGIBLE: (SERIES[2], "s"), DEPENDS: (SERIES[4], "D"),
     OPEN: (MUTED, "o"), UNFINISHED: (MUTED, "P"), SHOWN: (INK, "d"),
 }  # fmt: skip
-"""The colour and the shape of a verdict; the shape of an open one is hollow."""
+"""Colour and marker shape of each verdict; the marker of an open verdict is hollow."""
 MARGIN_COLOR, MARGIN_ALPHA = SERIES[2], 0.15
 THRESHOLD_COLOR = SERIES[4]
 ROW_INCHES = 0.24
 MOST_EXPLAINED, MOST_WITH_THRESHOLD = 6, 5
-"""Maximum entries in a line of the legend, without and with the entry of the upright mark."""
+"""Maximum entries in a line of the legend, without and with the entry for thresholds."""
 MOST_IN_ONE = 40
-"""Maximum parts in one column of the summary figure; more parts take two columns."""
+"""Maximum parts that the summary figure draws in one column; more parts are divided into two columns."""
 UNITS = ("Elo", "×", "%", "points", "passes", "cases")
 FINER = 4.0
-"""Factors whose logarithms differ by more than this factor get separate panels, because small ones would vanish."""
+"""Ratio of the logarithms of two factors above which they get separate panels.
+
+On a common axis the factor near 1 would not be visible.
+"""
 SEEN_OF_ENDLESS = 0.15
-"""Minimum share of the panel's width for an interval without an end."""
+"""Minimum share of the panel's width that an interval with an infinite end occupies."""
 
 
 def claim_chart(results: Sequence[PartResult], words: Catalogue) -> Figure | None:
-    """A panel for each quantity: the effect and simultaneous interval of every cell of a claim's parts.
+    """The figure of one claim: effect and simultaneous interval of every cell, with a panel for each measured quantity.
 
-    Effects of games are median-unbiased if known. The band shows the margin, the upright mark a share's threshold.
-    Returns ``None`` if no cell has cases.
+    Effects in games are median-unbiased estimates if known. A band shows the margin of equivalence, an upright line the
+    threshold of a share. Returns ``None`` if nothing has been measured yet.
     """
     panels = _panels([row for result in results for row in result.rows if row.cases])
     if not panels:
@@ -83,7 +88,7 @@ def claim_chart(results: Sequence[PartResult], words: Catalogue) -> Figure | Non
 
 
 def _panels(rows: Sequence[CellRow]) -> list[list[CellRow]]:
-    """Divide rows into panels with one unit and quantity each; factors also by their distance from 1."""
+    """Divide rows into panels, each with one unit and quantity; ratios also by their distance from 1."""
     by_quantity: dict[tuple[int, str, str], list[CellRow]] = {}
     for row in rows:
         by_quantity.setdefault((UNITS.index(row.unit), row.kind, row.of), []).append(row)
@@ -92,7 +97,7 @@ def _panels(rows: Sequence[CellRow]) -> list[list[CellRow]]:
 
 
 def _by_distance(rows: list[CellRow]) -> list[list[CellRow]]:
-    """Divide factors into two panels if needed: far from 1, then too near to 1 to show on the same axis."""
+    """Divide ratios into panels by their distance from 1, the farthest first, so that all are visible."""
     reaches: dict[str, float] = {}
     for row in rows:
         ends = [abs(math.log(end)) for end in (row.effect, row.low, row.high) if 0 < end < math.inf]
@@ -128,7 +133,7 @@ def _draw_cells(axes: Axes, rows: Sequence[CellRow], words: Catalogue) -> None:
 
 
 def axis_text(row: CellRow, words: Catalogue) -> str:
-    """The label of the axis of a row's quantity, with unit and point of view."""
+    """The axis label of a row's measured quantity, with its unit and the side whose advantage is positive."""
     if row.of in RATIO_UNITS:
         return words(f"share_axis.{row.of}")
     return words(f"axis.{row.kind}", of=words(f"share_axis.{row.of}") if row.of else "")
@@ -152,14 +157,17 @@ def _bounds(rows: Sequence[CellRow]) -> tuple[float, float]:
 
 
 def _drawn(row: CellRow) -> tuple[float, float, float]:
-    """Effect and bounds to draw: median-unbiased for games, the rate in percent for cases."""
+    """Effect, lower and upper bound to draw.
+
+    For games the effect is the median-unbiased Elo if known, for counted cases the rate in percent.
+    """
     if row.unit == "cases":
         return 100 * row.hits / row.cases, row.low, row.high
     return row.effect if row.median_unbiased is None else row.median_unbiased, row.low, row.high
 
 
 def _margin_ends(row: CellRow) -> tuple[float, float]:
-    """The ends of the margin's band around no effect, in the row's unit."""
+    """The ends of the equivalence band, in the row's unit."""
     if row.unit == "×" and row.kind in COSTS:
         return 1 / (1 + row.margin / 100), 1 + row.margin / 100
     if row.unit == "cases":
@@ -168,7 +176,7 @@ def _margin_ends(row: CellRow) -> tuple[float, float]:
 
 
 def _draw_margin(axes: Axes, place: int, row: CellRow, bounds: tuple[float, float]) -> None:
-    """Draw the band around no effect behind one row, and the upright mark of a share's threshold."""
+    """Draw the equivalence band behind one row, and an upright line at the threshold of a share."""
     low, high = _margin_ends(row)
     if row.margin:
         axes.fill_between([low, high], place - 0.4, place + 0.4, color=MARGIN_COLOR, alpha=MARGIN_ALPHA, linewidth=0)
@@ -177,7 +185,7 @@ def _draw_margin(axes: Axes, place: int, row: CellRow, bounds: tuple[float, floa
 
 
 def summary_chart(results: Sequence[PartResult], words: Catalogue) -> Figure:
-    """All parts by verdict, and the verdict of each of their cells; many parts take two columns.
+    """The summary figure: all parts sorted by verdict, with the verdict of each of their cells.
 
     Engines and limits without cells are left out.
     """
@@ -213,11 +221,14 @@ def _draw_parts(axes: Axes, shown: Sequence[PartResult], columns: Sequence[str],
 
 
 COLUMNS = ("verdict", "then_first", "then_rest", "then_time", "now_first", "now_rest", "now_time")
-"""Columns of the table of parts: the verdict, then each engine at the first limit, other limits and equal time."""
+"""Columns of the table of parts: the verdict, then the cells of each engine (``then``, ``now``).
+
+For each engine there are cells at the first search limit, at the other limits, and at equal time.
+"""
 
 
 def rows_of_column(result: PartResult, column: str) -> list[CellRow]:
-    """The cells of a part in a column of the table of parts."""
+    """The cells of a part that belong in one of ``COLUMNS``."""
     engine, _, which = column.partition("_")
     own = [one for one in result.cells if one.cell.engine == engine]
     at_nodes, at_time = [one for one in own if not one.cell.is_time], [one for one in own if one.cell.is_time]
@@ -234,7 +245,7 @@ def _mark(axes: Axes, column: float, place: int, verdict: str, size: float) -> N
 def _explain(
     figure: Figure, verdicts: Sequence[str], words: Catalogue, *, has_margin: bool = False, has_threshold: bool = False
 ) -> None:
-    """Draw the legend above the figure: verdicts, the band and the upright mark."""
+    """Draw the legend above the figure: verdicts, the equivalence band and the threshold."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 

@@ -49,13 +49,16 @@ from elolab.tuning.reports.wording import MESSAGES, counted, in_columns, in_one,
 
 FILES = {"claims": PART_COLUMNS, "cells": tuple(field.name for field in fields(CellRow)),
          "amendments": AMENDMENT_COLUMNS, "searches": SEARCH_COLUMNS}  # fmt: skip
-"""Columns by table; columns.csv explains them."""
+"""Column names of each CSV table, by the table's name; columns.csv explains the columns."""
 COMPRESSED = {"searches": "searches.csv.gz"}
-"""File names of large tables, which are compressed; other tables are named after their key."""
+"""File names of the compressed tables, by the table's name; the others are called ``NAME.csv``."""
 
 
 def write_claims_report(run: ClaimsResult, language: str = DEFAULT_LANGUAGE, folder: Path | None = None) -> Path:
-    """Write the tables, their data dictionary, the surroundings, report.md, plots and report.html; returns its path.
+    """Write all files of the report; returns the path of report.html.
+
+    The files are the tables with their data dictionary, the description of the machine, report.md, report.html and
+    plots.
 
     The files go to ``folder``, by default the run's folder.
     """
@@ -148,7 +151,7 @@ def claims_command(
 
 
 def _claims_sentence(run: ClaimsResult, message: Catalogue) -> str:
-    """A sentence with the number of parts per verdict."""
+    """A sentence with the number of parts that have each verdict."""
     verdicts = [result.shown_verdict for result in run.results]
     counts = [(message(f"outcome.{one}"), verdicts.count(one)) for one in (*PART_VERDICTS, UNFINISHED, SHOWN)]
     games = sum(result.games for result in run.results)
@@ -243,7 +246,7 @@ def _rule_notes(run: ClaimsResult, message: Catalogue) -> list[str]:
 
 
 def _amendments(run: ClaimsResult, message: Catalogue) -> tuple[Block, ...]:
-    """A table of all changes of rules after registration."""
+    """A table of all changes to rules after their registration."""
     amendments = run.registration.amendments
     if not amendments:
         return ()
@@ -338,7 +341,7 @@ def _rule_of_cells(part: Part, message: Catalogue) -> str:
 
 
 def margin_text(part: Part, message: Catalogue) -> str:
-    """A part's margin as text, with its unit."""
+    """A part's margin of equivalence as text, with its unit."""
     return message(f"margin.{part.kind}", margin=f"{part.margin:g}")
 
 
@@ -382,7 +385,9 @@ def _cells_table(result: PartResult, message: Catalogue) -> TextTable:
 
 
 def effect_text(row: CellRow, message: Catalogue) -> str:
-    """The plain estimate with its unit: ``+12.3 Elo``, ``0.87×``, ``12 passes``, ``3.1 %``; a dash without cases."""
+    """The plain estimate as text with its unit, such as ``+12.3 Elo``, ``0.87×`` or ``3.1 %``; a dash if nothing was
+    measured.
+    """
     if not row.cases:
         return "–"
     if row.unit == "Elo":
@@ -397,12 +402,12 @@ def effect_text(row: CellRow, message: Catalogue) -> str:
 
 
 def quoted_effect(row: CellRow, message: Catalogue) -> str:
-    """The best single estimate as text, with its unit: median-unbiased for games, otherwise plain."""
+    """The estimate to quote, as text with its unit: median-unbiased if known, otherwise the plain one."""
     return effect_text(row if row.median_unbiased is None else replace(row, effect=row.median_unbiased), message)
 
 
 def _share_text(value: str, unit: str, message: Catalogue) -> str:
-    """A ratio of counts as text, with its unit."""
+    """A ratio of counts as text with its unit: passes, ``×`` or ``%``."""
     if unit == "passes":
         return message("claims.passes", passes=value)
     return f"{value}×" if unit == "×" else f"{value} %"
@@ -414,7 +419,10 @@ def unbiased_text(row: CellRow) -> str:
 
 
 def range_text(row: CellRow) -> str:
-    """The simultaneous interval in the unit of ``effect_text``, for cases in percent; empty if it excludes nothing."""
+    """The simultaneous interval as text, in the unit of ``effect_text``; empty if it is unbounded.
+
+    The interval of a rate is in percent.
+    """
     least = 0.0 if row.unit == "×" else -math.inf
     if not row.cases or (row.low <= least and math.isinf(row.high)):
         return ""
@@ -459,7 +467,7 @@ def claims_text(run: ClaimsResult, language: str = DEFAULT_LANGUAGE) -> str:
 
 
 def _first_of_engines(result: PartResult) -> list[CellRow]:
-    """The first cell of each engine, by the engine's name."""
+    """The first cell of each engine."""
     found: dict[str, CellRow] = {}
     for row in result.rows:
         found.setdefault(row.engine, row)
@@ -467,7 +475,7 @@ def _first_of_engines(result: PartResult) -> list[CellRow]:
 
 
 def claims_data(run: ClaimsResult, report: Path | None) -> dict[str, Any]:
-    """The outcome and the path of its report as plain data, with unrounded numbers."""
+    """The result and the path of its report as plain data for JSON, with unrounded numbers."""
     return {
         "name": run.spec.name,
         "folder": str(run.directory),

@@ -35,12 +35,12 @@ def fit_text(fitted: FitResult, language: str = DEFAULT_LANGUAGE) -> str:
 
 
 def _shown(fitted: FitResult) -> tuple[FitIteration, ...]:
-    """The finished iterations, then the iteration that was interrupted during its matches, if any."""
+    """The iterations to report: all finished ones, then the one that was interrupted during its matches, if any."""
     return fitted.iterations + (() if fitted.unfinished is None else (fitted.unfinished,))
 
 
 def _warnings(fitted: FitResult, message: Catalogue) -> list[str]:
-    """Warnings that the kept weights are significantly weaker than the previous weights."""
+    """Warnings about iterations whose kept weights play significantly worse than the previous weights."""
     weaker = [done.number for done in fitted.iterations if done.weights == fitted.kept and done.lost]
     return [message("fit.weaker", number=number) for number in weaker]
 
@@ -55,7 +55,7 @@ def _stopped_sentence(fitted: FitResult, message: Catalogue) -> str:
 
 
 def write_fit_report(fitted: FitResult, language: str = DEFAULT_LANGUAGE, folder: Path | None = None) -> Path:
-    """Write report.html and report.md; returns the path of the former.
+    """Write report.html and report.md; returns the path of report.html.
 
     The files go to ``folder``, by default the run's folder.
     """
@@ -90,7 +90,7 @@ def fit_document(fitted: FitResult, language: str) -> Document:
 
 
 def _target_text(fitted: FitResult, message: Catalogue) -> str:
-    """A description of the values that the fit predicts."""
+    """A description of the target values that the fitted evaluation predicts."""
     spec = fitted.spec
     if fitted.regression == "logistic":
         return message("fit.target_share", share=spec.score_share, rest=100 - spec.score_share)
@@ -173,7 +173,7 @@ def _match_text(match: FittedMatch, message: Catalogue) -> str:
 def fit_data(fitted: FitResult, report: Path | None = None) -> dict[str, Any]:
     """The content of ``fit_text``, and the path of the report, as plain data.
 
-    Errors are in points of the game's own score, or logistic losses.
+    Errors are in points of the game's score (such as discs), or are logistic losses.
     """
     unit = fitted.unit
     return {

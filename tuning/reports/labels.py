@@ -1,4 +1,4 @@
-"""Names of comparisons and bases in the report's language; the labels of a specification are English keys."""
+"""Labels of comparisons and bases in the report's language; a specification stores generated labels in English."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from elolab.tuning.ablation.ablation_spec import MAX_LABEL, Comparison
 from elolab.tuning.conditions import Conditions, describe, value_text
 
 GENERATED = ("values", "builds", "factorial", "interactions")
-"""Groups with generated labels, ``... against ...``."""
+"""Groups of comparisons whose labels elolab generates in the form ``... against ...``."""
 OFF_TEXTS = ("off", "false", "none", "no")
-"""Values of an external engine's option that switch it off, in lower case."""
+"""Values, in lower case, that switch off an external engine's option."""
 
 
 def in_language(result: AblationResult, message: Catalogue) -> AblationResult:
@@ -46,7 +46,7 @@ def comparison_label(comparison: Comparison, conditions: Conditions, message: Ca
 
 
 def _changed_to(name: str, value: Value | None, other: Value | None, message: Catalogue) -> str:
-    """A label such as ``Hash 1 instead of 16``; ``None`` stands for the engine's default value."""
+    """A label such as ``Hash 1 instead of 16``; the value ``None`` stands for the engine's default."""
     if value is None:
         return message("label.default", feature=name)
     if other is None:
@@ -55,7 +55,7 @@ def _changed_to(name: str, value: Value | None, other: Value | None, message: Ca
 
 
 def _unnamed(comparison: Comparison, conditions: Conditions) -> str:
-    """The English label that a comparison gets if the user's file has none."""
+    """The English label that elolab generates if the user's file gives a comparison no label."""
     one, other = (
         describe(conditions.differences(dict(side))) or "base" for side in (comparison.variant, comparison.reference)
     )
@@ -63,7 +63,7 @@ def _unnamed(comparison: Comparison, conditions: Conditions) -> str:
 
 
 def base_label(conditions: Conditions, message: Catalogue) -> str:
-    """The base's name in the language, such as ``default with tempo 10``."""
+    """The base's name in the language of ``message``, such as ``default with tempo 10``."""
     name = conditions.base_name
     if conditions.external is not None:
         engine = name.removesuffix(" as it is")

@@ -26,11 +26,14 @@ if TYPE_CHECKING:
     from elolab.tuning.ablation.speed import SpeedRow
 
 SPECIFICATIONS = {"tune": "tuning", "ablate": "ablations"}
-"""Kind of specification file, by command."""
+"""The kind of specification file that each command reads, by the command's name."""
 
 
 def speeds_table(head: str, speeds: Sequence[SpeedRow], message: Catalogue) -> TextTable:
-    """Depth, nodes, time and speed of both sides of each match; ``head`` is the title of the label column."""
+    """A table of depth, nodes, time and speed of both sides of each match.
+
+    ``head`` is the title of the label column.
+    """
 
     def beside(variant: float | None, reference: float | None, digits: int) -> str:
         one, other = ("–" if value is None else f"{value:.{digits}f}" for value in (variant, reference))
@@ -73,8 +76,9 @@ def condition_facts(conditions: Conditions, engine: str, message: Catalogue) -> 
 
 
 def engine_facts(conditions: Conditions, engine: str, message: Catalogue) -> tuple[tuple[str, str], ...]:
-    """The engine under test as pairs of label and text: the built-in engine's identity, or an external engine's
-    programs."""
+    """The tested engine as pairs of label and text: the built-in engine's identity, or the commands of an external
+    engine.
+    """
     external = conditions.external
     if external is None:
         return ((message("fact.engine"), engine),)
@@ -102,13 +106,13 @@ def _program_text(player: PlayerSpec, message: Catalogue) -> str:
 
 
 def _quoted(word: str) -> str:
-    """A word quoted for a shell; braces of placeholders stay unquoted."""
+    """The word quoted for a shell, except braces, which mark placeholders."""
     bare = word.replace("{", "").replace("}", "")
     return word if bare and shlex.quote(bare) == bare else shlex.quote(word)
 
 
 def engine_text(conditions: Conditions, engine: str) -> str:
-    """The engine's name in a caption: the built-in engine's identity, or an external engine's name or builds."""
+    """The engine's name for a caption: the built-in engine's identity, or the name or builds of an external engine."""
     external = conditions.external
     if external is None:
         return engine
@@ -121,7 +125,7 @@ def _changed(value: Rules | Adjudication, standard: Rules | Adjudication) -> str
 
 
 def repeat_command(command: str, conditions: Conditions, directory: Path, language: str = DEFAULT_LANGUAGE) -> str:
-    """The shell command that resumes a run; with another ``--out`` it plays the same games again."""
+    """The shell command that resumes a run; with another folder after ``--out`` it repeats the run."""
     source = specification_word(SPECIFICATIONS[command], conditions.source)
     return shlex.join(["elolab", command, source, "--out", str(directory), *language_words(language)])
 
@@ -134,8 +138,8 @@ def language_words(language: str) -> list[str]:
 def games_of_run(directory: Path, folder: Path, game: str, event: str, language: str) -> GamesOnPage | None:
     """Write all games of a run to games.pgn in ``folder`` and return them for the page; ``None`` without games.
 
-    Games that are too many for the page are written to files in ``folder``. Raises ``FileError`` if a file cannot be
-    written, ``StoreError`` if the games cannot be read.
+    If the page cannot hold all games, the remaining ones are written to further files in ``folder``. Raises
+    ``FileError`` if a file cannot be written, ``StoreError`` if the games cannot be read.
     """
     if not (directory / STORE_NAME).is_file():
         return None

@@ -1,6 +1,6 @@
 """The figures of tuning studies.
 
-Every function takes results and the figure's words (``chart_words``) and returns a figure.
+Every chart function takes results and the catalogue of the figure's texts (``chart_words``).
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ if TYPE_CHECKING:
 SLICES_PER_ROW = 3
 SLICE_POINTS = 60
 MAX_ARROWHEADS = 8
-"""Maximum arrowheads along the edge of a cut band."""
+"""Maximum arrowheads along the axis edge where a band leaves the figure."""
 DENSITY_BARS = 26
 CONTOUR_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
-"""Elo below the recommendation at which contours may run."""
+"""Elo below the recommendation for which contour lines may be drawn."""
 MAX_CONTOURS = 7
 CONTOUR_POINTS = 600
 NAME_COLUMNS = 28
 AXIS_NAME_WIDTH = 26
-"""Maximum columns of the base's name in an axis label; the caption has the full name."""
+"""Maximum width of the base's name in an axis label, in columns; the caption has the full name."""
 FONT_SIZE = 10
 
 
 def chart_words(message: Catalogue) -> Catalogue:
-    """The messages of figures in a report's language, or in English if no installed font covers the language."""
+    """The catalogue of figure texts in a report's language, or in English if no installed font has its characters."""
     return Catalogue(message.package, chart_language(message.language))
 
 
@@ -68,9 +68,10 @@ def unit_text(unit: str, message: Catalogue) -> str:
 
 
 def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
-    """Elo of every round's settings: by the model at that time, with its 90 % band, and by the model of all games.
+    """Elo of every round's settings over the rounds: by the model after that round with its 90 % band, and by the last
+    model.
 
-    Arrowheads mark intervals and points beyond the bounds.
+    Arrowheads mark intervals and points that leave the axis.
     """
     assert result.model is not None
     assert result.decision is not None
@@ -110,7 +111,7 @@ def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
 
 
 def _band_of_the_time(end: RoundEnd) -> tuple[float, float]:
-    """The 90 % interval of a round's Elo by the model at that time; of zero width if its deviation is unknown."""
+    """The 90 % interval of a round's Elo by the model after that round; zero width if the deviation is unknown."""
     reach = 0.0 if end.deviation is None else INTERVAL_90 * end.deviation
     return end.elo - reach, end.elo + reach
 
@@ -140,9 +141,9 @@ def _final_intervals(result: StudyResult, words: Catalogue) -> list[tuple[float,
 
 
 def slices_chart(result: StudyResult, words: Catalogue) -> Figure:
-    """The model along each dimension through the recommendation, and the density of games.
+    """A panel for each dimension: the model's Elo on a line through the recommendation, and the density of games.
 
-    The bounds contain every expected value; arrowheads mark cut bands.
+    The axes contain every expected value; arrowheads mark bands that leave the axis.
     """
     assert result.model is not None
     assert result.decision is not None
@@ -174,7 +175,9 @@ def slices_chart(result: StudyResult, words: Catalogue) -> Figure:
 
 
 def _slice_bounds(slices: Sequence[tuple[Any, Any]]) -> tuple[float, float]:
-    """Axis bounds in Elo: all means of the slices, and on each side room of the same height for their bands."""
+    """Elo bounds of the axis: they contain all mean curves, with space of the same height above and below for the
+    bands.
+    """
     least = min(float(mean.min()) for mean, _ in slices)
     most = max(0.0, *(float(mean.max()) for mean, _ in slices))
     room = max(most - least, 20.0)
@@ -186,7 +189,7 @@ def _slice_bounds(slices: Sequence[tuple[Any, Any]]) -> tuple[float, float]:
 def _draw_slice(
     axes: Axes, dimension: Dimension, values: Sequence[Any], mean: Any, band: Any, bounds: tuple[float, float]
 ) -> None:
-    """Draw one slice: a line with its band for a range, points with intervals for choices."""
+    """Draw the model along one dimension: a line with its band for a range, points with intervals for choices."""
     places = [_place(dimension, value) for value in values]
     if dimension.choices:
         for place, value, width in zip(places, mean, band, strict=True):
@@ -202,7 +205,7 @@ def _draw_slice(
 
 
 def importance_chart(shares: Mapping[str, float], words: Catalogue) -> Figure:
-    """The share of each parameter in the model's variance."""
+    """A bar for each parameter: its share of the model's variance."""
     figure, axes = single_axes(0.8 + 0.28 * len(shares), FONT_SIZE)
     places = range(len(shares))
     axes.barh(places, [100 * share for share in shares.values()], 0.62, color=WIN)
@@ -217,7 +220,10 @@ def importance_chart(shares: Mapping[str, float], words: Catalogue) -> Figure:
 
 
 def contour_chart(result: StudyResult, names: Sequence[tuple[str, str]], words: Catalogue) -> Figure:
-    """Expected Elo over pairs of parameters, the others as recommended, with the played sets."""
+    """A panel for each pair of parameters: contours of expected Elo, and the played sets.
+
+    All other parameters have their recommended values.
+    """
     assert result.model is not None
     assert result.observations is not None
     figure, grid = new_figure(3.9, 1, len(names), share_scale=False)
@@ -258,7 +264,7 @@ def _contour_levels(depth: float) -> list[float]:
 
 
 def _label_contours(axes: Axes, drawn: Any) -> None:
-    """Write the Elo on every contour, unless the label would cover another or leave the axes."""
+    """Label every contour with its Elo, unless the label would overlap another one or leave the axes."""
     labels = axes.clabel(drawn, fmt=lambda level: with_minus(f"{level:.0f}"), fontsize=8, colors=INK)
     kept: list[Any] = []
     inside = axes.get_window_extent()
@@ -272,14 +278,14 @@ def _label_contours(axes: Axes, drawn: Any) -> None:
 
 
 def _values_at(dimension: Dimension, coordinates: Any) -> Any:
-    """Values of a range at coordinates from 0 (its low end) to 1 (its high end)."""
+    """Values of a range at coordinates: 0 is its low end, 1 its high end."""
     if dimension.scale == "log":
         return dimension.low * (dimension.high / dimension.low) ** coordinates
     return dimension.low + coordinates * (dimension.high - dimension.low)
 
 
 def _draw_density(axes: Axes, dimension: Dimension, sampled: Any, weights: Any) -> None:
-    """Draw bars at the bottom: game pairs near each value; the highest bar takes a quarter of the axes' height."""
+    """Draw bars at the bottom: the game pairs near each value. The highest bar has a quarter of the axes' height."""
     if dimension.choices:
         edges = np.arange(len(dimension.choices) + 1) - 0.5
     else:
@@ -320,7 +326,7 @@ def _mark_axis(axes: Axes, result: StudyResult, dimension: Dimension, words: Cat
 
 
 def _scale_axis(axes: Axes, way: Literal["x", "y"], dimension: Dimension) -> None:
-    """Set whole numbers as tick labels; matplotlib's logarithmic axes would show powers of ten."""
+    """Set the axis to the dimension's scale, with whole numbers as tick labels instead of powers of ten."""
     if dimension.scale != "log":
         whole_numbers(axes, way, 6)
         return

@@ -1,4 +1,4 @@
-"""The report of a tuning: tables, sentences for the terminal, and the document."""
+"""The report of a tuning: the table of rounds, sentences for the terminal, and the HTML and Markdown document."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from elolab.tuning.study.validation.validation_games import Verdict
 
 MIN_OPTIMISM = 0.05
-"""Smallest optimism, in Elo, that the report mentions."""
+"""Smallest optimism (the winner's curse), in Elo, that the report mentions."""
 PARAMETER_COLUMNS = (24, -22, -22)
 
 
@@ -95,7 +95,7 @@ def write_tuning_report(result: StudyResult, language: str = DEFAULT_LANGUAGE, f
 
 
 def tuning_document(result: StudyResult, language: str) -> Document:
-    """The report as a document, without replayable games."""
+    """The report as a document, without the games that the page can replay."""
     spec, message = result.spec, Catalogue(MESSAGES, language)
     command = repeat_command("tune", spec.conditions, result.directory, language)
     preset = message("study.no_preset")
@@ -125,7 +125,7 @@ def tuning_document(result: StudyResult, language: str) -> Document:
 
 
 def _with_provenance(caption: str, result: StudyResult, message: Catalogue) -> str:
-    """The caption, extended by games, limit, engine and command."""
+    """The caption, followed by the number of games, search limit, engine and command."""
     return message(
         "caption.of_study",
         caption=caption,
@@ -187,9 +187,11 @@ def tuning_sentence(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> st
 
 
 def needed_sentence(verdict: Verdict, message: Catalogue, length: str, where: str = "") -> str:
-    """The pairs that an undecided test probably needs, and the key or option that allows them; else empty.
+    """A sentence with the game pairs that an undecided test probably needs, and how to allow them; empty for other
+    verdicts.
 
-    ``length`` is the key or option, with ``{pairs}`` for the number; ``where`` is the file of a key.
+    ``length`` is the key or option that sets the maximum, with ``{pairs}`` for the number. ``where`` is the file of the
+    key.
     """
     if verdict.test is None or verdict.unfinished_of is not None:
         return ""
@@ -246,7 +248,7 @@ def _test_words(verdict: Verdict, message: Catalogue) -> str:
 
 
 def best_round(result: StudyResult) -> RoundEnd | None:
-    """The earliest trial with the best observed result; ``None`` if the sampler plays no trials."""
+    """The trial with the best observed result, the earliest among equals; ``None`` for the sampler ``duel``."""
     if result.spec.sampler == "duel":
         return None
     played = [end for end in result.rounds if end.counts.pairs]
@@ -362,7 +364,7 @@ def _validation_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, 
 
 
 def _speeds_of_validations(verdicts: Sequence[Verdict], message: Catalogue) -> tuple[Block, ...]:
-    """A table of the time and nodes that both sides spent on moves; empty if no game reports them."""
+    """A table of time and nodes that both sides of each validation spent; empty if no game reports them."""
     speeds = [
         replace(verdict.speed, label=str(verdict.limits))
         for verdict in verdicts
@@ -374,7 +376,7 @@ def _speeds_of_validations(verdicts: Sequence[Verdict], message: Catalogue) -> t
 
 
 def _limit_words(spec: TuningSpec, message: Catalogue) -> str:
-    """The target limit as text, with the limits and shares of the rounds' games if they differ."""
+    """The target search limit as text, followed by the limits of the rounds and their shares if there are several."""
     shares = spec.limit_shares
     if not shares.content():
         return str(shares.target)
@@ -445,7 +447,7 @@ def tuning_text(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> str:
 
 
 def tuning_data(result: StudyResult, report: Path | None) -> dict[str, Any]:
-    """The outcome and the path of its report as plain data, with unrounded numbers."""
+    """The result and the path of its report as plain data for JSON, with unrounded numbers."""
     data: dict[str, Any] = {
         "name": result.spec.name,
         "folder": str(result.directory),

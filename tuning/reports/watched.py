@@ -20,7 +20,9 @@ LEFT_OUT = ("conditions", "repeat", "verdicts")
 
 
 def watched_data(directory: Path, language: str) -> dict[str, Any]:
-    """The interim report: ``title``, ``summary``, ``html`` of the sections, and ``anchors`` (anchor, heading).
+    """The interim report as plain data.
+
+    The keys are ``title``, ``summary``, ``html`` with the sections, and ``anchors`` with pairs of anchor and heading.
 
     Raises ``UserError`` if the run has too few games.
     """
@@ -36,7 +38,9 @@ def watched_data(directory: Path, language: str) -> dict[str, Any]:
 
 
 def outcome_text(directory: Path, language: str) -> str:
-    """The interim result as the run's command prints it. Raises ``UserError`` if the run has too few games."""
+    """The interim result as terminal text, in the form that the run's command prints. Raises ``UserError`` if the run
+    has too few games.
+    """
     result = _result_in(directory)
     return _report_of(result)[1](result, language)
 
@@ -51,7 +55,7 @@ def _result_in(directory: Path) -> Any:
 
 
 def _report_of(result: Any) -> tuple[Callable[[Any, str], Document], Callable[[Any, str], str]]:
-    """The functions that make the document and the terminal text of a result, given result and language."""
+    """Two functions of a result and a language: the first makes the document, the second the terminal text."""
     from elolab.tuning.reports.ablation_report import ablation_document, ablation_result_text
     from elolab.tuning.reports.claims_report import claims_document, claims_text
     from elolab.tuning.reports.fit_report import fit_document, fit_text

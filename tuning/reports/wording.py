@@ -11,18 +11,18 @@ from elolab.engine.language import Catalogue, padded
 from elolab.tuning.ablation.rows import AGAINST
 
 MESSAGES = "elolab.tuning.reports"
-"""The package with the messages of these reports."""
+"""Name of the package that holds the message catalogue of these reports."""
 TEXT_WIDTH = 80
 """Width of terminal tables in columns."""
 
 
 def elo_text(elo: float, error: float) -> str:
-    """Elo and its error as text, ``+12.3 ± 4.5``; infinite values are shown as ``∞``."""
+    """Elo and its error as text, such as ``+12.3 ± 4.5``; infinite values are shown as ``∞``."""
     return f"{signed(elo)} ± {error_text(error)}"
 
 
 def interval_text(low: float, high: float) -> str:
-    """An interval in Elo as text, ``[+1.2, +9.8]``."""
+    """An interval in Elo as text, such as ``[+1.2, +9.8]``."""
     return f"[{signed(low)}, {signed(high)}]"
 
 
@@ -35,23 +35,23 @@ def ratio_text(ratio: float) -> str:
 
 
 def counted(found: Iterable[tuple[str, int]], message: Catalogue) -> str:
-    """Counts as a list without zeros: ``2 better, 1 undecided``."""
+    """Counts with their names as a list, without zeros: ``2 better, 1 undecided``."""
     parts = [message("list.count", count=count, name=name) for name, count in found if count]
     return message("list.comma").join(parts)
 
 
 def in_one(sentences: Iterable[str], message: Catalogue) -> str:
-    """Join sentences into one text, with the language's spacing."""
+    """Join sentences into one text, with the spacing of the language of ``message``."""
     return reduce(lambda before, after: message("list.sentences", before=before, after=after), sentences)
 
 
 def in_columns(cells: Sequence[str], widths: Sequence[int]) -> str:
-    """A row of a terminal table, one width in columns per cell; a negative width aligns to the right."""
+    """A row of a terminal table. ``widths`` are the cells' widths in columns; negative widths align to the right."""
     placed = (padded(cell, abs(width), right=width < 0) for cell, width in zip(cells, widths, strict=True))
     return "  ".join(placed).rstrip()
 
 
 def limit_text(limit: str, message: Catalogue) -> str:
-    """The limit of a row as text, or both limits if variant and reference have different ones."""
+    """The search limit of a comparison as text; both limits if variant and reference have different ones."""
     own, _, other = limit.partition(AGAINST)
     return message("fact.limit_against", limit=own, other=other) if other else own

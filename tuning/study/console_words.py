@@ -1,4 +1,4 @@
-"""Words of a study for the console: names of its stages, and its state for the progress line."""
+"""Console texts of a study: names of its stages, and its state for the progress line."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from elolab.tuning.study.validation.validation_games import Verdict
 
 
 def validation_name(number: int) -> str:
-    """A validation's display name."""
+    """The display name of a validation."""
     return console("elolab.tuning")("stage.slow_validation" if number else "stage.validation")
 
 
 def round_words(state: StudyState, rounds: int, columns: int) -> str:
-    """The current round, and the gain expected so far."""
+    """Progress-line text of a study: the current round, and the gain that the model expects."""
     message, model, best, base = (
         console("elolab.tuning"),
         state.model,
@@ -36,7 +36,7 @@ def round_words(state: StudyState, rounds: int, columns: int) -> str:
 
 
 def validation_words(verdict: Verdict, columns: int) -> str:
-    """A validation's state."""
+    """Progress-line text of a validation: its result so far."""
     message, elo, test = console("elolab.tuning"), signed(verdict.elo), verdict.test
     if test is None:
         return message("progress.validation_match", elo=elo, error=error_text(verdict.estimate.elo_error))

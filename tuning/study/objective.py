@@ -1,7 +1,7 @@
-"""Maximisation of any function over the table of parameters, by Optuna's samplers.
+"""Maximisation of any function of the engine's parameters, by Optuna's samplers.
 
-The next trial is a function of the specification and of the trials before it. A file keeps the trials, so that a
-stopped search resumes as if it had not been stopped.
+The next trial depends only on the specification and the earlier trials. A file keeps the trials, so that a stopped
+search resumes as if it had not been stopped.
 """
 
 from __future__ import annotations
@@ -32,9 +32,11 @@ Objective = Callable[[dict[str, Value]], float]
 
 TRIALS_NAME = "trials.json"
 PAIRS_SAMPLER = "duel"
-"""The sampler that compares pairs of settings in games; all others only need values."""
+"""The sampler that needs games between pairs of settings, so that it cannot maximise a function."""
 ANY_LIMITS = Limits(clock_ms=1000)
-"""Limits with a clock, so that parameters of the clock count as effective: a function may measure anything."""
+"""Search limits with a clock; with them, time-management parameters also have an effect, as a function may measure
+anything.
+"""
 
 
 @dataclass(frozen=True)
@@ -44,15 +46,15 @@ class ObjectiveSpec:
     game: str
     space: Space
     fixed: tuple[tuple[str, Value], ...]
-    """Differences of the base from the defaults; tuned parameters may be among them."""
+    """The base's values that differ from the defaults, by parameter; tuned parameters may be among them."""
     sampler: str
-    """One of ``tuning.study.study_spec.SAMPLERS``, but not ``PAIRS_SAMPLER``."""
+    """The sampler that suggests trials: one of ``tuning.study.study_spec.SAMPLERS`` except ``PAIRS_SAMPLER``."""
     startup_trials: int
-    """Trials that TPE and GP draw at random before they start to model."""
+    """Number of random trials before the samplers TPE and GP use their model."""
     seed: int
 
     def settings(self, values: Mapping[str, Value]) -> dict[str, Value]:
-        """The settings for the function: the base's own, and the tuned ones that have an effect."""
+        """The settings for the function, by parameter: those of the base, and the tuned ones that have an effect."""
         return {**dict(self.fixed), **self.space.effective(values)}
 
     def content(self) -> dict[str, Any]:
@@ -72,14 +74,14 @@ class Trial:
     """One evaluation of the function."""
 
     number: int
-    """Number from 0; trial 0 is the base if it lies in the space."""
+    """Number of the trial, from 0; trial 0 is the base if the space contains it."""
     suggested: Mapping[str, Value]
-    """Suggested values by dimension, including values without effect."""
+    """Suggested values by dimension's name, including values that have no effect."""
     settings: Mapping[str, Value]
-    """The settings passed to the function."""
+    """The settings passed to the function, by parameter."""
     value: float
     attributes: Mapping[str, Any]
-    """Data that the sampler keeps with the trial."""
+    """Data that the sampler stores with the trial."""
 
 
 def read_objective(data: Mapping[str, Any], where: str, game: str) -> ObjectiveSpec:
@@ -114,7 +116,9 @@ def search(
     directory: Path | None,
     finished: Callable[[Trial], None] = lambda trial: None,
 ) -> list[Trial]:
-    """Evaluate the function until there are ``trials`` trials, including any in ``directory``; returns all of them.
+    """Evaluate the function until there are ``trials`` trials; returns all of them.
+
+    Trials stored in ``directory`` count; ``None`` stores nothing.
 
     ``finished`` is called with each new trial. Raises ``UserError`` if the folder holds other trials or is in use, or
     if the function's value is not finite. Exceptions of the function propagate; earlier trials stay.
@@ -164,7 +168,7 @@ def _number(value: object, settings: Mapping[str, Value]) -> float:
 
 
 def _study_of(spec: ObjectiveSpec, found: Sequence[Trial]) -> Study:
-    """An Optuna study with these trials, in memory; the base is queued as the first trial."""
+    """An in-memory Optuna study with the trials ``found``; the base is queued as the first trial."""
     import optuna
 
     from elolab.tuning.study.sampler import ReproducibleSampler, distribution_of
@@ -192,7 +196,10 @@ def _study_of(spec: ObjectiveSpec, found: Sequence[Trial]) -> Study:
 
 
 def _kept(spec: ObjectiveSpec, file: Path) -> list[Trial]:
-    """The trials of a file; empty without one. Raises ``UserError`` if they belong to another search."""
+    """The trials stored in a file; empty if it does not exist.
+
+    Raises ``UserError`` if they belong to another search.
+    """
     try:
         content = json.loads(file.read_text("utf-8"))
         trials = [Trial(**trial) for trial in content["trials"]]

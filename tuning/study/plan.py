@@ -1,4 +1,4 @@
-"""The plan of a study's run, and the check that it can be played here."""
+"""The plan of a study's run, and checks that this machine can play it."""
 
 from __future__ import annotations
 
@@ -33,11 +33,12 @@ from elolab.tuning.study.validation.validation_games import (
 
 KIND = "tuning"
 FILE_METADATA = "tuning file"
-"""Metadata with the specification's text and path, so that a validation only needs the folder."""
+"""Name of the metadata with the specification's text and path; with it, a later validation only needs the run's folder.
+"""
 
 
 def games_before_validation(store: Store) -> int:
-    """Number of stored games of rounds and playoffs."""
+    """Number of stored games outside validations: those of rounds and playoffs."""
     return sum(count for series, count in _stored_by_series(store).items() if not series.startswith(VALIDATION))
 
 
@@ -52,9 +53,9 @@ class TuningPlan:
     spec: TuningSpec
     suite: Suite
     openings: tuple[int, ...]
-    """Places in the suite of the tuning's openings: the tournament half."""
+    """Indices in the opening suite of the tuning's openings: the tournament half."""
     reserved: tuple[int, ...]
-    """Places in the suite of the validations' openings: the reserved half."""
+    """Indices in the opening suite of the validations' openings: the reserved half."""
 
     def stages(self, games: int, store: Store | None = None) -> tuple[GameStage, ...]:
         """Stages with their maximum games: the tuning with ``games`` games, then the validating matches."""
@@ -82,13 +83,16 @@ class TuningPlan:
 
 
 def length_of(kind: str, number: int) -> str:
-    """The key of a validation's length in the study's file, for ``Reach.length``."""
+    """The TOML text that sets a validation's maximum pairs, with ``{pairs}`` for the number; for ``Reach.length``."""
     key = "slow_maximum_pairs" if number and kind == NON_REGRESSION else "maximum_pairs"
     return f"[validation] {key} = {{pairs}}"
 
 
 def reach_of_validation(plan: TuningPlan, planned: PlannedValidation, length: str) -> tuple[Reach, ...]:
-    """The reach of a sequential validation; ``length`` is the key of its length."""
+    """The gain that a sequential validation can detect; empty for a fixed length.
+
+    ``length`` is the TOML text or option that sets its maximum pairs.
+    """
     if planned.kind == "fixed":
         return ()
     kind, easier = ("no_regression", "slow_elo_upper") if planned.kind == NON_REGRESSION else ("gain", "elo_upper")
@@ -116,7 +120,7 @@ def prepare_tuning(spec: TuningSpec) -> TuningPlan:
 
 
 def plan_of_run(plan: TuningPlan, directory: Path, concurrency: int) -> StagePlan:
-    """The stages of a run in that folder, given its stored games."""
+    """The stages of the run in ``directory``, with the games that it has already stored."""
     budget = plan.spec.budget
     rough = plan.spec.limit_shares.game_seconds
     with ExitStack() as resources:
@@ -151,7 +155,7 @@ def check_engine(spec: TuningSpec, stream: TextIO) -> None:
 
 
 def purpose_of(plan: TuningPlan) -> Purpose:
-    """The run's purpose: the same study; only ``LENGTHS`` and keys without effect may differ."""
+    """The run's purpose, by which a resumed run is compared: only ``LENGTHS`` and keys without effect may differ."""
     spec = plan.spec
     source = spec.conditions.source
     content = {**spec.content(), "openings_digest": plan.suite.digest}
@@ -164,7 +168,7 @@ def purpose_of(plan: TuningPlan) -> Purpose:
 
 
 def _limits_of(spec: TuningSpec) -> tuple[tuple[str, Limits], ...]:
-    """The limits of all games, keyed by where they were set."""
+    """The search limits of all games, each with the key of the specification that sets it."""
     validation = spec.validation
     slow = () if validation.slow == "off" else (("[validation]: slow_limit", validation.slow_limits),)
     shared = (("limits", limits) for limits in spec.limit_shares.limits)

@@ -1,7 +1,7 @@
-"""The playoff: the last tenth of a study's games decides between the model's maximum and the base.
+"""The playoff: the last tenth of a study's games, which decides between the model's maximum and the base.
 
 The response model alone extrapolates badly if ranges are far too wide, and the set it rates highest is partly lucky. So
-that set plays the base once more, and these games update the model's belief about the difference.
+that set plays the base again, and these games update the model's belief about the difference.
 """
 
 from __future__ import annotations
@@ -18,14 +18,19 @@ from elolab.tuning.study.model.response import Array, ResponseModel
 from elolab.tuning.study.space import Values
 
 SHARE = 0.1
-"""The playoff's share of the budget."""
+"""The playoff's share of the budget's games."""
 INTERVAL_90 = NormalDist().inv_cdf(0.95)
-"""Standard deviations on each side of a 90 % interval: 1.645."""
+"""Half-width of a 90 % interval in standard deviations: 1.645."""
 MIN_DEVIATIONS = 0.5
-"""Minimum gain in its standard deviations; below it the base is recommended. In simulations,
-values from 0.3 to 1 protect the best base equally well, but larger ones lose more gains that are real but uncertain."""
+"""Minimum gain of a recommendation, in standard deviations of the gain; below it the base is recommended.
+
+In simulations, values from 0.3 to 1 protect a base that is best equally well; larger values miss more real gains.
+"""
 MIN_SLOPE = 1e-3
-"""Minimum slope of the score by the difference in natural units; below it games carry no information."""
+"""Minimum derivative of the expected score by the strength difference (natural logistic units).
+
+Below it, games carry almost no information.
+"""
 
 
 @dataclass(frozen=True)
@@ -38,21 +43,23 @@ class Decision:
     gain: float
     """Expected Elo relative to the base; 0 for the base."""
     deviation: float
-    """Standard deviation of ``gain``."""
+    """Standard deviation of ``gain``, in Elo."""
     believed: float
     """The model's expectation for its maximum before the playoff, in Elo relative to the base."""
     pairs: int
-    """Pairs of the playoff."""
+    """Number of game pairs of the playoff."""
     score: float = 0.5
-    """Mean score of the model's maximum in the playoff."""
+    """Mean score of the model's maximum in the playoff, 0 to 1."""
     left: tuple[float, float, float] | None = None
-    """Possible remaining gain if the base is recommended: expected Elo of the best other set, and its 90 % interval.
+    """Gain that may remain if the base is recommended: expected Elo of the best other set, and its 90 % interval.
 
     ``None`` if another set is recommended.
     """
 
     def interval(self, deviations: float = INTERVAL_90) -> tuple[float, float]:
-        """Bounds of the gain; 90 % by default."""
+        """Lower and upper bound of the gain in Elo, ``deviations`` standard deviations from it; by default a 90 %
+        interval.
+        """
         return self.gain - deviations * self.deviation, self.gain + deviations * self.deviation
 
 

@@ -18,7 +18,7 @@ from elolab.tuning.study.study_spec import TuningSpec
 from elolab.tuning.study.validation.validation_games import Verdict
 
 DEVIATION_ATTRIBUTE = "deviation"
-"""The trial attribute with ``RoundEnd.deviation``."""
+"""Name of the Optuna trial attribute that stores ``RoundEnd.deviation``."""
 
 
 @dataclass(frozen=True)
@@ -27,16 +27,16 @@ class RoundResult:
 
     number: int
     values: Values
-    """The set at the centre at the round's start; for samplers other than ``duel``, the trial's set."""
+    """The set at the centre of the round's settings pairs; for samplers other than ``duel``, the trial's set."""
     results: tuple[tuple[SettingsPair, Pentanomial], ...]
     elo: float | None = None
-    """The recorded ``RoundEnd.elo``; ``None`` for a round that is ending now."""
+    """``RoundEnd.elo`` as recorded in storage; ``None`` before the end of the round is recorded."""
     deviation: float | None = None
-    """The recorded ``RoundEnd.deviation``; ``None`` for a round that is ending now."""
+    """``RoundEnd.deviation`` as recorded in storage; ``None`` before the end of the round is recorded."""
 
     @property
     def counts(self) -> Pentanomial:
-        """Outcomes of all its pairs, from the view of each settings pair's first set."""
+        """Outcomes of all game pairs of the round, from the view of each settings pair's first set."""
         return sum((counts for _, counts in self.results), Pentanomial((0, 0, 0, 0, 0)))
 
 
@@ -46,20 +46,20 @@ class RoundEnd:
 
     number: int
     values: Values
-    """The set at the centre at the round's start, or the trial's set."""
+    """The set at the centre of the round's settings pairs; for samplers other than ``duel``, the trial's set."""
     counts: Pentanomial
-    """Outcomes from the view of each settings pair's first set."""
+    """Outcomes of the round's game pairs, from the view of each settings pair's first set."""
     elo: float
-    """Elo of ``values`` relative to the base, by the model at that time; for a trial, its observed Elo.
+    """Elo of ``values`` relative to the base, by the model after the round; for a trial, its observed Elo.
 
     Infinite for a trial that won or lost every pair.
     """
     total_pairs: int
-    """Pairs of the study so far."""
+    """Number of game pairs of the study up to this round."""
     deviation: float | None = None
-    """Standard deviation of ``elo`` by the model at that time.
+    """Standard deviation of ``elo``, by the model after the round.
 
-    ``None`` for a trial, and for a round played by another worker with an older version.
+    ``None`` for a trial, and for a round that a worker with an older version of elolab played.
     """
 
 
@@ -72,34 +72,34 @@ class StudyResult:
     rounds: tuple[RoundEnd, ...]
     planned_rounds: int
     games: int
-    """Games in the store."""
+    """Number of games in the store."""
     interrupted: bool = False
-    """Whether games were left unplayed; ``decision`` is then the best known so far."""
+    """Whether the run stopped before all games were played; ``decision`` is then preliminary."""
     waiting_for: tuple[int, ...] = ()
-    """Rounds in progress at other workers of a shared study."""
+    """Numbers of the rounds that other workers of a shared study are still playing."""
     stopped_early: bool = False
     """Whether the study ended before its budget because little was left to gain."""
     decision: Decision | None = None
     model: ResponseModel | None = None
     observations: Observations | None = None
     verdicts: tuple[Verdict, ...] = ()
-    """Verdicts of the validations; empty if the base is recommended."""
+    """Verdicts of the study's own validations; empty if the base is recommended."""
     preset: Path | None = None
-    """The preset file of a validated recommendation."""
+    """The preset file of a validated recommendation; ``None`` if none was written."""
     planned: int = 0
-    """Maximum games of the rounds and the playoff."""
+    """Planned maximum number of games of the rounds and the playoff."""
     study_games: int = 0
-    """Stored games of the rounds and the playoff."""
+    """Number of stored games of the rounds and the playoff."""
     games_before_validation: int = 0
-    """Stored games outside validations, including playoffs of earlier recommendations."""
+    """Number of stored games outside validations, including playoffs of earlier recommendations."""
     further: tuple[Verdict, ...] = ()
-    """Verdicts so far of validations requested separately from the study."""
+    """Verdicts of the validations that ``validate_again`` has played on this recommendation."""
     digest: str = ""
-    """Digest of all games."""
+    """Digest of all stored games; equal digests mean equal games."""
     engine: str = ""
-    """Identity of the engine, or of several: ``arena.run.engines_of``."""
+    """Identity of the engine or engines that played (``arena.run.engines_of``)."""
     faults: tuple[FaultCount, ...] = ()
-    """Faults by which players forfeited games."""
+    """Counts of the faults by which players forfeited games."""
     caveats: Caveats = NO_CAVEATS
     own_seconds: float | None = None
     """Processor seconds of the thread that schedules and records games; ``None`` if the result was only read."""
@@ -119,9 +119,10 @@ class StudyResult:
 
     @property
     def exit_code(self) -> int:
-        """0 if a gain was confirmed, 3 if not, 130 after an interruption.
+        """Exit code of the command: 0 if a gain was confirmed, 3 if not, 130 after an interruption.
 
-        1 while other workers play, and if a gain was confirmed but players forfeited games by faults.
+        It is 1 while other workers are still playing, and if a gain was confirmed but players forfeited games by
+        faults.
         """
         if self.interrupted:
             return 130

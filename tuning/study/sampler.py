@@ -1,8 +1,8 @@
-"""Optuna's samplers by name, made reproducible after any interruption, and our own.
+"""The samplers of a study by name: elolab's own, and Optuna's, made reproducible after interruptions.
 
-``CentreSampler`` suggests the centre of the next settings pairs. Suggestions of other samplers are a function of the
-seed, the trial's number and the earlier trials. Each trial creates its sampler with a seed derived from the first two,
-so no state is lost with a process.
+``CentreSampler`` suggests the centre of the next settings pairs. Suggestions of other samplers depend only on the seed,
+the trial's number and the earlier trials. Each trial creates its sampler with a seed derived from the first two, so
+that no state is lost if the process ends.
 """
 
 from __future__ import annotations
@@ -29,15 +29,18 @@ if TYPE_CHECKING:
     from elolab.tuning.study.study_spec import TuningSpec
 
 PACKAGES = {"cmaes": ("cmaes",), "qmc": ("scipy",), "gp": ("torch", "scipy")}
-"""Samplers that need extra packages."""
+"""Python packages that some samplers need in addition, by the sampler's name."""
 
 
 class SamplerError(UserError):
-    """The error of a sampler that is unavailable here; its message names the remedy."""
+    """Raised if a sampler is unavailable on this machine; the message says how to install it."""
 
 
 def check_sampler(name: str, where: str, other: str = "duel") -> None:
-    """Raise ``SamplerError`` if the sampler needs a missing package; ``other`` is a sampler that needs none."""
+    """Raise ``SamplerError`` if the sampler needs a missing package.
+
+    The message suggests ``other``, a sampler that needs none.
+    """
     for package in PACKAGES.get(name, ()):
         if find_spec(package) is None:
             raise SamplerError(
@@ -78,19 +81,21 @@ def sampler_of(spec: TuningSpec) -> BaseSampler:
 
 
 class WholeSetSampler(BaseSampler):
-    """Suggests all dimensions of a trial at once."""
+    """Base class of samplers that suggest the values of all dimensions of a trial together."""
 
     def __init__(self, distributions: Mapping[str, BaseDistribution]) -> None:
         self._distributions = dict(distributions)
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
-        """All dimensions with several values."""
+        """The dimensions with more than one value, by name, as Optuna's interface requires."""
         return {name: one for name, one in self._distributions.items() if not one.single()}
 
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
-        """Never called for a dimension of the study: ``sample_relative`` covers them all."""
+        """Suggest one dimension, as Optuna's interface requires; ``sample_relative`` already covers all dimensions of
+        the study.
+        """
         return self.sample_relative(study, trial, {param_name: param_distribution})[param_name]
 
 
@@ -104,15 +109,15 @@ class CentreSampler(WholeSetSampler):
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """The current centre."""
+        """The values of the current centre, by dimension."""
         return dict(zip(self._distributions, self.centre, strict=True))
 
 
 class ReproducibleSampler(WholeSetSampler):
-    """Suggests all dimensions with an Optuna sampler seeded for the trial.
+    """Suggests all dimensions with an Optuna sampler (the inner sampler) whose seed belongs to the trial.
 
-    The suggestion is repeatable, so a trial whose parameters were only partly recorded when the process died is
-    completed as it would have been.
+    The suggestion is repeatable. So a trial that was only partly recorded when the process died gets the values that it
+    would have had.
     """
 
     def __init__(
@@ -124,7 +129,10 @@ class ReproducibleSampler(WholeSetSampler):
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """The suggestion; dimensions that the inner sampler leaves out are drawn one by one in a fixed order."""
+        """The suggested values, by dimension.
+
+        Dimensions that the inner sampler leaves out are drawn one by one in a fixed order.
+        """
         inner = self._sampler_for(trial.number)
         space = {name: one for name, one in search_space.items() if self._takes(one)}
         with warnings.catch_warnings():
@@ -138,7 +146,7 @@ class ReproducibleSampler(WholeSetSampler):
         return {name: found[name] for name in search_space}
 
     def _takes(self, distribution: BaseDistribution) -> bool:
-        """Whether the inner sampler can draw the dimension together with others."""
+        """Whether the inner sampler can suggest the dimension together with others."""
         return self._name in ("tpe", "gp") or not isinstance(distribution, CategoricalDistribution)
 
     def _sampler_for(self, number: int) -> BaseSampler:
@@ -161,8 +169,8 @@ class ReproducibleSampler(WholeSetSampler):
 def _recorded_suggestion(trial: FrozenTrial, name: str) -> dict[str, Any]:
     """The suggestion that Optuna's TPE or GP has recorded for the trial; empty if missing or incomplete.
 
-    Both record a suggestion before the trial's parameters, for other workers. After an interruption GP would count the
-    trial as running and avoid its own suggestion.
+    TPE and GP record a suggestion before the trial's parameters, for other workers. After an interruption GP would
+    consider the trial running and avoid its own suggestion.
     """
     parts: list[str] = []
     while part := trial.system_attrs.get(f"{name}:relative_params:{len(parts)}"):
@@ -177,7 +185,7 @@ def _recorded_suggestion(trial: FrozenTrial, name: str) -> dict[str, Any]:
 class _NumberedQuasiMonteCarlo(QMCSampler):
     """A scrambled low-discrepancy sequence whose point ``number`` belongs to the trial with that number.
 
-    Optuna's own counter advances even if a process dies between the count and the trial.
+    Optuna's own counter would skip a point if the process dies before the trial is recorded.
     """
 
     def __init__(self, number: int, scramble_seed: int, independent_seed: int) -> None:

@@ -1,4 +1,4 @@
-"""The space of a study: dimensions over rows of the parameter table."""
+"""The space of a study: the parameters to tune (dimensions), with their candidate values."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PARAMETER_DIMENSION = schema.declare(
     CATALOGUE, "dimension", "dimension", RANGE,
     choices=schema.key(schema.VALUES, default=COMPUTED, example=["off", "full"]),
 )  # fmt: skip
-"""The keys of a built-in parameter's dimension, whose default comes from the base."""
+"""The keys that a file may give for a built-in parameter's dimension; its default comes from the base."""
 DIMENSION = schema.declare(
     CATALOGUE, "dimension", "dimension", PARAMETER_DIMENSION,
     default=schema.key(schema.VALUE, default=COMPUTED, example=2, expected="the value that the tuned one must beat"),
@@ -57,14 +57,14 @@ class Dimension:
     name: str
     low: int = 0
     high: int = 0
-    """End of the range, inclusive; unused with choices."""
+    """Upper end of the range, inclusive; unused with choices."""
     step: int = 1
     scale: str = "linear"
-    """``linear`` or ``log``: the scale of distances."""
+    """Scale on which distances in the range are measured: ``linear`` or ``log``."""
     choices: tuple[Value, ...] = ()
 
     def coordinate(self, value: Value) -> float:
-        """A value's coordinate: 0 and 1 are the ends of the range; for choices, the index (unordered)."""
+        """A value's coordinate: 0 and 1 are the ends of the range; for choices, the index in the list."""
         if self.choices:
             return float(self.choices.index(value)) if value in self.choices else -1.0
         number, low, high = float(value), float(self.low), float(self.high)
@@ -75,8 +75,8 @@ class Dimension:
     def value_at(self, coordinate: float, threshold: float = 0.5) -> int:
         """The value of a range at a coordinate, which may lie beyond the ends.
 
-        Between two values, ``threshold`` is the fraction from which the upper one is taken. Uniformly drawn thresholds
-        round at random in proportion.
+        ``threshold`` is the fraction between two values from which the coordinate is rounded up. With a uniformly
+        random threshold the mean of the result is the exact value.
         """
         inside = min(max(coordinate, 0.0), 1.0)
         if self.scale == "log":
@@ -88,7 +88,7 @@ class Dimension:
 
     @property
     def values(self) -> tuple[Value, ...]:
-        """Every value, in order."""
+        """All candidate values, in order."""
         return self.choices or tuple(range(self.low, self.high + 1, self.step))
 
     def content(self) -> dict[str, Any]:
@@ -98,22 +98,22 @@ class Dimension:
 
 @dataclass(frozen=True)
 class Space:
-    """The dimensions of a study around a base."""
+    """The dimensions of a study, and the base whose values they vary."""
 
     dimensions: tuple[Dimension, ...]
     base: tuple[tuple[str, Value], ...]
-    """Every parameter of the base; for an external engine, the tuned options with their defaults."""
+    """Value of every parameter of the base, by name; for an external engine, defaults of the tuned options."""
     external: bool = False
-    """Whether the dimensions are options of an external engine, which are independent."""
+    """Whether the dimensions are options of an external engine; elolab then assumes that all of them have an effect."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The parameters searched."""
+        """Names of the tuned parameters, in the order of the dimensions."""
         return tuple(dimension.name for dimension in self.dimensions)
 
     @property
     def default(self) -> dict[str, Value]:
-        """The base's values of the tuned parameters."""
+        """The base's values of the tuned parameters, by name."""
         base = dict(self.base)
         return {name: base[name] for name in self.names}
 
@@ -124,11 +124,11 @@ class Space:
 
     @cached_property
     def has_conditions(self) -> bool:
-        """Whether some dimension only has an effect with certain values of others."""
+        """Whether some dimension has an effect only with certain values of another one."""
         return not self.external and any(BY_NAME[name].depends_on is not None for name in self.names)
 
     def effective(self, suggested: Mapping[str, Value]) -> dict[str, Value]:
-        """The suggested values; parameters without effect under the other values get the base's value."""
+        """The suggested values by name; a parameter that the other values make ineffective gets the base's value."""
         values = dict(self.base) | dict(suggested)
         default = self.default
         return {
@@ -136,7 +136,7 @@ class Space:
         }
 
     def effective_values(self, suggested: Sequence[Value]) -> tuple[Value, ...]:
-        """Effective values, in the order of the dimensions."""
+        """The values of ``effective`` for values in the order of the dimensions, in the same order."""
         if not self.has_conditions:
             return tuple(suggested)
         return tuple(self.effective(dict(zip(self.names, suggested, strict=True))).values())
@@ -149,8 +149,8 @@ class Space:
 def read_space(table: Table, base: Mapping[str, Value], game: str, limits: Limits) -> Space:
     """Read ``parameters`` (a list of names) and the tables ``[dimensions.NAME]`` of a study's specification.
 
-    Ranges and scales default to the table's tuning columns. Raises ``UserError`` for a parameter that does not exist
-    (nearest name), does not apply to the game or has no effect, and for values outside the legal range.
+    Ranges and scales default to the tuning columns of the parameter table. Raises ``UserError`` for a parameter that
+    does not exist, does not apply to the game or has no effect, and for illegal values.
     """
     tables = table["dimensions"]
     listed = table["parameters"]
@@ -260,7 +260,7 @@ def _choice(row: Parameter, table: Table) -> Dimension:
 def _refuse_what_has_no_effect(
     where: str, dimensions: Sequence[Dimension], base: Mapping[str, Value], limits: Limits
 ) -> None:
-    """Refuse a dimension without effect under the base, unless it depends on another dimension that may enable it."""
+    """Raise an error for a dimension without effect under the base, unless another dimension may enable it."""
     names = {dimension.name for dimension in dimensions}
     for dimension in dimensions:
         hopeful = dict(base)

@@ -1,4 +1,4 @@
-"""A study's knowledge: the results of its rounds, and the model fitted to them."""
+"""The state of a study: the results of its rounds, and the model fitted to them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from elolab.tuning.study.rounds.pairs_of_settings import Round, RoundDesign, Set
 from elolab.tuning.study.space import Values
 
 REFIT_GROWTH = 1.05
-"""Growth of the number of results after which the model is fitted again."""
+"""Factor by which the number of results must grow before the model is fitted again."""
 MAX_COMBINATIONS = 16
 
 
@@ -26,30 +26,36 @@ class StudyState:
 
     observations: Observations
     openings: int
-    """Number of openings in the suite, after which they repeat."""
+    """Number of openings for the tuning; game pairs repeat them in order."""
     limit_shares: LimitShares | None = None
-    """Limits of the settings pairs, if there are several."""
+    """Search limits of the settings pairs; ``None`` means the target limit for all."""
     sampler: str = "duel"
     results: dict[int, RoundResult] = field(default_factory=dict)
-    """Results by the round's number."""
+    """Results of the finished rounds, by the round's number."""
     ends: dict[int, RoundEnd] = field(default_factory=dict)
     model: ResponseModel | None = None
     best: Values | None = None
-    """The model's maximum inside the sampled region, at the last fit."""
+    """The maximum of the last fitted model inside the sampled region; ``None`` without a model."""
     fitted_results: int = 0
-    """Number of results in the last fit."""
+    """Number of results to which the model was last fitted."""
     _seen: set[tuple[frozenset[Values], int, float]] = field(default_factory=set)
-    """Settings pairs, first opening and limit of known games: a repetition would be the same games."""
+    """Both sets, first opening and log limit of each observed settings pair; a repetition would be the same games."""
 
     def add(self, result: RoundResult, rounds: Sequence[Round]) -> None:
-        """Add a finished round; a round beyond the schedule's ``rounds`` is not observed."""
+        """Add a finished round.
+
+        The model ignores a round beyond the schedule's ``rounds``.
+        """
         self.results[result.number] = result
         for one in rounds[result.number : result.number + 1]:
             for place, (settings, counts) in enumerate(result.results):
                 self.observe(settings, one.first_pair + place * one.game_pairs, counts)
 
     def observe(self, settings: SettingsPair, first_pair: int, counts: Pentanomial) -> None:
-        """Add a settings pair's result, unless the same games are known; ``first_pair`` is its first game pair."""
+        """Add a settings pair's result to the observations, unless they contain the same games.
+
+        ``first_pair`` is the number of its first game pair.
+        """
         # Games are the same either way round.
         shares = self.limit_shares
         log_limit = 0.0 if shares is None else shares.log_limit(shares.of_settings_pair(settings.number))
@@ -66,7 +72,7 @@ class StudyState:
         )  # fmt: skip
 
     def note_end(self, result: RoundResult) -> RoundEnd:
-        """The state at the end of a round, which is kept in ``ends``."""
+        """Record the study's state at the end of a round in ``ends``, and return it."""
         elo, deviation = 0.0, result.deviation
         if self.sampler != "duel":
             elo = result.counts.estimate().elo if result.counts.pairs else 0.0
@@ -79,7 +85,10 @@ class StudyState:
         return self.ends[result.number]
 
     def refit(self, *, is_last: bool) -> None:
-        """Refit the model if enough results are new; the moment depends only on their number."""
+        """Refit the model if there are enough new results, or if ``is_last``.
+
+        Whether it refits depends only on the number of results.
+        """
         if not len(self.observations):
             return
         if is_last or len(self.observations) >= REFIT_GROWTH * self.fitted_results:

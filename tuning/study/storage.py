@@ -1,4 +1,4 @@
-"""Optuna's study of a run: a trial is a round, its parameters are the centre, its value is the centre's Elo.
+"""Optuna's study of a run: a trial is a round, its parameters are the centre's values, its value is the centre's Elo.
 
 The games are authoritative; the trials are kept consistent with them. By default the study is a SQLite file in the
 run's folder. With the URL of another Optuna storage, several machines work on one study, each with its own folder. They
@@ -36,19 +36,21 @@ START_ATTRIBUTE = "start"
 SPEC_ATTRIBUTE = "decides the games"
 LOCK_SECONDS = 60
 MAX_ATTEMPTS = 20
-"""Attempts to create the tables of a database that other processes are creating too."""
+"""Maximum number of attempts to open a database whose tables other processes may be creating."""
 WORDS_OF_DAMAGE = ("malformed", "not a database")
-"""Phrases in SQLite's messages about a damaged file."""
+"""Phrases in SQLite's messages that indicate a damaged file."""
 
 
 class StudyFailure(UserError):
-    """A study that has become unusable; the games are safe."""
+    """Raised if Optuna's study cannot be used; the games are not affected."""
 
     exit_code = 1
 
 
 class RoundTrials:
-    """The trials of a study; trial ``n`` is round ``n``. Every failure of the storage is one line."""
+    """The trials of Optuna's study; trial ``n`` is round ``n``. Failures of the storage raise errors with a message of
+    one line.
+    """
 
     def __init__(self, spec: TuningSpec, directory: Path, worker: str) -> None:
         self.is_shared = spec.storage is not None
@@ -68,7 +70,7 @@ class RoundTrials:
             self._claim()
 
     def _claim(self) -> None:
-        """Raise ``RunError`` if the study belongs to another specification."""
+        """Mark a new study with this specification; raise ``RunError`` if it belongs to another one."""
         lengths = LENGTHS if not self.is_shared else LENGTHS[1:]  # workers of a shared study share its rounds
         digest = digest_of(without(self._spec.content(), lengths))
         trials = self._study.get_trials(deepcopy=False)  # before the digest: another process may be writing both
@@ -88,11 +90,11 @@ class RoundTrials:
         return {trial.number: self._result_of(trial) for trial in self._trials(TrialState.COMPLETE)}
 
     def own_unfinished(self) -> list[int]:
-        """Unfinished rounds of this worker."""
+        """Numbers of this worker's unfinished rounds."""
         return self._unfinished(is_own=True)
 
     def others_unfinished(self) -> list[int]:
-        """Unfinished rounds of other workers."""
+        """Numbers of other workers' unfinished rounds."""
         return self._unfinished(is_own=False)
 
     def _unfinished(self, *, is_own: bool) -> list[int]:
@@ -100,10 +102,11 @@ class RoundTrials:
         return [one.number for one in running if (one.user_attrs.get(WORKER_ATTRIBUTE) == self._worker) == is_own]
 
     def ask(self, centre: Values, start: Any, number: int | None = None) -> tuple[int, Values, Any]:
-        """Begin or resume a round; returns its number, set and start data.
+        """Begin or resume a round; returns its number, its set of values, and its ``start`` data.
 
-        ``centre`` is the set that the sampler ``duel`` suggests; ``start`` is plain data that determines the round's
-        play. A resumed round returns the recorded values. Without ``number``, the next new round begins.
+        ``centre`` is the set that the sampler ``duel`` suggests. ``start`` is plain data that determines the round's
+        settings pairs. A resumed round returns the set and data recorded at its start. Without ``number``, the next new
+        round begins.
         """
         if isinstance(self._sampler, CentreSampler):
             self._sampler.centre = centre
@@ -124,9 +127,11 @@ class RoundTrials:
             return trial.number, values, start if recorded is None else recorded
 
     def tell(self, result: RoundResult, value: float, more: dict[str, Any]) -> None:
-        """Record a round's counts, value and further attributes, unless the round is finished.
+        """Finish a round: record its counts, its ``value`` for Optuna, and the attributes ``more``.
 
-        Raises ``RunError`` if other counts are recorded, which only happens if one of the files was changed.
+        A round that is already finished stays unchanged.
+
+        Raises ``RunError`` if it was finished with other counts; this only happens if someone changed one of the files.
         """
         counts = list(result.counts.counts)
         with self._failures():
@@ -149,7 +154,7 @@ class RoundTrials:
             self._study.tell(frozen.number, value)
 
     def give_up(self, number: int) -> None:
-        """Drop an unneeded round."""
+        """Mark an unneeded round as failed, so that no worker plays it."""
         with self._failures():
             self._study.tell(number, state=TrialState.FAIL)
 
@@ -170,7 +175,7 @@ class RoundTrials:
 
     @contextlib.contextmanager
     def _failures(self) -> Iterator[None]:
-        """Turn failures of Optuna and its database into one line that names the storage."""
+        """Convert exceptions of Optuna and its database into errors with one line that names the storage."""
         try:
             yield
         except (UserError, KeyboardInterrupt):
@@ -189,7 +194,7 @@ class RoundTrials:
 
 
 def without_password(url: str) -> str:
-    """A storage's URL without the password."""
+    """The URL of a storage, with the password removed."""
     scheme, mark, rest = url.partition("://")
     login, at, host = rest.rpartition("@")
     return f"{scheme}{mark}{login.partition(':')[0]}{at}{host}"
@@ -214,7 +219,7 @@ def _storage(spec: TuningSpec, directory: Path) -> optuna.storages.BaseStorage:
 
 
 def _database(url: str, **engine: Any) -> optuna.storages.RDBStorage:
-    """A storage in a database; missing tables are created.
+    """Open a storage in a database, and create missing tables.
 
     If several processes start on an empty database, only one creates a table; the others fail and retry.
     """
@@ -229,7 +234,7 @@ def _database(url: str, **engine: Any) -> optuna.storages.RDBStorage:
 
 
 def _is_made_by_another(error: BaseException) -> bool:
-    """Whether another process may have just created the table or row that was missing."""
+    """Whether the error suggests that another process has just created the same table or row."""
     while isinstance(error, optuna.exceptions.StorageInternalError) and error.__cause__ is not None:
         error = error.__cause__
     kind = type(error).__name__  # a class of SQLAlchemy, which is only Optuna's dependency

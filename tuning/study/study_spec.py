@@ -1,4 +1,4 @@
-"""A study as a frozen value, read strictly from TOML."""
+"""The specification of a tuning study: an immutable value, read from TOML with strict checks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from elolab.tuning.study.validation.slower_limits import SLOW_FACTOR, on_process
 
 SAMPLERS = ("duel", "tpe", "cmaes", "gp", "qmc", "random")
 MODELLING_SAMPLERS = ("tpe", "gp")
-"""Samplers that begin with ``startup_trials`` random trials."""
+"""Samplers that start with ``startup_trials`` random trials before they use a model."""
 NON_REGRESSION = "non_regression"
 SLOW_KINDS = (NON_REGRESSION, "fixed", "sprt", "off")
 
@@ -44,23 +44,26 @@ DEFAULT_TRIALS = 80
 MIN_TRIALS, MAX_TRIALS = 2, 10_000
 STARTUP_TRIALS = 10
 ERROR_PROBABILITIES = (0.0001, 0.49)
-"""Minimum and maximum error probability of the validation's test."""
+"""Smallest and largest allowed error probability of the validation's sequential test."""
 MOST_PAIRS = 10_000
 MOST_SLOW_PAIRS = 500
-"""Maximum pairs of a validation, and of its slow match, if their length follows from the budget."""
+"""Maximum game pairs of a slow validation of fixed length, if its length follows from the budget."""
 INTERIM_PAIRS = 25
-"""Pairs between interim analyses of a validation's sequential test, at any concurrency."""
+"""Number of game pairs between two interim analyses of a validation's sequential test, at any concurrency."""
 DEFAULT_ROUND_PAIRS = 200
-"""Default pairs per round. A round takes a few seconds at a thousand nodes per move; storing it takes tens of ms."""
+"""Default number of game pairs per round.
+
+At a thousand nodes per move, a round takes a few seconds to play and tens of milliseconds to store.
+"""
 MIN_ROUNDS = 20
-"""Minimum number of rounds; small budgets get shorter rounds."""
+"""Minimum number of rounds by default; with small budgets, rounds are shorter instead."""
 MIN_PAIRS = 20
-"""Pairs of the smallest budget; a smaller study would be pure luck."""
+"""Minimum number of game pairs of a budget; the result of a smaller study would be random."""
 
 
 @dataclass(frozen=True)
 class Budget:
-    """The budget of the tuning with its playoff, without validation: games or time; the other is ``None``.
+    """The budget of the rounds and the playoff, without validations, in games or time; the other field is ``None``.
 
     ``Validation.pairs`` derives the validation's length from it.
     """
@@ -75,42 +78,43 @@ class Budget:
 
 @dataclass(frozen=True, kw_only=True)
 class Validation:
-    """The deciding matches on reserved openings."""
+    """The settings of a study's validations: matches on reserved openings that confirm or reject a gain."""
 
     limit: ClassVar[str] = schema.text(default=COMPUTED, example="nodes=2000", expected=GRAMMAR)
     limits: Limits
-    """Limits of the sequential test."""
+    """Search limits of the first match, a sequential test."""
     elo_lower: float = schema.number(-MAX_HYPOTHESIS, MAX_HYPOTHESIS, default=0.0, example=1, unit="Elo")
     elo_upper: float = schema.number(-MAX_HYPOTHESIS, MAX_HYPOTHESIS, default=5.0, example=10, unit="Elo")
-    """Upper hypothesis; accepting it validates the gain."""
+    """Upper hypothesis of the first match, in Elo; accepting it confirms the gain."""
     model: str = schema.choice(SPRT_MODELS, default=SPRT_MODELS[0], example=SPRT_MODELS[1])
-    """The Elo scale of the hypotheses."""
+    """The Elo scale of the hypotheses: one of ``SPRT_MODELS``."""
     alpha: float = schema.number(*ERROR_PROBABILITIES, default=0.05, example=0.01)
     beta: float = schema.number(*ERROR_PROBABILITIES, default=0.05, example=0.01)
     maximum_pairs: int | None = schema.whole(1, MAX_VALIDATION_PAIRS, default=COMPUTED, example=4000, unit="pairs")
-    """Maximum pairs; ``None`` for as many as the tuning has: ``pairs``."""
+    """Maximum game pairs of a sequential test; ``None`` derives them from the tuning's length (method ``pairs``)."""
     slow: str = schema.choice(SLOW_KINDS, default=COMPUTED, example="sprt")
-    """The second match, at a larger limit: ``non_regression``, ``fixed`` (length), ``sprt`` or ``off``."""
+    """Kind of the second match, at a larger search limit: ``non_regression``, ``fixed`` (length), ``sprt`` or ``off``.
+    """
     slow_limit: ClassVar[str] = schema.text(default=COMPUTED, example="move_time=0.02,cpu", expected=GRAMMAR)
     slow_limits: Limits
     slow_elo_lower: float = schema.number(-MAX_HYPOTHESIS, MAX_HYPOTHESIS, default=-5.0, example=-10, unit="Elo")
     slow_elo_upper: float = schema.number(-MAX_HYPOTHESIS, MAX_HYPOTHESIS, default=0.0, example=1, unit="Elo")
-    """Hypotheses of the non-regression test, which passes if the upper one is accepted."""
+    """Upper hypothesis of the non-regression test, in Elo; the test passes if it is accepted."""
     slow_maximum_pairs: int | None = schema.whole(1, MAX_VALIDATION_PAIRS, default=COMPUTED, example=2000, unit="pairs")
-    """Maximum pairs of the non-regression test; ``None`` for as many as the first match."""
+    """Maximum game pairs of the non-regression test; ``None`` means as many as the first match."""
     slow_pairs: int | None = schema.whole(1, MAX_VALIDATION_PAIRS, default=COMPUTED, example=200, unit="pairs")
-    """Pairs of a second match of fixed length; ``None`` to make it take as long as the tuning."""
+    """Game pairs of a second match of fixed length; ``None`` derives them from the tuning's length."""
     preset: str = schema.text(
         default=COMPUTED, example="tuned", expected="a name for the preset, without folder or suffix"
     )
-    """Name of the preset for a validated recommendation."""
+    """Name of the preset file that is written for a validated recommendation."""
 
     def pairs(self, games: int) -> int:
-        """Maximum pairs of the sequential test after a tuning of ``games`` games.
+        """Maximum game pairs of the sequential test after a tuning of ``games`` games.
 
-        By default as many games as the tuning: its model knows the difference between its maximum and the base about as
-        precisely as such a match. Fewer would often leave a visible gain undecided; more would cost more than finding
-        it. The minimum is the number that probably accepts a large gain, so that short tunings can be confirmed.
+        The default is as many games as the tuning has, because such a match measures the gain about as precisely as the
+        tuning's model. Fewer games would often leave a real gain undecided; more would cost more than finding it. The
+        default is at least the number that probably confirms a large gain, for short tunings.
         """
         return self.maximum_pairs or min(MOST_PAIRS, max(self._enough_pairs("sprt"), games // 2))
 
@@ -119,9 +123,11 @@ class Validation:
         return pairs_to_accept(test, target_of(test))
 
     def pairs_of_slow_match(self, games: int) -> int:
-        """Maximum pairs of the second match, whose games take ``SLOW_FACTOR`` times as long.
+        """Maximum game pairs of the second match, whose games take ``SLOW_FACTOR`` times as long; ``games`` as in
+        ``pairs``.
 
-        A non-regression test has as many pairs as the first match: small differences need as many games at any limit.
+        By default a non-regression test has as many pairs as the first match, because small differences need equally
+        many games at any limit.
         """
         if self.slow == NON_REGRESSION:
             return self.slow_maximum_pairs or max(self.pairs(games), self._enough_pairs(NON_REGRESSION))
@@ -130,17 +136,17 @@ class Validation:
         return self.maximum_pairs or max(self._enough_pairs("sprt"), self.pairs(games) // SLOW_FACTOR)
 
     def hypotheses(self, kind: str) -> tuple[float, float]:
-        """Lower and upper hypothesis of a kind of test, in Elo of ``model``."""
+        """Lower and upper hypothesis of a kind of sequential test, in Elo on the scale ``model``."""
         if kind == NON_REGRESSION:
             return self.slow_elo_lower, self.slow_elo_upper
         return self.elo_lower, self.elo_upper
 
     def test(self, kind: str) -> SequentialSettings:
-        """The sequential test of that kind."""
+        """The settings of a kind of sequential test: hypotheses, error probabilities and interim analyses."""
         return SequentialSettings(*self.hypotheses(kind), self.alpha, self.beta, self.model, INTERIM_PAIRS)
 
     def content(self) -> dict[str, Any]:
-        """Everything that determines its games and the verdict, as plain data."""
+        """Everything that determines the validations' games and verdicts, as plain data."""
         data = {"limit": str(self.limits), "slow_limit": str(self.slow_limits)}
         names = ["elo_lower", "elo_upper", "model", "alpha", "beta", "maximum_pairs", "slow", "slow_pairs"]
         if self.slow == NON_REGRESSION:  # data from before this test existed lack these
@@ -178,25 +184,26 @@ class TuningSpec:
         expected='a list of different limits, such as ["nodes=1250", "nodes=5000"]',
     )  # fmt: skip
     limit_shares: LimitShares = schema.key(schema.VALUES, default=COMPUTED, example=[16, 4, 1])
-    """Limits of the games before the playoff; the target is the limit of all others."""
+    """Search limits of the rounds' games and their shares; the playoff is played at the target limit."""
     sampler: str = schema.choice(SAMPLERS, default=SAMPLERS[0], example="tpe")
     round_pairs: int | None = schema.whole(1, MAX_ROUND_PAIRS, default=COMPUTED, example=100, unit="pairs")
-    """Game pairs per round, with a budget in time also per trial; ``None`` for a suitable default."""
+    """Game pairs per round, and with a budget in time also per trial; ``None`` means a default that suits the budget.
+    """
     overlap: int = schema.whole(0, MAX_OVERLAP, default=0, example=2, unit="rounds")
-    """Rounds or trials that may be in progress, with unknown results, when the next one is designed."""
+    """Maximum number of earlier rounds or trials still in progress when the next one is designed."""
     trials: int = schema.whole(MIN_TRIALS, MAX_TRIALS, default=DEFAULT_TRIALS, example=40)
-    """Trials of samplers other than ``duel``: matches of equal length against the base."""
+    """Number of trials for samplers other than ``duel``; each trial is a match against the base."""
     startup_trials: int = schema.whole(1, MAX_TRIALS, default=STARTUP_TRIALS, example=20)
-    """Trials that TPE and GP draw at random before they start to model."""
+    """Number of random trials before the samplers TPE and GP use their model."""
     stop_below: float = schema.number(0, MAX_ELO, default=0.0, example=2, unit="Elo")
-    """Expected remaining gain in Elo below which the study ends early; 0 for never."""
+    """Expected remaining gain in Elo below which the study ends early; 0 means that it never ends early."""
     storage: str | None = schema.text(
         default=COMPUTED, example="postgresql+psycopg://user@server/database", expected="the URL of an Optuna storage"
     )
-    """URL of Optuna's storage; ``None`` for a file in the run's folder."""
+    """URL of Optuna's storage; ``None`` means a file in the run's folder."""
     validation: Validation = schema.table(VALIDATION)
     text: str = field(default="", compare=False, repr=False)
-    """The specification's plain data, as JSON."""
+    """The specification's plain data as JSON, as ``tuning_from_text`` reads it."""
 
     @property
     def name(self) -> str:
@@ -210,12 +217,12 @@ class TuningSpec:
 
     @property
     def base_name(self) -> str:
-        """Name of the recommendation's opponent."""
+        """Name of the base, the opponent of trials and recommendations."""
         return self.conditions.base_name
 
     @property
     def keys_without_effect(self) -> tuple[str, ...]:
-        """Keys without effect under this sampler and budget; with a budget in time they set a trial's pairs."""
+        """Keys that have no effect with this sampler and this kind of budget."""
         idle = [] if self.sampler in MODELLING_SAMPLERS else ["startup_trials"]
         if self.sampler == "duel":
             idle.append("trials")
@@ -224,11 +231,14 @@ class TuningSpec:
         return tuple(idle)
 
     def player(self, values: Mapping[str, Value], limits: Limits | None = None) -> PlayerSpec:
-        """The player with these values of the dimensions, named by its differences from the base."""
+        """The player with these values of the dimensions, and otherwise the base's values.
+
+        Its name lists the differences.
+        """
         return self.conditions.player(values, limits)
 
     def content(self) -> dict[str, Any]:
-        """Everything that determines the games, as plain data."""
+        """Everything that determines the study's games, as plain data."""
         return {
             "engine": None,
             **self.conditions.content(),
@@ -251,10 +261,10 @@ class TuningSpec:
 STUDY = schema.declare(CATALOGUE, "study", "tuning", CONDITIONS, TuningSpec)
 """The keys of a study's file, which ``elolab tune`` reads."""
 OBJECTIVE = STUDY.only(("base", "set", "parameters", "dimensions", "sampler", "startup_trials", "seed"))
-"""The keys that also apply to maximising a function."""
+"""The keys of ``STUDY`` that also apply to maximising a function without games."""
 
 LENGTHS = ("budget", "validation.maximum_pairs", "validation.slow_maximum_pairs", "validation.slow_pairs")
-"""Paths of keys in ``TuningSpec.content`` that only bound the length of the study."""
+"""Paths of keys in ``TuningSpec.content`` that only limit the length of the study; a resumed study may change them."""
 
 
 def load_tuning(path: Path) -> TuningSpec:
@@ -265,7 +275,7 @@ def load_tuning(path: Path) -> TuningSpec:
 def tuning_from_text(text: str, where: str) -> TuningSpec:
     """Read a specification from its plain data as JSON (``TuningSpec.text``).
 
-    Data that name no kind of second match come from before non-regression tests: the match has a fixed length.
+    Older versions of elolab recorded no kind of second match; for their data it has a fixed length.
     """
     data = json.loads(text)
     validation = data.setdefault("validation", {})
@@ -275,7 +285,9 @@ def tuning_from_text(text: str, where: str) -> TuningSpec:
 
 
 def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
-    """Check a study's plain data; ``where`` is its file, whose name is the default of the key ``name``.
+    """Make a specification from plain data, with all checks.
+
+    ``where`` is the path of the study's file; its stem is the default name.
 
     Raises ``UserError`` with one line for the first mistake.
     """
@@ -291,7 +303,7 @@ def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
 
 
 def _tuning_from(data: Mapping[str, Any], where: str) -> TuningSpec:
-    """Check a study's plain data, also with keys without effect, which older versions accepted."""
+    """Make a specification from plain data, but accept keys without effect, as older versions did."""
     table = Table(data, where, STUDY, kind="tuning")
     conditions = read_conditions(table, PurePath(where).stem)
     if conditions.external is None:
@@ -313,7 +325,7 @@ def _tuning_from(data: Mapping[str, Any], where: str) -> TuningSpec:
 
 
 def _with_dimensions(conditions: Conditions, space: Space, table: Table) -> Conditions:
-    """The conditions of an external engine, with the dimensions' starting values in the base."""
+    """The conditions of an external engine, with the dimensions' defaults added to the base."""
     engine = conditions.external
     assert engine is not None
     where = f"{table.where}: [dimensions]"
@@ -333,7 +345,7 @@ def _with_dimensions(conditions: Conditions, space: Space, table: Table) -> Cond
 
 
 def _limit_shares(table: Table, conditions: Conditions) -> LimitShares:
-    """The limits and shares of ``limits`` and ``limit_shares``; ``limit`` is the target."""
+    """The search limits and shares that the file gives; the key ``limit`` gives the target limit."""
     texts = table["limits"]
     if not texts:
         if "limit_shares" in table:
@@ -372,7 +384,7 @@ def _budget(table: Table) -> Budget:
 
 
 def min_games(spec: TuningSpec) -> int:
-    """The smallest budget that the method can use."""
+    """Smallest budget in games that the study's sampler can use."""
     if spec.sampler == "duel":
         pairs = max(MIN_PAIRS, 4 * len(spec.space.dimensions))
     else:
@@ -397,7 +409,7 @@ OWNERS = {
     "slow_elo_lower": NON_REGRESSION, "slow_elo_upper": NON_REGRESSION, "slow_maximum_pairs": NON_REGRESSION,
     "slow_pairs": "fixed",
 }  # fmt: skip
-"""The kind of second match that each key belongs to."""
+"""For each key of ``[validation]`` about the second match, the only kind of second match that allows it."""
 
 
 def _validation(table: Table, conditions: Conditions) -> Validation:
@@ -428,7 +440,9 @@ def _validation(table: Table, conditions: Conditions) -> Validation:
 
 
 def _kind_of_slow_match(table: Table, limits: Limits) -> str:
-    """The kind of the second match if the file names none: fixed length if it gives a length."""
+    """Kind of the second match if the file names none: ``off``, ``fixed`` if it gives a length, else
+    ``non_regression``.
+    """
     if limits == Limits():
         return "off"
     return "fixed" if "slow_pairs" in table else NON_REGRESSION

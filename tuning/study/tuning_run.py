@@ -1,8 +1,8 @@
 """A study's run: rounds of games that improve the parameters, a playoff, and validations that decide.
 
-The games (``arena.play.store``) are authoritative. What is played next is a function of the specification and the
-earlier games. So a stopped study resumes as if it had not been stopped, and a lost Optuna study
-(``tuning.study.storage``) is made again without playing a game twice.
+The games (``arena.play.store``) are authoritative. The next games depend only on the specification and the earlier
+games. So a stopped study resumes as if it had not been stopped, and a lost Optuna study (``tuning.study.storage``) is
+rebuilt without playing a game twice.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from elolab.tuning.study.validation.validation_games import Verdict
 RECOMMENDATION_METADATA = "tuning recommendation"
 METHOD_METADATA = "tuning method"
 METHOD = "duels around the mode's maximum, as wide as its curvatures let, departures at 400 to 1"
-"""Identifies the method that designs settings pairs; a run begun with another method cannot be resumed."""
+"""Version of the method that designs settings pairs; a run of another version cannot be resumed."""
 
 
 def tune(spec: TuningSpec, directory: Path, **options: Unpack[RunOptions]) -> StudyResult:
     """Run or resume a study in its folder: rounds, playoff, validations, preset.
 
-    With a budget in games nothing but times depends on the concurrency. A validated recommendation is written to the
-    folder as a preset. Raises ``UserError`` if the folder belongs to another run or engine, the storage cannot be
-    reached, or the disk is full.
+    With a budget in games, the concurrency affects only times. A validated recommendation is written to the folder as a
+    preset. Raises ``UserError`` if the folder belongs to another run or engine, the storage cannot be reached, or the
+    disk is full.
     """
     result = play_study(spec, directory, **options)
     if not result.confirmed:
@@ -52,7 +52,7 @@ def tune(spec: TuningSpec, directory: Path, **options: Unpack[RunOptions]) -> St
 
 
 def play_study(spec: TuningSpec, directory: Path, **options: Unpack[RunOptions]) -> StudyResult:
-    """``tune`` without writing a preset."""
+    """Run or resume a study as ``tune`` does, but write no preset."""
     plan = prepare_tuning(spec)
     purpose = purpose_of(plan)
     if not was_begun(directory, purpose):
@@ -77,7 +77,7 @@ def check_folder(plan: TuningPlan, directory: Path, *, accepts_changes: bool) ->
 
 
 def _check_method(spec: TuningSpec, store: Store) -> None:
-    """Raise ``RunError`` if the run was begun by another version of the method."""
+    """Raise ``RunError`` if another version of ``METHOD`` began the run."""
     if spec.sampler == "duel" and len(store) and store.metadata(METHOD_METADATA) != METHOD:
         raise RunError(
             f"{store.directory}: was begun by another version of elolab, which pairs settings differently",
@@ -86,7 +86,7 @@ def _check_method(spec: TuningSpec, store: Store) -> None:
 
 
 def _played(plan: TuningPlan, run: Run) -> StudyResult:
-    """Play rounds, playoff and validations to the end, or until the run is stopped."""
+    """Play rounds, playoff and validations until they end or the run is stopped; returns the result."""
     from elolab.tuning.study.rounds.round_stream import RoundStream  # which imports Optuna
 
     spec = plan.spec
@@ -139,7 +139,7 @@ def _played(plan: TuningPlan, run: Run) -> StudyResult:
 
 
 def _best_so_far(state: StudyState) -> Decision | None:
-    """The decision before the playoff; ``None`` without a complete pair."""
+    """The decision without a playoff, for an interrupted study; ``None`` without a complete game pair."""
     state.refit(is_last=True)
     if state.model is None or state.best is None:
         return None
@@ -147,7 +147,9 @@ def _best_so_far(state: StudyState) -> Decision | None:
 
 
 def _playoff(state: StudyState, schedule: BudgetSchedule, games: SettingsPairGames, run: Run) -> tuple[Decision, bool]:
-    """Let the model's maximum play the base; returns the decision, and whether all games were played."""
+    """Play the playoff between the model's maximum and the base; returns the decision, and whether all games were
+    played.
+    """
     model, best, base, progress = state.model, state.best, state.observations.space.default_values, run.progress
     assert model is not None
     assert best is not None

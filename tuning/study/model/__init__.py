@@ -1,1 +1,1 @@
-"""The response model: one hill or two, the fit to a study's results, and the maximum."""
+"""The response model (Elo as a function of the parameters): its shape, its fit to results, and its maximum."""

@@ -1,10 +1,12 @@
-"""A hill: Elo with one maximum over the ranges, and an effect of every choice; its terms, prior and derivatives.
+"""A hill: Elo as a function of a set, with one maximum over the ranges and an effect of every choice.
+
+The module has its terms (the model's coefficients), their prior, and the derivatives.
 
 Far below its summit a hill levels off: settings that lose nearly every game cannot lose many more. Otherwise the few
 results from far down would make all slopes too gentle, because each of their small scores weighs heavily.
 
-With two hills, the higher one counts at every point: there are two summits and a valley. The hills share skews and
-interactions. Each has its own place, curvatures and height.
+With two hills, Elo at every point is that of the higher one, so that there are two summits and a valley. The hills
+share skews and interactions. Each hill has its own maximum, curvatures and height.
 """
 
 from __future__ import annotations
@@ -19,46 +21,52 @@ from elolab.tuning.study.space import Space
 Array = NDArray[np.float64]
 
 PLACE_MEAN, PLACE_DEVIATION, CLOSE_DEVIATION = 0.5, 0.5, 0.2
-"""Prior mean and standard deviation of a maximum's place, as parts of the range.
+"""Prior mean and standard deviations of a maximum's coordinate, as fractions of the range.
 
 The smaller deviation applies to ranges chosen around their maxima.
 """
 NEAR_BASE_DEVIATION = 0.05
-"""Standard deviation of a maximum's place around the base, if the maximum lies near the base."""
+"""Prior standard deviation of a maximum's coordinate around the base's, in the model with a maximum near the base."""
 MAX_INTERACTING = 16
-"""Maximum number of ranges with interactions; with more ranges, games show almost nothing of each one."""
+"""Maximum number of ranges for which the model has interactions; with more ranges, games determine them poorly."""
 LOG_CURVATURE = math.log(400.0)
-"""Logarithm of Elo over range squared: prior mean of the common size of the curvatures."""
+"""Prior mean of the logarithm of the curvatures, which are in Elo over range squared."""
 COMMON_DEVIATION, OWN_DEVIATION = 1.0, 1.0
-"""Standard deviations of the common size and of each curvature about it, in natural logarithms."""
+"""Prior standard deviations of the log curvatures: of their common mean, and of each one around that mean."""
 MIN_LOG_CURVATURE, MAX_LOG_CURVATURE = LOG_CURVATURE - 6.0, LOG_CURVATURE + 4.0
 INTERACTION_DEVIATION = 0.15
-"""Standard deviation of a mixed derivative relative to the geometric mean of the two curvatures."""
+"""Prior standard deviation of an interaction: the mixed derivative over the geometric mean of both curvatures."""
 SKEW_DEVIATION = 0.15
-"""Standard deviation of the share by which a slope is steeper or flatter far from the maximum."""
+"""Prior standard deviation of a skew: the fraction by which far distances from the maximum are stretched on one side
+and shrunk on the other.
+"""
 SKEW_WIDTH = 0.3
-"""Distance from the maximum at which a skew shows, as a part of the range."""
+"""Distance from the maximum at which a skew takes effect, as a fraction of the range."""
 LOG_LARGEST_LOSS, LARGEST_LOSS_DEVIATION = math.log(1000.0), 1.0
-"""Logarithm of the Elo below the summit at which a hill has levelled off: prior mean and standard deviation."""
+"""Prior mean and standard deviation of the logarithm of the largest loss: the Elo below the summit where a hill is
+flat.
+"""
 MIN_LOG_LARGEST_LOSS, MAX_LOG_LARGEST_LOSS = LOG_LARGEST_LOSS - 3.0, LOG_LARGEST_LOSS + 4.0
 CHOICE_DEVIATION = 40.0
-"""Elo: standard deviation of the effect of a choice."""
+"""Prior standard deviation of the effect of a choice, in Elo."""
 MOVEMENT_DEVIATION = 0.05
-"""Standard deviation of a maximum's movement when the limit is e times as large, as a part of the range."""
+"""Prior standard deviation of a maximum's movement if the search limit is e times as large, as a fraction of the range.
+"""
 SHRINKAGE_DEVIATION = 0.2
-"""Standard deviation of the logarithm of Elo's change when the limit is e times as large."""
+"""Prior standard deviation of the logarithm of the factor by which Elo changes if the search limit is e times as large.
+"""
 HEIGHT_DEVIATION = 20.0
-"""Elo: prior standard deviation of the height of one of two summits over the other."""
+"""Prior standard deviation of the height difference between two summits, in Elo."""
 CONTRAST_DEVIATION = 0.4
-"""Standard deviation of the log ratio of two hills' curvatures in a dimension."""
+"""Prior standard deviation of the log ratio of two hills' curvatures in one dimension."""
 VALLEY_WIDTH = 6.0
-"""Elo difference of two hills below which the valley between them is rounded."""
+"""Width of the smooth transition between two hills, in Elo: the valley is rounded where their Elo differs by less."""
 NO_SUMMIT = -1e6
-"""Height in Elo of a second summit that does not exist."""
+"""Height that stands for a missing second summit, in Elo."""
 
 
 class Hill:
-    """The model's terms as slices of one vector.
+    """Elo as a function of a set, and the positions of the model's terms in one vector.
 
     The terms are maxima, logarithms of curvatures, interactions, skews, the logarithm of the largest loss, and effects
     of choices. Two hills have further terms: the second hill's maxima; the log ratios of the first hill's curvatures to
@@ -87,13 +95,16 @@ class Hill:
         self.terms = self.height + 1 if is_double else end
 
     def effects_of(self, place: int) -> slice:
-        """The slice of one dimension's choices among all effects."""
+        """The slice of the effects that belongs to the choices of dimension ``place``."""
         before = self.choices.index(place)
         start = sum(self.sizes[:before])
         return slice(start, start + self.sizes[before])
 
     def prior(self, deviation_of_places: float = PLACE_DEVIATION, *, is_near_base: bool = False) -> tuple[Array, Array]:
-        """Mean and precision of the terms before any game, in general or if the maximum lies near the base."""
+        """Mean vector and precision matrix of the prior.
+
+        ``is_near_base`` selects the prior of a maximum near the base.
+        """
         mean, deviation = np.zeros(self.terms), np.zeros(self.terms)
         mean[self.maxima], deviation[self.maxima] = PLACE_MEAN, deviation_of_places
         if is_near_base:
@@ -111,28 +122,31 @@ class Hill:
         return mean, np.asarray(np.linalg.inv(covariance), float)
 
     def hessians(self, terms: Array, *, second: bool = False) -> Array:
-        """The matrix of curvatures and mixed derivatives of a hill, shape (..., dimensions, dimensions)."""
+        """Curvatures (diagonal) and mixed derivatives of a hill, shape (..., ranges, ranges).
+
+        ``second`` selects the second hill.
+        """
         root = np.exp(self.log_curvatures(terms, second=second) / 2)
         matrix = np.zeros((*terms.shape[:-1], self.count, self.count))
         matrix[..., self.one, self.other] = matrix[..., self.other, self.one] = terms[..., self.interactions]
         return np.asarray((matrix + np.eye(self.count)) * root[..., :, None] * root[..., None, :], float)
 
     def log_curvatures(self, terms: Array, *, second: bool = False) -> Array:
-        """The logarithms of the curvatures of a hill, shape (..., dimensions)."""
+        """The logarithms of the curvatures of a hill, shape (..., ranges); ``second`` selects the second hill."""
         if not self.is_double:
             return np.asarray(terms[..., self.curvatures], float)
         contrasts = terms[..., self.contrasts] / 2
         return np.asarray(terms[..., self.curvatures] + (-contrasts if second else contrasts), float)
 
     def indicators(self, points: Array) -> Array:
-        """Indicators of the points' choices, 0 or 1, shape (points, effects)."""
+        """Indicators of choices, shape (points, effects): 1 if the point has the choice, else 0."""
         columns = [
             points[:, place, None] == np.arange(size) for place, size in zip(self.choices, self.sizes, strict=True)
         ]
         return np.concatenate(columns, axis=1).astype(float) if columns else np.zeros((len(points), 0))
 
     def elo(self, terms: Array, points: Array) -> Array:
-        """Elo of the points, shape (points,)."""
+        """Elo of the points by these terms, shape (points,)."""
         _, _, _, lost, _ = self._below_summits(terms, points)
         elo = self._heights(terms) - levelled_off(lost, terms[self.largest_loss])[0]
         return _highest(elo) + self.indicators(points) @ terms[self.effects]
@@ -159,9 +173,13 @@ class Hill:
         return highest + indicators @ terms[self.effects], np.concatenate(slopes, axis=1)
 
     def _below_summits(self, terms: Array, points: Array) -> tuple[Array, Array, Array, Array, Array]:
-        """Distance from the maximum, its bend, the bent distance, the Elo lost, and its slopes by the bent distance.
+        """Position of the points relative to each summit, and the Elo lost there without levelling off.
 
-        Shapes are (hills, points, ranges), except for the Elo lost: (hills, points). Choices are left out.
+        Returns the distance from the maximum, the tanh that skews it, the skewed distance, the Elo lost, and the Elo's
+        derivatives by the skewed distance.
+
+        The Elo lost has the shape (hills, points). All others have the shape (hills, points, ranges). Choices are
+        ignored.
         """
         maxima, hessians = terms[None, self.maxima], self.hessians(terms)[None]
         if self.is_double:
@@ -192,7 +210,7 @@ class Hill:
         return found
 
     def at_target(self, terms: Array) -> Array:
-        """The terms for ``ResponseModel``."""
+        """The terms that ``ResponseModel`` uses: here all of them."""
         return terms
 
 
@@ -203,7 +221,9 @@ class HillOverLimits(Hill):
     """
 
     def __init__(self, space: Space, log_limits: Array, *, is_double: bool = False) -> None:
-        """``log_limits`` belong to the points given to ``elo_with_slopes``, shape (points,)."""
+        """``log_limits`` are the log limits of the points that ``elo_with_slopes`` gets, relative to the target; shape
+        (points,).
+        """
         super().__init__(space, is_double=is_double)
         self._at_target = Hill(space, is_double=is_double)
         self._log_limits = log_limits[:, None]
@@ -211,7 +231,7 @@ class HillOverLimits(Hill):
         self.terms += self.count + 1
 
     def prior(self, deviation_of_places: float = PLACE_DEVIATION, *, is_near_base: bool = False) -> tuple[Array, Array]:
-        """Mean and precision of all terms before any game."""
+        """Mean vector and precision matrix of the prior of all terms."""
         mean, precision = self._at_target.prior(deviation_of_places, is_near_base=is_near_base)
         deviation = np.array([MOVEMENT_DEVIATION] * self.count + [SHRINKAGE_DEVIATION])
         extended = np.diag(np.concatenate([np.zeros(len(mean)), deviation**-2.0]))
@@ -219,11 +239,11 @@ class HillOverLimits(Hill):
         return np.concatenate([mean, np.zeros(len(deviation))]), extended
 
     def elo(self, terms: Array, points: Array) -> Array:
-        """Elo of the points at their limits."""
+        """Elo of the points at their search limits, shape (points,)."""
         return self.elo_with_slopes(terms, points)[0]
 
     def elo_with_slopes(self, terms: Array, points: Array) -> tuple[Array, Array]:
-        """Elo of the points at their limits, and its derivatives by every term."""
+        """Elo of the points at their search limits, and its derivatives by every term, shape (points, terms)."""
         moved = points.copy()
         moved[:, self.ordered] -= self._log_limits * terms[self._movements]
         elo, slopes = super().elo_with_slopes(terms, moved)
@@ -238,7 +258,10 @@ class HillOverLimits(Hill):
 
 
 def _highest(elo: Array) -> Array:
-    """Joint Elo of the hills, shape (points,); ``elo`` has the shape (hills, points)."""
+    """Elo of the higher hill at every point, as a smooth maximum; shape (points,).
+
+    ``elo`` has the shape (hills, points).
+    """
     if len(elo) == 1:
         return np.asarray(elo[0], float)
     apart = np.abs(elo[0] - elo[1]) / VALLEY_WIDTH
@@ -257,7 +280,7 @@ def levelled_off(lost: Array, log_largest: Array | float) -> tuple[Array, Array,
 
 
 def bounded(hill: Hill, terms: Array) -> Array:
-    """The terms with curvatures and the largest loss kept within their bounds."""
+    """The terms, with curvatures and the largest loss clipped to their bounds."""
     bounded = terms.copy()
     bounded[..., hill.curvatures] = np.clip(terms[..., hill.curvatures], MIN_LOG_CURVATURE, MAX_LOG_CURVATURE)
     bounded[..., hill.largest_loss] = np.clip(terms[..., hill.largest_loss], MIN_LOG_LARGEST_LOSS, MAX_LOG_LARGEST_LOSS)

@@ -14,10 +14,10 @@ from elolab.tuning.study.space import Space, Values
 Array = NDArray[np.float64]
 
 IMPORTANCE_POINTS = 1000
-"""Sets over which importance is computed."""
+"""Number of sampled sets over which importance is computed."""
 IMPORTANCE_SLICES = 20
 FOREST_POINTS, FOREST_TREES, FOREST_DEPTH = 400, 24, 24
-"""Size of Optuna's evaluator; with its defaults and all points it takes most of a minute."""
+"""Sample size, trees and tree depth of Optuna's evaluator; its defaults on all points take most of a minute."""
 
 
 @one_thread()
@@ -55,7 +55,7 @@ def importances(model: ResponseModel, region: tuple[Array, Array]) -> dict[str, 
 
 
 def main_effect(coordinates: Array, elo: Array) -> float:
-    """Variance of the mean ``elo`` between slices of one coordinate, minus the variance expected by chance."""
+    """Variance of the mean ``elo`` between bins of one coordinate, minus the variance expected by chance."""
     order = np.argsort(coordinates, kind="stable")
     distinct = np.unique(coordinates)
     edges = np.searchsorted(coordinates[order], distinct[:: 1 + len(distinct) // IMPORTANCE_SLICES])

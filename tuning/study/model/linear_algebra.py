@@ -1,8 +1,8 @@
 """Linear algebra in one thread, so that results are equal to the last bit on any number of processors.
 
 OpenBLAS, which numpy's packages contain, divides large products and factorizations among as many threads as there are
-processors, which changes the order of the sums. The last bits of a fit can decide which settings meet, so a
-study would lead to other games on another machine. Threads that wait for a part also take processor time from games.
+processors. This changes the order of the sums. The last bits of a fit can decide which settings are compared, so a
+study would play other games on another machine. Waiting threads also take processor time from games.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 
 SYMBOL = "scipy_openblas_{}_num_threads64_"
-"""OpenBLAS's ``openblas_get_num_threads`` and its counterpart, as numpy's packages name them."""
+"""Pattern for the names of OpenBLAS's functions that get and set the number of threads, as numpy's packages name them.
+"""
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let OpenBLAS use one thread; also a decorator. With another library nothing changes."""
+    """Limit OpenBLAS to one thread, as a context manager or decorator; no effect with other libraries."""
     library = openblas()
     before = 1 if library is None else getattr(library, SYMBOL.format("get"))()
     if library is None or before == 1:
@@ -38,7 +39,7 @@ def one_thread() -> Iterator[None]:
 
 @cache
 def openblas() -> Any:
-    """The library that numpy has loaded; ``None`` if it was built with another one."""
+    """The OpenBLAS library that numpy has loaded; ``None`` if numpy uses another library."""
     package = Path(np.__file__).parent
     for folder in (package.parent / "numpy.libs", package / ".dylibs"):
         for path in sorted(folder.glob("*scipy_openblas64_*")):

@@ -1,4 +1,4 @@
-"""The maximum of a response model, and the gain that remains."""
+"""The maximum of a response model, and the Elo that further games could still gain."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ Array = NDArray[np.float64]
 
 SWEEPS = 20
 REMAINING_POINTS, REMAINING_COORDINATES = 2000, 20_000
-"""Maximum number of sets that estimate the remaining gain, and of their coordinates in total."""
+"""Maximum number of sampled sets for the estimate of the remaining gain, and maximum total number of their coordinates.
+"""
 ELO_DIGITS = 6
-"""Decimal places of Elo in comparisons."""
+"""Decimal places to which Elo is rounded before sets are compared."""
 MAX_CANDIDATES = 41
-"""Maximum number of a range's values that a sweep compares."""
+"""Maximum number of values per range that one step of the search compares."""
 
 
 @one_thread()
 def maximum(model: ResponseModel, region: tuple[Array, Array], starts: Sequence[Values]) -> Values:
     """The best set by the most probable model inside a region of coordinates; all choices are allowed.
 
-    The search starts from each of ``starts`` and changes one dimension at a time until nothing helps.
+    The search starts from each of ``starts`` and improves one dimension at a time until no change helps.
     """
     space = model.space
     candidates = [_candidates(space, place, region) for place in range(len(space.dimensions))]
@@ -46,7 +47,9 @@ def maximum(model: ResponseModel, region: tuple[Array, Array], starts: Sequence[
 def _weighed(
     model: ResponseModel, region: tuple[Array, Array], candidates: Sequence[Sequence[Value]], best: Values
 ) -> Values:
-    """The best of one hill's maximum and the summits of two hills, by the mean of both models.
+    """The best of one hill's maximum ``best`` and two hills' summits, by Elo averaged over both models.
+
+    The average is weighted with the models' probabilities.
 
     A set between two summits may be the best for one hill and bad for two hills, while the summits are good for both.
     """
@@ -65,7 +68,8 @@ def expected_remaining_gain(model: ResponseModel, region: tuple[Array, Array], b
 
 @one_thread()
 def remaining_gains(model: ResponseModel, region: tuple[Array, Array], best: Values) -> Array:
-    """Gain in Elo of a region's best set over ``best``, by every draw of the posterior; at least 0.
+    """By every draw of the posterior, the Elo of the region's best set minus the Elo of ``best``, at least 0; shape
+    (draws,).
 
     The region is sampled with a fixed seed, so that the same model gives the same number.
     """
@@ -109,7 +113,9 @@ def _climb(model: ResponseModel, candidates: Sequence[Sequence[Value]], start: V
 
 
 def combinations(space: Space, most: int) -> list[Values]:
-    """Every combination of choices with the base's whole numbers; only the base if there are more than ``most``."""
+    """Sets with every combination of choices and the base's values in ranges; only the base above ``most``
+    combinations.
+    """
     lists = [
         dimension.choices or (value,) for dimension, value in zip(space.dimensions, space.default_values, strict=True)
     ]

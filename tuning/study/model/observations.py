@@ -1,4 +1,4 @@
-"""The observations of a study: a row for every result between two sets."""
+"""The observations of a study: a row for every match result between two sets."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from elolab.tuning.study.space import Space, Values
 Array = NDArray[np.float64]
 
 TRUST_QUANTILE = 0.02
-"""The trust region reaches from this quantile of the sampled coordinates to its mirror image."""
+"""Lower quantile of the sampled coordinates at which the trust region begins; it ends at the opposite upper quantile.
+"""
 
 
 class Observations:
-    """Every result of a study as rows: two sets, the pairs they played, and the first one's mean score."""
+    """Every result of a study as rows: two sets, the number of their game pairs, and the first set's mean score."""
 
     def __init__(self, space: Space) -> None:
         self.space = space
@@ -30,16 +31,16 @@ class Observations:
 
     @property
     def pairs(self) -> int:
-        """Pairs of all results."""
+        """Number of game pairs of all results."""
         return sum(self._pairs)
 
     @property
     def log_limits(self) -> Array:
-        """Logarithm of each result's limit relative to the target, shape (results,)."""
+        """Natural logarithm of each result's search limit relative to the target limit, shape (results,)."""
         return np.array(self._log_limits, float)
 
     def add(self, first: Values, second: Values, counts: Pentanomial, log_limit: float = 0.0) -> None:
-        """Add a result; a result without pairs, or of a set against itself, is left out."""
+        """Add a result; one without game pairs, or of a set against itself, is ignored."""
         if counts.pairs and first != second:
             score = sum(place * count for place, count in enumerate(counts.counts)) / (4 * counts.pairs)
             self.add_score(first, second, counts.pairs, score, log_limit)
@@ -53,7 +54,9 @@ class Observations:
         self._log_limits.append(log_limit)
 
     def arrays(self) -> tuple[Array, Array, Array, Array]:
-        """Coordinates of the first and of the second sets, shape (results, dimensions); pairs, scores."""
+        """Four arrays: coordinates of the first sets and of the second sets, shape (results, dimensions); pairs;
+        scores.
+        """
         shape = (len(self), len(self.space.dimensions))
         return (
             np.array(self._first, float).reshape(shape),
@@ -63,7 +66,7 @@ class Observations:
         )
 
     def trust_region(self) -> tuple[Array, Array]:
-        """Lower and upper ends of the sampled coordinates."""
+        """Lower and upper bounds of the trust region in every dimension: quantiles of the sampled coordinates."""
         first, second, _, _ = self.arrays()
         default = np.array(self.space.coordinates(self.space.default_values))
         if not len(self):

@@ -1,4 +1,4 @@
-"""Fit of the response model: the most probable hill or two hills, and draws that show the uncertainty."""
+"""Fit of the response model: the most probable one or two hills, and posterior draws for the uncertainty."""
 
 from __future__ import annotations
 
@@ -31,55 +31,58 @@ NEAR_BASE_ODDS = 1 / 8
 SECOND_SUMMIT_ODDS = 1 / 2
 """Prior odds of two hills."""
 PAIRS_OF_TWO_HILLS = 600
-"""Minimum game pairs before two hills are considered; fewer pairs teach more near the best set of one hill."""
+"""Minimum number of game pairs for a model with two hills; fewer pairs are better spent near one hill's best set."""
 SCREENED = 200
-"""Starts of the search for two hills."""
+"""Number of starting points that the search for two hills evaluates."""
 SEARCHED = 300
 """Maximum number of results that the search for two hills uses, except in its last steps."""
 CLIMBS = ((12, 3), (4, 8))
-"""Stages of the search: number of the best starts to climb from, and number of steps."""
+"""Stages of the search for two hills: how many of the best starts to continue from, and by how many steps."""
 LAST_CLIMBS, LAST_STEPS = 2, 4
-"""Numbers of starts and of steps with all results, before the best one is climbed to its end."""
+"""Last stage of the search: number of starts, and steps with all results, before the best start is fully optimised."""
 FIRST_STEEPNESS = np.log([1.5, 4.0])
-"""Log ratios for starts: the curvatures of two hills over the curvatures of one hill."""
+"""Log ratios of the curvatures of two hills to the curvatures of one hill, for the starting points."""
 TYPICAL_DISPERSION = 0.3
-"""Prior dispersion: a pair's variance divided by p (1 - p). It is 1 for a single game without draws."""
+"""Prior dispersion: the variance of a pair's score over p (1 - p), with p the expected score.
+
+It is 1 for single games without draws.
+"""
 DISPERSION_WEIGHT = 50.0
 """Weight of the prior dispersion, in pairs."""
 DRAWS = 256
-"""Draws from the posterior; an even number, because every draw has a mirror image."""
+"""Number of draws from the posterior; even, because every draw has a mirror image."""
 LAST_SPREAD = 1.4
-"""Factor of the draws' spread in a study's last model, for errors of the hill's shape.
+"""Factor on the spread of the draws in a study's last model; it allows for errors in the assumed shape of the hill.
 
 In simulations 90 % intervals then contain the true gain in about 90 % of studies.
 """
 MAX_STEPS = 60
 MIN_GAIN = 1e-3
-"""Gain in the posterior's logarithm below which the search for the mode ends."""
+"""Increase of the log posterior in one step below which the search for the mode ends."""
 FIRST_DAMPING, MIN_DAMPING, MAX_DAMPING = 1.0, 1e-6, 1e6
-"""Damping of the steps (Levenberg and Marquardt)."""
+"""Levenberg-Marquardt damping of the steps: first, smallest and largest value."""
 MAX_LOGIT = 20.0
 
 
 @dataclass(frozen=True)
 class ObservedResults:
-    """Results of matches between two sets."""
+    """Results of matches between two sets, as arrays with one entry per result."""
 
     points: Array
     """Coordinates of every result's first set, then of every second one, shape (2 * results, dimensions)."""
     pairs: Array
     scores: Array
-    """Mean score of the first set, 0 to 1."""
+    """Mean score of each result's first set, 0 to 1."""
     log_limits: Array
-    """Logarithm of the limit relative to the target."""
+    """Natural logarithm of each result's search limit relative to the target limit."""
 
     def every(self, step: int) -> ObservedResults:
-        """Every ``step``-th result."""
+        """A sample of the results: every ``step``-th one."""
         points = np.concatenate([half[::step] for half in np.split(self.points, 2)])
         return ObservedResults(points, self.pairs[::step], self.scores[::step], self.log_limits[::step])
 
     def hill(self, space: Space, *, is_double: bool = False) -> Hill:
-        """The model of these results."""
+        """The hill for these results: a ``HillOverLimits`` if they have several search limits."""
         if self.log_limits.any():
             return HillOverLimits(space, np.tile(self.log_limits, 2), is_double=is_double)
         return Hill(space, is_double=is_double)
@@ -87,13 +90,13 @@ class ObservedResults:
 
 @dataclass(frozen=True)
 class Mode:
-    """The most probable terms."""
+    """The mode of the posterior: the most probable terms."""
 
     terms: Array
     information: Array
     """Negated second derivatives of the posterior's logarithm, shape (terms, terms)."""
     expected: Array
-    """Expected score of every result."""
+    """Expected score of every result's first set, 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -106,10 +109,10 @@ class Posterior:
     precision: Array
     """Inverse covariance of the prior."""
     dispersion: float
-    """Variance of a pair's score over p (1 - p)."""
+    """Variance of a pair's score over p (1 - p), with p the expected score."""
 
     def mode(self, terms: Array, steps: int = MAX_STEPS) -> Mode:
-        """Climb from ``terms`` (Gauss and Newton)."""
+        """The mode, by damped Gauss-Newton steps from ``terms``."""
         damping, scores = FIRST_DAMPING, self.results.scores
         expected, slopes = self._expected_with_slopes(terms)
         value = self.log_density(terms, expected)
@@ -134,11 +137,11 @@ class Posterior:
         return Mode(terms, self._information(expected, slopes), expected)
 
     def expected(self, terms: Array) -> Array:
-        """Expected score of every result."""
+        """Expected score of every result's first set, 0 to 1."""
         return self._score(self.hill.elo(terms, self.results.points))
 
     def log_density(self, terms: Array, expected: Array) -> float:
-        """Logarithm of the posterior, up to a constant."""
+        """Logarithm of the posterior density, up to a constant; ``expected`` are the results' expected scores."""
         surprise, scores = terms - self.mean, self.results.scores
         likelihood = (self.results.pairs * (scores * np.log(expected) + (1 - scores) * np.log(1 - expected))).sum()
         return float(likelihood / self.dispersion - surprise @ self.precision @ surprise / 2)
@@ -160,7 +163,7 @@ class Posterior:
         return bounded(self.hill, mode.terms + spread * np.linalg.solve(root, mirrored.T).T)
 
     def best_starts(self, starts: Array) -> Array:
-        """Climb a few steps from the most probable of many terms; returns the best terms."""
+        """The best terms after the first stages of the search (``CLIMBS``) from many starting points."""
         values = np.array([self.log_density(start, self.expected(start)) for start in starts])
         for count, steps in CLIMBS:
             climbed = [self.mode(starts[place], steps) for place in np.argsort(-values, kind="stable")[:count]]
@@ -169,7 +172,7 @@ class Posterior:
         return np.asarray(starts[np.argsort(-values, kind="stable")[:LAST_CLIMBS]], float)
 
     def _expected_with_slopes(self, terms: Array) -> tuple[Array, Array]:
-        """Expected score of every result, and the derivatives of its logit by every term."""
+        """Expected score of every result, and the derivatives of its logit by every term, shape (results, terms)."""
         elo, slopes = self.hill.elo_with_slopes(terms, self.results.points)
         count = len(self.results.pairs)
         return self._score(elo), (slopes[:count] - slopes[count:]) / NATURAL_TO_ELO
@@ -186,12 +189,12 @@ class Posterior:
 
 @dataclass(frozen=True)
 class Explanation:
-    """One model of the results among several."""
+    """One of several candidate models of the results: a hill with its mode and probability."""
 
     posterior: Posterior
     mode: Mode
     log_odds: float
-    """Logarithm of its probability, up to a constant common to all models."""
+    """Logarithm of the model's probability, up to a constant common to all candidates."""
 
     def at_target(self, terms: Array, *, is_double: bool) -> Array:
         """Terms for ``ResponseModel``, shape (..., terms), with a second summit if ``is_double``."""
@@ -206,7 +209,7 @@ class Explanation:
 
 @one_thread()
 def fit(observations: Observations, *, is_last: bool = False) -> ResponseModel:
-    """The model of all results; a study's last model also considers that the maximum may lie near the base."""
+    """Fit the model to all results; a study's last model also allows for a maximum near the base."""
     first, second, pairs, scores = observations.arrays()
     results = ObservedResults(np.concatenate([first, second]), pairs, scores, observations.log_limits)
     single, deviation_of_places = _single_hill(observations.space, results)
@@ -223,7 +226,7 @@ def fit(observations: Observations, *, is_last: bool = False) -> ResponseModel:
 def _single_hill(space: Space, results: ObservedResults) -> tuple[Explanation, float]:
     """The most probable single hill, and the prior standard deviation of its maximum's place.
 
-    This prior is the wide or the close one: the one under which the results are more probable.
+    The standard deviation is the wide or the close one, whichever makes the results more probable.
     """
     hill = results.hill(space)
     wide = Posterior(results, hill, *hill.prior(), TYPICAL_DISPERSION)
@@ -236,14 +239,14 @@ def _single_hill(space: Space, results: ObservedResults) -> tuple[Explanation, f
 
 
 def _under_prior(found: Explanation, mean: Array, precision: Array) -> Explanation:
-    """A hill with another prior."""
+    """The candidate ``found``, refitted with another prior."""
     posterior = replace(found.posterior, mean=mean, precision=precision)
     mode = posterior.mode(found.mode.terms)
     return Explanation(posterior, mode, posterior.log_evidence(mode))
 
 
 def _near_base(hill: Explanation) -> Explanation:
-    """A hill whose maximum lies near the base."""
+    """The candidate refitted with the prior of a maximum near the base."""
     found = _under_prior(hill, *hill.posterior.hill.prior(is_near_base=True))
     return replace(found, log_odds=math.log(NEAR_BASE_ODDS) + found.log_odds)
 
@@ -254,9 +257,9 @@ def _dispersion(results: ObservedResults, expected: Array) -> float:
 
 
 def _two_hills(single: Explanation, deviation_of_places: float) -> Explanation | None:
-    """The most probable two hills found, the higher one first; ``None`` with few results or many ranges.
+    """The most probable model with two hills, the higher hill first; ``None`` for few results or many ranges.
 
-    Summits are drawn from the sampled sets; the search climbs from the most probable ones.
+    The starting points have summits at sampled sets; the search continues from the most probable ones.
     """
     results, hill, space = single.posterior.results, single.posterior.hill, single.posterior.hill.space
     if not 0 < hill.count <= MAX_INTERACTING or results.pairs.sum() < PAIRS_OF_TWO_HILLS:
@@ -275,7 +278,9 @@ def _two_hills(single: Explanation, deviation_of_places: float) -> Explanation |
 
 
 def _starts_of_two_hills(single: Explanation, posterior: Posterior) -> Array:
-    """Terms to climb from, shape (starts, terms): one summit or both at sampled sets, the rest from one hill."""
+    """Starting terms for two hills, shape (starts, terms): one or both summits at sampled sets, other terms from one
+    hill.
+    """
     double, end, terms = posterior.hill, single.posterior.hill.effects.stop, single.mode.terms
     generator = np.random.Generator(np.random.PCG64(2))
     sampled = posterior.results.points[:, double.ordered]
@@ -290,7 +295,7 @@ def _starts_of_two_hills(single: Explanation, posterior: Posterior) -> Array:
 
 
 def _described(double: Explanation, log_odds: float) -> TwoHills:
-    """Two hills with a model of their own; ``log_odds`` are their log odds against one hill."""
+    """Summits, probability and response model of two hills; ``log_odds`` are the log odds of two hills against one."""
     posterior, hill, terms = double.posterior, double.posterior.hill, double.mode.terms
     at_target = hill.at_target(np.vstack([terms, posterior.draws(double.mode)]))
     first, second = (
@@ -305,7 +310,7 @@ def _described(double: Explanation, log_odds: float) -> TwoHills:
 def _averaged(
     best: Explanation, others: Sequence[Explanation], two_hills: TwoHills | None, spread: float
 ) -> ResponseModel:
-    """The model with draws of all explanations, each in proportion to its probability."""
+    """The response model of ``best``, with draws from all candidates in proportion to their probabilities."""
     hill, dispersion = best.posterior.hill, best.posterior.dispersion
     is_double = any(one.posterior.hill.is_double for one in (best, *others))
     draws = best.at_target(best.posterior.draws(best.mode, spread), is_double=is_double)

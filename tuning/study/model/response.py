@@ -1,25 +1,24 @@
 """The response model: Elo against the base as a function of the parameters, fitted to every game of a study.
 
-A pair's score between two sets is logistic in the difference of their Elo. Elo is a hill
-(``tuning.study.model.hill``). It has one maximum over the whole numbers. Every dimension has the place of its maximum,
-a positive curvature, a skew that makes one slope steeper than the other, and mild interactions. Far from the maximum
-Elo levels off. Every choice has an effect. If two hills are more probable, the model has two, and the higher one counts
-at every point.
+A pair's score between two sets is logistic in the difference of their Elo. Elo is a hill (``tuning.study.model.hill``).
+It has one maximum over the whole numbers. Every dimension has a coordinate of the maximum, a positive curvature, a skew
+that makes one slope steeper than the other, and mild interactions. Far from the maximum Elo levels off. Every choice
+has an effect. If two hills are more probable, the model has two, and Elo at every point is that of the higher one.
 
 The prior expects maxima around the middle of the ranges or beyond their ends. Curvatures are log-normal around a common
 size, which is estimated from the games. Skews, interactions and effects are moderate. For ranges chosen around their
-maxima there is a closer prior of the places; the results decide which prior applies. Positive curvatures matter: a
-quadratic with free coefficients takes a dimension with little information for a slope, and recommends an end of its
+maxima there is a narrower prior of the maxima; the results decide which prior applies. Positive curvatures matter: a
+quadratic with free coefficients mistakes a dimension with little information for a slope, and recommends an end of its
 range.
 
-The posterior is normal around its mode and carried as draws, with the observed dispersion of pair scores. (Pairs vary
-less than games because of draws and openings.) At the end of a study some draws come from a hill whose maximum lies
-near the base, and some from the other number of hills, in proportion to their probabilities (Bayesian model averaging,
-Hoeting et al. 1999).
+The posterior is normal around its mode and represented by draws; it uses the observed dispersion of pair scores. (Pairs
+vary less than games because of draws and openings.) At the end of a study some draws come from a hill whose maximum
+lies near the base, and some from the other number of hills, in proportion to their probabilities (Bayesian model
+averaging, Hoeting et al. 1999).
 
 The recommendation is the maximum of the most probable model inside the sampled region. It is never the best observed
-result, which is mostly the luckiest one. The maximum of the posterior mean would be wrong too: draws with a maximum
-beyond an end count less near that end, which moves the mean's maximum away from the ends.
+result, which is usually a lucky one. The maximum of the posterior mean would be wrong too: it lies too far from the
+ends of the ranges.
 """
 
 from __future__ import annotations
@@ -36,9 +35,9 @@ from elolab.tuning.study.space import Space, Values
 Array = NDArray[np.float64]
 
 LOOKED_INTO = 0.1
-"""Minimum probability of two hills that is assumed when deciding how often to sample the other summit."""
+"""Minimum probability of two hills that ``rival`` assumes, so that the other summit is sampled often enough."""
 MIN_APART = 0.15
-"""Distance below which, in every dimension, two sets lie on the same summit, as a part of the range."""
+"""Two sets closer than this in every dimension, as a fraction of the range, belong to the same summit."""
 
 
 @dataclass(frozen=True)
@@ -46,23 +45,23 @@ class Summit:
     """The top of a hill."""
 
     maximum: Array
-    """Coordinates, shape (ranges,); they may lie beyond the ends."""
+    """Coordinates of the summit, shape (ranges,); they may lie beyond the ends of the ranges."""
     curvatures: Array
-    """Elo over range squared, shape (ranges,)."""
+    """Curvature of each range at the summit, in Elo over range squared, shape (ranges,)."""
 
 
 @dataclass(frozen=True)
 class TwoHills:
-    """The most probable two hills, also if one hill is more probable."""
+    """The most probable model with two hills; one hill may be more probable."""
 
     summits: tuple[Summit, Summit]
-    """The higher one first."""
+    """Both summits, the higher one first."""
     model: ResponseModel
     probability: float
 
 
 class ResponseModel:
-    """Elo as a function of the set, with its uncertainty. Only differences between sets mean anything."""
+    """Elo as a function of a set of values, with its uncertainty; only Elo differences between sets have a meaning."""
 
     def __init__(
         self,
@@ -78,9 +77,9 @@ class ResponseModel:
         self.mode = mode or self
         """The response model with only the most probable terms instead of draws."""
         self.dispersion = dispersion
-        """Variance of a pair's score over p (1 - p)."""
+        """Variance of a pair's score over p (1 - p), with p the expected score."""
         self.two_hills = two_hills
-        """``None`` with few results or many ranges."""
+        """The most probable two hills; ``None`` for few results or many ranges."""
         self._hill = Hill(space, is_double=is_double)
         self._maxima = terms[:, None, self._hill.maxima]
         self._skews = terms[:, None, self._hill.skews]
@@ -93,7 +92,7 @@ class ResponseModel:
         self._effects = terms[:, self._hill.effects]
 
     def elo(self, points: Array) -> Array:
-        """Elo of coordinates by every draw of the posterior.
+        """Elo at the given coordinates, by every draw of the posterior.
 
         The result has one row per row of ``points``, and one column per draw.
         """
@@ -105,30 +104,35 @@ class ResponseModel:
         return np.asarray(elo, float)
 
     def _below_summit(self, points: Array, maxima: Array, hessians: Array) -> Array:
-        """Elo of a hill without choices by every draw, shape (points, draws)."""
+        """Elo of the points relative to the summit of a hill, without choices, by every draw; shape (points, draws)."""
         apart = points[None, :, self._hill.ordered] - maxima
         bent = apart * (1 + self._skews * np.tanh(apart / SKEW_WIDTH))
         lost = 0.5 * ((bent @ hessians) * bent).sum(axis=2)
         return np.asarray(-levelled_off(lost, self._log_largest_losses)[0].T, float)
 
     def draws(self, sets: Sequence[Values], against: Values | None = None) -> Array:
-        """Elo of each set minus the Elo of ``against`` (default: the base), by every draw; shape (sets, draws)."""
+        """Elo of each set minus the Elo of ``against`` (default: the base), by every draw.
+
+        The shape is (sets, draws).
+        """
         other = self.space.default_values if against is None else against
         elo = self.elo(np.array([self.space.coordinates(values) for values in (*sets, other)], float))
         return np.asarray(elo[:-1] - elo[-1], float)
 
     def gain(self, sets: Sequence[Values], against: Values | None = None) -> tuple[Array, Array]:
-        """Posterior mean and standard deviation, in Elo, of each set minus another (default: the base)."""
+        """Posterior mean and standard deviation of each set's Elo minus that of ``against`` (default: the base)."""
         found = self.draws(sets, against)
         return found.mean(axis=1), found.std(axis=1)
 
     def difference(self, one: Values, other: Values) -> tuple[float, float]:
-        """Posterior mean and standard deviation, in Elo, of one set minus another."""
+        """Posterior mean and standard deviation of the Elo of ``one`` minus the Elo of ``other``."""
         mean, deviation = self.gain([one], other)
         return float(mean[0]), float(deviation[0])
 
     def curvatures(self, values: Values) -> Array:
-        """Curvature of each range on the most probable hill that a set lies on, in Elo over range squared."""
+        """Curvature of each range on the hill that the set lies on, by the most probable terms, in Elo over range
+        squared.
+        """
         mode, second = self.mode, False
         if mode._hill.is_double:
             point = np.array([self.space.coordinates(values)], float)
@@ -137,7 +141,9 @@ class ResponseModel:
         return np.asarray(np.diagonal((mode._second_hessians if second else mode._hessians)[0]), float)
 
     def summits(self, values: Values, region: tuple[Array, Array] | None = None) -> list[Values]:
-        """Sets at the summits of two hills, the higher one first, with the choices of ``values``; empty without two.
+        """Sets at the summits of two hills, the higher one first; empty if the model has no two hills.
+
+        Choices are those of ``values``.
 
         The sets lie within the ranges and, if given, within a region of coordinates.
         """
@@ -153,10 +159,11 @@ class ResponseModel:
         return found
 
     def rival(self, best: Values) -> tuple[Values, Array, float] | None:
-        """A summit apart from the set ``best``, its curvatures, and the probability that it is the higher one.
+        """The summit that the set ``best`` does not lie on, its curvatures, and the probability that it is the higher
+        summit.
 
         It is the higher summit of two hills, or the other one if ``best`` lies on the higher one. The probability of
-        two hills counts as at least ``LOOKED_INTO``.
+        two hills is taken as at least ``LOOKED_INTO``.
         """
         if self.two_hills is None:
             return None
@@ -169,5 +176,5 @@ class ResponseModel:
         return None
 
     def effects(self, place: int) -> Array:
-        """Elo of a dimension's choices by every draw, up to a constant, shape (draws, choices)."""
+        """Elo of the choices of dimension ``place`` by every draw, up to a constant, shape (draws, choices)."""
         return self._effects[:, self._hill.effects_of(place)]

@@ -1,1 +1,1 @@
-"""The rounds of a study: their schedule under its budgets, their design, their games."""
+"""The rounds of a study: their schedule within the budget, their settings, and their games."""

@@ -16,44 +16,48 @@ from elolab.tuning.study.rounds.settings_pair_games import SettingsPairGames
 from elolab.tuning.study.study_spec import DEFAULT_ROUND_PAIRS, MIN_ROUNDS, TuningSpec, min_games
 
 PLAYOFF_SERIES = "playoff"
-"""The series of the playoff's games."""
+"""Name of the series of the playoff's games."""
 PERIODS_METADATA = "tuning budgets"
-"""Metadata with the run's ``BudgetPeriod`` values."""
+"""Name of the metadata with the run's budget periods (``BudgetPeriod``)."""
 SECONDS_METADATA = "tuning seconds"
 ENDED_METADATA = "tuning rounds ended"
-"""Metadata with the number of ended rounds, including rounds without games of their own."""
+"""Name of the metadata with the number of finished rounds, including rounds that needed no new games."""
 PLAYOFF_METADATA = "tuning playoff"
-"""Metadata with the number of rounds before the playoff, and the playoff's pairs."""
+"""Name of the metadata with the number of rounds before the playoff, and the playoff's game pairs."""
 
 
 @dataclass(frozen=True)
 class BudgetPeriod:
-    """A period of a study under one budget, or one estimate of a budget in time; rounds of earlier periods stay."""
+    """A period of a study under one budget; a new estimate of the games in a time budget also begins a period.
+
+    Rounds of earlier periods stay.
+    """
 
     games: int
-    """The budget in games, or its estimate."""
+    """The budget in games; for a budget in time, the estimated number of games."""
     budget: Mapping[str, Any]
-    """The budget as given: ``Budget.content``."""
+    """The budget as the specification gives it (``Budget.content``)."""
     rounds: int = 0
     """Number of rounds begun in earlier periods."""
     last_settings_pairs: int | None = None
-    """Number of settings pairs of the last earlier round, if it was cut short."""
+    """Number of settings pairs to which the change of budget shortened the last earlier round; ``None`` if it is whole.
+    """
     playoffs: int = 0
-    """Number of earlier playoffs, under smaller budgets, which no longer decide."""
+    """Number of playoffs under earlier, smaller budgets; they no longer determine the recommendation."""
 
     @property
     def playoff_series(self) -> str:
-        """The series of its playoff's games."""
+        """Name of the series of this period's playoff games."""
         return f"{PLAYOFF_SERIES} {self.playoffs + 1}" if self.playoffs else PLAYOFF_SERIES
 
 
 def pairs_before_playoff(games: int, share: float = SHARE) -> int:
-    """Pairs of a budget that remain after the playoff's share."""
+    """Number of game pairs of a budget in games, without the playoff's share."""
     return games // 2 - int(games // 2 * share)
 
 
 def rounds_of_periods(spec: TuningSpec, periods: Iterable[BudgetPeriod]) -> tuple[Round, ...]:
-    """The rounds of a study whose budget changed."""
+    """The rounds of a study, given all of its budget periods."""
     rounds: tuple[Round, ...] = ()
     for period in periods:
         before = rounds[: period.rounds]
@@ -64,7 +68,7 @@ def rounds_of_periods(spec: TuningSpec, periods: Iterable[BudgetPeriod]) -> tupl
 
 
 def rounds_of(spec: TuningSpec, games: int, before: Sequence[Round] = ()) -> tuple[Round, ...]:
-    """The rounds of a budget in games, after the rounds ``before``, which were begun under another budget.
+    """The rounds of a study with a budget in games; they include the rounds ``before``, begun under an earlier budget.
 
     With samplers other than ``duel``, new trials are as long as earlier ones; only the number of trials changes.
     """
@@ -88,14 +92,14 @@ def rounds_of(spec: TuningSpec, games: int, before: Sequence[Round] = ()) -> tup
 
 
 def trial_pairs(spec: TuningSpec, pairs: int) -> int:
-    """Pairs per trial for samplers other than ``duel``."""
+    """Number of game pairs per trial for samplers other than ``duel``."""
     if spec.budget.games is None:
         return spec.round_pairs or max(1, DEFAULT_ROUND_PAIRS // 4)
     return max(1, pairs // spec.trials)
 
 
 def estimated_games(seconds: float, seconds_per_game: float, concurrency: int) -> int:
-    """Number of games that fit in a time."""
+    """Estimated number of games that fit in ``seconds``; one game takes ``seconds_per_game``."""
     return max(2, math.floor(seconds * concurrency / max(seconds_per_game, 1e-6)))
 
 
@@ -107,7 +111,7 @@ class BudgetSchedule:
         self._seconds_before = float(run.store.metadata(SECONDS_METADATA) or 0.0)
         self._started = time.monotonic()
         self.periods = self._planned_periods()
-        """The run's budgets; the last one applies now."""
+        """The run's budget periods; the last one is current."""
         self.rounds = rounds_of_periods(spec, self.periods)
 
     def _planned_periods(self) -> tuple[BudgetPeriod, ...]:
@@ -120,7 +124,10 @@ class BudgetSchedule:
         return periods
 
     def _with_other_budget(self, periods: tuple[BudgetPeriod, ...]) -> tuple[BudgetPeriod, ...]:
-        """Continue under another budget: begun rounds stay, and a begun playoff if no round follows it."""
+        """Continue under another budget; returns the budget periods.
+
+        Begun rounds stay. A begun playoff stays if no further round comes before it.
+        """
         before = rounds_of_periods(self._spec, periods)
         series = [outcome.pairing.series for outcome in self._store.outcomes()]
         games = self._games_allowed(sum(one == "" or one.startswith(PLAYOFF_SERIES) for one in series))
@@ -137,7 +144,10 @@ class BudgetSchedule:
         return periods
 
     def _games_allowed(self, played: int) -> int:
-        """The budget in games; for a budget in time, an estimate from stored games or rough figures."""
+        """The budget in games; for a budget in time, an estimate.
+
+        The estimate uses the time of the ``played`` games, or a typical speed.
+        """
         budget = self._spec.budget
         if budget.games is not None:
             return budget.games
@@ -148,9 +158,9 @@ class BudgetSchedule:
         return max(min_games(self._spec), estimated_games(budget.seconds, each, self._run.concurrency))
 
     def correct_estimate(self, seconds: float) -> bool:
-        """Replan a budget in time after its first round, given the ``seconds`` per game.
+        """Recompute the rounds of a budget in time after the first round; ``seconds`` is the measured time per game.
 
-        Rounds that may already be in progress stay. Returns whether the others changed.
+        Rounds that may already be in progress stay. Returns whether the budget was replanned.
         """
         budget = self._spec.budget.seconds
         if budget is None or len(self.periods) != 1:
@@ -164,7 +174,7 @@ class BudgetSchedule:
         return True
 
     def is_over(self, number: int) -> bool:
-        """Whether the budget ends before this round."""
+        """Whether the budget is used up before round ``number``."""
         if number >= len(self.rounds):
             return True
         budget = self._spec.budget.seconds
@@ -176,15 +186,18 @@ class BudgetSchedule:
         return self._spent() >= budget * (1 - SHARE) and not self.has_games_from(number)
 
     def has_games_from(self, number: int) -> bool:
-        """Whether any games of that round or later ones are stored."""
+        """Whether the store has games of round ``number`` or later ones, or of the playoff."""
         return bool(self._store.metadata(PLAYOFF_METADATA) or self._games.begun(self.rounds[number:]))
 
     def planned_games(self, finished: int) -> int:
-        """Games of the rounds and the playoff; ``finished`` is the number of finished rounds."""
+        """Planned number of games of the rounds and the playoff; ``finished`` is the number of finished rounds."""
         return 2 * (sum(one.pairs for one in self.rounds) + self.playoff_pairs(finished))
 
     def missing_games(self, finished: Collection[int]) -> int:
-        """Games still to be played without validations, given the ``finished`` rounds."""
+        """Number of games still to be played before validations.
+
+        ``finished`` contains the numbers of the finished rounds.
+        """
         rounds = (one for one in self.rounds if one.number not in finished)
         missing = sum(self._games.missing_games(one.first_pair, one.pairs) for one in rounds)
         playoff, pairs = self._store.metadata(PLAYOFF_METADATA), self.playoff_pairs(len(finished))
@@ -194,7 +207,7 @@ class BudgetSchedule:
         return missing + self._games.missing_games(before, pairs, self.periods[-1].playoff_series)
 
     def playoff_pairs(self, finished: int) -> int:
-        """Pairs of the playoff; for a budget in time, based on the ``finished`` rounds."""
+        """Number of game pairs of the playoff; for a budget in time, a share of the first ``finished`` rounds."""
         recorded = self._store.metadata(PLAYOFF_METADATA)
         if recorded is not None:
             return int(recorded[1])
@@ -207,7 +220,7 @@ class BudgetSchedule:
         return max(3, round(sum(one.pairs for one in rounds) * share / (1 - share)))
 
     def record_playoff(self, finished: int) -> int:
-        """Record the number of rounds before the playoff; returns the playoff's pairs."""
+        """Record that the playoff comes after ``finished`` rounds; returns the number of its game pairs."""
         pairs = self.playoff_pairs(finished)
         self._store.record_metadata({PLAYOFF_METADATA: [finished, pairs]})
         return pairs
@@ -224,18 +237,22 @@ class BudgetSchedule:
         self._store.record_metadata({SECONDS_METADATA: self._spent()})
 
     def record_ended(self, rounds: int) -> None:
-        """Record the number of ended rounds and the time spent; the number may be smaller than when the run was
-        stopped."""
+        """Record the number of finished rounds and the time spent.
+
+        A smaller number than the recorded one, as after a restart, leaves that one unchanged.
+        """
         ended = max(rounds, int(self._store.metadata(ENDED_METADATA) or 0))
         self._store.record_metadata({ENDED_METADATA: ended, SECONDS_METADATA: self._spent()})
 
 
 def begun_before(rounds: Sequence[Round], games: SettingsPairGames, pairs: int, ended: int) -> tuple[int, int | None]:
-    """Number of begun rounds that a study with ``pairs`` pairs before its playoff keeps, and length of the last one.
+    """Number of begun rounds that stay after a change of budget, and the length of the last one.
+
+    The new budget has ``pairs`` game pairs before its playoff.
 
     The length is in settings pairs; ``None`` means the whole round. A begun round stays whole if there is room for it.
-    Otherwise it ends with its games or with the budget. The first ``ended`` rounds always stay. Games alone cannot
-    identify them, because equal settings, and settings that meet again, play no games.
+    Otherwise it is shortened to its stored games or to the budget, whichever is longer. The first ``ended`` rounds
+    always stay. Stored games cannot identify them, because settings that are equal or have already met play no games.
     """
     begun = max(games.begun(rounds), default=-1) + 1
     while begun > ended:
@@ -251,5 +268,5 @@ def begun_before(rounds: Sequence[Round], games: SettingsPairGames, pairs: int, 
 
 
 def periods_of(store: Store) -> tuple[BudgetPeriod, ...]:
-    """The budgets of a run."""
+    """The budget periods of a run, in order; empty before its start."""
     return tuple(BudgetPeriod(**period) for period in store.metadata(PERIODS_METADATA) or ())

@@ -1,4 +1,4 @@
-"""Several limits in one study: the limit of each settings pair, and its distance from the target limit."""
+"""Several search limits in one study: the limit of each settings pair, and its distance from the target limit."""
 
 from __future__ import annotations
 
@@ -10,21 +10,23 @@ from elolab.arena.play.estimates import estimated_game_seconds, estimated_move_s
 from elolab.engine.settings.limits import Limits
 
 GOLDEN_RATIO = (math.sqrt(5) - 1) / 2
-"""Fractional parts of its multiples are evenly spread from 0 to 1 (Weyl)."""
+"""The golden ratio; the fractional parts of its multiples are spread evenly from 0 to 1 (Weyl's theorem)."""
 
 
 @dataclass(frozen=True)
 class LimitShares:
-    """The limits of a study's games before the playoff and the validations."""
+    """The search limits of a study's games before the playoff, and their shares of the games."""
 
     target: Limits
     """The limit for which the recommendation is made."""
     limits: tuple[Limits, ...]
     shares: tuple[float, ...]
-    """Shares of the games by limit, with the sum 1."""
+    """Share of the games at each of ``limits``; the sum is 1."""
 
     def of_settings_pair(self, number: int) -> Limits:
-        """The limit of a settings pair; every stretch of numbers keeps the shares as well as possible."""
+        """The search limit of settings pair ``number``; limits alternate so that every run of numbers keeps the shares
+        closely.
+        """
         drawn = (number * GOLDEN_RATIO) % 1.0
         for limits, share in zip(self.limits, self.shares, strict=True):
             drawn -= share
@@ -38,12 +40,14 @@ class LimitShares:
 
     @property
     def game_seconds(self) -> float:
-        """Approximate processor seconds of a game."""
+        """Estimated mean processor seconds per game."""
         seconds = [estimated_game_seconds([limits]) for limits in self.limits]
         return sum(share * one for share, one in zip(self.shares, seconds, strict=True))
 
     def playoff_share(self, share: float) -> float:
-        """The share of games at the target that takes ``share`` of the total processor time."""
+        """The playoff's share of the games that takes ``share`` of the total processor time; it is played at the
+        target.
+        """
         if self.limits == (self.target,):
             return share
         odds = share / (1 - share) * self.game_seconds / estimated_game_seconds([self.target])
@@ -57,12 +61,12 @@ class LimitShares:
 
 
 def target_alone(target: Limits) -> LimitShares:
-    """All games at the target."""
+    """The shares of a study with the target as its only limit."""
     return LimitShares(target, (target,), (1.0,))
 
 
 def equal_cost(limits: Sequence[Limits]) -> tuple[float, ...]:
-    """Shares of the games that give each limit equal processor time."""
+    """Shares of the games by which each limit gets equal processor time."""
     return normalised([1 / _cost(one) for one in limits])
 
 

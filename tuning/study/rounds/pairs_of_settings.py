@@ -1,20 +1,21 @@
 """The sampler ``duel``: matches between two sets of parameters on both sides of the expected maximum.
 
-The method is simultaneous perturbation (Spall 1992) around a centre from a model. Before every round the response model
-is fitted to all games; the round's centre is its maximum. The two sets of a settings pair lie on both sides of a point
-near the centre, in every dimension at once with a random sign. The more a dimension matters, the closer they are.
-Whole numbers are rounded at random in proportion. Such a match measures the slope at its middle, whatever the curvature
-is; different middles measure the curvature.
+The method is simultaneous perturbation (Spall 1992) around a centre that a model gives. Before every round the response
+model is fitted to all games; the round's centre is its maximum. The two sets of a settings pair lie on both sides of a
+point near the centre, in every dimension at once with a random sign. The more a dimension matters, the closer they are.
+Values are rounded to one of the two nearest whole numbers at random, the nearer one more often. Such a match measures
+the slope at its middle, whatever the curvature is; different middles measure the curvature.
 
-Such matches show neither other regions nor a valley between two summits. So some settings pairs play the centre
-against a set from anywhere in the ranges. Where two hills are possible, sets near both summits meet, more often if the
-higher one is uncertain.
+Such matches reveal neither other regions nor a valley between two summits. So some settings pairs compare the centre
+with a random set from the whole ranges. If the model may have two hills, sets near both summits play each other, more
+often if the higher summit is uncertain.
 
-Choices always differ between the two sets. One draw from the posterior names the best choice, and a second draw the
-best of the others. So games go to the choices that may still be the best (top-two Thompson sampling, Russo 2016).
+Choices always differ between the two sets. One draw from the posterior selects the best choice, and a second draw
+selects the best of the others. So games go to the choices that may still be the best (top-two Thompson sampling, Russo
+2016).
 
-Everything here is a function of the specification, the random seed and the round's place. The draws come from SHA-256,
-so that they are the same in every version of Python and its libraries. Constants were found by simulation
+The settings pairs depend only on the specification, the random seed, the model and their number. The draws come from
+SHA-256, so that they are the same in every version of Python and its libraries. Constants were found by simulation
 (``benchmarks/tuning_landscapes.py``).
 """
 
@@ -34,66 +35,78 @@ from elolab.tuning.study.model.response import ResponseModel
 from elolab.tuning.study.space import Dimension, Space, Values
 
 HALF_WIDTH, HALF_WIDTH_PAIRS, HALF_WIDTH_CURVATURE = 0.19, 400, 1000.0
-"""Distance of each set from the middle of its settings pair, as a part of the range.
+"""Half-width of a settings pair: the distance of each set from the pair's middle, as a fraction of the range.
 
-It applies after that number of game pairs, in a dimension of that curvature (Elo over range squared).
+The first number is the half-width after the second number of game pairs, in a dimension with the third number as
+curvature (Elo over range squared).
 """
 PAIRS_EXPONENT, CURVATURE_EXPONENT = 1 / 6, 1 / 3
-"""Powers by which the distance falls with the number of pairs and with the curvature.
+"""Exponents with which the half-width falls as the number of game pairs and the curvature grow.
 
-Where the slope seems to be 0, noise loses Elo in proportion to 1 / (pairs * curvature * width ** 2), and a skew to
-curvature * width ** 4. The sum is smallest for a width with these powers.
+Near the estimated maximum, noise loses Elo in proportion to ``1 / (pairs * curvature * width**2)``. A skew loses Elo in
+proportion to ``curvature * width**4``. These exponents minimise the sum.
 """
 FIRST_WIDTH = 0.3
-"""Distance from the middle in the first round, as a part of the range."""
+"""Half-width of settings pairs in the first round, as a fraction of the range."""
 MIN_WIDTH, MAX_WIDTH = 0.06, 0.35
 END_SHARE = 0.25
-"""Minimum distance of middles from the ends of the range, as a share of the half-width."""
+"""Minimum distance of a settings pair's middle from the ends of the range, as a fraction of the half-width."""
 SHIFT_SHARE = 0.6
-"""Maximum distance of a settings pair's middle from the centre, as a share of the half-width; evenly spread."""
+"""Maximum distance of a settings pair's middle from the centre, as a fraction of the half-width.
+
+The distances are uniformly distributed.
+"""
 FIRST_SHIFT = 0.3
-"""Maximum distance from the base in the first round, as a part of the range."""
+"""Maximum distance of a settings pair's middle from the base in the first round, as a fraction of the range."""
 ACROSS_SHARE, ACROSS_RATE = 0.5, 5.0
 """Share of the settings pairs that play one summit against the other.
 
-The first number is the maximum; the second one multiplies the probability that the other summit is the higher one.
+The share is proportional to the probability that the other summit is the higher one. The first number is the maximum;
+the product of both numbers is the factor.
 """
 ACROSS_WIDTH = 0.35
-"""Half-width of such pairs relative to other pairs: sets close to the summits compare their heights best."""
+"""Factor on the half-width of settings pairs that compare two summits; sets close to the summits show their heights
+best.
+"""
 EXPLORING_SHARE = 0.1
-"""Share of the settings pairs that play the centre against a set from anywhere, once two hills are considered."""
+"""Share of the settings pairs that compare the centre with a random set from the whole ranges.
+
+It applies once the model may have two hills.
+"""
 RIVAL_RATE = 0.5
-"""Share of the settings pairs around the other summit, relative to the probability that it is the higher one."""
+"""Share of the settings pairs around the other summit, divided by the probability that it is the higher one."""
 MIN_RIVAL_SHARE = 0.02
 """Minimum probability that the other summit is the higher one; a less probable summit is ignored."""
 EVEN_SHARE = 0.05
-"""Share of the meetings that is spread evenly over all choices, because the model may be wrong."""
+"""Share of the settings pairs whose two choices are selected uniformly, because the model may be wrong."""
 MEETING_DIGITS, CURVATURE_DIGITS = 4, 4
 SINGLE_PAIR_GAMES = 4000
-"""Budget in games up to which a settings pair plays one game pair; twice this budget gives two, and so on."""
+"""Largest budget in games for which a settings pair plays one game pair; it plays two up to twice this budget, and so
+on.
+"""
 MAX_PAIRS_PER_SETTINGS_PAIR = 8
 """Maximum game pairs of a settings pair."""
 
 MAX_DRAWS = 40
-"""Maximum number of draws of a settings pair until its sets differ."""
+"""Maximum number of attempts to draw a settings pair whose two sets differ."""
 
 Meetings = tuple[tuple[tuple[float, ...], ...], ...]
-"""By dimension of choices: how often the first set's choice (row) meets the second set's choice (column)."""
+"""A matrix for each dimension with choices: how often the first set's choice (row) meets the second set's (column)."""
 
 
 class SetPlace(Enum):
-    """Place of one set of a settings pair."""
+    """Region in which one set of a settings pair is drawn."""
 
     CENTRE = auto()
     RIVAL = auto()
-    """Around the other summit."""
+    """Around the other summit of two hills."""
     ANYWHERE = auto()
-    """Anywhere in the ranges."""
+    """The whole ranges."""
 
 
 @dataclass(frozen=True)
 class SettingsPair:
-    """Two sets of parameters and their place in the schedule. Values are in the order of the dimensions."""
+    """Two sets of values, in the order of the dimensions, and the pair's number in the schedule."""
 
     number: int
     first: Values
@@ -102,7 +115,7 @@ class SettingsPair:
 
 @dataclass(frozen=True)
 class ScheduledSettingsPair:
-    """A pair of settings and its place among the run's pairs of games."""
+    """A settings pair and the numbers of the game pairs that it plays in the run."""
 
     settings: SettingsPair
     first_pair: int
@@ -113,51 +126,51 @@ class ScheduledSettingsPair:
 
 @dataclass(frozen=True)
 class Round:
-    """A part of the schedule: one Optuna trial."""
+    """A round of the schedule: settings pairs designed together; it is one Optuna trial."""
 
     number: int
     first_settings_pair: int
-    """Number of its first settings pair."""
+    """Number in the schedule of the round's first settings pair."""
     settings_pairs: int
-    """Number of settings pairs."""
+    """Number of settings pairs in the round."""
     game_pairs: int
-    """Pairs of games per settings pair."""
+    """Number of game pairs per settings pair."""
     first_pair: int
-    """Place of its first pair of games in the schedule."""
+    """Number in the schedule of the round's first game pair."""
 
     @property
     def pairs(self) -> int:
-        """Pairs of games of the round."""
+        """Number of game pairs of the round."""
         return self.settings_pairs * self.game_pairs
 
 
 @dataclass(frozen=True)
 class RoundDesign:
-    """The centre of a round's settings pairs, and their spread."""
+    """The design of a round: the centre of its settings pairs, and what determines their spread."""
 
     centre: Values
     meetings: Meetings
     curvatures: tuple[float, ...] = ()
     """Curvature of each range in Elo over range squared; empty in the first round."""
     rival: Values = ()
-    """Another summit, which may be the higher one; empty if there is none."""
+    """A set at another summit of the model, which may be the higher one; empty without another summit."""
     rival_curvatures: tuple[float, ...] = ()
     rival_share: float = 0.0
     """Probability that the other summit is the higher one."""
 
     @property
     def is_first(self) -> bool:
-        """Whether this is the first round; its middles are spread wider."""
+        """Whether this is the design before any model, with a wider spread."""
         return not self.curvatures
 
     def plain(self) -> list[object]:
-        """All but the centre, as plain data."""
+        """The design without its centre, as plain data for JSON."""
         rival = [[list(self.rival), list(self.rival_curvatures), self.rival_share]] if self.rival else []
         return [list(self.curvatures), [[list(row) for row in rows] for rows in self.meetings], *rival]
 
     @staticmethod
     def from_plain(centre: Values, plain: Sequence[object]) -> RoundDesign:
-        """The inverse of ``plain``."""
+        """The design with this centre and the plain data from ``plain``."""
         curvatures, meetings, *more = plain
         assert isinstance(curvatures, list)
         assert isinstance(meetings, list)
@@ -170,13 +183,13 @@ class RoundDesign:
 
 
 def first_design(space: Space) -> RoundDesign:
-    """The design around the base, in which every choice meets every other choice."""
+    """The design around the base; every choice plays every other choice equally often."""
     sizes = [len(dimension.choices) for dimension in space.dimensions if dimension.choices]
     return RoundDesign(_listed(space, space.default_values), tuple(_even(size) for size in sizes))
 
 
 def design_of(model: ResponseModel, best: Values) -> RoundDesign:
-    """The design around the model's maximum ``best``, with choices by the posterior."""
+    """The design around the model's maximum ``best``; the posterior determines which choices play each other."""
     meetings = tuple(
         _meetings(model.effects(place)) for place, dimension in enumerate(model.space.dimensions) if dimension.choices
     )
@@ -196,7 +209,7 @@ def _rounded(curvatures: Iterable[float]) -> tuple[float, ...]:
 
 
 def _listed(space: Space, values: Sequence[Value]) -> Values:
-    """The nearest set of values that the dimensions list; the base may lie between or beyond them."""
+    """The nearest set within the space: the base's values may lie between or beyond those of the dimensions."""
     return tuple(
         (value if value in dimension.choices else dimension.choices[0])
         if dimension.choices
@@ -211,7 +224,11 @@ def _even(size: int) -> tuple[tuple[float, ...], ...]:
 
 
 def _meetings(effects: np.ndarray) -> tuple[tuple[float, ...], ...]:
-    """Frequencies with which two independent draws name the best choice, and the best of the others."""
+    """How often each two choices of a dimension play each other.
+
+    It is the frequency with which one posterior draw rates a choice best and a second draw rates the other best among
+    the rest.
+    """
     size = effects.shape[1]
     best = np.bincount(effects.argmax(axis=1), minlength=size) / len(effects)
     found = np.zeros((size, size))
@@ -225,19 +242,25 @@ def _meetings(effects: np.ndarray) -> tuple[tuple[float, ...], ...]:
 
 
 def half_width(pairs: int, curvature: float) -> float:
-    """Distance of a settings pair's sets from their middle in a dimension, as a part of the range."""
+    """Half-width of a settings pair in a dimension, as a fraction of the range.
+
+    ``pairs`` is the number of game pairs played before.
+    """
     by_pairs = ((pairs + 1) / HALF_WIDTH_PAIRS) ** -PAIRS_EXPONENT
     by_curvature = (curvature / HALF_WIDTH_CURVATURE) ** -CURVATURE_EXPONENT
     return min(max(HALF_WIDTH * by_pairs * by_curvature, MIN_WIDTH), MAX_WIDTH)
 
 
 def game_pairs_per_settings_pair(games: int) -> int:
-    """Game pairs of each settings pair of a budget."""
+    """Number of game pairs that each settings pair plays under a budget of ``games`` games."""
     return max(1, min(MAX_PAIRS_PER_SETTINGS_PAIR, math.ceil(games / SINGLE_PAIR_GAMES)))
 
 
 def draws(seed: int, number: int, count: int, purpose: str = "duel") -> list[float]:
-    """Numbers evenly spread over [0, 1), four from each SHA-256 of ``"<seed>:<purpose>:<number>:<block>"``."""
+    """``count`` pseudo-random numbers, uniform in [0, 1).
+
+    Each SHA-256 of ``"<seed>:<purpose>:<number>:<block>"`` gives four.
+    """
     found: list[float] = []
     for block in range(math.ceil(count / 4)):
         digest = hashlib.sha256(f"{seed}:{purpose}:{number}:{block}".encode()).digest()
@@ -246,9 +269,10 @@ def draws(seed: int, number: int, count: int, purpose: str = "duel") -> list[flo
 
 
 def design_pair(space: Space, seed: int, design: RoundDesign, number: int, pairs: int) -> SettingsPair:
-    """The sets of settings pair ``number``; ``pairs`` game pairs were played before.
+    """The settings pair with this number; ``pairs`` is the number of game pairs played before.
 
-    With few values the two may round to the same set. Then they are drawn again, up to ``MAX_DRAWS`` times.
+    In a space with few values both sets may be rounded to the same one. Then they are drawn again, at most
+    ``MAX_DRAWS`` times in total.
     """
     size = 3 * len(space.dimensions)
     places = places_of(design, seed, number, pairs)
@@ -270,13 +294,15 @@ def design_round(space: Space, seed: int, design: RoundDesign, one: Round) -> li
 
 
 def trial_against_base(space: Space, values: Values, one: Round) -> list[ScheduledSettingsPair]:
-    """The settings pair of a round with another sampler than ``duel``: the trial's set against the base."""
+    """The settings pairs of a round for samplers other than ``duel``: one pair, the trial's set against the base."""
     settings = SettingsPair(one.first_settings_pair, space.effective_values(values), space.default_values)
     return [ScheduledSettingsPair(settings, one.first_pair, one.game_pairs, one.number)]
 
 
 def places_of(design: RoundDesign, seed: int, number: int, pairs: int) -> tuple[SetPlace, SetPlace]:
-    """Places of both sets of settings pair ``number``; ``pairs`` game pairs were played before."""
+    """Regions in which both sets of settings pair ``number`` are drawn; ``pairs`` is the number of game pairs played
+    before.
+    """
     if design.is_first or pairs < PAIRS_OF_TWO_HILLS:
         return SetPlace.CENTRE, SetPlace.CENTRE
     exploring, drawn = draws(seed, number, 2, "sides")
@@ -294,7 +320,7 @@ def places_of(design: RoundDesign, seed: int, number: int, pairs: int) -> tuple[
 def _drawn_sets(
     space: Space, design: RoundDesign, places: tuple[SetPlace, SetPlace], pairs: int, drawn: Sequence[float]
 ) -> tuple[Values, Values]:
-    """The two sets of a settings pair, by three draws per dimension."""
+    """The two sets of a settings pair, computed from three random numbers per dimension."""
     meetings = iter(design.meetings)
     ordered = 0
     first: list[Value] = []
@@ -322,7 +348,7 @@ def _middle_and_width(
     dimension: Dimension, place: int, ordered: int, design: RoundDesign, side: SetPlace, pairs: int, drawn: float,
     *, is_across: bool,
 ) -> tuple[float, float]:  # fmt: skip
-    """Middle of a settings pair in one range, and distance of a set from it; both as parts of the range."""
+    """Middle of a settings pair in one range, and distance of a set from it; both as fractions of the range."""
     if side is SetPlace.ANYWHERE:
         return drawn, 0.0
     is_rival = side is SetPlace.RIVAL

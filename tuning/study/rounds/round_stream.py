@@ -1,4 +1,4 @@
-"""The rounds of a study as one stream of games: laid out, played, and learnt from in their order."""
+"""The rounds of a study as one stream of games: rounds are designed, played and evaluated in order."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ from elolab.tuning.study.storage import RoundTrials
 
 WORKER_METADATA = "tuning worker"
 MAX_VALUE = 1000.0
-"""Elo reported to Optuna for a trial that won or lost every pair."""
+"""Largest absolute Elo reported to Optuna, for a trial that won or lost every pair."""
 
 
 @dataclass(eq=False)
 class RoundUnderWay:
-    """A round that was laid out and whose results are not yet known."""
+    """A round that has been designed and is not yet finished."""
 
     number: int
     values: Values
     pairs: list[ScheduledSettingsPair]
     missing: set[str]
-    """Keys of the games still to be played; the set shrinks as games end."""
+    """Keys of the round's games that are still to be played."""
 
 
 class RoundStream:
-    """The rounds of a run. A round is laid out as soon as at most ``overlap`` others are in progress."""
+    """Plays the rounds of a run; a round is designed as soon as at most ``overlap`` others are in progress."""
 
     def __init__(self, plan: TuningPlan, run: Run, games: SettingsPairGames, schedule: BudgetSchedule) -> None:
         spec = plan.spec
@@ -54,16 +54,16 @@ class RoundStream:
         self.state = StudyState(Observations(spec.space), len(plan.openings), spec.limit_shares, spec.sampler)
         """The results so far and the model fitted to them."""
         self._under_way: list[RoundUnderWay] = []
-        """Rounds whose results are not yet known, in their order."""
+        """Rounds that are designed and not yet finished, in order."""
         self._not_begun: deque[RoundUnderWay] = deque()
-        """Rounds in progress whose games have not been requested yet."""
+        """Designed rounds whose games have not been started."""
         self._games_ended = 0
         self._began = self._first_ended = time.monotonic()
         self._are_all_laid_out = self._is_stopped = False
         self.is_stopped_early = False  # because little is left to gain
 
     def play(self) -> bool:
-        """Play all rounds; False if the run was stopped before."""
+        """Play all rounds; returns False if the run was stopped before their end."""
         self._announce()
         self._began = time.monotonic()
         self._go_on()
@@ -81,11 +81,11 @@ class RoundStream:
         return False
 
     def others_unfinished(self) -> tuple[int, ...]:
-        """Rounds in progress at other workers of a shared study."""
+        """Numbers of the rounds that other workers of a shared study are still playing."""
         return tuple(self._trials.others_unfinished()) if self._trials.is_shared else ()
 
     def _announce(self) -> None:
-        """Show the maximum number of games and the progress."""
+        """Show the stages of the run and begin the progress display."""
         spec, progress = self._spec, self._run.progress
         stages = self._plan.stages(self._schedule.periods[-1].games, self._run.store)
         progress.announce(StagePlan(spec.name, self._run.directory, stages, self._run.concurrency))
@@ -97,7 +97,7 @@ class RoundStream:
         )  # fmt: skip
 
     def _parts(self) -> Iterator[list[ScheduledSettingsPair] | None]:
-        """The rounds' pairs of settings, round after round; ``None`` while the next round depends on games."""
+        """The settings pairs of each round in order; ``None`` while the next round depends on games in progress."""
         while self._under_way:
             yield self._not_begun.popleft().pairs if self._not_begun else None
 
@@ -110,10 +110,9 @@ class RoundStream:
         self._go_on()
 
     def _go_on(self) -> None:
-        """Lay out and finish rounds, as many as possible.
+        """Design and finish as many rounds as possible.
 
-        Rounds are finished in their order. The results that are known when a round is laid out depend on its number
-        alone.
+        Rounds are finished in order. Which results are known when a round is designed depends only on its number.
         """
         while True:
             if len(self._under_way) <= self._spec.overlap and not self._are_all_laid_out:
@@ -127,7 +126,7 @@ class RoundStream:
         return self._schedule.is_over(len(self.state.results) + len(self._under_way))
 
     def _lay_out(self) -> bool:
-        """Lay out another round; False if there is none to play."""
+        """Design another round; returns False if there is none to play."""
         number: int | None = len(self.state.results) + len(self._under_way)
         if self._trials.is_shared:
             self._read_all_rounds()
@@ -158,7 +157,7 @@ class RoundStream:
         return True
 
     def _finish(self, one: RoundUnderWay) -> None:
-        """Learn from a round whose games are all stored, and record it in Optuna's study."""
+        """Add a completely played round to the results, refit the model if due, and record the round in Optuna."""
         if one in self._not_begun:  # its games are all of an earlier run
             self._not_begun.remove(one)
         results = tuple((pair.settings, self._games.counts(pair)) for pair in one.pairs)
@@ -192,10 +191,10 @@ class RoundStream:
 
 
 def seconds_per_game(times: tuple[float, float, float], games: int, each: float, concurrency: int) -> float:
-    """Seconds between the ends of two games.
+    """Mean seconds between the ends of two games.
 
-    ``times`` are the start, the end of the first game, and now. ``each`` is the mean duration of a game. The time that
-    the first game waited, such as for compilation, does not count. Games that end at once take their own duration.
+    ``times`` are the start, the end of the first game, and the current time; ``each`` is the mean duration of a game. A
+    delay before the first game, such as for compilation, is left out. The minimum is ``each / concurrency``.
     """
     began, first_ended, now = times
     waited = max(0.0, first_ended - began - each)
@@ -203,7 +202,7 @@ def seconds_per_game(times: tuple[float, float, float], games: int, each: float,
 
 
 def worker_name(store: Store) -> str:
-    """The name of a folder among the workers of a shared study."""
+    """The name by which a shared study identifies the worker with this store; recorded on first use."""
     name = store.metadata(WORKER_METADATA)
     if name is None:
         name = uuid.uuid4().hex

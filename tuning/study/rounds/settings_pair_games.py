@@ -1,6 +1,6 @@
-"""Pairs of settings as games of a run.
+"""Plays settings pairs (two sets of values) as games of a run, and counts their outcomes.
 
-Everything is counted from the store, which keeps both settings with every game.
+All counts come from the store, which keeps both sets with every game.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from elolab.tuning.study.space import Values
 from elolab.tuning.study.study_spec import TuningSpec
 
 LIMIT_DETAIL = "limit"
-"""The detail with the limit of a game, in a study with several limits."""
+"""Name of the stored detail of a game with its search limit, in a study with several limits."""
 SETTINGS_DETAIL = "sets"
-"""The detail with the values of the first and the second settings of a game's pair."""
+"""Name of the stored detail of a game with the values of its settings pair's first and second set."""
 MAX_PLAYERS = 4096
-"""Maximum number of players kept ready."""
+"""Maximum number of players in the cache."""
 
 
 class SettingsPairGames:
-    """Pairs of settings as games: plays missing games, counts stored ones."""
+    """The games of settings pairs: plays those that the store lacks, and counts the outcomes of stored ones."""
 
     def __init__(self, spec: TuningSpec, suite: Suite, openings: Sequence[int], run: Run) -> None:
         self._spec, self._openings, self._run = spec, openings, run
@@ -38,16 +38,16 @@ class SettingsPairGames:
             pairing.place: (tuple(first), tuple(second))
             for pairing, (first, second) in run.store.details(SETTINGS_DETAIL)
         }
-        """Both settings by the game's place."""
+        """Both sets of each stored game, by the game's series and number."""
 
     def play_parts(
         self,
         parts: Iterable[Sequence[ScheduledSettingsPair] | None],
         finished: Callable[[Outcome], None] = lambda outcome: None,
     ) -> bool:
-        """Play the games that the run lacks, part by part; False if some remain unplayed.
+        """Play the games that the store lacks, part by part; returns False if the run stopped before all were played.
 
-        ``parts`` gives ``None`` while the next part depends on games in progress. ``finished`` is called with each
+        ``parts`` yields ``None`` while the next part depends on games in progress. ``finished`` is called with each
         game's outcome.
         """
         settings: dict[tuple[str, int], tuple[Values, Values]] = {}
@@ -67,7 +67,7 @@ class SettingsPairGames:
         return self._table.play_parts((None if part is None else matches(part) for part in parts), ended)
 
     def _match(self, scheduled: ScheduledSettingsPair) -> Match:
-        """The games of a settings pair; none for settings against themselves, which count as equal."""
+        """The match of a settings pair; it has no games if both sets are equal."""
         first, second = scheduled.settings.first, scheduled.settings.second
         pairs = range(scheduled.first_pair, scheduled.first_pair + (scheduled.pairs if first != second else 0))
         numbers = tuple(pair % len(self._openings) for pair in pairs)
@@ -88,7 +88,9 @@ class SettingsPairGames:
         )
 
     def _checked(self, scheduled: ScheduledSettingsPair) -> Match:
-        """The match of a settings pair; raises ``RunError`` if the store holds games of other settings in its place."""
+        """The match of a settings pair; raises ``RunError`` if the store has games of other sets under its game
+        numbers.
+        """
         match, settings = self._match(scheduled), (scheduled.settings.first, scheduled.settings.second)
         for place in match.places:
             if self._settings.get(place, settings) != settings:
@@ -100,34 +102,34 @@ class SettingsPairGames:
         return match
 
     def missing_keys(self, pairs: Iterable[ScheduledSettingsPair]) -> set[str]:
-        """Keys of the games still to be played.
+        """Keys of the settings pairs' games that the store lacks.
 
-        Raises ``RunError`` if the store holds games of other settings in their places.
+        Raises ``RunError`` if the store has games of other sets under the same game numbers.
         """
         jobs = self._table.in_turn([self._checked(pair) for pair in pairs])
         return {job.key for job in jobs} - self._run.scores.keys()
 
     def begun(self, rounds: Sequence[Round]) -> set[int]:
-        """Numbers of the rounds with stored games."""
+        """Numbers of the rounds that have stored games."""
         return {one.number for one in rounds if self.missing_games(one.first_pair, one.pairs) < 2 * one.pairs}
 
     def missing_games(self, first_pair: int, pairs: int, series: str = "") -> int:
-        """Number of games of a stretch of the schedule that are not stored."""
+        """Number of games not yet stored among ``pairs`` game pairs of the schedule, from number ``first_pair`` on."""
         return sum((series, number) not in self._settings for number in range(2 * first_pair, 2 * (first_pair + pairs)))
 
     def is_complete(self, scheduled: ScheduledSettingsPair) -> bool:
-        """Whether all its games are stored."""
+        """Whether all games of the settings pair are stored."""
         return not self._table.missing_games([self._match(scheduled)])
 
     def complete_settings_pairs(self, one: Round) -> int:
-        """Number of a round's settings pairs, from the first on, whose games are complete."""
+        """Number of settings pairs at the beginning of a round, up to the first one with missing games."""
         for place in range(one.settings_pairs):
             if self.missing_games(one.first_pair + place * one.game_pairs, one.game_pairs):
                 return place
         return one.settings_pairs
 
     def counts(self, scheduled: ScheduledSettingsPair) -> Pentanomial:
-        """Outcomes from the view of the first settings; empty for settings against themselves."""
+        """Outcomes of a settings pair's game pairs from the first set's view; empty if both sets are equal."""
         match = self._match(scheduled)
         counts = self._table.counts(match)
         self._table.forget(match)

@@ -1,1 +1,1 @@
-"""Validation: matches on openings that the tuning never saw, and the preset of a recommendation that passed."""
+"""Validation: matches on openings that the tuning has not used, and the preset of a recommendation that passed."""

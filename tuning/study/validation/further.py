@@ -1,4 +1,4 @@
-"""A further validation of a finished study's recommendation, requested separately."""
+"""A further validation of a finished study's recommendation, which the user requests after the study."""
 
 from __future__ import annotations
 
@@ -52,24 +52,27 @@ class ValidationResult:
     directory: Path
     values: dict[str, Value]
     verdict: Verdict | None
-    """The verdict so far; ``None`` before the first complete pair."""
+    """The verdict on the games played so far; ``None`` before the first complete game pair."""
     preset: Path | None = None
     failed: Verdict | None = None
-    """The study's own match that rejected the recommendation, if any."""
+    """Verdict of the study's own validation that rejected the recommendation; ``None`` if none did."""
     faults: tuple[FaultCount, ...] = ()
-    """Faults by which players forfeited games of this validation."""
+    """Counts of the faults by which players forfeited games of this validation."""
     caveats: Caveats = NO_CAVEATS
 
     @property
     def interrupted(self) -> bool:
-        """Whether it was stopped early."""
+        """Whether the validation stopped before its end."""
         return self.verdict is None or self.verdict.unfinished_of is not None
 
     @property
     def exit_code(self) -> int:
-        """0 if it passed and no match of the study failed; 1 if players also forfeited games of it by faults.
+        """Exit code of the command: 0 if the validation passed and no validation of the study rejected the
+        recommendation.
 
-        3 if it did not pass, 130 after an interruption.
+        It is then 1 instead if players forfeited games of the validation by faults.
+
+        It is 3 if the recommendation was not confirmed, and 130 after an interruption.
         """
         if self.interrupted:
             return 130
@@ -86,10 +89,10 @@ def validate_again(
 ) -> ValidationResult:
     """Let the recommendation of a finished study play the base again on the reserved openings.
 
-    By default a sequential test at the tuning's limit, with at most ``maximum_pairs`` pairs; ``pairs`` makes it a match
-    of fixed length, which counts no games of sequential tests. A recommendation that a sequential test accepts is
-    written as a preset, unless a match of the study rejects it. A repeated call plays only the missing games. Raises
-    ``UserError`` if the folder holds no finished study, or another engine's games.
+    The default is a sequential test at the tuning's search limit, with at most ``maximum_pairs`` game pairs. With
+    ``pairs`` it is a match of fixed length, whose games are separate from those of sequential tests. A recommendation
+    that a sequential test accepts is written as a preset, unless a match of the study rejects it. A repeated call plays
+    only the missing games. Raises ``UserError`` if the folder holds no finished study, or another engine's games.
     """
     plan, named = _recommended(directory)
     spec, accepts = plan.spec, options.get("accept_engine_change", False)
@@ -125,7 +128,9 @@ def validate_again(
 
 
 def _recommended(directory: Path) -> tuple[TuningPlan, dict[str, Value]]:
-    """A folder's study and its recommendation. Raises ``RunError`` if there is nothing to validate."""
+    """The plan of the study in a folder, and its recommended values by name. Raises ``RunError`` if there is nothing to
+    validate.
+    """
     recorded = values = None
     if (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as store:
@@ -144,9 +149,9 @@ def plan_of_validation(
     directory: Path, limits: Limits | None, pairs: int | None, maximum_pairs: int | None, concurrency: int,
     *, accepts_changes: bool,
 ) -> tuple[StagePlan, Purpose]:  # fmt: skip
-    """The stages of a further validation of a folder's study, and its purpose.
+    """The stages of a further validation of the study in a folder, and the run's purpose.
 
-    The study's games predict its duration. Raises ``UserError`` as ``validate_again``.
+    The study's games serve to estimate its duration. Raises ``UserError`` as ``validate_again``.
     """
     plan, named = _recommended(directory)
     # The study's purpose with only this validation's sides, because the other games are not played.
@@ -170,7 +175,7 @@ def further_validation(
     plan: TuningPlan, store: Store, limits: Limits | None, pairs: int | None, maximum_pairs: int | None,
     recommendation: int,
 ) -> PlannedValidation:  # fmt: skip
-    """The match of a further validation: a sequential test, or a fixed length of ``pairs`` pairs."""
+    """Limits, kind and length of a further validation: a sequential test, or a fixed length if ``pairs`` is given."""
     spec = plan.spec
     for option, wanted in (("--pairs", pairs), ("--maximum-pairs", maximum_pairs)):
         if wanted is not None and wanted > len(plan.reserved):

@@ -1,4 +1,6 @@
-"""A validated recommendation as a file that is ready to play: a preset, or a player of a tournament."""
+"""The file of a validated recommendation: a preset of the built-in engine, or a tournament player of an external
+engine.
+"""
 
 from __future__ import annotations
 
@@ -17,17 +19,18 @@ from elolab.tuning.study.study_spec import TuningSpec
 from elolab.tuning.study.validation.validation_games import Verdict
 
 PRESET_METADATA = "tuning preset"
-"""Name of the metadata with the path of the written recommendation."""
+"""Name of the metadata with the path of the file written for the recommendation."""
 HEADING = "# Written by elolab tune "
-"""Beginning of the first line, by which a study recognises its own files."""
+"""Start of a written file's first line, by which a study recognises files that it may overwrite."""
 
 
 def write_preset(engine: str, spec: TuningSpec, directory: Path, values: Mapping[str, Value], verdict: Verdict) -> Path:
-    """Write a recommendation that a sequential test has accepted (``verdict``) to the run's folder; return its path.
+    """Write a recommendation to the run's folder, and return the file's path; ``verdict`` is the sequential test that
+    accepted it.
 
-    A set of the built-in engine becomes a preset, which every command takes by its path. An external engine's options
-    become a player of a tournament. A file of that name that no study wrote stays
-    unchanged; the new one is then called ``NAME-tuned.toml``.
+    Values of the built-in engine become a preset; every command accepts its path. Options of an external engine become
+    a tournament player. If the folder has a file of the same name that no study wrote, it stays unchanged, and the new
+    file is called ``NAME-tuned.toml``.
     """
     path = directory / f"{spec.validation.preset}.toml"
     if path.is_file() and not _is_ours(path):
@@ -39,7 +42,9 @@ def write_preset(engine: str, spec: TuningSpec, directory: Path, values: Mapping
 
 
 def written_preset(spec: TuningSpec, directory: Path) -> Path | None:
-    """Path of the recommendation that a folder's study has written; ``None`` if the file is missing."""
+    """Path of the file that the study in a folder has written for its recommendation; ``None`` if there is no such
+    file.
+    """
     with Store(directory, read_only=True) as store:
         recorded = store.metadata(PRESET_METADATA)
     path = Path(recorded) if recorded else directory / f"{spec.validation.preset}.toml"
@@ -52,7 +57,9 @@ def _is_ours(path: Path) -> bool:
 
 
 def preset_text(engine: str, spec: TuningSpec, values: Mapping[str, Value], verdict: Verdict) -> str:
-    """TOML text: comments with the validation and the ``engine``, and all settings that differ from the defaults."""
+    """TOML text of the file: comments on the validation and ``engine``, then all settings that differ from the
+    defaults.
+    """
     low, high = map(signed, verdict.interval)
     gain = f"{signed(verdict.elo)} Elo [{low}, {high}]"
     source = specification_word("tuning", spec.conditions.source)

@@ -1,4 +1,4 @@
-"""The validations of a run's recommendation: listing, playing and reading them."""
+"""The validations of a run's recommendation: functions that list, play and read them."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from elolab.tuning.study.validation.validation_games import (
 )
 
 VALIDATIONS_METADATA = "tuning validations"
-"""Metadata with the folder's further validations, in schedule order."""
+"""Name of the metadata with limit and kind of each further validation, in the order of their numbers."""
 LENGTHS_METADATA = "tuning validation lengths"
-"""Metadata with the latest requested or maximum pairs of each further validation, by its place in the schedule."""
+"""Name of the metadata with the last requested game pairs of each further validation, by its number."""
 DECIDED_METADATA = "tuning decided"
-"""Metadata with the pairs after which a sequential test was decided, by series."""
+"""Name of the metadata with the number of game pairs after which each sequential test was decided, by series."""
 
 
 class RecommendedGames:
@@ -46,11 +46,11 @@ class RecommendedGames:
         """Number of the recommendation in the run, from 0."""
 
     def own(self) -> list[ValidationGames]:
-        """The study's own validations."""
+        """The games of the study's own validations."""
         return [self._games(number, planned) for number, planned in enumerate(own_plans(self._plan, self._run.store))]
 
     def requested(self, number: int, planned: PlannedValidation) -> ValidationGames:
-        """A separately requested validation; ``number`` is its number in the folder."""
+        """The games of a further validation; ``number`` is its number in the run."""
         chosen = None
         if planned.kind == "fixed":
             chosen = pairs_of_match(self._plan, self._run.store, planned.limits, self.recommendation)
@@ -62,12 +62,15 @@ class RecommendedGames:
 
 
 def own_plans(plan: TuningPlan, store: Store) -> list[PlannedValidation]:
-    """The study's own validations, in order."""
+    """Limits, kind and length of the study's own validations, in order."""
     return planned_validations(plan.spec.validation, games_to_validate(plan.spec, store), len(plan.reserved))
 
 
 def play_own_validations(plan: TuningPlan, run: Run, values: Mapping[str, Value]) -> list[Verdict]:
-    """Play the study's validations until one is not passed; the last verdict may be unfinished."""
+    """Play the study's own validations until one fails or the run stops.
+
+    Returns the verdicts; the last one may be unfinished.
+    """
     verdicts: list[Verdict] = []
     for number, games in enumerate(RecommendedGames(plan, run, values).own()):
         verdict = play_validation(run, games, validation_name(number))
@@ -79,7 +82,7 @@ def play_own_validations(plan: TuningPlan, run: Run, values: Mapping[str, Value]
 
 
 def further_verdicts(plan: TuningPlan, run: Run, values: Mapping[str, Value]) -> tuple[Verdict, ...]:
-    """Verdicts of validations requested separately from the study."""
+    """Verdicts of the stored further validations, which the user requested after the study."""
     verdicts, store = [], run.store
     recommended, lengths = RecommendedGames(plan, run, values), store.metadata(LENGTHS_METADATA) or {}
     for number, (limits, kind) in enumerate(store.metadata(VALIDATIONS_METADATA) or (), start=MAX_OWN_VALIDATIONS):
@@ -92,10 +95,11 @@ def further_verdicts(plan: TuningPlan, run: Run, values: Mapping[str, Value]) ->
 
 
 def pairs_of_match(plan: TuningPlan, store: Store, limits: Limits, recommendation: int) -> tuple[int, ...]:
-    """Numbers of pairs for a further match of fixed length at a limit, as ``ValidationGames.chosen``.
+    """Numbers of the game pairs that a further match of fixed length at a search limit may use, in order.
 
-    First the pairs that such matches have begun, then new ones whose openings no sequential test has used at this
-    limit. Games of a sequential test are excluded, because its stopping time depends on their results.
+    Pairs that earlier matches of fixed length have begun come first. Then come new pairs, whose openings no sequential
+    test has used at this limit. Games of a sequential test are excluded, because its stopping time depends on their
+    results.
     """
     pairs: dict[str, set[int]] = {}
     for outcome in store.outcomes():
@@ -115,18 +119,18 @@ def pairs_of_match(plan: TuningPlan, store: Store, limits: Limits, recommendatio
 
 
 def games_to_validate(spec: TuningSpec, store: Store) -> int:
-    """The tuning's games that determine the length of its validation; for a budget in time, their estimate."""
+    """The tuning's length in games, from which the validation's length is derived; estimated for a budget in time."""
     periods = periods_of(store)
     return spec.budget.games or (periods[-1].games if periods else min_games(spec))
 
 
 def recommendation_number(store: Store, values: Mapping[str, Value], *, records: bool) -> int:
-    """The number of this recommendation in the run, from 0."""
+    """The number, from 0, of the recommendation ``values`` among those of the run; ``records`` stores a new one."""
     return _number_in(store, VALIDATED_METADATA, list(values.values()), records=records)
 
 
 def validation_number(store: Store, planned: PlannedValidation, *, records: bool) -> int:
-    """The number of a further validation in the folder, after the study's own."""
+    """The number of a further validation in the run, after those of the study itself; ``records`` stores a new one."""
     number = _number_in(store, VALIDATIONS_METADATA, [str(planned.limits), planned.kind], records=records)
     number += MAX_OWN_VALIDATIONS
     if records:
@@ -136,7 +140,10 @@ def validation_number(store: Store, planned: PlannedValidation, *, records: bool
 
 
 def _number_in(store: Store, name: str, entry: list[Any], *, records: bool) -> int:
-    """The place of an entry in a list of the run's metadata; a new one is at its end, and ``records`` keeps it."""
+    """The index of an entry in a list in the run's metadata.
+
+    A new entry comes at the end, and ``records`` stores it.
+    """
     known = store.metadata(name) or []
     if entry not in known:
         known = [*known, entry]
@@ -146,7 +153,7 @@ def _number_in(store: Store, name: str, entry: list[Any], *, records: bool) -> i
 
 
 def stored_verdict(games: ValidationGames, store: Store) -> Verdict | None:
-    """The verdict of a validation's stored games; ``None`` without a complete pair."""
+    """The verdict of a validation's stored games; ``None`` without a complete game pair."""
     decided = (store.metadata(DECIDED_METADATA) or {}).get(games.series)
     analyses = InterimAnalyses(games, decided)
     analyses.analyse()
@@ -156,7 +163,7 @@ def stored_verdict(games: ValidationGames, store: Store) -> Verdict | None:
 def play_validation(run: Run, games: ValidationGames, name: str) -> Verdict | None:
     """Play a validation and show its progress.
 
-    If the run is stopped, the verdict is unfinished, or ``None`` without a complete pair.
+    If the run is stopped, the verdict is unfinished, or ``None`` without a complete game pair.
     """
     progress, planned = run.progress, games.planned
     decided = run.store.metadata(DECIDED_METADATA) or {}
@@ -184,7 +191,7 @@ def play_validation(run: Run, games: ValidationGames, name: str) -> Verdict | No
 
 
 def with_speed(verdict: Verdict, games: ValidationGames, store: Store) -> Verdict:
-    """The verdict with both sides' depth, nodes and time over the counted games."""
+    """The verdict, with depth, nodes and time of both sides in the counted games."""
     match = games.match(range(verdict.counts.pairs))
     spent = spent_in(store.iterate(games.keys(verdict.counts.pairs)), games.spec.conditions.game)
     return replace(verdict, speed=speed_row(games.series, match, games.table, spent))

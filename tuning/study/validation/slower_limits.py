@@ -1,4 +1,4 @@
-"""The limit of a study's second validation, derived from the first one's."""
+"""The search limit of a study's second, slow validation, derived from that of the first one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from elolab.arena.play.estimates import NODES_PER_SECOND, estimated_move_seconds
 from elolab.engine.settings.limits import Limits
 
 SLOW_FACTOR = 4
-"""Factor of nodes or time in the slow validation."""
+"""Factor by which the slow validation multiplies nodes or time."""
 
 
 def slower(limits: Limits, factor: int = SLOW_FACTOR) -> Limits:
@@ -27,10 +27,11 @@ def slower(limits: Limits, factor: int = SLOW_FACTOR) -> Limits:
 
 
 def on_processor_clock(limits: Limits, factor: int = SLOW_FACTOR) -> Limits:
-    """About ``factor`` times these limits as processor time, so that settings with dearer nodes pay for them.
+    """Convert limits to processor time, about ``factor`` times as much, so that settings with slower nodes search
+    fewer.
 
-    Clocks keep their form. Nodes and depths become a time per move at the assumed speed of the built-in engine, because
-    a limit must be known before play and stay the same when a run resumes.
+    A game clock stays a game clock. Nodes and depths become a time per move at an assumed speed of the built-in engine;
+    a measured speed would change when a run resumes.
     """
     if not limits.is_timed:
         return Limits(move_time_ms=max(1, round(1000 * factor * estimated_move_seconds(limits))), clock_kind="cpu")

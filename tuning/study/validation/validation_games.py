@@ -19,11 +19,11 @@ from elolab.tuning.matches import Match, MatchTable
 from elolab.tuning.study.study_spec import INTERIM_PAIRS, TuningSpec, Validation
 
 MAX_OWN_VALIDATIONS = 2
-"""Maximum number of a study's own validations; further ones come after them."""
+"""Maximum number of a study's own validations; numbers of further validations begin after it."""
 VALIDATED_METADATA = "tuning validated"
-"""Metadata with the validated recommendations in order; a larger budget may add one."""
+"""Name of the metadata with the run's recommendations that were validated, in order; a larger budget may add one."""
 VALIDATION = "validation"
-"""Prefix of the names of validation series."""
+"""Prefix of the names of the series of validation games."""
 
 
 @dataclass(frozen=True)
@@ -33,19 +33,19 @@ class Verdict:
     counts: Pentanomial
     limits: Limits
     kind: str
-    """``sprt``, ``non_regression`` or ``fixed``."""
+    """Kind of the match: ``sprt``, ``non_regression`` or ``fixed`` (length)."""
     test: SequentialTest | None
-    """The sequential test at its end; ``None`` for a fixed length."""
+    """State of the sequential test after these games; ``None`` for a match of fixed length."""
     after_test: SequentialEstimate | None = None
-    """Elo corrected for stopping at a bound; ``None`` for a fixed length."""
+    """Elo estimate corrected for the stopping rule of the sequential test; ``None`` for a match of fixed length."""
     unfinished_of: int | None = None
-    """Maximum pairs of a match that was stopped; such a match never passes."""
+    """Maximum game pairs of a match that was stopped before its end; ``None`` for a finished match."""
     speed: SpeedRow | None = field(default=None, compare=False)
-    """Depth, nodes and time of both sides per move; times differ between runs."""
+    """Depth, nodes and time per move of both sides; comparisons of verdicts ignore it, because times vary."""
 
     @property
     def estimate(self) -> Estimate:
-        """Score, Elo and 95 % interval, computed as for a match of fixed length."""
+        """Score, Elo and 95 % interval from the counts, without correction for a sequential test."""
         return self.counts.estimate()
 
     @property
@@ -55,7 +55,7 @@ class Verdict:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """95 % bounds of ``elo``."""
+        """Lower and upper bound of the 95 % interval of ``elo``."""
         if self.after_test is None:
             return self.estimate.elo_low, self.estimate.elo_high
         return self.after_test.elo_low, self.after_test.elo_high
@@ -69,9 +69,8 @@ class Verdict:
     def passed(self) -> bool:
         """Whether the match supports the recommendation.
 
-        A sequential test must accept its upper hypothesis: stronger, or for a non-regression test not weaker. An
-        undecided test does not pass. A match of fixed length only accompanies such a test and must not contradict it:
-        its 95 % interval must not lie below 0.
+        A sequential test passes if it accepts its upper hypothesis; an undecided test does not pass. A match of fixed
+        length passes unless its whole 95 % interval lies below 0. A match that was stopped early never passes.
         """
         if self.unfinished_of is not None:
             return False
@@ -87,13 +86,14 @@ class PlannedValidation:
     limits: Limits
     kind: str
     pairs: int
-    """Its length, or the maximum of a sequential test."""
+    """Number of game pairs; for a sequential test, the maximum."""
 
 
 def planned_validations(validation: Validation, games: int, openings: int) -> list[PlannedValidation]:
-    """The matches that a study's recommendation must pass, in order; ``games`` is the length of the study.
+    """The validations that a study's recommendation must pass, in order; ``games`` is the tuning's length in games.
 
-    Each pair has its own opening; ``openings`` is the number available.
+    ``openings`` is the number of reserved openings; no validation has more game pairs, because each pair has its own
+    opening.
     """
     planned = [PlannedValidation(validation.limits, "sprt", min(openings, validation.pairs(games)))]
     if validation.slow != "off":
@@ -109,23 +109,25 @@ class ValidationGames:
     spec: TuningSpec
     table: MatchTable
     openings: tuple[int, ...]
-    """Places in the suite, one per pair."""
+    """Indices of the reserved openings in the opening suite."""
     values: Mapping[str, Value]
     planned: PlannedValidation
     series: str
     chosen: tuple[int, ...] | None = None
-    """Numbers of the pairs it may use, in order; each has the opening at its number modulo their count.
+    """Numbers of the game pairs that the validation may play, in order.
 
-    By default all pairs from 0, which all sequential tests at one limit share.
+    The opening of a pair is ``openings[number % len(openings)]``.
+
+    ``None`` means the numbers from 0, one per opening; sequential tests at equal limits thus share games.
     """
 
     @property
     def pair_numbers(self) -> Sequence[int]:
-        """Numbers of all pairs that it may use."""
+        """Numbers of all game pairs that the validation may play, in order."""
         return range(len(self.openings)) if self.chosen is None else self.chosen
 
     def match(self, pairs: range) -> Match:
-        """A match of some of its pairs."""
+        """The match of the game pairs at these indices of ``pair_numbers``."""
         limits, numbers = self.planned.limits, self.pair_numbers[pairs.start : pairs.stop]
         return Match(
             variant=self.spec.player(self.values, limits),
@@ -137,12 +139,15 @@ class ValidationGames:
         )
 
     def keys(self, pairs: int) -> set[str]:
-        """Keys of the games of the first ``pairs`` pairs."""
+        """Keys of the games of the validation's first ``pairs`` game pairs."""
         return {job.key for pair in self.table.jobs(self.match(range(pairs))) for job in pair}
 
     @functools.cached_property
     def stored_pairs(self) -> int:
-        """Number of leading pairs that were complete at the first access; all of them count, even above the maximum."""
+        """Number of complete stored game pairs before the first incomplete one, determined at the first access.
+
+        All of them count, even above the maximum.
+        """
         possible = len(self.pair_numbers)
         for start in range(0, possible, INTERIM_PAIRS):
             part = range(start, min(start + INTERIM_PAIRS, possible))
@@ -153,20 +158,21 @@ class ValidationGames:
 
     @property
     def most_pairs(self) -> int:
-        """The match's maximum pairs, or ``stored_pairs`` if more were played under a larger maximum."""
+        """Maximum game pairs of the match, or ``stored_pairs`` if that is larger."""
         return max(min(self.planned.pairs, len(self.pair_numbers)), self.stored_pairs)
 
     @property
     def missing_games(self) -> int:
-        """Number of games that may still be played."""
+        """Maximum number of games that remain to be played."""
         return self.table.missing_games([self.match(range(self.most_pairs))])
 
 
 class InterimAnalyses:
     """The progress of a validation: a sequential test is analysed after every ``INTERIM_PAIRS`` pairs.
 
-    The analyses are made in order, each once all earlier games have ended. Up to ``overlap`` later parts may have begun
-    by then. They are played to their end, so that the games do not depend on the concurrency, but do not count.
+    Each part of the match is analysed in order, when its games and all earlier ones have ended. Up to ``overlap`` later
+    parts may have begun before the deciding analysis. They are played to their end, so that the games do not depend on
+    the concurrency, but the verdict ignores them.
     """
 
     def __init__(
@@ -175,9 +181,9 @@ class InterimAnalyses:
         decided_after: int | None = None,
         show: Callable[[Verdict], None] = lambda verdict: None,
     ) -> None:
-        """``decided_after`` keeps the verdict of a test that was decided after that many pairs.
+        """``decided_after`` is the number of game pairs after which the test was decided in an earlier run, if it was.
 
-        ``show`` gets each verdict.
+        ``show`` is called with the verdict of every analysis.
         """
         self.games, self._show = games, show
         self._longest = games.most_pairs
@@ -190,12 +196,12 @@ class InterimAnalyses:
 
     @property
     def is_over(self) -> bool:
-        """Whether the match is decided or complete."""
+        """Whether the sequential test is decided, or all game pairs have been analysed."""
         test = None if self._verdict is None else self._verdict.test
         return self._taken == len(self._parts) or (test is not None and test.verdict != "undecided")
 
     def parts(self) -> Iterator[Match | None]:
-        """The matches to play, part by part; ``None`` while an earlier part must end first."""
+        """The parts of the match in order; ``None`` while an earlier part must be analysed first."""
         for number, match in enumerate(self._parts):
             while number > self._taken - self.is_over + self.games.spec.overlap:
                 if self.is_over:
@@ -204,7 +210,7 @@ class InterimAnalyses:
             yield match
 
     def analyse(self) -> None:
-        """Analyse all parts whose games are complete."""
+        """Analyse the parts in order, up to the first one with missing games or the decision."""
         table = self.games.table
         while not self.is_over and not table.missing_games([self._parts[self._taken]]):
             self._counts += table.counts(self._parts[self._taken])
@@ -213,7 +219,11 @@ class InterimAnalyses:
             self._show(self._verdict)
 
     def verdict(self, *, is_complete: bool) -> Verdict | None:
-        """The verdict of the last analysis, or of all complete pairs unless ``is_complete``; ``None`` without any."""
+        """The verdict of the last analysis if ``is_complete``, otherwise an unfinished verdict on all complete game
+        pairs.
+
+        It is ``None`` without a complete game pair.
+        """
         if is_complete:
             return self._verdict
         counts = self._counts
@@ -225,7 +235,7 @@ class InterimAnalyses:
 
 
 def judge(validation: Validation, planned: PlannedValidation, counts: Pentanomial) -> Verdict:
-    """The verdict of a validation at these counts."""
+    """The verdict of a validation, given the counts of its game pairs."""
     if planned.kind == "fixed":
         return Verdict(counts, planned.limits, planned.kind, None)
     test = validation.test(planned.kind)
@@ -233,5 +243,5 @@ def judge(validation: Validation, planned: PlannedValidation, counts: Pentanomia
 
 
 def validation_series(number: int, recommendation: int = 0) -> str:
-    """The series of a validation's games, by its number and its recommendation."""
+    """Name of the series of a validation's games; both numbers, of validation and recommendation, begin at 0."""
     return f"{VALIDATION} {number:02d}" + (f" of {recommendation + 1}" if recommendation > 0 else "")
