@@ -35,7 +35,7 @@ TOURNAMENT = schema.declare(
     CATALOGUE, "tournament", "tournament", RUN, _FORMAT, TournamentSpec,
     players=schema.tables(ANY_PLAYER, default=schema.REQUIRED, expected="at least two [[players]]"),
 )  # fmt: skip
-"""The keys of a tournament's file."""
+"""The keys of a tournament's TOML file, with their types and defaults."""
 
 
 def load_tournament(path: Path) -> TournamentSpec:
@@ -44,9 +44,9 @@ def load_tournament(path: Path) -> TournamentSpec:
 
 
 def spec_from_mapping(data: Mapping[str, Any], where: str, finder: ProtocolFinder | None = None) -> TournamentSpec:
-    """Read a tournament from plain data; ``where`` is its file, which names it unless the key ``name`` does.
+    """Read a tournament from plain data; ``where`` is its file, which provides the name if the key ``name`` is missing.
 
-    ``finder`` detects the protocol of programs that give none. Raises ``UserError`` with one line for the first
+    ``finder`` detects the protocol of players whose table names none. Raises ``UserError`` with one line for the first
     mistake.
     """
     table = Table(data, where, TOURNAMENT, kind="tournaments")
@@ -80,7 +80,7 @@ def spec_from_mapping(data: Mapping[str, Any], where: str, finder: ProtocolFinde
 
 
 def _check_keys_of_format(table: Table, kind: str, chosen: Format) -> None:
-    """Raise ``ConfigurationError`` for a key that only other formats have."""
+    """Raise ``ConfigurationError`` if the table has a key that belongs only to other formats than ``chosen``."""
     if table.data.get("rounds", 1) != 1 and not chosen.has_rounds:
         raise table.error("rounds", f"no such key for format = {kind!r}; give more pairs")
     for key in dict.fromkeys(key for other in FORMATS.values() for key in other.keys):
@@ -103,7 +103,7 @@ def _read_rounds(table: Table, chosen: Format, players: int) -> int:
 
 
 def _read_sprt(table: Table, is_sequential: bool) -> SequentialSettings | None:
-    """Read the table ``[sprt]`` over the defaults, for a format with a sequential test."""
+    """Read the table ``[sprt]``, with defaults for missing keys; ``None`` for a format without a sequential test."""
     if not is_sequential:
         if "sprt" in table:
             raise table.error("sprt", 'no such table without format = "sprt"')
@@ -124,7 +124,7 @@ def _read_anchors(table: Table, players: Sequence[PlayerSpec]) -> tuple[tuple[st
 
 
 def default_part(game: str, openings: str) -> str:
-    """The default part of a suite: its tournament half for the game's shipped suite, all of any other."""
+    """Default of ``opening_part``: ``tournament`` for the suite that ships for the game, ``all`` for other suites."""
     return "tournament" if PurePath(openings).name.partition(".")[0] == default_suite(game) else "all"
 
 
@@ -134,7 +134,7 @@ def default_suite(game: str) -> str:
 
 
 def read_adjudication(table: Table, game: str) -> Adjudication:
-    """Read the table ``[adjudication]`` over the game's defaults."""
+    """Read the table ``[adjudication]``, with the game's defaults for missing keys."""
     section = table.table("adjudication")
     contract = game_named(game)
     if not contract.score_unit and section.data.get("solved_empties", 0) != 0:
@@ -144,7 +144,10 @@ def read_adjudication(table: Table, game: str) -> Adjudication:
 
 
 def read_search_statistics(table: Table) -> SearchStatisticsSettings | None:
-    """Read the table ``[search_statistics]`` (an empty one switches them on), or ``search_statistics = true``."""
+    """Read the table ``[search_statistics]`` or ``search_statistics = true``; ``None`` if both are missing.
+
+    An empty table also switches the statistics on.
+    """
     given = table.get("search_statistics", False)
     if isinstance(given, bool):
         return SearchStatisticsSettings() if given else None

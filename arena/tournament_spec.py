@@ -22,11 +22,11 @@ from elolab.engine.settings.whole_numbers import MAX_SEED
 
 OPENING_PARTS = ("tournament", "validation", "all")
 OPENING_ORDERS = ("random", "sequential")
-"""A permutation by the seed, or the order of the file."""
+"""Orders in which a tournament plays openings: a permutation by the random seed, or the order of the suite's file."""
 SEEDINGS = ("order", "random")
-"""Seeds follow the order of players in the file, or an order drawn from the tournament's random seed."""
+"""Ways to seed players: in the order of the file, or in an order drawn from the tournament's random seed."""
 TIEBREAKS = ("seed", "coin")
-"""Tie-breaks after the sudden-death pairs: the better seed, or a coin thrown by the random seed."""
+"""Ways to decide an encounter still tied after sudden-death pairs: the better seed wins, or a random draw decides."""
 MAX_RATING = 10_000
 """Largest absolute value of an anchor's rating, in Elo."""
 
@@ -43,7 +43,7 @@ ANCHORS = schema.declare(
 
 @dataclass(frozen=True, kw_only=True)
 class RunSpec:
-    """The common part of the specifications of tournaments, studies and ablations."""
+    """Base class of the specifications of tournaments, studies and ablations."""
 
     name: str = schema.text(default=COMPUTED, example="my-run", expected="a name for the results' folder")
     description: ClassVar[str | None] = schema.text(default=None, example="What the games are to show.")
@@ -53,7 +53,7 @@ class RunSpec:
     rules: Rules = schema.table(RULES)
     adjudication: Adjudication = schema.table(ADJUDICATION)
     source: str
-    """The file it was read from."""
+    """The TOML file that the specification was read from."""
 
 
 RUN = schema.declare(CATALOGUE, "run", "run", RunSpec)
@@ -64,7 +64,7 @@ class TournamentSpec(RunSpec):
     """Everything that decides the games of a tournament."""
 
     format: str
-    """A key of ``arena.schedule.FORMATS``."""
+    """The tournament format, such as a round robin, as a key of ``arena.schedule.FORMATS``."""
     players: tuple[PlayerSpec, ...]
     pairs: int = schema.whole(1, MAX_PAIRS, default=COMPUTED, example=50, unit="pairs")
     """Colour-swapped pairs of games for each pairing of two players, over all rounds; the maximum for a sequential
@@ -74,56 +74,56 @@ class TournamentSpec(RunSpec):
     many as there are openings.
     """
     rounds: int = schema.whole(1, MAX_PAIRS, default=COMPUTED, value=1, example=5)
-    """Rounds of an n-fold round robin, a gauntlet or a Swiss tournament; ``pairs`` is a multiple of them."""
+    """Number of rounds of a round robin, a gauntlet or a Swiss tournament; ``pairs`` is a multiple of it."""
     limit: ClassVar[str] = schema.text(default=COMPUTED, example="clock=10+0.1", expected=GRAMMAR)
     ponder: ClassVar[bool] = schema.switch()
     engines: ClassVar[str] = schema.text(default=COMPUTED, example="engines.toml", expected="the file of your engines")
     opening_start: int = schema.whole(0, MAX_PAIRS, default=0, example=100)
-    """Offset of pair 0 in the suite, once it is in its order."""
+    """Index of the first pair's opening in the suite, after the suite has been put into ``opening_order``."""
     opening_part: str = schema.choice(OPENING_PARTS, default=COMPUTED, value="all", example="all")
-    """``tournament`` or ``validation`` (two fixed halves of the suite) or ``all``."""
+    """Part of the suite to use: ``tournament`` or ``validation``, which are two fixed halves, or ``all``."""
     opening_order: str = schema.choice(OPENING_ORDERS, default=OPENING_ORDERS[0], example="sequential")
     opening_plies: int = schema.whole(0, MAX_PLIES, default=0, example=8, unit="plies")
-    """Moves to take from each game of a PGN suite; 0 for all."""
+    """Number of plies to play from each game of a PGN suite; 0 for all."""
     gauntlet_players: int = schema.whole(1, MAX_PAIRS, default=1, example=2)
     """Gauntlet: the number of leading players in the list that play against all others."""
     seeding: str = schema.choice(SEEDINGS, default=SEEDINGS[0], example="random")
-    """Swiss and knockout: how players are seeded."""
+    """Swiss and knockout: how players are seeded, as an entry of ``SEEDINGS``."""
     repeats: bool = schema.switch()
-    """Swiss: whether players may meet again if unavoidable, so that any number of rounds is possible."""
+    """Swiss: whether players may meet again if it is unavoidable, which allows any number of rounds."""
     tiebreak_pairs: int = schema.whole(0, MAX_PAIRS, default=3, example=5, unit="pairs")
-    """Knockout: the most sudden-death pairs of a tied encounter; 0 in other formats."""
+    """Knockout: maximum number of sudden-death pairs of a tied encounter; 0 in other formats."""
     tiebreak: str = schema.choice(TIEBREAKS, default=TIEBREAKS[0], example="coin")
     third_place: bool = schema.switch()
     """Knockout: whether the losers of the semi-finals play for third place."""
     search_statistics: SearchStatisticsSettings | None = schema.key(
         schema.TABLE, schema.SWITCH, schema=SEARCH_STATISTICS, default=COMPUTED, value=None, example=True
     )
-    """Settings for counting search events in built-in players; the games do not depend on it."""
+    """Settings of the search statistics of built-in players; ``None`` for none. Statistics do not affect the games."""
     sprt: SequentialSettings | None = schema.table(SPRT, value=None)
-    """The test that ends a match of format ``sprt``."""
+    """The sequential test that ends a match of format ``sprt``; ``None`` in other formats."""
     anchors: tuple[tuple[str, float], ...] = schema.table(ANCHORS, value=(), example={"default": 2500})
-    """Players with given ratings, in Elo; the others are rated relative to them."""
+    """Names of players with their given ratings in Elo; the ratings of other players are relative to these."""
     command: tuple[str, ...] = ()
-    """The words after ``elolab`` that began or last resumed the tournament; empty if Python did."""
+    """Words after ``elolab`` of the command that started or last resumed the tournament; empty if Python code did."""
 
     @functools.cached_property
     def conditions(self) -> GameConditions:
-        """The conditions shared by all its games."""
+        """Game, rules, adjudication, random seed and search statistics, which all games of the tournament share."""
         return GameConditions(self.game, self.rules, self.adjudication, self.seed, self.search_statistics)
 
     @property
     def pairs_of_encounter(self) -> int:
-        """Pairs of two players in one round."""
+        """Number of game pairs that two players play in one round."""
         return self.pairs // self.rounds
 
     def player(self, name: str) -> PlayerSpec:
-        """The player of a given name."""
+        """The specification of the player with this name."""
         return next(player for player in self.players if player.name == name)
 
     @property
     def command_line(self) -> str:
-        """The command line that plays it, as it was given."""
+        """The command line that plays the tournament, quoted for a shell."""
         return shlex.join(("elolab", *self.words))
 
     @property

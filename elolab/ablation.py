@@ -1,4 +1,4 @@
-"""Ablations from Python."""
+"""Runs ablations from Python: measures what each feature of the search is worth."""
 
 from __future__ import annotations
 
@@ -51,10 +51,11 @@ class PlayedAblation(PlayedGames):
     ``elo_high`` and ``los`` (0 to 1). ``verdict`` is ``better``, ``worse``, ``equivalent``, ``undecided`` or empty.
     ``simultaneous_low`` to ``simultaneous_high`` is an interval in Elo that is valid for all questions and analyses
     together; it is ``critical_value`` standard deviations wide each way, where the 95 % interval has 1.96.
-    ``games_needed`` is the number of games that an undecided question still needs. ``pairs`` counts, ``planned_pairs``
-    is the maximum, ``ended`` says why play stopped. ``games`` is followed by pairs by outcome: ``LL`` (both lost),
-    ``LD``, ``even``, ``WD``, ``WW``. ``nodes_ratio`` is the nodes to ``depth`` (plies) divided by the reference's, on
-    ``positions``, with the 95 % interval ``nodes_ratio_low`` to ``nodes_ratio_high``."""
+    ``games_needed`` is the number of games that an undecided question still needs. ``pairs`` is the number of pairs
+    played, ``planned_pairs`` the maximum; ``ended`` says why play stopped. After ``games`` come the numbers of pairs by
+    outcome: ``LL`` (both lost), ``LD``, ``even``, ``WD``, ``WW``. ``nodes_ratio`` is the variant's number of nodes to
+    ``depth`` (plies) divided by the reference's, over ``positions`` positions. Its 95 % interval is ``nodes_ratio_low``
+    to ``nodes_ratio_high``."""
     effects: DataFrame = field(repr=False)
     """One row per effect of a factorial: ``factorial``, ``effect``, ``group``, ``elo``, and the columns of intervals,
     verdict and games as in ``rows``. ``order`` is 1 for a main effect, 2 for an interaction. ``pairs`` is the total of

@@ -41,8 +41,8 @@ class Engine:
     >>> found.move in engine.legal_moves(moves="h2e2 h9g7")
     True
 
-    Every method takes a position as ``position``, a text (FEN; a board and the side to move in Othello; the start of
-    the game if ``None``), and ``moves`` played from there.
+    Every method takes a text ``position`` and the ``moves`` played from there. The text is a FEN in Xiangqi, a board
+    and the side to move in Othello; ``None`` is the start of the game.
 
     Threads may share an engine: it runs one search at a time. A copy, also in another process, has the game and the
     settings but an empty hash table.
@@ -63,7 +63,7 @@ class Engine:
         self._one_at_a_time = threading.Lock()  # compiled code writes into the engine's memory without locks
 
     def __reduce__(self) -> tuple[type[Engine], tuple[str, dict[str, Value]]]:
-        """Pickle the game and the settings only: a search's memory holds addresses of this process."""
+        """Pickle only the game and the settings, because the search memory holds addresses of this process."""
         return type(self), (self.game, self.settings)
 
     @property
@@ -125,7 +125,7 @@ class Engine:
         return self._engine.game.describe(self._position(position, moves))
 
     def new_game(self) -> None:
-        """Forget everything learned in earlier searches."""
+        """Clear everything that the engine remembers from earlier searches, including the hash table."""
         with self._one_at_a_time:
             self._engine.new_game()
 

@@ -42,7 +42,7 @@ def naming_arguments(folder: str) -> Callable[[Callable[Given, Returned]], Calla
 
 
 def _as_keyword(folder: str, name: str, value: str) -> str:
-    """An argument as Python spells it: ``pairs=3``, or an entry of a player's mapping for ``engine``."""
+    """Spell an option as Python does: ``pairs=3``, or for ``engine`` as an entry of a player's mapping."""
     if name == "out":
         return f"{folder}=..."
     if name == "engine":
@@ -56,7 +56,7 @@ def _as_keyword(folder: str, name: str, value: str) -> str:
 
 
 def specified(data: Any) -> Any:
-    """A specification as plain data: paths become texts, and a command given as a path becomes a list."""
+    """Convert a specification to plain data: paths become texts, and a command given as a path becomes a list."""
     return plain(_without_paths(data))
 
 

@@ -16,7 +16,7 @@ FORFEITS = ("crash", "no_answer", "illegal_move", "time_forfeit", "no_move")
 FAULTS_SHOWN = 4
 """Maximum number of kinds of faults reported individually."""
 TIME_LOSSES_PERCENT = 1
-"""Percentage of losses on time above which ratings also measure the machine's load."""
+"""Percentage of games lost on time above which a report warns that the ratings also measure the machine's load."""
 
 
 FAULT_COLUMNS = ("player", "reason", "games", "number", "text")
@@ -24,14 +24,14 @@ FAULT_COLUMNS = ("player", "reason", "games", "number", "text")
 
 @dataclass(frozen=True)
 class FaultCount:
-    """Count of the games that one player ended by faults with the same ``reason``."""
+    """Number of games that one player ended by the same kind of fault."""
 
     player: str
     reason: str
-    """One of ``FORFEITS``."""
+    """Kind of fault that ended the games, as a name in ``FORFEITS``."""
     games: int
     number: int
-    """Number of the first such game."""
+    """Number of the first of these games in the schedule."""
     fault: Fault | None
     """Description of the first fault; ``None`` if only the reason is known."""
     drawn: int = 0
@@ -49,12 +49,15 @@ class FaultCount:
 
     @property
     def data(self) -> dict[str, Any]:
-        """Plain data for JSON and tables."""
+        """The columns ``FAULT_COLUMNS`` with their values, for JSON and tables."""
         return {name: getattr(self, name) for name in FAULT_COLUMNS}
 
 
 def cause_of(record: GameRecord) -> tuple[str, Fault | None] | None:
-    """The player whose fault ended a game, and the fault; ``None`` if no fault ended it."""
+    """The name of the player whose fault ended a game, and the fault; ``None`` if no fault ended the game.
+
+    The fault itself is ``None`` if only the reason is known.
+    """
     if record.reason not in FORFEITS:
         return None
     found = stored_fault(record.detail)
@@ -67,7 +70,7 @@ def cause_of(record: GameRecord) -> tuple[str, Fault | None] | None:
 
 
 class FaultCounter:
-    """Counts faults game by game, in schedule order."""
+    """Counts faults by player and reason; ``add`` takes the games in the order of the schedule."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, str], FaultCount] = {}
@@ -85,12 +88,12 @@ class FaultCounter:
         self._found[player, record.reason] = replace(before, games=before.games + 1, drawn=drawn)
 
     def counts(self) -> tuple[FaultCount, ...]:
-        """Every player's faults by their reasons, the most frequent first."""
+        """One count per player and reason, the most frequent first."""
         return tuple(sorted(self._found.values(), key=lambda fault: -fault.games))
 
 
 def faults_of(records: Iterable[GameRecord]) -> tuple[FaultCount, ...]:
-    """The faults of games, as ``FaultCounter`` counts them."""
+    """Count the faults in games that are in the order of the schedule; see ``FaultCounter``."""
     counter = FaultCounter()
     for record in records:
         counter.add(record)
@@ -98,7 +101,10 @@ def faults_of(records: Iterable[GameRecord]) -> tuple[FaultCount, ...]:
 
 
 def fault_sentences(faults: Sequence[FaultCount], say: Catalogue, language: str) -> list[str]:
-    """One sentence for each of the most frequent faults, by ``fault_text``, and one with the number of other kinds."""
+    """Describe each of the first ``FAULTS_SHOWN`` faults in a sentence; a last sentence gives the number of others.
+
+    ``faults`` are sorted by frequency; ``say`` is the message catalogue of ``arena``.
+    """
     found = [fault_text(fault, say, language) for fault in faults[:FAULTS_SHOWN]]
     if len(faults) > FAULTS_SHOWN:
         found.append(say("fault.more", count=len(faults) - FAULTS_SHOWN))
@@ -106,7 +112,7 @@ def fault_sentences(faults: Sequence[FaultCount], say: Catalogue, language: str)
 
 
 def fault_text(fault: FaultCount, say: Catalogue, language: str) -> str:
-    """One sentence on the games that a player lost for one reason; ``say`` are the messages of ``arena``."""
+    """One sentence on the games that a player ended by one kind of fault; ``say`` is ``arena``'s message catalogue."""
     how = say(f"lost_by.{fault.reason}")
     key = "fault.no_move" if fault.drawn else "fault.one" if fault.games == 1 else "fault.many"
     lost = say(key, player=fault.player, games=fault.games, number=fault.number, how=how)
@@ -116,9 +122,9 @@ def fault_text(fault: FaultCount, say: Catalogue, language: str) -> str:
 
 
 def time_loss_warnings(faults: Iterable[FaultCount], games: int, say: Catalogue) -> list[str]:
-    """One sentence if more than ``TIME_LOSSES_PERCENT`` of the games were lost on time, otherwise none.
+    """A list with one warning if more than ``TIME_LOSSES_PERCENT`` of the games were lost on time, else an empty list.
 
-    ``faults`` cover all ``games``; ``say`` is as for ``fault_text``.
+    ``faults`` are the faults in all games, whose number is ``games``; ``say`` is the message catalogue of ``arena``.
     """
     lost = Counter({fault.player: fault.games for fault in faults if fault.reason == "time_forfeit"})
     if 100 * lost.total() <= TIME_LOSSES_PERCENT * games:

@@ -1,18 +1,19 @@
-"""Intervals of a mean score from counts of outcomes, valid for few and one-sided results and the usual ones for many.
+"""Confidence intervals of a mean score, which are also valid for few or one-sided results.
 
 ``counts`` has the number of each outcome; the scores of outcomes are spread evenly from 0 to 1. The text below is about
 lower bounds. An upper bound is the lower bound of the mirrored counts.
 
 - The *usual* bound lies z standard errors below the mean: mean - z sqrt(S) / n. S is the sum of squares about the mean,
   and at least the square of z outcomes at the farther end of the scale.
-- The *exact* bound to an error a is the a quantile of sum(w_i x_i). The x_i are all outcomes and one more of 0; the
-  weights w_i are uniform over all weights with the sum 1. Sources: N. Gaffke, "Three test statistics for a
-  nonparametric one-sided hypothesis on the mean of a nonnegative variable", 2005. E. Learned-Miller and P. Thomas, "A
-  new confidence interval for the mean of a bounded random variable", 2019. With two outcomes it is the bound of Clopper
-  and Pearson.
+- The *exact* bound with the error probability a is the a-quantile of sum(w_i x_i). The x_i are the scores of all
+  outcomes and one more score of 0; the weights w_i are uniform over all weights with the sum 1. Sources: N. Gaffke,
+  "Three test statistics for a nonparametric one-sided hypothesis on the mean of a nonnegative variable", 2005.
+  E. Learned-Miller and P. Thomas, "A new confidence interval for the mean of a bounded random variable", 2019. With two
+  outcomes it is the bound of Clopper and Pearson.
 
-The bound is the usual one, but never below the exact one to its error, and never above the exact one to ``tolerance``
-times its error. All three rise as any outcome improves, and so does the bound.
+The computed bound is the usual bound, clipped to a range between two exact bounds. The lower end of the range is the
+exact bound with the nominal error probability, the upper end the one with ``tolerance`` times that probability. A
+better outcome raises the usual bound and both ends of the range, so it raises the computed bound.
 """
 
 from __future__ import annotations
@@ -25,38 +26,45 @@ from statistics import NormalDist
 import numpy as np
 
 FEW, MANY = 50, 100
-"""Numbers of outcomes up to which, and from which on, a bound may exceed its error by a fixed factor."""
+"""Numbers of outcomes between which ``tolerance`` rises; it is constant for fewer and for more outcomes."""
 TOLERANCE_OF_FEW, TOLERANCE_OF_MANY = 1.4, 2.2
-"""The factors for up to ``FEW`` and from ``MANY`` outcomes on, relative to the conservative exact bound.
+"""Values of ``tolerance`` for at most ``FEW`` and at least ``MANY`` outcomes.
 
-With the first, 95 % intervals cover at least 93 % for any outcomes; with the second, 94 to 96 % for ordinary matches of
-100 pairs (``benchmarks/statistics_simulation.py``).
+With the first value, the coverage of 95 % intervals is at least 93 % for any outcomes. With the second value, it is 94
+to 96 % for ordinary matches of 100 pairs (``benchmarks/statistics_simulation.py``).
 """
 INTERVAL_DEVIATIONS = NormalDist().inv_cdf(0.975)
-"""Standard normal deviates on each side of a 95 % interval: 1.96."""
+"""Half the width of a 95 % interval in standard errors: 1.96."""
 LEAST_TAIL = 1e-300
-"""Least tail probability; smaller ones are raised to it."""
+"""Minimum tail probability; smaller probabilities are raised to it."""
 CONTOUR_STEP = 1 / 16
-"""Step of the trapezoid rule along the contour of integration; the rule's error is below 1e-13."""
+"""Step of the trapezoid rule for the integral in ``_exact_error``; the error of the rule is below 1e-13."""
 CONTOUR_PLACES = np.arange(CONTOUR_STEP / 2, 16, CONTOUR_STEP)
 CONTOUR, CONTOUR_WEIGHTS = np.sinh(CONTOUR_PLACES), np.cosh(CONTOUR_PLACES) * CONTOUR_STEP / math.pi
 ROOT_PRECISION = 1e-12
-"""Relative precision of the error to which a bound is solved."""
+"""Relative precision of a bound's error probability, at which the search for the bound ends."""
 MAX_ROOT_STEPS = 100
 SADDLE_STEPS = 16
-"""Bisections towards the saddle point; they need only come close."""
+"""Number of bisection steps in the search for the saddle point, which need not be exact."""
 
 _NORMAL = NormalDist()
 
 
 @lru_cache(maxsize=1 << 16)
 def score_bounds(counts: tuple[int, ...], deviations: float = INTERVAL_DEVIATIONS) -> tuple[float, float]:
-    """Lower and upper bound of the mean score, each 0 to 1; ``deviations`` > 0 is in standard normal deviates."""
+    """Lower and upper bound of the mean score, each from 0 to 1.
+
+    ``counts`` has the number of each outcome, worst first; ``deviations`` is half the width of the interval in standard
+    errors, such as 1.96 for 95 %.
+    """
     return _lower_bound(counts, deviations), 1 - _lower_bound(counts[::-1], deviations)
 
 
 def deviations_from(counts: Sequence[int], score: float) -> float:
-    """Signed number of standard normal deviates by which the mean lies above ``score``; 0 without outcomes."""
+    """Number of standard errors by which the mean score lies above ``score``, negative if below; 0 without outcomes.
+
+    ``counts`` has the number of each outcome, worst first. The inverse of ``score_bounds``.
+    """
     items, mean, _ = _moments(counts)
     if not items or mean == score:
         return 0.0
@@ -64,13 +72,16 @@ def deviations_from(counts: Sequence[int], score: float) -> float:
 
 
 def tolerance(items: int) -> float:
-    """The factor by which the error of a bound may exceed its own; it rises linearly between few outcomes and many."""
+    """Factor by which a bound's error probability may exceed its nominal value, for a number of outcomes.
+
+    It rises linearly from ``TOLERANCE_OF_FEW`` to ``TOLERANCE_OF_MANY``.
+    """
     share = min(max((items - FEW) / (MANY - FEW), 0.0), 1.0)
     return TOLERANCE_OF_FEW + share * (TOLERANCE_OF_MANY - TOLERANCE_OF_FEW)
 
 
 def _moments(counts: Sequence[int]) -> tuple[int, float, float]:
-    """Number of outcomes, mean score, and sum of squares about it."""
+    """Number of outcomes, mean score, and sum of squared deviations from the mean."""
     items, last = sum(counts), len(counts) - 1
     mean = sum(count * place for place, count in enumerate(counts)) / (items * last) if items else 0.5
     return items, mean, sum(count * (place / last - mean) ** 2 for place, count in enumerate(counts))
@@ -90,7 +101,7 @@ def _lower_bound(counts: tuple[int, ...], deviations: float) -> float:
 
 
 def _deviations_above(counts: Sequence[int], score: float) -> float:
-    """Deviates of a lower bound at ``score``, which lies below the mean: the inverse of ``_lower_bound``."""
+    """Number of standard errors at which ``score``, below the mean, is the lower bound; inverse of ``_lower_bound``."""
     items, mean, squares = _moments(counts)
     distance = items * (mean - score)
     usual = math.sqrt(distance / max(mean, 1 - mean))
@@ -104,9 +115,10 @@ def _deviations_above(counts: Sequence[int], score: float) -> float:
 def _exact_error(counts: Sequence[int], score: float) -> float:
     """The error probability with which ``score`` is the exact lower bound: P(sum of w_i (x_i - score) <= 0).
 
-    The weights w_i are independent exponential variables over their sum, which does not matter for the sign. So
-    the probability follows from the moment generating function of such a sum, by an integral along a line through the
-    saddle point parallel to the imaginary axis (Daniels, "Tail probability approximations", 1987).
+    The weights w_i are independent exponential variables divided by their sum; the division does not change the sign.
+    So the probability follows from the moment generating function of a sum of exponential variables. It is an integral
+    along a line through the saddle point, parallel to the imaginary axis (Daniels, "Tail probability approximations",
+    1987).
     """
     last = len(counts) - 1
     shapes = [(counts[0] + 1, -score)]
@@ -131,7 +143,7 @@ def _exact_error(counts: Sequence[int], score: float) -> float:
 
 
 def _rising_root(function: Callable[[float], float], value: float, low: float, high: float) -> float:
-    """Solve ``function(x) = value`` for a rising function, ``low < x < high``, by the Illinois method."""
+    """Solve ``function(x) = value`` for an increasing function and ``low < x < high``, by the Illinois method."""
     below, above = function(low) - value, function(high) - value
     root, last = low, 0
     for _ in range(MAX_ROOT_STEPS):

@@ -84,7 +84,7 @@ def figure_lines(figures: dict[str, Any], language: str = DEFAULT_LANGUAGE) -> l
 
 
 def _test_lines(figures: dict[str, Any], say: Catalogue) -> list[str]:
-    """The statistics of a sequential test."""
+    """Lines of text on a sequential test; ``say`` is the message catalogue of ``arena``."""
     from elolab.arena.statistics.numbers import given_text, percent_text, signed
 
     llr, low, high = (signed(figures[name], 3) for name in ("llr", "lower_bound", "upper_bound"))
@@ -106,16 +106,16 @@ def _test_lines(figures: dict[str, Any], say: Catalogue) -> list[str]:
 
 
 def labelled(label: str, text: str) -> str:
-    """One line with the label in a column of its own."""
+    """One line of text, with the label padded to ``LABEL_WIDTH`` columns."""
     return padded(label, LABEL_WIDTH) + text
 
 
 VERDICT_KEYS = {"H1 accepted": "upper", "H0 accepted": "lower"}
-"""Suffixes of messages by verdict; any other verdict is ``undecided``."""
+"""Suffix of a message's key by the verdict of a sequential test; the suffix of other verdicts is ``undecided``."""
 
 
 def verdict_text(verdict: str) -> str:
-    """``SequentialTest.verdict`` in the words of data files; ``verdict_sentence`` is for people."""
+    """Name in data files for a ``SequentialTest.verdict``: ``H1 accepted``, ``H0 accepted`` or ``undecided``."""
     return {"upper accepted": "H1 accepted", "lower accepted": "H0 accepted"}.get(verdict, "undecided")
 
 
@@ -133,7 +133,10 @@ def _signed(value: float) -> str:
 
 
 def figures_of_match(tables: Tables, run: SequentialRun | None) -> dict[str, Any]:
-    """``figures_of`` a match, from the view of the first player, with the verdict of a sequential test."""
+    """All statistics of a match as plain data (see ``figures_of``), from the first player's view.
+
+    ``run`` adds the verdict of a sequential test; it is ``None`` for a match without a test.
+    """
     counts = tables.counter.between(0, 1)
     if run is None:
         pairs = counts.pentanomial()
@@ -144,7 +147,10 @@ def figures_of_match(tables: Tables, run: SequentialRun | None) -> dict[str, Any
 def match_lines(
     spec: TournamentSpec, tables: Tables, run: SequentialRun | None, language: str = DEFAULT_LANGUAGE
 ) -> list[str]:
-    """``figures_of_match`` as text; a test's verdict comes last."""
+    """All statistics of a match as lines of text, the verdict of a sequential test last.
+
+    ``run`` is the sequential test; ``None`` for a match without a test.
+    """
     say = Catalogue("elolab.arena", language)
     figures = figures_of_match(tables, run)
     one, other = (player.name for player in spec.players)
@@ -155,7 +161,10 @@ def match_lines(
 
 
 def verdict_sentence(run: SequentialRun, one: str, other: str, say: Callable[..., str]) -> str:
-    """The state of a sequential test of ``one`` against ``other``; ``say`` are the messages of ``arena``."""
+    """A sentence on the state of a sequential test between the players named ``one`` and ``other``.
+
+    ``say`` is the message catalogue of ``arena``.
+    """
     from elolab.arena.statistics.numbers import given_text
 
     settings = run.settings

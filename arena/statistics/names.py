@@ -10,16 +10,16 @@ from elolab.engine.language import columns_of, cut
 
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 HEAD_SHARE = 0.6
-"""Share of a shortened name's columns for its beginning; the rest shows the part that differs from other names."""
+"""Share of a shortened name's columns that shows its beginning; the rest shows its end or the part that differs."""
 BEFORE_DIFFERENCE = 3
-"""Characters shown before the place where names begin to differ."""
+"""Number of characters shown before the first character that differs from similar names."""
 
 
 def shorten_unique(names: Sequence[str], columns: int) -> list[str]:
-    """Shorten names to at most ``columns`` columns each (at least 8), so that different names stay different.
+    """Shorten each name to at most ``columns`` terminal columns, so that different names stay different.
 
-    A long name keeps its beginning and end. If some then look alike, it keeps its beginning and the place of the first
-    difference; if that fails, it gets a number.
+    ``columns`` is at least 8. A long name keeps its beginning and end. If shortened names are then equal, each keeps
+    its beginning and the characters at the first difference. Names that are still equal get a number.
     """
     shown = {name: name for name in names if columns_of(name) <= columns}
     longer = [name for name in dict.fromkeys(names) if name not in shown]
@@ -36,13 +36,19 @@ def shorten_unique(names: Sequence[str], columns: int) -> list[str]:
 
 
 Shorten = Callable[[str, int, int], str]
-"""A function of a name, the place of its first difference from similar ones, and the available columns."""
+"""A function that shortens a name.
+
+Its arguments are the name, the index of the first character that differs from similar names, and the available columns.
+"""
 
 
 def _take_unique(
     names: Sequence[str], shorten: Shorten, columns: int, shown: dict[str, str], taken: set[str]
 ) -> list[str]:
-    """Add all uniquely shortened names to ``shown`` and ``taken``; returns the remaining names."""
+    """Shorten names and return the names whose shortened form is not unique.
+
+    Adds each unique form to ``shown``, by the full name, and to ``taken``.
+    """
     groups: dict[str, list[str]] = defaultdict(list)
     for name in names:
         groups[cut(name, columns // 2)].append(name)
@@ -73,5 +79,5 @@ def _beginning_and_difference(name: str, differs: int, columns: int) -> str:
 
 
 def _last(text: str, columns: int) -> str:
-    """The end of a text that fits into ``columns`` columns."""
+    """The longest end of a text that fits into ``columns`` terminal columns."""
     return cut(text[::-1], columns)[::-1]

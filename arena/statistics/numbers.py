@@ -1,4 +1,4 @@
-"""Numbers for people: typographic signs, and no rounding to certainty."""
+"""Formats numbers for people: with typographic signs, and probabilities near 0 or 1 never rounded to 0 or 100 %."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def signed(value: float, digits: int = 1) -> str:
 
 
 def given_text(value: float) -> str:
-    """A number as given by the user, without a plus sign."""
+    """Format a number that the user has given, without a plus sign."""
     return with_minus(f"{value:g}")
 
 
 def percent_text(share: float) -> str:
-    """A probability in percent with one digit; ``<0.1`` or ``>99.9`` near certainty."""
+    """A probability in percent with one decimal; ``<0.1`` or ``>99.9`` near 0 or 1."""
     if share < 0.0005:
         return "<0.1"
     if share >= 0.9995:
@@ -30,5 +30,5 @@ def percent_text(share: float) -> str:
 
 
 def error_text(error: float) -> str:
-    """Half the width of an interval, ``4.5``; infinity as ``∞``."""
+    """Half the width of an interval with one decimal, such as ``4.5``; infinity as ``∞``."""
     return f"{error:.1f}" if math.isfinite(error) else INFINITY

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 TIED = "tied"
-"""Reason of a Swiss encounter without a winner."""
+"""Value of ``EncounterRow.reason`` for a Swiss encounter without a winner."""
 WON_IT = "winner"
-"""The value of ``reached`` for the winner of a knockout."""
+"""Value of ``KnockoutRow.reached`` for the winner of a knockout."""
 QUARTERS = ("", "¼", "½", "¾")
 CELL_WIDTH = 5
-"""Columns per round of a Swiss tournament in a terminal."""
+"""Width of a Swiss tournament's column for one round in a terminal, in characters."""
 
 
 @dataclass(frozen=True)
@@ -39,16 +39,19 @@ class EncounterRow:
     """Number of the round, from 1."""
     player: str
     opponent: str
-    """Empty for a bye."""
+    """Name of the opponent; empty for a bye."""
     points: float
-    """Points of ``player`` in the played games."""
+    """Points of ``player`` in the games of the encounter."""
     opponent_points: float
     games: int
     """Number of games played."""
     winner: str
     """Name of the winner; empty if tied or unplayed."""
     reason: str
-    """``points``, ``tied`` (Swiss), ``walkover``, ``bye``; in a knockout ``sudden_death``, ``seed`` or ``coin`` too."""
+    """What decided the encounter: ``points``, ``tied`` (only in a Swiss tournament), ``walkover`` or ``bye``.
+
+    In a knockout also ``sudden_death``, ``seed`` or ``coin``.
+    """
     for_third_place: bool = False
 
 
@@ -57,23 +60,28 @@ class SwissRow:
     """One player's place in a Swiss tournament."""
 
     place: int
-    """Place by points, then by the tie-breaks in the order of these fields, then by seed."""
+    """Place, from 1, by points, then by the tie-breaks in the order of the fields below, then by seed."""
     player: str
     seed: int
     """The player's seed, from 1."""
     points: float
-    """1 for an encounter won, a bye or an absent opponent; 1/2 for a tied encounter."""
+    """Total points: 1 for each encounter won, bye or absent opponent, 1/2 for each tied encounter."""
     buchholz: float
-    """Sum of the opponents' points; in a round without games, the player's own."""
+    """Tie-break: sum of the opponents' points. A round without games adds the player's own points."""
     sonneborn_berger: float
-    """Sum of points of beaten opponents, and half of the points of tied ones; without games, the player's own."""
+    """Tie-break: sum of the points of beaten opponents, and of half the points of opponents in tied encounters.
+
+    In a round without games, the player's own points replace the opponent's.
+    """
     direct_encounter: float | None
-    """Points in encounters with the players still tied; ``None`` unless all of them have met."""
+    """Tie-break: points in encounters with the players that are still tied; ``None`` unless all of them have met."""
     game_points: float
     """Points of all games."""
     rounds: tuple[str, ...]
-    """For each round the opponent's place and the result: ``3+`` won, ``3=`` tied, ``3-`` lost, with ``*`` if a player
-    was absent; ``bye``; empty after the player dropped out."""
+    """A text for each round, such as ``3+``: the opponent's place, then ``+`` (won), ``=`` (tied) or ``-`` (lost).
+
+    A ``*`` follows if a player was absent. The text is ``bye`` for a bye, and empty after the player dropped out.
+    """
 
 
 @dataclass(frozen=True)
@@ -81,14 +89,17 @@ class KnockoutRow:
     """One player's place in a knockout."""
 
     place: int
-    """Place by the round reached; losers of the same round share a place, unless they played for third place."""
+    """Place by the round reached, from 1; losers of a round share a place, unless they played for third place."""
     player: str
     seed: int
     """The player's seed, from 1."""
     reached: str
-    """``winner``, ``final``, ``semi_finals``, ``quarter_finals``, or ``round_of_16`` and so on."""
+    """Last round that the player reached: ``final``, ``semi_finals``, ``quarter_finals``, ``round_of_16`` and so on.
+
+    ``winner`` for the winner of the knockout.
+    """
     encounters_won: int
-    """Number of encounters won by playing."""
+    """Number of encounters won by games, without byes and walkovers."""
     game_points: float
     """Points of all games."""
 
@@ -98,7 +109,7 @@ class Placing:
     """The state of a Swiss tournament or a knockout."""
 
     rows: tuple[SwissRow, ...] | tuple[KnockoutRow, ...]
-    """Best place first; in a knockout without players still in it."""
+    """One row per player, best place first; a knockout has no rows for players that are still in it."""
     encounters: tuple[EncounterRow, ...]
     """Encounters in the order of the rounds."""
     rounds_played: int
@@ -107,7 +118,7 @@ class Placing:
     is_over: bool
     withdrawals: tuple[Withdrawal, ...]
     bracket: Bracket | None
-    """The bracket of a knockout."""
+    """The bracket of a knockout; ``None`` for a Swiss tournament."""
     names: tuple[str, ...]
     """Players' names, by index."""
     pairs: int
@@ -185,7 +196,7 @@ def _encounter_row(encounter: Encounter, names: Sequence[str]) -> EncounterRow:
 
 
 def _swiss_rows(table: SwissTable, seeds: Sequence[int], names: Sequence[str]) -> tuple[SwissRow, ...]:
-    """The rows by points and tie-breaks.
+    """The rows, sorted by points and tie-breaks.
 
     In the tie-breaks, a round without games counts like a round against an opponent with the player's own final
     points (FIDE Handbook C.07, on unplayed rounds).
@@ -272,7 +283,7 @@ def _tie_row(tie: Tie, names: Sequence[str]) -> EncounterRow:
 
 
 def _knockout_rows(bracket: Bracket, decided: Sequence[Tie], names: Sequence[str]) -> tuple[KnockoutRow, ...]:
-    """Rows of eliminated players and the winner; third-place finalists only after their encounter."""
+    """Rows of eliminated players and the winner; losers of the semi-finals only after an encounter for third place."""
     ends: dict[int, tuple[int, str]] = {}
     rounds = len(bracket.rounds)
     for tie in decided:
@@ -298,13 +309,13 @@ def _knockout_rows(bracket: Bracket, decided: Sequence[Tie], names: Sequence[str
 
 
 def round_name(round: int, rounds: int) -> str:
-    """Name of a knockout's round; ``round`` counts from 0."""
+    """Name of a round as in ``KnockoutRow.reached``; ``round`` is its index from 0, ``rounds`` the number of rounds."""
     left = 2 ** (rounds - round)
     return {2: "final", 4: "semi_finals", 8: "quarter_finals"}.get(left, f"round_of_{left}")
 
 
 def round_title(name: str, say: Callable[..., str]) -> str:
-    """A round's name in a language; ``say`` are the messages of ``arena``."""
+    """Title of a round for people, from its name; ``say`` is the message catalogue of ``arena``."""
     if name.startswith("round_of_"):
         return say("knockout.round_of", players=name.removeprefix("round_of_"))
     return say(f"knockout.{name}")
@@ -314,23 +325,23 @@ def round_title(name: str, say: Callable[..., str]) -> str:
 
 
 def points_text(points: float) -> str:
-    """Points and tie-breaks, which are multiples of a quarter, with fractions such as ``½``."""
+    """Format points or a tie-break, a multiple of 1/4, with fractions such as ``½``."""
     whole, quarters = divmod(round(4 * points), 4)
     return f"{whole or ''}{QUARTERS[quarters]}" if quarters else str(whole)
 
 
 def round_text(cell: str, say: Callable[..., str]) -> str:
-    """A cell of ``SwissRow.rounds`` as text."""
+    """Translate a cell of ``SwissRow.rounds``, with a typographic minus sign."""
     return say("encounter.bye_short") if cell == BYE else with_minus(cell)
 
 
 def reached_text(reached: str, say: Callable[..., str]) -> str:
-    """The round that a knockout's player reached, as text."""
+    """Title for people of a value of ``KnockoutRow.reached``."""
     return say("knockout.winner") if reached == WON_IT else round_title(reached, say)
 
 
 def rounds_text(placing: Placing, say: Callable[..., str]) -> str:
-    """Number of rounds played, and whether a Swiss tournament ended early for lack of opponents."""
+    """Text with the number of rounds played, and a note if a Swiss tournament ended early for lack of opponents."""
     key = "placing.rounds"
     if placing.is_over and placing.bracket is None and placing.rounds_played < placing.rounds:
         key = "placing.ended_early"
@@ -338,7 +349,7 @@ def rounds_text(placing: Placing, say: Callable[..., str]) -> str:
 
 
 def result_sentence(placing: Placing, say: Catalogue) -> str:
-    """The winner, or the number of rounds so far."""
+    """A sentence on the winner, or on the number of rounds played before the end."""
     if not placing.is_over or not placing.rows:
         return rounds_text(placing, say)
     first = placing.rows[0]
@@ -360,12 +371,12 @@ def result_sentence(placing: Placing, say: Catalogue) -> str:
 
 
 def score_text(one: float, other: float) -> str:
-    """Points of both players of an encounter."""
+    """The score of an encounter as text, from the points of both players."""
     return f"{points_text(one)}\N{EN DASH}{points_text(other)}"
 
 
 def reason_text(reason: str, say: Callable[..., str]) -> str:
-    """The reason of a win as text; empty if points decided."""
+    """Text on what decided an encounter (``EncounterRow.reason``); empty if points decided."""
     return "" if reason in (POINTS, TIED) else say(f"encounter.{reason}")
 
 

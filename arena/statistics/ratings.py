@@ -25,13 +25,19 @@ DRAW_PRIOR_DEVIATION = 3.0
 SCALE_PRECISION = 1e-10
 """Relative change of the scale (Elo per natural unit) below which the iteration for fixed ratings ends."""
 PLAIN_SCALES, MAX_SCALES = 20, 200
-"""Maximum number of steps towards the scale of fixed ratings: undamped steps, and all steps."""
+"""Maximum numbers of iterations for the scale of fixed ratings: without damping, and in total."""
 NEWTON_PRECISION = 1e-12
-"""Newton's method ends when a step would raise the log posterior by less than half of this."""
+"""Twice the increase of the log posterior below which Newton's method ends."""
 DISPERSION_PRIOR_PAIRS = 20.0
-"""Weight, in pairs, of the prior that games of a pair are independent and that pairings have equal dispersion."""
+"""Weight of the prior of the dispersions, in pairs.
+
+The prior is that the games of a pair are independent and that all pairings have the same dispersion.
+"""
 LEAST_SQUARES = 2.0
-"""Minimum sum of squares of all pairs' scores (0 to 2) about their expectation: as one pair won, one lost outright."""
+"""Minimum sum of squared deviations of pair scores (0 to 2) from their expectation, for games that are all drawn.
+
+It equals the sum for two pairs, one with two wins and one with two losses.
+"""
 
 
 @dataclass(frozen=True)
@@ -46,7 +52,7 @@ class PairingCounts:
     pairs: tuple[tuple[int, int, int], tuple[int, int, int], tuple[int, int, int]]
     """Complete pairs: row = outcome of the game in which ``first`` moved first, column = outcome of the other game."""
     single: tuple[tuple[int, int, int], tuple[int, int, int]] = ((0, 0, 0), (0, 0, 0))
-    """Games outside complete pairs: row 0 where ``first`` moved first, row 1 where ``second`` did."""
+    """Games outside complete pairs: row 0 if ``first`` moved first, row 1 if ``second`` did; column = outcome."""
 
     def pentanomial(self) -> Pentanomial:
         """The complete pairs from the view of ``first``."""
@@ -57,7 +63,7 @@ class PairingCounts:
         return Pentanomial((counts[0], counts[1], counts[2], counts[3], counts[4]))
 
     def outcomes(self) -> Array:
-        """All games, shape (2, 3): row 0 where ``first`` moved first, row 1 where ``second`` did; by outcome."""
+        """All games, shape (2, 3): row 0 if ``first`` moved first, row 1 if ``second`` did; column = outcome."""
         pairs = np.array(self.pairs, float)
         return np.stack([pairs.sum(axis=1), pairs.sum(axis=0)]) + np.array(self.single, float)
 
@@ -74,19 +80,19 @@ class PairingCounts:
 
 @dataclass(frozen=True)
 class PairingTable:
-    """The counts of many pairings as arrays, with the fields of ``PairingCounts``."""
+    """The counts of many pairings as arrays; each field has the meaning of that field in ``PairingCounts``."""
 
     first: NDArray[np.int64]
-    """Player index of each pairing, shape (pairings,)."""
+    """Index of the player from whose view each pairing is counted, shape (pairings,)."""
     second: NDArray[np.int64]
     pairs: Array
-    """Counts of pairs by the results of both games, shape (pairings, 3, 3)."""
+    """Complete pairs by the outcomes of both games, shape (pairings, 3, 3)."""
     single: Array
-    """Counts of games outside complete pairs by first mover and outcome, shape (pairings, 2, 3)."""
+    """Games outside complete pairs by first mover and outcome, shape (pairings, 2, 3)."""
 
     @classmethod
     def of(cls, pairings: Sequence[PairingCounts]) -> PairingTable:
-        """Convert a sequence of counts."""
+        """The table of a sequence of pairings."""
         return cls(
             np.array([pairing.first for pairing in pairings], np.int64),
             np.array([pairing.second for pairing in pairings], np.int64),
@@ -95,7 +101,9 @@ class PairingTable:
         )
 
     def games_by_first_mover(self) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
-        """Indices of first and second movers, shape (rows,), and counts of loss, draw, win of the first, (rows, 3).
+        """Indices of first and second movers, shape (rows,), and outcomes for the first mover, shape (rows, 3).
+
+        The columns of outcomes are losses, draws and wins.
 
         A pairing has two rows: games in which ``first`` moved first, and the others.
         """
@@ -117,38 +125,38 @@ class Ratings:
     elo: Array
     """Rating of each player, shape (players,)."""
     covariance: Array
-    """Covariance of the anchored ratings, in Elo squared, shape (players, players); infinite between groups."""
+    """Covariance of the ratings in Elo squared, shape (players, players); infinite between different groups."""
     first_move_advantage: float
     """Value of the first move, in Elo."""
     first_move_error: float
     """Half the width of the 95 % interval of ``first_move_advantage``."""
     draw_parameter: float
-    """Davidson's nu: the odds of a draw against the geometric mean of the odds of either win."""
+    """Davidson's nu: the probability of a draw divided by the geometric mean of both players' winning probabilities."""
     dispersion: float
-    """Variance of pair scores relative to independent games; below 1 if openings decide games."""
+    """Variance of pair scores divided by their variance for independent games; below 1 if openings decide games."""
     groups: tuple[tuple[int, ...], ...]
-    """Connected groups of players, largest first; one group if all ratings can be compared."""
+    """Groups of players (indices) connected by games, largest first; one group if all ratings can be compared."""
     anchors: dict[int, float] = field(default_factory=dict)
-    """Players with given ratings, and these ratings."""
+    """Given ratings in Elo, by the player's index."""
 
     def error(self, player: int) -> float:
-        """Half the width of the 95 % interval of a player's rating relative to its anchors; 0 for an anchor.
+        """Half the width of the 95 % interval of a player's rating, in Elo; 0 for an anchor, infinite without games.
 
-        Infinite for a player without games.
+        The interval is relative to the anchors of the player's group, or without anchors to the group's mean.
         """
         if player not in self.anchors and (player,) in self.groups:
             return math.inf
         return INTERVAL_DEVIATIONS * math.sqrt(max(self.covariance[player, player], 0.0))
 
     def difference(self, one: int, other: int) -> tuple[float, float]:
-        """Elo of ``one`` above ``other``, and half the width of its 95 % interval."""
+        """Rating of ``one`` minus rating of ``other`` in Elo, and half the width of its 95 % interval."""
         if math.isinf(self.covariance[one, other]):
             return 0.0, math.inf
         variance = self.covariance[one, one] + self.covariance[other, other] - 2 * self.covariance[one, other]
         return float(self.elo[one] - self.elo[other]), INTERVAL_DEVIATIONS * math.sqrt(max(variance, 0.0))
 
     def los_matrix(self) -> Array:
-        """Probability that the row's player is stronger than the column's, shape (players, players); 1/2 = unknown."""
+        """Probability that the row's player is stronger than the column's, shape (players, players); 1/2 if unknown."""
         variances = np.diag(self.covariance)
         with np.errstate(invalid="ignore", divide="ignore"):
             deviations = np.sqrt(np.maximum(variances[:, None] + variances - 2 * self.covariance, 0.0))
@@ -216,10 +224,10 @@ def fit_ratings(
 
 
 def with_match(ratings: Ratings, match: Estimate) -> Ratings:
-    """Replace the rating difference of two players by the estimate of their match (view of player 0).
+    """Replace the rating difference of two players by the estimate of their match, so that all tables agree.
 
-    So all tables show the same figure for a match. If the estimate is infinite, the difference is taken from the fit,
-    and its interval ends at the finite bound.
+    ``match`` is from the view of player 0. An infinite estimate leaves the difference of the fit; the interval then
+    ends at the finite bound of the estimate. Two given ratings remain unchanged.
     """
     if len(ratings.anchors) > 1 or not math.isfinite(match.standard_error):
         return ratings
@@ -238,7 +246,10 @@ def with_match(ratings: Ratings, match: Estimate) -> Ratings:
 def _fixed_in_their_groups(
     groups: Sequence[Sequence[int]], anchors: Mapping[int, float]
 ) -> tuple[dict[int, float], Array]:
-    """Anchors that share a group, relative to their mean, and the Elo to add to every player, shape (players,)."""
+    """Ratings to fix in the fit, by player, and the Elo to add to every player after it, shape (players,).
+
+    Only groups with several anchors have fixed ratings, relative to the mean of these anchors.
+    """
     fixed: dict[int, float] = {}
     origin = np.zeros(sum(len(group) for group in groups))
     for group in groups:
@@ -252,7 +263,7 @@ def _fixed_in_their_groups(
 
 
 def _inverse_of_free(information: Array, fixed: Iterable[int]) -> Array:
-    """The covariance of fitted parameters; zero for fixed ones."""
+    """Covariance of all parameters: the inverse of the information of fitted parameters, 0 for fixed parameters."""
     free = np.setdiff1d(np.arange(len(information)), list(fixed))
     covariance = np.zeros_like(information)
     covariance[np.ix_(free, free)] = np.linalg.inv(information[np.ix_(free, free)])
@@ -260,7 +271,7 @@ def _inverse_of_free(information: Array, fixed: Iterable[int]) -> Array:
 
 
 def outcome_probabilities(differences: Array, draw_parameter: float) -> Array:
-    """Probabilities of loss, draw and win at differences in natural units, shape (rows, 3)."""
+    """Probabilities of loss, draw and win for strength differences in natural units, shape (rows, 3)."""
     exponents = np.stack(
         [-differences / 2, np.full_like(differences, math.log(draw_parameter)), differences / 2], axis=-1
     )
@@ -270,7 +281,10 @@ def outcome_probabilities(differences: Array, draw_parameter: float) -> Array:
 
 
 class _RatingFit:
-    """The strictly concave log posterior of (strengths, advantage, ln nu), given games by first mover."""
+    """The log posterior of a vector of strengths, first-move advantage and ln nu; it is strictly concave.
+
+    The games are counts by row, as ``PairingTable.games_by_first_mover`` returns them.
+    """
 
     def __init__(
         self, player_count: int, firsts: NDArray[np.int64], seconds: NDArray[np.int64], outcomes: Array
@@ -280,10 +294,10 @@ class _RatingFit:
         self._precision = np.r_[deviations, ADVANTAGE_PRIOR_DEVIATION, DRAW_PRIOR_DEVIATION] ** -2.0
 
     def solve(self, fixed: Mapping[int, float]) -> tuple[Array, Array]:
-        """The maximum with some strengths fixed, and the information there (negative Hessian of all parameters).
+        """Maximise the log posterior with some strengths fixed, by Newton's method with step halving.
 
-        Newton's method with step halving. It also ends when the posterior, a sum over perhaps tens of thousands of
-        games, cannot be improved numerically.
+        Returns the maximum and the information there (negative Hessian of all parameters). Rounding errors of many
+        games also end the iteration.
         """
         point = np.zeros(self._count + 2)
         point[list(fixed)] = list(fixed.values())
@@ -303,7 +317,7 @@ class _RatingFit:
             point, value = point + fraction * step, following
 
     def weighted_information(self, point: Array, weights: Array) -> Array:
-        """The information at a point with each row's games weighted by ``weights``, shape (rows,)."""
+        """Information (negative Hessian) at ``point``, with each row's games weighted by ``weights``, shape (rows,)."""
         return self._derivatives(self._outcomes * weights[:, None], point)[1]
 
     def _posterior(self, point: Array) -> float:
@@ -311,11 +325,11 @@ class _RatingFit:
         return float((self._outcomes * logarithms).sum() - self._precision @ point**2 / 2)
 
     def _chances(self, point: Array) -> Array:
-        """The first mover's probabilities of loss, draw and win, shape (rows, 3)."""
+        """The first mover's probabilities of loss, draw and win at ``point``, shape (rows, 3)."""
         return outcome_probabilities(point[self._firsts] - point[self._seconds] + point[-2], _draw_parameter(point))
 
     def _derivatives(self, outcomes: Array, point: Array) -> tuple[Array, Array]:
-        """Gradient and information of the log posterior at ``point``, for these outcomes."""
+        """Gradient and information of the log posterior at ``point``; ``outcomes`` has shape (rows, 3)."""
         chances = self._chances(point)
         totals = outcomes.sum(axis=1)
         expected = chances[:, 1] / 2 + chances[:, 2]
@@ -331,12 +345,12 @@ class _RatingFit:
         return gradient, information
 
     def _summed(self, rows: Array) -> Array:
-        """Convert slopes by each row's difference, shape (rows,), to slopes by strengths and advantage; 0 for ln nu."""
+        """Convert derivatives by each row's strength difference, shape (rows,), to derivatives by all parameters."""
         ahead, behind = (np.bincount(place, rows, self._count) for place in (self._firsts, self._seconds))
         return np.r_[ahead - behind, rows.sum(), 0.0]
 
     def _add_squares(self, information: Array, rows: Array) -> None:
-        """Add ``rows``, second derivatives by each row's difference, shape (rows,), to the matrix ``information``."""
+        """Add second derivatives by each row's strength difference, ``rows`` of shape (rows,), to ``information``."""
         count = self._count
         ahead, behind = (np.bincount(place, rows, count) for place in (self._firsts, self._seconds))
         met = np.bincount(self._firsts * count + self._seconds, rows, count**2).reshape(count, count)
@@ -347,7 +361,7 @@ class _RatingFit:
 
 
 def _draw_parameter(point: Array) -> float:
-    """nu, clipped to finite numbers, because Newton's first steps may overshoot."""
+    """The draw parameter nu at a point of the fit, always finite, because Newton's first steps may overshoot."""
     return math.exp(max(-700.0, min(700.0, float(point[-1]))))
 
 
@@ -362,9 +376,10 @@ def _elo_per_natural_unit(solution: Array) -> float:
 
 
 def _scale_of_fixed(fit: _RatingFit, fixed: Mapping[int, float], free_scale: float) -> float:
-    """Elo per natural unit if strengths are fixed in Elo: the scale that reproduces itself.
+    """Elo per natural unit of a fit with ratings fixed in Elo.
 
-    If no such scale exists, because the games contradict the anchors, it is ``free_scale``, of the fit without them.
+    The scale depends on the fit, and the fit on the scale; an iteration finds the scale that reproduces itself. If
+    there is none, because the games contradict the anchors, it is ``free_scale``, the scale of the fit without anchors.
     """
     scale = free_scale
     for step in range(MAX_SCALES):
@@ -382,10 +397,10 @@ def _scale_of_fixed(fit: _RatingFit, fixed: Mapping[int, float], free_scale: flo
 
 
 def _pair_dispersions(player_count: int, table: PairingTable, solution: Array) -> tuple[float, Array]:
-    """Observed over modelled variance of a pair's score: for all pairs together, and for each pairing.
+    """Dispersions: observed variance of pair scores divided by modelled variance, for all pairs and for each pairing.
 
-    With few pairs the total is shrunk towards 1, and each pairing towards the total. If nearly all games are drawn,
-    unseen outcomes may matter: the squares are at least ``LEAST_SQUARES`` times the share of draws.
+    A prior shrinks the dispersion of all pairs towards 1, and the dispersion of a pairing towards that of all pairs.
+    The sum of squares is at least ``LEAST_SQUARES`` times the share of draws, because nearly all games may be drawn.
     """
     advantage, draw_parameter = solution[-2], _draw_parameter(solution)
     difference = solution[table.first] - solution[table.second]
@@ -413,7 +428,7 @@ def _pair_dispersions(player_count: int, table: PairingTable, solution: Array) -
 
 
 def _row_weights(table: PairingTable, dispersions: Array) -> Array:
-    """Variance factors for the rows of ``games_by_first_mover``; single games have 1."""
+    """Mean dispersion of each row of ``games_by_first_mover``, shape (rows,); games outside pairs count as 1."""
     pairs, single = table.pairs.sum(axis=(1, 2))[:, None], table.single.sum(axis=2)
     games = pairs + single
     weights = (dispersions[:, None] * pairs + single) / np.maximum(games, 1)
@@ -421,7 +436,7 @@ def _row_weights(table: PairingTable, dispersions: Array) -> Array:
 
 
 def connected_groups(player_count: int, edges: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
-    """Groups of players connected by games, largest first, then by lowest index."""
+    """Groups of players connected by games, largest first, then by lowest index; ``edges`` are pairs who met."""
     parent = list(range(player_count))
 
     def root(player: int) -> int:
@@ -441,7 +456,10 @@ def connected_groups(player_count: int, edges: Iterable[tuple[int, int]]) -> tup
 def _anchoring(
     player_count: int, groups: Sequence[Sequence[int]], anchors: Iterable[int], fixed: Iterable[int]
 ) -> Array:
-    """Matrix that subtracts from each strength its group's anchor or mean; nothing in fixed groups."""
+    """Matrix that subtracts from each strength the strength of its group's anchor, or the group's mean.
+
+    It leaves strengths unchanged in groups with several anchors. Shape (players, players).
+    """
     projection = np.eye(player_count)
     for group in groups:
         rows = np.array(group)

@@ -1,7 +1,7 @@
-"""Search statistics of built-in players in a tournament, as tables over all games of each player.
+"""Tables of search statistics: the built-in players of a tournament, each over all its games.
 
-Players without statistics, or that are not built in, are left out. Rates without a case are ``None``. Units are in the
-columns' names.
+The tables have no external players and no players without statistics. A rate is ``None`` if its denominator is 0. The
+names of columns contain the units.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class SearchStatistics:
-    """Sums of every counted player, in the order of the specification."""
+    """Summed search statistics of each player that has any, in the order of the tournament's specification."""
 
     totals: Mapping[str, Mapping[str, Any]]
-    """Sums by player; ``engine.search_statistics`` describes them."""
+    """Summed statistics by player's name; the module ``engine.search_statistics`` describes their keys."""
     games: Mapping[str, int]
-    """Number of counted games by player."""
+    """Number of games with statistics by player's name."""
 
     def __bool__(self) -> bool:
         return bool(self.totals)
@@ -36,15 +36,15 @@ class SearchStatistics:
         return _frame([player_row(name, total, self.games[name]) for name, total in self.totals.items()])
 
     def null_frame(self, by: str) -> DataFrame:
-        """Null moves by ``material``, ``pieces`` or ``depth``: one row per player and class."""
+        """Null moves grouped by ``material``, ``pieces`` or ``depth``: one row per player and group."""
         return _frame([row for name, total in self.totals.items() for row in null_rows(name, total, by)])
 
     def iterations_frame(self) -> DataFrame:
-        """One row per player and depth."""
+        """Iterations: one row per player and depth."""
         return _frame([row for name, total in self.totals.items() for row in iteration_rows(name, total)])
 
     def ends_frame(self) -> DataFrame:
-        """One row per player and reason that ended searches."""
+        """Ends of searches: one row per player and reason."""
         return _frame([row for name, total in self.totals.items() for row in end_rows(name, total)])
 
     def frames(self) -> dict[str, DataFrame]:
@@ -86,7 +86,7 @@ def share(part: float, whole: float, factor: float = 1.0) -> float | None:
 
 
 def player_row(name: str, total: Mapping[str, Any], games: int) -> Row:
-    """One player's row of ``instruments.csv``."""
+    """One player's row of ``instruments.csv``; ``total`` has its summed statistics over ``games`` games."""
     counted, searches, nodes = total["counters"], total["searches"], total["nodes"]
     ends = {reason: dict(zip(END_COLUMNS, row, strict=True)) for reason, row in total["ends"].items()}
     null = _column_sums(total["null_by_depth"])
@@ -147,7 +147,10 @@ def player_row(name: str, total: Mapping[str, Any], games: int) -> Row:
 
 
 def branching_factor(total: Mapping[str, Any]) -> float | None:
-    """Ratio of summed nodes of iterations to summed nodes of their predecessors."""
+    """Mean effective branching factor; ``None`` if no search completed two iterations.
+
+    It is the total nodes of iterations divided by the total nodes of the iterations before them.
+    """
     rows = [dict(zip(ITERATION_COLUMNS, row, strict=True)) for row in total["iterations"].values()]
     later = [row for row in rows if row["nodes_before"]]
     return share(sum(row["nodes"] for row in later), sum(row["nodes_before"] for row in later))
@@ -158,7 +161,7 @@ def _column_sums(table: Mapping[str, Sequence[int]]) -> dict[str, int]:
 
 
 def null_rows(name: str, total: Mapping[str, Any], by: str) -> list[Row]:
-    """Null moves of one player, by ``material``, ``pieces`` or ``depth``."""
+    """Rows on one player's null moves, grouped by ``material``, ``pieces`` or ``depth``."""
     label = {"material": "own_material_from_centipawns", "pieces": "pieces_on_board", "depth": "depth_plies"}[by]
     rows = []
     for key, values in sorted(total[f"null_by_{by}"].items(), key=lambda item: int(item[0])):
@@ -177,7 +180,7 @@ def null_rows(name: str, total: Mapping[str, Any], by: str) -> list[Row]:
 
 
 def iteration_rows(name: str, total: Mapping[str, Any]) -> list[Row]:
-    """Iterations of one player, by depth; means over the searches that completed it."""
+    """Rows on one player's iterations, one per depth; means are over the searches that completed the depth."""
     rows = []
     for key, values in sorted(total["iterations"].items(), key=lambda item: int(item[0])):
         row = dict(zip(ITERATION_COLUMNS, values, strict=True))
@@ -198,7 +201,7 @@ def iteration_rows(name: str, total: Mapping[str, Any]) -> list[Row]:
 
 
 def end_rows(name: str, total: Mapping[str, Any]) -> list[Row]:
-    """Reasons that ended a player's searches, most frequent first."""
+    """Rows on the reasons that ended one player's searches, the most frequent reason first."""
     rows = []
     for reason, values in total["ends"].items():
         row = dict(zip(END_COLUMNS, values, strict=True))
@@ -224,7 +227,7 @@ def _frame(rows: Sequence[Row]) -> DataFrame:
 
 
 def shown_columns() -> tuple[tuple[str, str, Callable[[Row], float | None], int], ...]:
-    """Columns of the report's main table: title and unit (message keys), value and digits."""
+    """Columns of the report's main table: message keys of title and unit, function of a row, number of decimals."""
 
     def figure(column: str) -> Callable[[Row], float | None]:
         return lambda row: row[column]

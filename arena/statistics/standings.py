@@ -28,16 +28,19 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 MESSAGES = "elolab.arena"
-"""The package whose message catalogue has the texts of this module."""
+"""The package with this module's message catalogue."""
 PENTANOMIAL_COLUMNS = ("LL", "LD", "even", "WD", "WW")
-"""Outcomes of a pair: both games lost; a loss and a draw; one each or both drawn; a win and a draw; both won."""
+"""Columns that count pairs by outcome.
+
+In order: both games lost; a loss and a draw; a win and a loss, or both drawn; a win and a draw; both won.
+"""
 TEXT_WIDTH = 80
 NOTHING = "\N{EN DASH}"
 """Placeholder for unknown values in tables."""
 MAX_MATRIX = 11
-"""Maximum players in the plain-text matrix of likelihoods of superiority."""
+"""Maximum number of players in the plain-text matrix of likelihoods of superiority."""
 MAX_PAIRING_LIST = 45
-"""Maximum pairings in the plain-text list (ten players); the CSV file has all."""
+"""Maximum number of pairings in the plain-text list: all pairings of ten players. The CSV file has all pairings."""
 
 PairKey = tuple[int, int, int]
 
@@ -51,7 +54,7 @@ class PairCounter:
     def __init__(self, players: Sequence[str]) -> None:
         self.players = tuple(players)
         self.unfinished = 0
-        """Games without a result; no other count includes them."""
+        """Number of games without a result; no other count includes them."""
         self._index = {name: number for number, name in enumerate(self.players)}
         self._pairs: dict[tuple[int, int], np.ndarray] = {}
         self._single: dict[tuple[int, int], np.ndarray] = {}
@@ -80,14 +83,14 @@ class PairCounter:
             pairs[one, other] += 1
 
     def table(self) -> PairingTable:
-        """The counts of every two players who met, lower index first."""
+        """The results between every two players who met, from the view of the player with the lower index."""
         places = np.array([*self._pairs], np.int64).reshape(-1, 2)
         pairs = np.array([*self._pairs.values()], float).reshape(-1, 3, 3)
         single = np.array([*self._single.values()], float).reshape(-1, 2, 3)
         return PairingTable(places[:, 0], places[:, 1], pairs, single)
 
     def between(self, one: int, other: int) -> PairingCounts:
-        """The counts of two players from the view of ``one``; all zero if they never met."""
+        """The results between two players, by index, from the view of ``one``; all zero if they never met."""
         low, high = min(one, other), max(one, other)
         pairs = self._pairs.get((low, high), np.zeros((3, 3), np.int64))
         single = self._single.get((low, high), np.zeros((2, 3), np.int64))
@@ -105,7 +108,7 @@ class PairCounter:
         return Trinomial(*(sum(getattr(count, name) for count in counts) for name in ("wins", "draws", "losses")))
 
     def _of(self, player: int) -> Iterator[PairingCounts]:
-        """The counts of a player and everybody it met, from its view."""
+        """The results of a player against each opponent it met, from the player's view."""
         for other in range(len(self.players)):
             if (min(player, other), max(player, other)) in self._pairs:
                 yield self.between(player, other)
@@ -116,28 +119,31 @@ class PairCounter:
         return Trinomial(int(wins), int(draws), int(losses))
 
     def estimate(self, one: int, other: int) -> Estimate:
-        """Estimate ``one`` against ``other`` from complete pairs, or without any from single games."""
+        """Estimate the Elo of ``one`` relative to ``other``, from complete pairs, or without them from single games."""
         counts = self.between(one, other)
         return (counts.pentanomial() if counts.pentanomial().pairs else counts.trinomial()).estimate()
 
     def ratings(self, anchors: Mapping[int, float] | None = None) -> Ratings:
-        """The joint fit; of two players the estimate of their match. ``anchors`` are given ratings in Elo."""
+        """The joint fit of all ratings, or for two players the estimate of their match.
+
+        ``anchors`` are given ratings in Elo, by the player's index.
+        """
         ratings = fit_ratings(len(self.players), self.table(), anchors=anchors)
         return with_match(ratings, self.estimate(0, 1)) if len(self.players) == 2 else ratings
 
     @property
     def complete_pairs(self) -> int:
-        """Complete pairs of all players together."""
+        """Number of complete pairs in the whole tournament."""
         return int(sum(table.sum() for table in self._pairs.values()))
 
     @property
     def single_games(self) -> int:
-        """Finished games whose colour-swapped partner is missing."""
+        """Number of finished games whose colour-swapped game has no result."""
         return int(sum(table.sum() for table in self._single.values()))
 
     @property
     def games(self) -> int:
-        """Games with a result."""
+        """Number of games with a result."""
         return 2 * self.complete_pairs + self.single_games
 
 
@@ -163,28 +169,28 @@ class Standing:
     draws: int
     losses: int
     score: float
-    """Points per game, 0 to 1; 1/2 without games."""
+    """Mean points per game, 0 to 1; 1/2 without games."""
     pairs: int
-    """Complete pairs; the fields below count them by outcome (see ``PENTANOMIAL_COLUMNS``)."""
+    """Number of complete pairs; the next five fields count them by outcome, as ``PENTANOMIAL_COLUMNS`` lists them."""
     LL: int
     LD: int
     even: int
     WD: int
     WW: int
     single_games: int
-    """Games outside complete pairs."""
+    """Number of games outside complete pairs."""
     mean_depth: float | None
-    """Plies per move; ``None`` if the player never reported depths."""
+    """Mean search depth per move in plies; ``None`` if the player never reported depths."""
     mean_nodes: float | None
-    """Nodes per move."""
+    """Mean number of nodes per move; ``None`` if the player never reported nodes."""
     mean_time_ms: float | None
-    """Milliseconds per move."""
+    """Mean time per move in milliseconds; ``None`` if unknown."""
     group: int
-    """Number of the group of players connected by games; ratings compare only within one."""
+    """Number of the player's group, from 1. Games connect the players of a group; only their ratings are comparable."""
 
     @property
     def is_rated(self) -> bool:
-        """Whether the rating means anything: the player has games, or its rating was given."""
+        """Whether the player has a rating: from games, or as a given rating."""
         return self.games > 0 or math.isfinite(self.rating_error)
 
 
@@ -199,9 +205,9 @@ class HeadToHead:
     draws: int
     losses: int
     score: float
-    """Points per game, 0 to 1, paired or not."""
+    """Mean points of ``player`` per game, 0 to 1, over games inside and outside complete pairs."""
     elo: float
-    """Elo from complete pairs, or without any from single games; likewise the interval and ``los``."""
+    """Elo difference from complete pairs, or without them from single games, as are the interval and ``los``."""
     elo_error: float
     elo_low: float
     elo_high: float
@@ -231,16 +237,16 @@ class EndingCount:
 
 @dataclass(frozen=True)
 class Tables:
-    """All results for reports."""
+    """All results of a tournament for its reports."""
 
     counter: PairCounter
     ratings: Ratings
     standings: tuple[Standing, ...]
-    """Best rating first, group by group."""
+    """One row per player: groups in order of size, best rating first within a group."""
     head_to_heads: tuple[HeadToHead, ...]
-    """Every ordered pair of players who met, in the order of the standings."""
+    """One row for every ordered pair of players who met, in the order of the standings."""
     endings: tuple[EndingCount, ...]
-    """Most frequent reason first."""
+    """Counts of games by reason of their end, the most frequent reason first."""
     faults: tuple[FaultCount, ...] = ()
     """Faults by which players forfeited games, most frequent first."""
 
@@ -251,18 +257,18 @@ class Tables:
 
     @property
     def anchors(self) -> dict[str, float]:
-        """Players with given ratings, in Elo."""
+        """Given ratings in Elo, by player's name."""
         return {self.counter.players[player]: elo for player, elo in self.ratings.anchors.items()}
 
     @property
     def referred_anchors(self) -> dict[str, float]:
-        """Anchors that are connected with other players by games, so that ratings are relative to them."""
+        """Given ratings in Elo of anchors that games connect with other players, whose ratings are relative to them."""
         names = {name for group in self.ratings.groups if len(group) > 1 for name in self._names(group)}
         return {name: elo for name, elo in self.anchors.items() if name in names}
 
     @property
     def reference(self) -> str:
-        """The reference of ratings: the ``mean``, the ``given`` ones, or ``partly`` given."""
+        """Reference point of the ratings: ``mean``, ``given`` (the anchors) or ``partly`` given."""
         if not self.referred_anchors:
             return "mean"
         return "given" if all(self.is_anchored(row) for row in self.standings if row.is_rated) else "partly"
@@ -280,13 +286,16 @@ class Tables:
         return [self.counter.players[player] for player in group]
 
     def superiority(self) -> list[list[float]]:
-        """Likelihood that the row's player is stronger than the column's by the joint fit, in the standings' order."""
+        """Likelihood that the row's player is stronger than the column's; players are in the order of the standings."""
         order = [self.counter.players.index(row.player) for row in self.standings]
         matrix = self.ratings.los_matrix()
         return [[float(matrix[one, other]) for other in order] for one in order]
 
     def difference(self, place: int, other: int) -> tuple[float, float]:
-        """Difference of two ratings (by place in the standings) and half the width of its 95 % interval."""
+        """Difference of the ratings of two players in Elo, and half the width of its 95 % interval.
+
+        ``place`` and ``other`` are indices in the standings.
+        """
         one, two = (self.counter.players.index(self.standings[rank].player) for rank in (place, other))
         return self.ratings.difference(one, two)
 
@@ -307,7 +316,7 @@ class Tables:
         }
 
     def superiority_csv(self) -> str:
-        """``superiority`` as CSV with the names on both sides."""
+        """``superiority`` as CSV text; the first row and the first column are players' names."""
         names = [row.player for row in self.standings]
         rows = [[name, *row] for name, row in zip(names, self.superiority(), strict=True)]
         return csv_text(["player", *names], rows)
@@ -317,7 +326,7 @@ class Tables:
         return _rows_csv(self.standings, Standing)
 
     def crosstable_csv(self) -> str:
-        """``crosstable_frame`` as CSV, without pandas."""
+        """``crosstable_frame`` as CSV text, written without pandas because its import is slow."""
         return _rows_csv(self.head_to_heads, HeadToHead)
 
     def standings_frame(self) -> DataFrame:
@@ -383,7 +392,7 @@ def tables_of(
 
 
 def standing_rows(counter: PairCounter, ratings: Ratings, effort: _Effort | None = None) -> tuple[Standing, ...]:
-    """The rows of the standings; without ``effort``, means per move are unknown."""
+    """The rows of the standings; without ``effort``, the mean depth, nodes and time per move are ``None``."""
     group_of = {player: number for number, group in enumerate(ratings.groups, start=1) for player in group}
     order = sorted(
         range(len(counter.players)),
@@ -411,7 +420,7 @@ class _Effort:
     def __init__(self, game: str, players: Sequence[str]) -> None:
         self._game = game
         self._totals = {name: [0.0] * 6 for name in players}
-        """Sum and number of depths (plies), nodes and times (ms)."""
+        """By player's name: sum and number of depths (plies), of nodes, and of times (ms)."""
 
     def add(self, record: GameRecord) -> None:
         """Add a game's moves."""
@@ -439,7 +448,7 @@ class _Effort:
 
 
 def head_to_heads(counter: PairCounter, ranking: Sequence[int]) -> tuple[HeadToHead, ...]:
-    """Every ordered pair of players who met; ``ranking`` are the players' indices in ``counter``."""
+    """One row for every ordered pair of players who met, in the order of ``ranking``, the players' indices."""
     rows = []
     for player in ranking:
         for opponent in ranking:
@@ -460,7 +469,7 @@ def head_to_heads(counter: PairCounter, ranking: Sequence[int]) -> tuple[HeadToH
 
 
 def _endings(counts: Counter[tuple[str, str]]) -> tuple[EndingCount, ...]:
-    """Rows by reason; ``counts`` are games by reason and result."""
+    """One row per reason; ``counts`` has the number of games by reason and result."""
     reasons = Counter[str]()
     for (reason, _), count in counts.items():
         reasons[reason] += count
@@ -524,7 +533,10 @@ def _standings_lines(tables: Tables, say: Catalogue) -> list[str]:
 
 
 def rating_reference(tables: Tables, say: Callable[..., str]) -> str:
-    """The reference of ratings as text; ``say`` are the messages of ``arena``."""
+    """Text on what ratings are relative to: the mean or the given ratings, which it lists.
+
+    ``say`` is the message catalogue of ``arena``.
+    """
 
     def given(anchors: Mapping[str, float]) -> str:
         texts = [say("rating.player_given", name=name, elo=given_text(elo)) for name, elo in anchors.items()]
@@ -537,26 +549,26 @@ def rating_reference(tables: Tables, say: Callable[..., str]) -> str:
 
 
 def rating_text(row: Standing, tables: Tables) -> str:
-    """A rating as text; signed unless relative to anchors; a dash if unknown."""
+    """Format a rating, with a plus or minus sign unless it is relative to anchors; ``NOTHING`` if unknown."""
     if not row.is_rated:
         return NOTHING
     return signed(row.rating) if not tables.is_anchored(row) else with_minus(f"{row.rating:.1f}")
 
 
 def rating_error_text(row: Standing, tables: Tables, say: Callable[..., str]) -> str:
-    """Half the width of a rating's interval; for an anchor a word for "given"; a dash if unknown."""
+    """Format half the width of a rating's interval: a word for "given" for an anchor, ``NOTHING`` if unknown."""
     if not row.is_rated:
         return NOTHING
     return say("rating.given") if row.player in tables.anchors else error_text(row.rating_error)
 
 
 def mean_score_text(row: Standing) -> str:
-    """Points per game in percent; a dash without games."""
+    """Format the points per game in percent; ``NOTHING`` without games."""
     return f"{100 * row.score:.1f}" if row.games else NOTHING
 
 
 def _superiority_lines(tables: Tables, say: Catalogue) -> list[str]:
-    """The matrix for a terminal; empty for two players, because the pairing table has their value."""
+    """Lines with the matrix of likelihoods of superiority; empty for two players, because the pairings show theirs."""
     names = [row.player for row in tables.standings]
     if len(names) < 3:
         return []

@@ -1,4 +1,4 @@
-"""Boards of letters or Chinese characters for a terminal, and the position of a game in progress.
+"""Draws boards for a terminal with letters or Chinese characters, and tracks the position of a game in progress.
 
 A square takes two columns of a terminal: a letter and a space, or one Chinese character.
 """
@@ -43,7 +43,10 @@ def _othello_rows(text: str, pieces: dict[str, str]) -> list[tuple[str, list[Spa
 
 
 _ROWS = {"xiangqi": _xiangqi_rows, "othello": _othello_rows}
-"""By game, the function that turns a position's text and piece names into labelled rows, from the top."""
+"""The function that draws a game's board, by game.
+
+It takes a position's text and the names of pieces, and returns rows from the top, each with its label.
+"""
 
 
 def board_lines(game: str, position: str, pieces: dict[str, str]) -> list[list[Span]]:

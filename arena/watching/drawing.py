@@ -19,9 +19,9 @@ class RenewedOutput:
 
     def __init__(self, command: Sequence[str]) -> None:
         self.text = ""
-        """Output of the last run that succeeded; empty before the first."""
+        """Output of the last run of the command that succeeded; empty before the first."""
         self.count = 0
-        """Number of runs that succeeded."""
+        """Number of times that the command succeeded."""
         self._command = command
         self._process: subprocess.Popen[str] | None = None
         self._reader = threading.Thread()
@@ -29,7 +29,10 @@ class RenewedOutput:
         self._next = 0.0
 
     def renew(self, basis: object, *, is_last: bool = False) -> None:
-        """Start the command if ``basis`` has changed and the pause is over; ``is_last`` skips the pause."""
+        """Start the command if ``basis``, the input of its output, has changed since the last start.
+
+        Does nothing while the command runs or the pause lasts; ``is_last`` skips the pause.
+        """
         is_due = is_last or time.monotonic() >= self._next
         if self._reader.is_alive() or basis == self._basis or not is_due:
             return

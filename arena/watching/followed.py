@@ -1,4 +1,4 @@
-"""The watched runs below a folder; each is read once for all its viewers."""
+"""Follows the runs below a folder for viewers in the browser; each run is read once for all its viewers."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from elolab.arena.watching.snapshot import RunFollower, State, changes, waiting_
 from elolab.engine.language import Catalogue
 
 POLL_SECONDS = 1.0
-"""Interval between readings while there are viewers."""
+"""Interval at which a run's folder is read while the run has viewers."""
 KEEP_ALIVE_SECONDS = 15.0
-"""Interval after which a message is sent even without news, to detect closed connections."""
+"""Time without changes after which a viewer receives an empty message, which detects closed connections."""
 GAMES_OF_PAGE = 15
 
 
 class FollowedRun:
-    """One run, read once for all its viewers, and only while there are any."""
+    """Reads one run for all its viewers, and only while it has viewers."""
 
     def __init__(self, folder: Path, figures_command: Sequence[str] = ()) -> None:
-        """``figures_command`` takes a folder and a language, and prints the figures as JSON.
+        """``figures_command`` is a command that prints a run's figures as JSON; folder and language are appended to it.
 
-        It is used only for runs that are not tournaments.
+        It serves only runs that are not tournaments.
         """
         self.folder = folder
         self._command = figures_command
@@ -38,19 +38,22 @@ class FollowedRun:
         self._news = asyncio.Condition()
         self._state: State = waiting_state(folder)
         self._viewers: dict[str, int] = {}
-        """Number of viewers in each language."""
+        """Number of viewers by language."""
         self._figures: dict[str, RenewedOutput] = {}
         self._task: asyncio.Task[None] | None = None
         self._closing = asyncio.Event()
 
     async def state(self) -> State:
-        """The current state."""
+        """Read the run's folder and return its state, described in ``arena.watching.snapshot``."""
         async with self._reading:
             self._state = await asyncio.to_thread(self._follower.read)
         return self._state
 
     async def events(self, language: str) -> AsyncGenerator[dict[str, Any] | None, None]:
-        """Yield the whole state, then each change, and ``None`` after some seconds without one; ``close`` ends it."""
+        """Yield the whole state, then the sections that change; ``None`` after ``KEEP_ALIVE_SECONDS`` without a change.
+
+        ``close`` ends the iteration.
+        """
         self._viewers[language] = self._viewers.get(language, 0) + 1
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._follow())
@@ -106,7 +109,7 @@ class FollowedRun:
         return self._drawings().get(language, 0)
 
     def figures(self, language: str) -> dict[str, Any]:
-        """The latest figures in a language (placing or crosstable for a tournament); empty before the first."""
+        """The latest figures in a language, for a tournament its placing or crosstable; empty before the first."""
         placing = self._follower.placing
         if placing is not None:
             from elolab.arena.reports.grids import placing_html
@@ -131,9 +134,9 @@ class FollowedRun:
         return game_data(record, self._state["game"], language)
 
     def games(self, first: int, player: str) -> dict[str, Any]:
-        """Finished games, newest first: ``total`` is the number of all, ``games`` has rows from index ``first`` on.
+        """Finished games, newest first: ``games`` has rows from index ``first`` on, ``total`` is the number of games.
 
-        ``player`` restricts the games to one player; empty for all.
+        ``player`` restricts the list to one player's games; an empty text lists all games.
         """
         from elolab.arena.watching.page import row_data
 
@@ -142,7 +145,7 @@ class FollowedRun:
         return {"total": len(found), "games": [row_data(game) for game in found[first : first + GAMES_OF_PAGE]]}
 
     def key_of(self, name: str) -> str | None:
-        """The key of a game by its name on pages (``page.place_name``); ``None`` for an unknown name."""
+        """The store's key of a game, from its name on pages (``page.place_name``); ``None`` for an unknown name."""
         from elolab.arena.watching.page import place_name
 
         return next((game.key for game in self._follower.games if place_name(game.pairing) == name), None)
@@ -159,17 +162,17 @@ class FollowedRun:
 
 
 class WatchedRuns:
-    """The runs below a folder, or the single run in it; their names are hashes, which reveal no paths."""
+    """The runs below a folder, or the single run in it. A run's name is a hash, which does not reveal its path."""
 
     def __init__(self, root: Path, *, is_single: bool, figures_command: Sequence[str] = ()) -> None:
-        """``is_single`` means that the folder belongs to one run, which may not exist yet."""
+        """``is_single`` means that ``root`` is the folder of one run, which may not exist yet."""
         self.root, self.is_single = root, is_single
         self._command = figures_command
         self._runs: dict[str, FollowedRun] = {}
         self._entries: dict[tuple[Path, str], tuple[object, RunEntry]] = {}
 
     def folders(self) -> dict[str, Path]:
-        """Every run's folder by its name."""
+        """The folder of every run, by the run's name."""
         found = [self.root] if self.is_single else [*run_folders(self.root)] if self.root.is_dir() else []
         return {self._name_of(folder): folder for folder in found}
 
@@ -177,7 +180,7 @@ class WatchedRuns:
         return hashlib.sha256(str(folder.relative_to(self.root)).encode()).hexdigest()[:12]
 
     def run(self, name: str) -> FollowedRun | None:
-        """The run of that name; ``None`` if there is none."""
+        """The run with this name; ``None`` for an unknown name."""
         if name not in self._runs:
             folder = self.folders().get(name)
             if folder is None:
@@ -201,7 +204,7 @@ class WatchedRuns:
         return max(folders, key=rank, default=None)
 
     def entries(self, language: str) -> list[tuple[str, RunEntry]]:
-        """Every run's name and entry in the list, the most recently written first."""
+        """The name and the list entry of every run, the most recently written run first."""
         say = Catalogue("elolab.arena.collection", language)
         found = []
         for name, folder in self.folders().items():

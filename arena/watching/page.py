@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 MESSAGES = "elolab.arena.watching"
 ASSETS = {"boards.js": "elolab.arena.reports", "report.js": "elolab.arena.reports", "watch.js": MESSAGES}
-"""The page's scripts and the package of each."""
+"""The package that contains each script of the pages, by the script's name."""
 
 
 def asset_text(name: str) -> str:
-    """The text of one of ``ASSETS``."""
+    """The source text of a script in ``ASSETS``."""
     return (resources.files(ASSETS[name]) / "assets" / name).read_text("utf-8")
 
 
 def run_page(state: State, language: str, *, has_list: bool) -> str:
-    """The page of a run; ``has_list`` adds a link to the list of runs."""
+    """HTML of a run's page; ``has_list`` adds a link to the list of runs."""
     from markupsafe import Markup
 
     game = state["game"] if state["game"] in GAMES else ""
@@ -52,7 +52,7 @@ def run_page(state: State, language: str, *, has_list: bool) -> str:
 
 
 def runs_page(entries: Sequence[tuple[str, RunEntry]], root: Path, language: str) -> str:
-    """The list of runs below a folder: each with its relative path and a link to its page."""
+    """HTML of the list of runs below ``root``: each with its relative path and a link to its page."""
     say, shown = Catalogue(MESSAGES, language), Catalogue("elolab.arena.collection", language)
     rows = [
         {"name": name, "entry": entry, "folder": entry.folder.relative_to(root).as_posix(),
@@ -79,7 +79,7 @@ def _languages(language: str) -> list[tuple[str, str]]:
 
 
 def _counts(language: str) -> dict[str, dict[str, str]]:
-    """The names of kinds, formats and states of runs."""
+    """Titles of the kinds, formats and states of runs in a language, for the scripts."""
     say, shown = Catalogue(MESSAGES, language), messages_of("elolab.arena.collection", language)
     named = messages_of(MESSAGES, language)
     states = {key.removeprefix("list.state_"): text for key, text in shown.items() if key.startswith("list.state_")}

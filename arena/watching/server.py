@@ -37,7 +37,7 @@ from elolab.engine.language import LANGUAGES
 GRACE_SECONDS = 1
 """Time after Ctrl-C for completing responses in progress."""
 MAX_NAME = 200
-"""Maximum characters of a game's or player's name in an address."""
+"""Maximum length of a game's or player's name in a URL, in characters."""
 HEADERS = {
     "cache-control": "no-store",
     "content-security-policy": "frame-ancestors 'none'",
@@ -48,7 +48,7 @@ HEADERS = {
 
 
 def application(runs: WatchedRuns, language: str, host: str) -> ASGIApp:
-    """The application; ``language`` is the default, ``host`` the name in its address."""
+    """The web application; ``language`` is the default language, ``host`` the host name that requests may use."""
     routes = _Routes(runs, language)
     return _Guard(Starlette(routes=routes.table(), lifespan=routes.lifespan), host)
 
@@ -56,8 +56,8 @@ def application(runs: WatchedRuns, language: str, host: str) -> ASGIApp:
 class _Guard:
     """Refuses requests other than GET and HEAD, and requests to a host name that is not this machine's.
 
-    A foreign page could otherwise point its own host name to this machine and read the runs (DNS rebinding). Numeric
-    addresses are safe from that.
+    Otherwise a page of another site could map its own host name to this machine and read the runs (DNS rebinding). This
+    attack is impossible with numeric addresses.
     """
 
     def __init__(self, inner: ASGIApp, host: str) -> None:
@@ -93,7 +93,7 @@ class _Routes:
         self._runs, self._language = runs, language
 
     def table(self) -> list[Route]:
-        """All routes."""
+        """The routes of all pages and data."""
         return [
             Route("/", self.first),
             Route("/runs", self.list),
@@ -174,7 +174,7 @@ class _Routes:
         return JSONResponse(found, headers=HEADERS)
 
     async def games(self, request: Request) -> Response:
-        """Some rows of the list of finished games, from index ``from`` on, for all players or one ``player``."""
+        """Rows of the list of finished games, from index ``from`` on; ``player`` selects one player's games."""
         run, query = await self._run_of(request), request.query_params
         first = query.get("from", "0")
         if not (first.isascii() and first.isdigit() and len(first) < 10):
@@ -196,7 +196,7 @@ class _Routes:
 
 
 def opened_socket(host: str, port: int) -> socket.socket:
-    """Open a listening socket. Raises ``UserError`` on failure."""
+    """Open a socket that listens on a host and a port. Raises ``UserError`` on failure."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family)
@@ -214,14 +214,14 @@ def opened_socket(host: str, port: int) -> socket.socket:
 
 
 class _Server(uvicorn.Server):
-    """Disconnects all viewers when a signal ends the server, so that it need not wait for them."""
+    """A server that disconnects all viewers when a signal ends it, instead of waiting for them."""
 
     def __init__(self, config: uvicorn.Config, ending: Callable[[], Any]) -> None:
         super().__init__(config)
         self._ending = ending
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Called for Ctrl-C and SIGTERM."""
+        """Disconnect all viewers on Ctrl-C or SIGTERM, then end the server."""
         asyncio.get_running_loop().create_task(self._ending())
         super().handle_exit(sig, frame)
 
@@ -241,9 +241,9 @@ def serve(runs: WatchedRuns, listening: socket.socket, language: str, host: str)
 
 
 def address_of(listening: socket.socket, host: str) -> str:
-    """The address of the first page.
+    """The URL of the first page.
 
-    If ``host`` stands for all addresses, such as ``0.0.0.0``, it is the machine's address in its network.
+    If ``host`` is a wildcard address such as ``0.0.0.0``, the URL has the machine's address in its network.
     """
     shown = _own_address(listening) if host in ("", "0.0.0.0", "::") else host
     return f"http://{f'[{shown}]' if ':' in shown else shown}:{listening.getsockname()[1]}/"

@@ -74,15 +74,15 @@ State = dict[str, Any]
 
 WAITING = "waiting"
 MAX_POINTS = 400
-"""Maximum points of a curve; with more, every second one is dropped."""
+"""Maximum number of points of a curve; if it is exceeded, every second point is dropped."""
 FRESH_SECONDS = 5.0
-"""A run that reported progress within this time counts as running; its lock is not checked."""
+"""Time after a progress report during which a run counts as running without a check of its lock."""
 FIT_SECONDS = 2.0
-"""Minimum time between two fits of the ratings of a run in progress."""
+"""Minimum time between two rating fits of a run in progress."""
 CLOCK_TICK_SECONDS = 2.0
-"""Coarsest granularity of file times: a few milliseconds on most file systems, two seconds on some."""
+"""Coarsest resolution of file modification times: two seconds on some file systems, milliseconds on most."""
 FIT_PAUSE = 100
-"""Minimum pause between two fits, as a multiple of the last fit's duration."""
+"""Minimum pause between two rating fits, as a multiple of the last fit's duration."""
 MAX_FIT_PAUSE_SECONDS = 10.0
 
 CHECKED_BYTES = 64 * 2**20
@@ -91,7 +91,7 @@ NO_PAIRS = Pentanomial((0, 0, 0, 0, 0))
 
 
 GameFault = tuple[str, Fault | None]
-"""A player, and its fault that lost a game; ``None`` if only the reason is known."""
+"""The player who lost a game by a fault, and the fault, which is ``None`` if only its reason is known."""
 
 
 class FinishedGame(NamedTuple):
@@ -142,14 +142,14 @@ class RunFollower:
         self._state = waiting_state(folder)
         self._store = GameReader(folder)
         self._faults: dict[str, GameFault] = {}
-        """Faults that lost games, by the games' keys."""
+        """Faults that lost games, by the game's key."""
         self._figures: _Figures | None = None
         self._content: Any = None
         self._live_stamp: tuple[int, ...] | None = None
         self._live: dict[str, Any] = {}
 
     def read(self) -> State:
-        """Read the current state; an unreadable folder keeps its last state, with the error as ``trouble``."""
+        """Read the current state. If the folder is unreadable, return the last state with the error as ``trouble``."""
         state, failure = {**self._state, "trouble": ""}, ""
         self._read_live()
         try:
@@ -174,12 +174,12 @@ class RunFollower:
 
     @property
     def placing(self) -> Placing | None:
-        """The placing of a Swiss tournament or knockout, as old as the last ``standings``; else ``None``."""
+        """The placing of a Swiss tournament or a knockout at the last fit of the standings; ``None`` for other runs."""
         return None if self._figures is None else self._figures.placing
 
     @property
     def head_to_heads(self) -> tuple[HeadToHead, ...]:
-        """Results of every two players, as old as the last ``standings``; empty for two players or with a placing."""
+        """Results of every two players at the last fit of the standings; empty with a placing or only two players."""
         return () if self._figures is None else self._figures.head_to_heads
 
     # Games
@@ -254,7 +254,7 @@ class RunFollower:
         state["game"] = state["game"] or told
 
     def _tell_stop(self, state: State) -> None:
-        """Remove games in progress, speed and time left from the state; live.json of a killed run still has them."""
+        """Remove the games in progress, the speed and the time left, which live.json of a killed run still contains."""
         progress = {**state["progress"], "games_per_second": None, "seconds_left": None}
         if self._live.get("state") == RUNNING:
             state["workers"] = []
@@ -277,7 +277,7 @@ def _count(value: object) -> int:
 
 
 def _game_in(content: Any) -> str:
-    """The game of a run that is not a tournament, from its stored settings; empty if they have none."""
+    """Name of the game in the stored settings of a run that is not a tournament; empty if they name none."""
     if not isinstance(content, dict):
         return ""
     found = content.get("game") or (content.get("conditions") or {}).get("game")
@@ -285,34 +285,34 @@ def _game_in(content: Any) -> str:
 
 
 class GameReader:
-    """Reads the new games of a store, and opens its file only while reading.
+    """Reads the new games of a store, whose file is open only during a reading.
 
-    The process that plays thus closes the file last and can merge SQLite's write-ahead log.
+    So the process that plays the games closes the file last and can merge SQLite's write-ahead log.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._path = folder, folder / STORE_NAME
         self._last = 0
-        """Row number of the last game read."""
+        """Row number in the store of the last game that was read."""
         self._stamps: tuple[Any, ...] = ()
         self._file: tuple[int, int] | None = None
         self.was_replaced = False
-        """True if the last reading found a different file."""
+        """Whether the last reading found that another file had replaced the store."""
         self.facts: dict[str, Any] = {}
         self.withdrawals: tuple[Withdrawal, ...] = ()
         """Players that had withdrawn at the last reading because they could not be started."""
 
     @property
     def is_there(self) -> bool:
-        """Whether there is a store."""
+        """Whether the store exists."""
         return self._path.is_file()
 
     def read_again(self) -> None:
-        """Make the next reading return all games, not only new ones."""
+        """Make the next call of ``new_games`` return all games."""
         self._last, self._stamps = 0, ()
 
     def new_games(self) -> tuple[bool, list[tuple[FinishedGame, GameFault | None]]]:
-        """Return whether anything changed, and the new games with their faults. Raises ``StoreError``."""
+        """Return whether the store has changed, and the new games with their faults. Raises ``StoreError``."""
         self.was_replaced = False
         began = time.time()
         stamps = tuple(map(_stamp_of, (self._path, self._path.with_name(f"{STORE_NAME}-wal"))))
@@ -356,7 +356,7 @@ class GameReader:
 def _stamp_of(path: Path) -> tuple[int, int, int, int] | None:
     """Modification time in ns, size, device and inode of a file; ``None`` without a file.
 
-    Time and size detect a change, device and inode a replacement.
+    A different time or size reveals a changed file, a different device or inode a replaced file.
     """
     try:
         found = path.stat()
@@ -388,7 +388,7 @@ class _Figures:
         names = [player.name for player in spec.players] if spec is not None else []
         self._counter = PairCounter(names)
         self._faults: dict[tuple[str, str], tuple[tuple[str, int], str, FaultCount]] = {}
-        """For each player and reason: place in the schedule and key of the first game, and the count."""
+        """Faults by player and reason: place in the schedule and key of the first game, and the count of games."""
         self._games: list[FinishedGame] = []
         self._test = SequentialRun(spec.sprt, spec.pairs) if spec is not None and spec.sprt is not None else None
         self._elo = RunningElo(names[0]) if len(names) == 2 and self._test is None else None
@@ -402,7 +402,7 @@ class _Figures:
         self.head_to_heads: tuple[HeadToHead, ...] = ()
 
     def add(self, game: FinishedGame, fault: GameFault | None) -> None:
-        """Count a game."""
+        """Add a finished game to the figures; ``fault`` is the fault that ended it, if any."""
         self._games.append(game)
         if fault is not None:
             self._add_fault(game, fault)
@@ -418,7 +418,7 @@ class _Figures:
             self._counter.add(game.record)
 
     def _counts(self, game: FinishedGame) -> bool:
-        """Whether a game counts; games beyond the end of a sequential test do not."""
+        """Whether a game is part of the result; games after the end of a sequential test are not."""
         end = None if self._test is None else self._test.stopped_after
         return end is None or game.pairing.number < end
 
@@ -449,7 +449,7 @@ class _Figures:
         return [*map(_finite, (estimate.elo, estimate.elo_low, estimate.elo_high))]
 
     def fill(self, state: State, withdrawals: tuple[Withdrawal, ...]) -> None:
-        """Write the figures into a state."""
+        """Write the figures into the sections of ``state``."""
         faults = sorted((found[1:] for found in self._faults.values()), key=lambda found: -found[1].games)
         state["faults"] = [_fault_entry(*found) for found in faults]
         state["warnings"] = self._warnings([count for _, count in faults])
@@ -476,7 +476,7 @@ class _Figures:
         return [dict(zip(found, sentences, strict=True)) for sentences in zip(*found.values(), strict=True)]
 
     def _fit(self, withdrawals: tuple[Withdrawal, ...], *, is_running: bool) -> None:
-        """Refit standings and result after new games; in a run in progress, only after a pause."""
+        """Recompute standings and result if there are new games; during a run, only after a pause."""
         games, now = len(self._games), time.monotonic()
         pause = min(max(FIT_SECONDS, FIT_PAUSE * self._fit_seconds), MAX_FIT_PAUSE_SECONDS)
         if not is_running or self._fitted_games <= 0:
@@ -509,14 +509,14 @@ class _Figures:
 
 
 class _Curve:
-    """A curve over the pairs of a match; the distance of its points doubles when there are too many."""
+    """A curve over the pairs of a match. The stride between its points doubles at more than ``MAX_POINTS`` points."""
 
     def __init__(self, kind: str) -> None:
         self._kind, self._stride = kind, 1
         self._points: list[list[float | None]] = []
 
     def add(self, pairs: int, figures: Callable[[], Sequence[float | None]]) -> None:
-        """Add the point at ``pairs`` pairs, unless it falls between two points of the curve."""
+        """Add a point with the values of ``figures()`` after ``pairs`` pairs, if the stride divides ``pairs``."""
         if not pairs or pairs % self._stride or (self._points and self._points[-1][0] == pairs):
             return
         self._points.append([pairs, *figures()])
@@ -534,5 +534,5 @@ def _finite(value: float) -> float | None:
 
 
 def changes(before: State, after: State) -> dict[str, Any]:
-    """The sections of ``after`` that differ from ``before``."""
+    """The sections of the state ``after`` that differ from the state ``before``."""
     return {name: value for name, value in after.items() if value is not before[name] and value != before[name]}

@@ -30,7 +30,7 @@ KEYS = {
     b"n": NEXT, b" ": NEXT, b"\x1b[C": NEXT, b"\x1b[B": NEXT, b"p": BEFORE, b"\x1b[D": BEFORE, b"\x1b[A": BEFORE,
     b"b": BOARD, b"q": QUIT, b"\x03": QUIT, b"\x04": QUIT,
 }  # fmt: skip
-"""Actions by the byte sequences that keys send."""
+"""Action of each key, by the byte sequence that the key sends."""
 
 _ENTER = "\x1b[?1049h\x1b[?25l"
 """Switch to the alternate screen (DEC private mode 1049) and hide the cursor."""
@@ -109,7 +109,7 @@ def _show(lines: Sequence[Line], stream: TextIO) -> None:
 
 @contextlib.contextmanager
 def _taken(stream: TextIO) -> Iterator[int | None]:
-    """Enter the terminal's alternate screen; yields the keyboard's descriptor, or ``None`` without a keyboard.
+    """Enter the terminal's alternate screen; yields the keyboard's file descriptor, or ``None`` without a keyboard.
 
     The terminal is restored at the end, on signals that end the process, and while it is stopped (Ctrl-Z).
     """
@@ -152,7 +152,7 @@ def _taken(stream: TextIO) -> Iterator[int | None]:
 
 @contextlib.contextmanager
 def _wakened_by_resizing() -> Iterator[int]:
-    """Yield a descriptor that becomes readable when the terminal's size changes."""
+    """A context with a file descriptor that becomes readable when the terminal's size changes."""
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
 
@@ -170,13 +170,16 @@ def _wakened_by_resizing() -> Iterator[int]:
 
 
 class _KeyReader:
-    """Waits for keys; ``keyboard`` is the descriptor of standard input, or ``None``."""
+    """Waits for keys; ``keyboard`` is the file descriptor of standard input, ``None`` if it is not a terminal."""
 
     def __init__(self, keyboard: int | None) -> None:
         self._keyboard = keyboard
 
     def wait(self, seconds: float, resized: int) -> str:
-        """The meaning of the next key; empty for an unknown key, on timeout, or if the terminal was resized."""
+        """Wait for the next key and return its action; empty for an unknown key, on timeout or if the size changes.
+
+        ``resized`` is a file descriptor that becomes readable when the terminal's size changes.
+        """
         sources = [resized] if self._keyboard is None else [resized, self._keyboard]
         ready, _, _ = select.select(sources, [], [], max(0.0, seconds))
         if resized in ready:

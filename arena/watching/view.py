@@ -30,26 +30,26 @@ LEAST_COLUMNS = 76
 """Minimum width of a terminal for showing a board, in character columns."""
 NAME_COLUMNS = 18
 FEW = 3
-"""Maximum lines of faults and of workers on a screen."""
+"""Maximum number of lines for faults, and for workers, on a screen."""
 STATE_COLOURS = {"running": GREEN, "failed": RED, "unreadable": RED, "damaged": RED, "stopped": YELLOW}
 _VERDICTS = {"H1 accepted": "upper_short", "H0 accepted": "lower_short", "undecided": "undecided_short"}
 
 
 @dataclass
 class GameChoice:
-    """The user's choice of game and board."""
+    """The user's choices: which game in progress is displayed, and whether with its board."""
 
     place: int = 0
     """Index of the chosen game among the games in progress whose moves are known."""
     with_board: bool | None = None
-    """Whether the board is shown; ``None`` decides by the width of the figures."""
+    """Whether the board is shown; ``None`` shows it unless the figures contain a wide table, as for a tuning."""
     _identity: tuple[str, int] = ("", -1)
     retraced: Retraced = field(default_factory=Retraced)
 
     def game(self, state: dict[str, Any]) -> tuple[dict[str, Any] | None, int, int]:
-        """The displayed game, its index and the number of games.
+        """The displayed game, its index, and the number of games in progress; ``None``, 0 and 0 without games.
 
-        The choice stays with a game until it ends, then moves to the game with the same index.
+        A game stays displayed until it ends; then the game that takes its index follows.
         """
         games = [game for game in state["running"] if game.get("moves") is not None]
         if not games:
@@ -60,7 +60,7 @@ class GameChoice:
         return games[self.place], self.place, len(games)
 
     def turn(self, step: int) -> None:
-        """Choose the game whose index is ``step`` higher."""
+        """Choose the game whose index is ``step`` higher, which may be negative; the choice wraps around."""
         self.place += step
         self._identity = ("", -1)
 
@@ -72,7 +72,10 @@ class GameChoice:
 def screen(
     state: dict[str, Any], outcome: Sequence[str], choice: GameChoice, language: str, columns: int, rows: int
 ) -> list[Line]:
-    """The lines that fit on a screen; ``outcome`` has the lines of the result so far, if the run is no tournament."""
+    """The lines that fit on a screen of ``columns`` by ``rows`` characters.
+
+    ``outcome`` has the lines of the result so far for a run that is not a tournament.
+    """
     say = Catalogue("elolab.arena", language)
     head = _head_lines(state, say, columns)
     room = rows - len(head) - 1
@@ -166,7 +169,7 @@ def _figure_lines(
 
 
 def _test_lines(state: dict[str, Any], say: Catalogue) -> list[Line]:
-    """A line on the Elo of a match and one on the sequential test, if there are any."""
+    """One line on the Elo of a match and one on a sequential test; empty for runs with neither."""
     lines: list[Line] = []
     match, test = state["match"], state["test"]
     if match is not None:
@@ -259,7 +262,7 @@ def _game_lines(state: dict[str, Any], choice: GameChoice, say: Catalogue) -> li
 
 
 def _first_side(game: dict[str, Any]) -> int:
-    """The side that makes the first move after the opening: 0 or 1."""
+    """The side that makes the first move after the opening: 0 for the first mover of the game, 1 for the other."""
     from elolab.engine.games import game_named
 
     return (game_named(game["game"]).side_to_move(game["position"]) + len(game["opening_moves"])) % 2

@@ -1,4 +1,4 @@
-"""The commands: one module each, named like its command, and the table of all."""
+"""The commands of ``elolab``: one module per command, with the command's name, and the table of all commands."""
 
 from __future__ import annotations
 

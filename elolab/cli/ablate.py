@@ -1,4 +1,4 @@
-"""The command ``ablate``."""
+"""The command ``ablate``: measures what each feature of the search is worth."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of ``elolab ablate``."""
+    """Add the arguments of ``elolab ablate``."""
     tuning_runs.configure_with_specification(
         parser,
         "ablations",

@@ -9,7 +9,7 @@ from elolab.cli.shared import options
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of ``elolab adapt``."""
+    """Add the arguments of ``elolab adapt``."""
     parser.description = (
         "Put a UCCI engine behind the plug-in protocol of Qianhong, over standard input and output. It ends with the "
         "command QUIT or with its input.\n\n"
@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Lead one conversation, until ``QUIT`` or the end of the input."""
+    """Serve one program over standard input and output, until ``QUIT`` or the end of the input."""
     from elolab.arena.players.registry import check_player
     from elolab.arena.protocols.adapter import AdaptedSession, adapted_spec
     from elolab.engine.protocols.qianhong import description

@@ -78,9 +78,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _search_moves(arguments: argparse.Namespace, position: Position) -> list[str]:
-    """The moves of ``--search-moves``, each legal in the position reached, with the first rank of ``--moves``.
+    """The moves of ``--search-moves`` in protocol notation; raises ``MoveError`` if one is illegal in ``position``.
 
-    ``--ranks auto`` selects the first rank with which all of them are legal. Raises ``MoveError``.
+    ``--ranks`` says whether ranks count from 0 or 1, as for ``--moves``; ``auto`` selects the count with which all are
+    legal.
     """
     from elolab.engine.games.contract import MoveError
 
@@ -114,7 +115,7 @@ def _search_moves(arguments: argparse.Namespace, position: Position) -> list[str
 
 
 def unit_of_scores(game: Game) -> str:
-    """The unit of a game's scores in words, with the meaning of scores that are not numbers."""
+    """Text on the unit of a game's scores, and on what scores that are not numbers mean."""
     return f"in {game.score_name}{'' if game.score_unit else ' (M: mate in moves, R: decided by repetition)'}"
 
 

@@ -1,4 +1,4 @@
-"""The command ``bench``: the benchmark's signature and speed."""
+"""The command ``bench``: measures speed and prints the benchmark's node count, which identifies the search."""
 
 from __future__ import annotations
 

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 DEFAULTS = CheckSettings("", "", ())
 COLOURS = {"passed": GREEN, "failed": RED, "advised": YELLOW}
-"""Colours of lines, by their marks."""
+"""Colour of a check's line, by its result."""
 BASIC = {"handshake", "start_position"}
-"""Checks that most others depend on; after a failure the report only counts the checks left untried."""
+"""Checks that most others depend on; after a failure of one, the report only counts the checks that were not run."""
 
 EPILOG = """\
 What follows the command belongs to the engine, so the arguments of elolab come before it:
@@ -44,7 +44,7 @@ otherwise."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of ``elolab check``."""
+    """Add the arguments of ``elolab check``."""
     parser.add_argument("--protocol", metavar="NAME", help=f"{', '.join(DIALECTS)} (default: detected)")
     parser.add_argument("--game", metavar="NAME", help="the game (default: the protocol's)")
     parser.add_argument(
@@ -188,7 +188,7 @@ def _settings(arguments: argparse.Namespace) -> CheckSettings:
 
 
 def _take_from_file(entry: Mapping[str, Any], arguments: argparse.Namespace) -> None:
-    """Fill in the settings of a file of engines; the command line has precedence."""
+    """Fill ``arguments`` with the settings of an entry in a file of engines; the command line has precedence."""
     given = {"protocol": arguments.protocol, "directory": arguments.directory}
     player, _ = player_of(dict(entry) | {key: value for key, value in given.items() if value}, arguments.game)
     if player.is_builtin:
@@ -199,7 +199,7 @@ def _take_from_file(entry: Mapping[str, Any], arguments: argparse.Namespace) -> 
 
 
 def _found_protocol(arguments: argparse.Namespace) -> str:
-    """The name of the protocol in which the program answers. Raises ``DetectionError``."""
+    """Detect the name of the protocol that the program uses. Raises ``DetectionError``."""
     from elolab.arena.players.detect import ProtocolFinder
 
     finder = ProtocolFinder()
@@ -207,14 +207,14 @@ def _found_protocol(arguments: argparse.Namespace) -> str:
 
 
 def _chosen(arguments: argparse.Namespace) -> list[Check]:
-    """The checks that ``--only`` and ``--skip`` select, and the checks that these depend on."""
+    """The checks selected by ``--only`` and ``--skip``, with the checks that they depend on."""
     from elolab.arena.checking.checks import chosen
 
     return chosen(arguments.only, arguments.skip)
 
 
 def _words_on_untried(count: int, settings: CheckSettings, failed: Collection[str], say: Catalogue) -> str:
-    """Describe how many checks an early failure leaves untried, and the protocol in which the program answers."""
+    """Report how many checks were not run after an early failure, and the protocol the program uses instead, if any."""
     from elolab.arena.players.detect import spoken_instead
 
     words = say("report.untried", count=count)
@@ -223,7 +223,7 @@ def _words_on_untried(count: int, settings: CheckSettings, failed: Collection[st
 
 
 def _tell(examination: Examination, settings: CheckSettings, *, is_quiet: bool) -> list[CheckOutcome]:
-    """Run the examination; unless quiet, report every check when it is done."""
+    """Run the checks and return their outcomes; unless ``is_quiet``, print each outcome at once."""
     from elolab.arena.checking.outcome_text import COLUMNS, lines_of, mark_of, summary
 
     say = console("elolab.arena.checking")

@@ -1,4 +1,4 @@
-"""The command ``claims``."""
+"""The command ``claims``: tests the literature's claims about the search."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of ``elolab claims``."""
+    """Add the arguments of ``elolab claims``."""
     options.add_game(parser)
     parser.add_argument(
         "--budget", choices=("quick", "full"), default="quick",
@@ -101,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def print_digests(spec: ClaimsSpec, arguments: argparse.Namespace) -> int:
-    """Print the digest of every part and of all, to compare versions of a file."""
+    """Print the digest of every part and of the whole file, to compare versions of a claims file."""
     digests = {**{part.id: part.digest for part in spec.parts}, "all": spec.digest}
     if arguments.json:
         options.print_json(digests)

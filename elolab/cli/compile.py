@@ -1,4 +1,4 @@
-"""The command ``compile``: machine code made ahead of use."""
+"""The command ``compile``: compiles the engine before its first use."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The command ``completion``: lets a shell complete commands, options and names of configurations.
 
-The printed script calls elolab whenever Tab is pressed; ``offer`` then answers with the help of argcomplete.
+The printed script calls elolab whenever Tab is pressed; ``offer`` then prints the completions that argcomplete finds.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from elolab.cli.shared.parser import CommandParser
 
 SHELLS = ("bash", "zsh", "fish")
 SPECIFICATIONS = {"tournament": "tournaments", "tune": "tuning", "ablate": "ablations", "claims": "claims"}
-"""The kind of configuration file that ``SPEC`` names, by command."""
+"""Kind of configuration file for the argument ``SPEC``, by command."""
 PLAYERS = ("A", "B", "PLAYER")
-"""Metavariables of players in the help; each may be a preset."""
+"""Metavariables of arguments that are players; the value of each may be the name of a preset."""
 FILES = (*PLAYERS, "FILE", "DIR", "SPEC", "SUITE", "INPUT", "WEIGHTS", "COMMAND")
-"""Metavariables of arguments in the help that may be files or folders."""
+"""Metavariables of arguments whose values may be files or folders."""
 
 
 def configure(parser: CommandParser) -> None:
-    """The arguments of ``elolab completion``."""
+    """Add the arguments of ``elolab completion``."""
     parser.add_argument("shell", choices=SHELLS, help="the shell for which a script is printed")
     parser.epilog = (
         "To enable completion in every new shell:\n"
@@ -39,7 +39,7 @@ def configure(parser: CommandParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the script."""
+    """Print the completion script for a shell."""
     print(shellcode(["elolab"], use_defaults=False, shell=arguments.shell))
     return 0
 
@@ -63,7 +63,7 @@ def parser_for(line: str) -> CommandParser:
 
 
 def _complete_values(parser: argparse.ArgumentParser, path: str) -> None:
-    """Give each argument a function that lists its possible values; ``path`` is the command's name."""
+    """Give each argument a function that completes its values; ``path`` is the command's name, subcommands included."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for name, inner in action.choices.items():
@@ -72,7 +72,7 @@ def _complete_values(parser: argparse.ArgumentParser, path: str) -> None:
 
 
 def _offered(path: str, *, action: argparse.Action, prefix: str, **_: Any) -> list[str]:
-    """Possible values of an argument that begin with ``prefix``; for an option, files only if no name matches."""
+    """Values and files that complete ``prefix`` for an argument; for an option, files only if no value does."""
     found = [name for name in _values_of(action, path) if name.startswith(prefix)]
     takes_files = isinstance(action, argparse._SubParsersAction) or _may_be_file(action)
     return found + FilesCompleter()(prefix) if takes_files and not (found and action.option_strings) else found

@@ -1,4 +1,4 @@
-"""The command ``convert``: games between notations, formats and encodings."""
+"""The command ``convert``: converts games between notations, formats and encodings."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from elolab.arena.notation.pgn import PortableGame
 
 MAX_COMPLAINTS = 20
-"""Maximum messages about unreadable games."""
+"""Maximum number of messages about unreadable games."""
 EXIT_UNREAD = 1
 """Exit code if some games were unreadable; the others are written."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of ``elolab convert``."""
+    """Add the arguments of ``elolab convert``."""
     from elolab.arena.notation.convert import TARGETS
     from elolab.arena.notation.pgn import ENCODINGS
 
@@ -86,7 +86,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _entries(name: str, reading: Reading, plies: int | None) -> Iterator[Entry]:
-    """The games of ``INPUT``."""
+    """Read the games of ``INPUT``, a path or ``-`` for standard input; unreadable games become errors.
+
+    ``plies`` limits the moves of each game.
+    """
     from elolab.arena.notation.archives.archive import ArchiveFile
     from elolab.arena.notation.archives.archive_files import unpacked
     from elolab.arena.notation.convert import read_all, read_source
@@ -98,13 +101,13 @@ def _entries(name: str, reading: Reading, plies: int | None) -> Iterator[Entry]:
 
 
 class _Unread:
-    """Reports unreadable games, one line each on standard error up to a limit."""
+    """Counts unreadable games, and reports the first ``MAX_COMPLAINTS`` in one line each on standard error."""
 
     def __init__(self) -> None:
         self.count = 0
 
     def without(self, entries: Iterable[Entry]) -> Iterator[PortableGame]:
-        """The readable games."""
+        """Yield the readable games of ``entries``; count and report the others."""
         from elolab.arena.notation.pgn import PortableGameError
 
         for entry in entries:
@@ -123,7 +126,7 @@ def _warn(message: str) -> None:
 
 
 def _encoded(texts: Iterable[str], encoding: str, where: str) -> Iterator[bytes]:
-    """Encode a text's parts; errors have line numbers of the whole text."""
+    """Encode the parts of a text; an error gives the line number in the whole text, and ``where`` as its file."""
     from elolab.arena.notation.pgn import encode_text
 
     line = 1

@@ -1,4 +1,4 @@
-"""The command ``engine``: the engine as a program that others use."""
+"""The command ``engine``: runs the built-in engine as a program for other programs, over a protocol."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Lead one conversation, until ``quit`` or the end of the input."""
+    """Serve one program over standard input and output, until ``quit`` or the end of the input."""
     server = _server(arguments, options.overrides_of(arguments))
     if arguments.info:
         from elolab.engine.protocols.qianhong import description
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _server(arguments: argparse.Namespace, overrides: dict[str, Value]) -> EngineServer:
-    """The server of ``--protocol``; raises ``UsageError`` for a game that it cannot play."""
+    """The server for the protocol of ``--protocol``; raises ``UsageError`` if it does not support the game."""
     from elolab.engine.protocols import SERVED_PROTOCOLS, protocols_for
     from elolab.engine.settings.presets import preset_name
 

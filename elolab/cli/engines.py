@@ -1,4 +1,4 @@
-"""The command ``engines``: list a file's engines, and check that they work."""
+"""The command ``engines``: lists the engines in a file of engines, and checks that they work."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from elolab.engine.language import columns_of, console, padded
 
 @dataclass(frozen=True)
 class EngineStatus:
-    """The status of one engine of the file."""
+    """The status of one engine in a file of engines."""
 
     name: str
     protocol: str
-    """Title of the protocol; empty if the file does not name it and it was not detected."""
+    """Title of the engine's protocol; empty if the file does not name one and none was detected."""
     command: str
     problem: str
-    """Why it cannot play, in one line; empty without a known problem."""
+    """Why the engine cannot play, in one line; empty if no problem is known."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of ``elolab engines``."""
+    """Add the arguments of ``elolab engines``."""
     parser.add_argument("names", nargs="*", metavar="NAME", help="engines of the file (default: all)")
     parser.add_argument(
         "--engines", dest="engines_file", metavar="FILE",
@@ -58,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the table."""
+    """Print the table of engines with their status."""
     file = engines_file(arguments.engines_file, Path())
     if file.path is None:
         raise UsageError(
@@ -97,7 +97,10 @@ def _status(file: EnginesFile, name: str, game: str | None, *, check: bool) -> E
 
 
 def player_of(entry: dict[str, Any], game: str | None) -> tuple[PlayerSpec, str]:
-    """The player, and a game that it can play: the requested one, or the first. Raises ``UserError``."""
+    """The player that an entry describes, and the game: ``game``, or if ``None`` the first that the player supports.
+
+    Raises ``UserError``.
+    """
     from elolab.engine.games import GAMES, game_named
 
     errors: dict[str, UserError] = {}
@@ -111,7 +114,10 @@ def player_of(entry: dict[str, Any], game: str | None) -> tuple[PlayerSpec, str]
 
 
 def _most_telling(errors: Mapping[str, UserError], protocol: str) -> UserError:
-    """The first of the errors by game that is more specific than an unsupported combination of game and protocol."""
+    """Choose the most specific error: the first for a game that ``protocol`` supports, if there is one.
+
+    ``errors`` has one error per game.
+    """
     games = protocol_named(protocol).games if protocol in PROTOCOLS else None
     for game, error in errors.items():
         if not isinstance(error, DetectionError) and (games is None or game in games):
@@ -125,9 +131,9 @@ def _protocol_given(entry: Mapping[str, Any]) -> str:
 
 
 def _player_over_some_protocol(entry: dict[str, Any], game: str | None) -> tuple[PlayerSpec, str]:
-    """The player and its game without detecting the protocol: the first protocol that fits its keys.
+    """The player and its game, read with the first protocol that accepts the entry, so that none need be detected.
 
-    If none fits, raises ``UserError`` from the protocol that knows most of its keys.
+    If no protocol accepts it, raises the ``UserError`` of the protocol that knows most of the entry's keys.
     """
     errors: list[UserError] = []
     external = [protocol for protocol in protocols() if protocol.is_external]
@@ -152,7 +158,7 @@ def _missing(player: PlayerSpec) -> str:
 
 
 def _start(player: PlayerSpec, game: str) -> str:
-    """Start and end a player; returns the problem, or an empty text."""
+    """Start and stop a player; returns the problem in one line, empty if the player works."""
     from elolab.arena.players.event_loop import run as wait_for
     from elolab.arena.players.player import PlayerFault
     from elolab.arena.players.registry import make_player
@@ -168,7 +174,7 @@ def _start(player: PlayerSpec, game: str) -> str:
 
 
 def _lines(file: EnginesFile, status: Sequence[EngineStatus], good: str) -> list[str]:
-    """The table; ``good`` is the message for engines without a problem."""
+    """Lines of the table of engines; ``good`` is the key of the message for engines without a problem."""
     say = console("elolab.arena")
     rows = [(say("engines.name"), say("engines.protocol"), say("engines.command"), say("engines.state"))]
     for engine in status:

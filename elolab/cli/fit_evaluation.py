@@ -1,4 +1,4 @@
-"""The command ``fit-evaluation``."""
+"""The command ``fit-evaluation``: fits an evaluation's weights to games of self-play."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 FIT_MATCH_LIMITS = ("nodes=1000", "depth=4")
 SCORE_SHARE = 50
-"""Default weight of the search's score in a logistic regression's targets, in percent."""
+"""Default share of the search's score in the target of a logistic regression, in percent; the rest is the result."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of ``elolab fit-evaluation``."""
+    """Add the arguments of ``elolab fit-evaluation``."""
     from elolab.engine.settings.limits import Limits
 
     options.add_game(parser, "othello")

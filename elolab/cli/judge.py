@@ -1,4 +1,4 @@
-"""The command ``judge``: whether a game is over, and why."""
+"""The command ``judge``: reports whether a game is over, and why."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Play the moves through and print the arbiter's verdict."""
+    """Replay the moves and print the arbiter's verdict."""
     rules = options.rules_of(arguments)
     target = options.position_of(arguments)
     position = target.game.position(target.start)
@@ -64,9 +64,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def verdict_lines(game: Game, ending: Ending | None, rules: Rules) -> list[str]:
-    """Two lines of text: the result and the reason. Without an ending, the game is unfinished.
+    """Two lines of text: the result and the reason; ``ending`` is ``None`` for an unfinished game.
 
-    ``rules`` select the explanation of a repetition.
+    The explanation of a repetition depends on ``rules``.
     """
     from elolab.engine.language import Catalogue
 

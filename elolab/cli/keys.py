@@ -1,4 +1,4 @@
-"""The command ``keys``: every key of every kind of TOML file."""
+"""The command ``keys``: explains the keys of every kind of TOML file."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from elolab.engine.settings import FileKind
 
 MAX_COLUMNS = 100
-"""Maximum width of the text, even on a wider terminal."""
+"""Maximum width of the text in characters, even on a wider terminal."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of ``elolab keys``."""
+    """Add the arguments of ``elolab keys``."""
     parser.add_argument(
         "names", nargs="*", metavar="NAME",
         help="a kind of file (tournament), a table (sprt, tuning.validation) or a key (resign_score); default: a list",
@@ -34,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Explain the given names, or list the kinds of files."""
+    """Explain the keys or kinds of files that were named, or list the kinds of files."""
     from elolab.tuning.keys.json_schema import schema_text
     from elolab.tuning.keys.reference import explained, overview
 

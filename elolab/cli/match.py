@@ -1,4 +1,4 @@
-"""The command ``match``: two players against each other."""
+"""The command ``match``: plays two players against each other."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DEFAULT_PAIRS = 100
 
 
 def configure(parser: CommandParser) -> None:
-    """The arguments of ``elolab match``."""
+    """Add the arguments of ``elolab match``."""
     add_players(parser)
     parser.add_argument(
         "--pairs", type=whole_number(1), metavar="N",

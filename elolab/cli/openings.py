@@ -1,4 +1,4 @@
-"""The command ``openings``: generate, filter and check suites of openings."""
+"""The command ``openings``: generates, filters and checks suites of openings."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SUITE = (
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of ``elolab openings generate``, ``balance`` and ``check``."""
+    """Add the arguments of ``elolab openings generate``, ``balance`` and ``check``."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     _configure_generate(actions)
     _configure_balance(actions)
@@ -200,9 +200,9 @@ def _check_output(arguments: argparse.Namespace) -> None:
 
 
 def _judging(arguments: argparse.Namespace, game: Game, stop: StopFlag) -> tuple[Callable[[], Judge], str]:
-    """A factory of judges, one per thread, and the arguments that describe them.
+    """A function that makes a judge, which scores openings, for each thread; and the options that describe the judges.
 
-    Raises ``UserError`` if judgements would depend on the machine.
+    Raises ``UserError`` if the judges' limit depends on the machine's speed.
     """
     from elolab.arena.notation.balance import EngineJudge, PlayerJudge
 
@@ -252,7 +252,7 @@ def _band_words(arguments: argparse.Namespace) -> str:
 def _hand_over(
     arguments: argparse.Namespace, game: Game, selection: Selection, command: str, lines: Sequence[str]
 ) -> int:
-    """Write or print the openings, report the discarded ones, and return the exit code."""
+    """Write or print the selected openings, report how many were discarded, and return the exit code."""
     from elolab.arena.notation.openings import suite_text, write_suite
 
     say = console("elolab.arena")
@@ -288,7 +288,7 @@ def _dropped_words(selection: Selection) -> str:
 
 
 def _games_text(selection: Selection, game: Game) -> str:
-    """The openings with their moves, as PGN in coordinates."""
+    """The openings as PGN text, with moves in coordinate notation."""
     from elolab.arena.notation.pgn import PortableGame, PortableMove, portable_text
 
     games = []
@@ -301,7 +301,10 @@ def _games_text(selection: Selection, game: Game) -> str:
 
 
 def _progress(key: str, wanted: int) -> Callable[[Selection], None]:
-    """A function that shows progress on standard error: one renewed line on a terminal, otherwise periodic lines."""
+    """A function that shows progress on standard error: in one updated line on a terminal, otherwise in periodic lines.
+
+    ``key`` is the key of the message, ``wanted`` the planned number of openings.
+    """
     shown = time.monotonic()
     is_terminal = sys.stderr.isatty()
 

@@ -1,4 +1,4 @@
-"""The command ``parameters``: every setting of the engine."""
+"""The command ``parameters``: lists and explains the settings of the engine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from elolab.cli.shared import options
 from elolab.cli.shared.parser import UsageError
 
 MAX_COLUMNS = 120
-"""Text is not spread wider than this on a wide terminal."""
+"""Maximum width of the text in characters, even on a wider terminal."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print every parameter that applies to the game, or some in full."""
+    """Print a table of the parameters for the game, or a full description of the named parameters."""
     from elolab.engine.settings.parameters import parameters_of
     from elolab.engine.settings.reference import as_data, as_markdown, as_text
 
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print_in_full(arguments: argparse.Namespace) -> int:
-    """Print all about the parameters that were named, each once."""
+    """Print a full description of each named parameter, each once."""
     from elolab.engine.games import GAMES
     from elolab.engine.settings.parameters import find
     from elolab.engine.settings.reference import in_full, in_full_as_data

@@ -1,4 +1,4 @@
-"""The command ``perft``: counts of legal move sequences."""
+"""The command ``perft``: counts the legal move sequences of a position."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the number of leaves under each move, then ``total N``; after Ctrl-C, the moves counted so far remain."""
+    """Print the number of leaf positions below each move, then ``total N``; Ctrl-C ends the count early."""
     position = options.position_of(arguments)
     game = position.game
     counts = {}

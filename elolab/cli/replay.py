@@ -1,4 +1,4 @@
-"""The command ``replay``: play a stored game again and compare."""
+"""The command ``replay``: plays a stored game again and compares the moves."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of ``elolab replay``."""
+    """Add the arguments of ``elolab replay``."""
     parser.add_argument("directory", type=Path, metavar="DIR", help="the folder of a tournament, match or test")
     parser.add_argument("game", metavar="GAME", help="the game's number (as in games.csv) or the beginning of its key")
     add_log(parser)
@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Play one stored game again and compare."""
+    """Play one stored game again and print the first difference, if any."""
     from elolab.arena.play.executor import GameRunner
     from elolab.arena.players.interruption import stopping_on_signals
     from elolab.engine.engine import StopFlag
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _stored_game(directory: Path, game: str) -> tuple[GameRecord, GameJob]:
-    """A stored game and its job. Raises ``UserError`` if there is no such game, or more than one."""
+    """Load a stored game, and the job that plays it again. Raises ``UserError`` unless exactly one game matches."""
     from elolab.arena.play.store import Store
     from elolab.arena.play.tournament_run import stored_player, stored_tournament
     from elolab.arena.run import kind_in
@@ -125,7 +125,7 @@ def _comparison_text(stored: GameRecord, played: GameRecord, reproducible: bool)
 
 
 def _difference_text(stored: GameRecord, played: GameRecord) -> str:
-    """The first difference between two games, as text."""
+    """Describe the first difference between the stored game and the game that was played again."""
     say = console("elolab.arena")
     for ply, (before, now) in enumerate(zip(stored.moves, played.moves, strict=False), start=1):
         for what in ("move", "score", "depth", "nodes"):

@@ -1,4 +1,4 @@
-"""The command ``report``: tables, plots and pages written again from the games, of every kind of run."""
+"""The command ``report``: writes the tables, plots and pages of any run again, from its games."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _report(arguments: argparse.Namespace) -> int:
 
 
 def print_report(result: Any, arguments: argparse.Namespace, folder: Path) -> None:
-    """Write a result of ``tuning.stored_results`` into a folder, and print it like the command that played it."""
+    """Write the report on a result of ``tuning.stored_results``, and print it like the command that played the run."""
     from elolab.cli.ablate import print_ablation
     from elolab.cli.claims import print_claims
     from elolab.cli.fit_evaluation import print_fit

@@ -1,4 +1,4 @@
-"""The command ``runs``: list runs, compare two, and remove some."""
+"""The command ``runs``: lists, compares and removes runs."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ LIST, COMPARE, REMOVE = "list", "compare", "remove"
 ACTIONS = (LIST, COMPARE, REMOVE)
 HEADS = ("folder", "kind", "state", "games", "date", "result")
 FEWER_HEADS = (HEADS, ("folder", "kind", "state", "games", "result"), ("folder", "state", "games", "result"))
-"""Column sets for terminals; the fullest one with enough room for folders and results is shown."""
+"""Columns of the table of runs, from all to fewest; a terminal shows the first set that leaves room for the texts."""
 ROOM_ENOUGH = 40
-"""Width in characters that suffices for a folder and a result together."""
+"""Width in characters that is sufficient for the columns of folders and results together."""
 LEAST_FOLDER = 8
-"""Least width that still distinguishes folder names."""
+"""Minimum width of the column of folders, in characters."""
 GAP = "  "
 SETTINGS_BESIDE = {"tuning": ("tuning method",), "ablation": ("verdict plans",), "claims": ("claims registered",)}
-"""Metadata entries that hold further settings of a run, apart from its specification, by kind of run."""
+"""Names of metadata with settings that are not in a run's specification, by kind of run."""
 
 
 def configure(parser: CommandParser) -> None:
-    """The arguments of ``elolab runs``."""
+    """Add the arguments of ``elolab runs``."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
     parser.implied = (LIST, ACTIONS)
     parser.epilog = "elolab runs and elolab runs DIR stand for elolab runs list."
@@ -63,7 +63,7 @@ def configure(parser: CommandParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Carry out the command."""
+    """List, compare or remove runs, as ``ACTION`` says."""
     if arguments.action == COMPARE:
         return _compare(arguments.folders, arguments)
     return _remove(arguments.folders, arguments) if arguments.action == REMOVE else _list(arguments)
@@ -90,7 +90,7 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _lines(entries: Sequence[RunEntry], say: Catalogue, columns: int | None = None) -> list[str]:
-    """The lines of the table of runs, fitted into ``columns`` characters; in full width if ``columns`` is ``None``."""
+    """Lines of the table of runs, at most ``columns`` characters wide; of any width if ``columns`` is ``None``."""
     cells = {head: [say(f"list.{head}")] for head in HEADS}
     for entry in entries:
         games = f"{entry.played}/{entry.planned}" if entry.planned else str(entry.played)
@@ -107,7 +107,7 @@ def _lines(entries: Sequence[RunEntry], say: Catalogue, columns: int | None = No
 
 
 def _fitted(cells: dict[str, list[str]], columns: int) -> dict[str, list[str]]:
-    """The columns of the table that fit; folders and results that are still too long are cut."""
+    """The columns of the table that fit into ``columns`` characters; long folders and results are shortened."""
     from elolab.arena.statistics.names import shorten_unique
 
     widths = {head: max(map(columns_of, texts)) for head, texts in cells.items()}
@@ -163,7 +163,7 @@ def _remove(folders: Sequence[Path], arguments: argparse.Namespace) -> int:
 
 
 def _games_words(counts: Sequence[int | None]) -> str:
-    """The total number of games, with a note on unreadable stores."""
+    """Text with the total number of games; ``None`` stands for an unreadable store, which the text notes."""
     known = [count for count in counts if count is not None]
     key = "games" if len(known) == len(counts) else "games_at_least" if known else "games_unknown"
     return console(MESSAGES)(f"remove.{key}", games=sum(known))

@@ -1,4 +1,4 @@
-"""The command ``solve``: a position played out exactly."""
+"""The command ``solve``: computes the exact result of an Othello position."""
 
 from __future__ import annotations
 

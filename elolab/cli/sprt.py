@@ -1,4 +1,4 @@
-"""The command ``sprt``: a match that ends once its result is clear."""
+"""The command ``sprt``: plays a match that ends as soon as a sequential test decides it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from elolab.cli.shared.playing_options import add_hypothesis, hypotheses_of
 
 
 def configure(parser: CommandParser) -> None:
-    """The arguments of ``elolab sprt``."""
+    """Add the arguments of ``elolab sprt``."""
     batch = SequentialSettings().batch_pairs
     add_players(parser)
     add_hypothesis(parser, always=True)

@@ -1,4 +1,4 @@
-"""The command ``stats``: Elo, LOS and a sequential test from counts or a PGN file."""
+"""The command ``stats``: computes Elo, LOS and a sequential test from counts or a PGN file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from elolab.engine.errors import UserError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of ``elolab stats``."""
+    """Add the arguments of ``elolab stats``."""
     parser.epilog = (
         "Every figure is the view of the player whose results are counted. A pair is two\n"
         "games from one opening with colours swapped. Two games of a PGN file are a pair\n"
@@ -45,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the statistics."""
+    """Print the statistics of the given results."""
     given = [name for name in ("pentanomial", "wdl", "pgn") if getattr(arguments, name) is not None]
     if len(given) != 1:
         raise UsageError(f"{len(given)} kinds of results given; expected one of --pentanomial, --wdl and --pgn")
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _results_of(arguments: argparse.Namespace) -> Results:
-    """The results in the arguments. Raises ``UserError`` if there are none."""
+    """Read the results from counts or a PGN file in the arguments. Raises ``UserError`` without results."""
     if arguments.pgn is not None:
         results = results_of_file(arguments.pgn, options.game_of(arguments).name, arguments.player, arguments.opponent)
         if not any(results.counts.counts):

@@ -1,7 +1,7 @@
-"""``--engine`` and ``--each``: players described by words, as in ``--engine cmd=./mine tc=10+0.1 option.Hash=64``.
+"""Reads ``--engine`` and ``--each``, which describe players, as in ``--engine cmd=./mine tc=10+0.1 option.Hash=64``.
 
-Words of cutechess-cli and fastchess keep their meaning. Every key of a table [[players]] is also a word, and a first
-word without ``=`` names a player as in ``elolab match A B``.
+Each part ``NAME=VALUE`` is called a word. Words of cutechess-cli and fastchess keep their meaning. Every key of a table
+[[players]] is also a word, and a first word without ``=`` names a player as in ``elolab match A B``.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from elolab.engine.settings.parameters import parse_assignments
 from elolab.engine.settings.presets import preset_name
 
 SOURCES = {"cmd": "command", "conf": REFERENCE, "preset": "preset"}
-"""Words that select the engine, and their keys in a table [[players]]."""
+"""Words that select the engine, with their keys in a table [[players]]."""
 SAME = {"name": "name", "dir": "directory", "proto": "protocol"}
-"""Further words with a text as value, and their keys in a table [[players]]."""
+"""Other words with a text as value, with their keys in a table [[players]]."""
 LIMITS = ("tc", "st", "nodes", "depth", "plies", "limit")
-"""Words of limits; ``limit`` takes elolab's own notation, which can express all the others."""
+"""Words that set a search limit; ``limit`` takes elolab's own notation, which can express all the others."""
 EXCLUDED_BY = {"tc": ("st", "limit"), "st": ("tc", "limit"), "limit": ("tc", "st", "nodes", "depth")}
-"""Limits that exclude each other. If other limits are combined, the first one reached ends a search."""
+"""Words of limits that exclude each other. If other limits are combined, the first limit reached ends a search."""
 RESTARTS = {"on": "always", "off": "on_fault", "auto": "on_fault", "always": "always", "on_fault": "on_fault"}
 PREFIXES = ("option.", "set.")
 
@@ -43,19 +43,19 @@ class PlayerWords:
 
     option: str = "--engine"
     player: str | None = None
-    """The first word, if it names a player."""
+    """The first word, if it names a player; otherwise ``None``."""
     table: Mapping[str, Any] = field(default_factory=dict)
-    """Keys of a table [[players]]."""
+    """Keys of a table [[players]] that the words set, with their values."""
     names: Mapping[str, str] = field(default_factory=dict)
-    """The word that gave each key."""
+    """Name of the word that set each key, by the key in ``table``."""
     limits: Mapping[str, str] = field(default_factory=dict)
     """Limits in elolab's notation, by word; an empty text for ``tc=inf``."""
     options: Mapping[str, str] = field(default_factory=dict)
-    """``option.NAME=VALUE``."""
+    """Values of words ``option.NAME=VALUE``, by name: options of an external engine."""
     settings: Mapping[str, str] = field(default_factory=dict)
-    """``set.NAME=VALUE``, for the built-in engine."""
+    """Values of words ``set.NAME=VALUE``, by name: parameters of the built-in engine."""
     arguments: tuple[str, ...] = ()
-    """Arguments of the program."""
+    """Command line arguments of the player's program."""
 
     @property
     def has_source(self) -> bool:
@@ -64,7 +64,7 @@ class PlayerWords:
 
 
 def read_player_words(words: Sequence[str], option: str = "--engine") -> PlayerWords:
-    """Read the words of ``option``. Raises ``UsageError`` with the wrong word and the expected form."""
+    """Parse the words of ``option``. Raises ``UsageError`` that names the wrong word and the expected form."""
     player, given = None, list(words)
     if option == "--engine" and given and "=" not in given[0] and given[0] != "ponder":
         player = given.pop(0)
@@ -111,7 +111,7 @@ def _refuse_two_limits(limits: Mapping[str, str], option: str) -> None:
 
 
 def is_player_word(word: str) -> bool:
-    """Whether it is a word ``NAME=VALUE`` of ``--engine``."""
+    """Whether a text is a valid word ``NAME=VALUE`` of ``--engine``."""
     name, sign, _ = word.partition("=")
     return bool(sign) and (name in _known_words() or name.startswith(PREFIXES))
 
@@ -123,7 +123,7 @@ def _known_words() -> tuple[str, ...]:
 
 
 def _key_and_value(name: str, value: str, word: str, option: str) -> tuple[str, Any]:
-    """The key of a table [[players]] that a word means, with its value there."""
+    """Convert a word to a key of a table [[players]] and its value."""
     if name in SAME or name in SOURCES:
         return {**SAME, **SOURCES}[name], value
     if name == "timemargin":
@@ -142,7 +142,7 @@ def _key_and_value(name: str, value: str, word: str, option: str) -> tuple[str, 
 
 
 def _limit(name: str, value: str, word: str, option: str) -> str:
-    """A limit in elolab's notation; an empty text for ``tc=inf``."""
+    """Convert a word's limit to elolab's notation; an empty text for ``tc=inf``."""
     text = value
     if name == "tc":
         text = "" if value == "inf" else f"clock={_clock(value, word, option)}"
@@ -159,7 +159,7 @@ def _limit(name: str, value: str, word: str, option: str) -> str:
 
 
 def _clock(value: str, word: str, option: str) -> str:
-    """A time control, ``moves/time+increment``, whose time may be in minutes and seconds (``1:30``)."""
+    """Convert a time control ``moves/time+increment`` to elolab's notation; the time may be ``minutes:seconds``."""
     found = re.fullmatch(r"(\d+/)?(?:(\d+):)?(\d+(?:\.\d*)?|\.\d+)(\+(?:\d+(?:\.\d*)?|\.\d+))?", value)
     if found is None:
         raise UsageError(
@@ -181,7 +181,7 @@ def _split(value: str, word: str, option: str, *folders: str) -> list[str]:
 
 
 def named_player(words: PlayerWords, each: PlayerWords, engines: EnginesFile) -> NamedPlayer:
-    """The player that the words select, or else the words of ``--each``; ``complete`` reads all other words.
+    """The player selected by its own words, or else by the words of ``--each``; ``complete`` reads all other words.
 
     Raises ``UsageError`` if neither selects an engine.
     """
@@ -212,9 +212,10 @@ def named_player(words: PlayerWords, each: PlayerWords, engines: EnginesFile) ->
 
 
 def _program(command: str, directory: str | None, option: str) -> list[str]:
-    """Program and arguments of ``cmd=``.
+    """Split the value of ``cmd=`` into the program and its arguments.
 
-    The program's path may contain spaces; a bare name is also looked for in ``dir=`` and the current folder.
+    The program's path may contain spaces. A bare name is also searched for in the current folder
+    and in ``directory``, the folder of ``dir=``.
     """
     words = _split(command, f"cmd={command}", option, directory or "")
     if words and os.sep not in words[0] and not is_installed(words[0]):
@@ -256,7 +257,7 @@ def complete(entry: Mapping[str, Any], words: PlayerWords, each: PlayerWords, re
 
 
 def _options(given: PlayerWords, keys: Collection[str], *, is_each: bool) -> dict[str, Any]:
-    """``option.NAME=VALUE`` and ``set.NAME=VALUE`` as the tables ``options`` and ``set``, if the player has them."""
+    """Collect words ``option.`` and ``set.`` into the tables ``options`` and ``set``, if ``keys`` has these tables."""
     is_builtin = "set" in keys
     found: dict[str, Any] = {}
     settings = dict(given.settings)
@@ -270,14 +271,14 @@ def _options(given: PlayerWords, keys: Collection[str], *, is_each: bool) -> dic
 
 
 def _joined_limits(each: Mapping[str, str], own: Mapping[str, str]) -> str:
-    """The limits of ``--each`` and of the player, joined; a player's limit replaces each limit that it excludes."""
+    """Join the limits of ``--each`` and of a player; the player's limits replace those that they exclude."""
     excluded = {other for name in own for other in EXCLUDED_BY.get(name, ("limit",))}
     both = {name: text for name, text in each.items() if name not in excluded} | dict(own)
     return ",".join(text for text in both.values() if text)
 
 
 def refuse_unused(each: PlayerWords, players: Sequence[Mapping[str, Any]]) -> None:
-    """Raise ``UsageError`` if no player takes a word of ``--each``."""
+    """Raise ``UsageError`` for a word of ``--each`` that applies to no player."""
     if "name" in each.table:
         raise UsageError(f"--each name={each.table['name']}: every player needs its own name; give it to each --engine")
     if each.arguments and not any("command" in player for player in players):

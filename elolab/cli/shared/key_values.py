@@ -1,4 +1,4 @@
-"""Reading groups of words ``name=value``."""
+"""Parses words ``name=value`` of a command line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from elolab.cli.shared.parser import UsageError
 from elolab.engine.settings.configuration import nearest
 
 SWITCHES = {"true": True, "on": True, "false": False, "off": False}
-"""The spellings of a switch's values."""
+"""Spellings of on and off, with their values."""
 
 
 def assignment(word: str, option: str) -> tuple[str, str]:
@@ -34,7 +34,7 @@ def assignments(words: Sequence[str], option: str, known: Collection[str]) -> di
 def refuse_unknown_words(
     words: Sequence[str], option: str, known: Collection[str], prefixes: tuple[str, ...] = ()
 ) -> None:
-    """Raise ``UsageError`` that names every word whose name is not ``known`` and begins with none of ``prefixes``."""
+    """Raise ``UsageError`` with every unknown word: its name is not in ``known`` and has none of ``prefixes``."""
     mistakes = []
     for word in words:
         name = word.partition("=")[0]
@@ -46,7 +46,7 @@ def refuse_unknown_words(
 
 
 def plain_value(text: str) -> bool | int | float | str:
-    """Convert a value to what a TOML file would hold: a bool, a number, or else the text."""
+    """Convert a value to the type that it has in a TOML file: a bool, a number, or else a text."""
     if text in SWITCHES:
         return SWITCHES[text]
     for kind in (int, float):

@@ -19,7 +19,7 @@ OPENINGS_KEYS = {
     "file": "openings", "order": "opening_order", "plies": "opening_plies", "start": "opening_start",
     "part": "opening_part",
 }  # fmt: skip
-"""Keys of a tournament's file, by the word of ``--openings`` that sets them."""
+"""Key in a tournament's file that each word of ``--openings`` sets, by the word's name."""
 DRAW_WORDS = ("movenumber", "movecount", "score")
 RESIGN_WORDS = ("movecount", "score", "twosided")
 GAMES_OF_A_PAIR = 2
@@ -68,7 +68,7 @@ def add_condition_words(parser: argparse.ArgumentParser) -> None:
 
 
 def word_mistakes(arguments: argparse.Namespace) -> list[str]:
-    """The errors in the words of all options, so that a command line written for another program gets one report."""
+    """Errors in the values of all options, so that one report covers a command line written for another program."""
     mistakes = []
     for words, read in (
         *((words, read_player_words) for words in arguments.engines),
@@ -89,14 +89,14 @@ def word_mistakes(arguments: argparse.Namespace) -> list[str]:
 
 
 def _example(key: Field) -> str:
-    """A key with its possible values, as in help texts: ``name=on|off`` or ``name=N``."""
+    """A key with its possible values for a help text, such as ``name=on|off`` or ``name=N``."""
     if key.choices:
         return f"{key.name}={'|'.join(map(str, key.choices))}"
     return f"{key.name}={'N' if WHOLE in key.kinds else 'on|off'}"
 
 
 def add_single_dashes(parser: argparse.ArgumentParser) -> None:
-    """Accept every option with a single dash too, as in cutechess-cli and fastchess."""
+    """Make the parser also accept every option with a single dash, as cutechess-cli and fastchess do."""
     for option, action in list(parser._option_string_actions.items()):
         if option.startswith("--") and not isinstance(action, argparse.BooleanOptionalAction):
             parser._option_string_actions.setdefault(option[1:], action)
@@ -121,7 +121,7 @@ def _repeat(text: str) -> int:
 
 
 def pairs_of(arguments: argparse.Namespace) -> int | None:
-    """The number of pairs that two players meet for in a round; ``None`` without ``--pairs`` and ``--games``.
+    """Number of game pairs of two players in a round, from ``--pairs`` or ``--games``; ``None`` without both.
 
     Raises ``UsageError`` if both are given.
     """
@@ -136,7 +136,7 @@ def pairs_of(arguments: argparse.Namespace) -> int | None:
 
 
 def conditions_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The keys of a tournament's file that the words give. Raises ``UsageError``."""
+    """Keys and values of a tournament's file from the options of ``add_condition_words``. Raises ``UsageError``."""
     content: dict[str, Any] = {}
     adjudication: dict[str, int] = {}
     if arguments.openings is not None:
@@ -153,18 +153,18 @@ def conditions_of(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def rules_of_words(words: Sequence[str]) -> dict[str, Any]:
-    """The table ``[rules]`` of ``--rules``; its values are checked with the tournament."""
+    """Convert the words of ``--rules`` to a table ``[rules]``, without a check of its values."""
     parts = [part for word in words for part in word.split(",") if part]
     return {name: plain_value(value) for name, value in assignments(parts, "--rules", tuple(RULES)).items()}
 
 
 def sprt_of_words(words: Sequence[str]) -> dict[str, Any]:
-    """The table ``[sprt]`` of ``--sprt``; its values are checked with the tournament."""
+    """Convert the words of ``--sprt`` to a table ``[sprt]``, without a check of its values."""
     return {name: plain_value(value) for name, value in assignments(words, "--sprt", tuple(SPRT)).items()}
 
 
 def pgn_file(words: Sequence[str]) -> str:
-    """The file of ``--pgnout``. Raises ``UsageError``."""
+    """The path in the words of ``--pgnout``. Raises ``UsageError`` unless there is exactly one."""
     files = [word.removeprefix("file=") for word in words if word != "fi"]  # only finished games are stored
     if len(files) != 1 or not files[0]:
         raise UsageError(f"--pgnout {' '.join(words)}: expected one file")
@@ -172,7 +172,10 @@ def pgn_file(words: Sequence[str]) -> str:
 
 
 def _openings(words: Sequence[str]) -> dict[str, Any]:
-    """The keys of a tournament's file for ``--openings``; ``format`` is ignored, because the file's suffix gives it."""
+    """Convert the words of ``--openings`` to keys of a tournament's file.
+
+    ``format`` is ignored, because the suffix of the suite's file determines the format.
+    """
     if "=" not in words[0]:
         words = [f"file={words[0]}", *words[1:]]
     given = assignments(words, "--openings", (*OPENINGS_KEYS, "format"))

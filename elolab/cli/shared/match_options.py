@@ -1,4 +1,4 @@
-"""Tournaments, matches and sequential tests described by the command line alone, without a file."""
+"""Plays tournaments, matches and sequential tests that options describe, without a TOML file."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from elolab.engine.settings.whole_numbers import MAX_SEED
 DEFAULT_SEED = 1
 RESULTS = Path("results")
 FOLDER_SUFFIX_LENGTH = 36
-"""Maximum length of the part of a folder's name that gives limits and seed; the name has up to ``MAX_NAME_LENGTH``."""
+"""Maximum length of the end of a folder's name, which contains limits and seed, in characters."""
 PLAYER_HELP = (
     f"A player is {PLAYER_KINDS}. elolab detects the protocol of a program. A TOML file is a preset "
     "(with sections [xiangqi], [othello]), settings alone (null_move = false), or the contents of a tournament's table "
@@ -59,17 +59,20 @@ PLAYER_HELP = (
     "the same of all players. Words of cutechess-cli and fastchess mean the same here, and may have one dash.\n\n"
     "Every opening is played twice, with colours swapped: -rounds 50 -games 2 -repeat are 50 openings and 100 games."
 )
-"""Help text on describing players, for every command that plays games between them."""
+"""Help text on how to describe players, for every command that plays games between players."""
 
 
 def add_players(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments ``A`` and ``B``; ``--engine`` can replace either."""
+    """Add the arguments ``A`` and ``B``, the two players; both are optional, because ``--engine`` can replace them."""
     parser.add_argument("a", metavar="A", nargs="?", help="the player whose strength is tested")
     parser.add_argument("b", metavar="B", nargs="?", help="its opponent")
 
 
 def add_tournament_words(parser: CommandParser, folder: str) -> None:
-    """Add every option that describes a tournament. A command adds its own options before."""
+    """Add every option that describes a tournament; a command adds its own options first.
+
+    ``folder`` is the default of ``--out`` for the help text.
+    """
     parser.add_argument(
         "--engine", dest="engines", nargs="+", action="append", default=[], metavar="WORD",
         help="a player: cmd=PROGRAM, conf=NAME, preset=NAME or a single word, and more; see below",
@@ -99,7 +102,7 @@ def add_tournament_words(parser: CommandParser, folder: str) -> None:
 def play_words(kind: str, arguments: argparse.Namespace, own: dict[str, Any]) -> int:
     """Play, resume or extend the tournament that the arguments describe, and return the exit code.
 
-    ``own`` are the command's own keys of a tournament's file.
+    ``kind`` is the command's name. ``own`` has keys of a tournament's file that the command itself sets.
     """
     arguments.game = arguments.game or options.DEFAULT_GAME
     arguments.game = options.game_of(arguments).name
@@ -123,13 +126,13 @@ def play_words(kind: str, arguments: argparse.Namespace, own: dict[str, Any]) ->
 def play_sequential(kind: str, arguments: argparse.Namespace, test: dict[str, Any], pairs: int | None) -> int:
     """Play, resume or extend a match until a sequential test ends it, or after ``pairs`` pairs at the latest.
 
-    ``test`` is the table [sprt]. Returns the exit code.
+    ``kind`` is the command's name, ``test`` the table [sprt]. Returns the exit code.
     """
     return play_words(kind, arguments, {"format": "sprt", "sprt": test} | ({} if pairs is None else {"pairs": pairs}))
 
 
 def name_settings_without_effect(entries: Sequence[Mapping[str, Any]], players: Sequence[PlayerSpec]) -> None:
-    """Warn about every setting without effect in the tables ``set`` of ``entries``, the tables [[players]]."""
+    """Warn about settings in players' tables ``set`` that have no effect; ``entries`` are the tables [[players]]."""
     for entry, player in zip(entries, players, strict=True):
         values = dict(player.parameters)
         for name in by_own_names(entry.get("set", {})):
@@ -140,7 +143,7 @@ def name_settings_without_effect(entries: Sequence[Mapping[str, Any]], players: 
 
 
 def _player_words(kind: str, arguments: argparse.Namespace) -> list[PlayerWords]:
-    """The words of each player; raises ``UsageError`` if there are too few or too many players."""
+    """Parse the words that describe each player; raises ``UsageError`` if there are too few or too many players."""
     named = [getattr(arguments, name, None) for name in ("a", "b", "spec")]
     single = [*(word for word in named if word is not None), *getattr(arguments, "players", ())]
     for word in single:
@@ -160,9 +163,9 @@ def _player_words(kind: str, arguments: argparse.Namespace) -> list[PlayerWords]
 def _entries(
     players: Sequence[PlayerWords], content: dict[str, Any], arguments: argparse.Namespace
 ) -> tuple[list[dict[str, Any]], PlayerReader]:
-    """The tables [[players]] and their reader.
+    """Make the tables [[players]], and return them with their reader.
 
-    Puts a name of the tournament into ``content``, which lacks limits and seed.
+    Also sets a name of the tournament in ``content``, from its format and players.
     """
     each = read_player_words(arguments.each, "--each")
     engines = engines_file(arguments.engines_file, Path())
@@ -180,7 +183,7 @@ def _entries(
 
 
 def _folders_of(arguments: argparse.Namespace, kind: str, names: Sequence[str]) -> list[Path]:
-    """Folders in which players of these names may have played in this format."""
+    """Folders of results that may hold games of players with these names in this format."""
     if arguments.out is not None or arguments.event is not None:
         return [output_folder(arguments.out, arguments.event or "")]
     return sorted(RESULTS.glob(f"{_folder_name(kind, names, MAX_NAME_LENGTH - FOLDER_SUFFIX_LENGTH)}*"))
@@ -209,7 +212,7 @@ def _in_folder_of_its_own(spec: TournamentSpec, *, accepts_changes: bool) -> Tou
 
 
 def protocol_finder(*directories: Path) -> ProtocolFinder:
-    """A finder that prints the protocols it detects, and does not ask programs that played in the folders."""
+    """A finder that prints the protocols it detects; it knows the protocols of programs that played in the folders."""
     from elolab.arena.play.tournament_run import players_in
 
     return ProtocolFinder(
@@ -220,7 +223,7 @@ def protocol_finder(*directories: Path) -> ProtocolFinder:
 
 
 def rounds_as_pairs(arguments: argparse.Namespace) -> int | None:
-    """The total number of pairs of a match over all ``--rounds``; ``None`` if no number is given."""
+    """Number of game pairs of a match over all rounds; ``None`` without ``--rounds``, ``--pairs`` and ``--games``."""
     pairs = pairs_of(arguments)
     if arguments.rounds is None:
         return pairs

@@ -1,4 +1,4 @@
-"""Options that several commands share: one spelling, one meaning and one way to read each."""
+"""Options that several commands share, and functions that read them."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 
 DEFAULT_GAME = "xiangqi"
 NONE_LEFT = "off"
-"""The word that switches a numeric rule off."""
+"""Value of an option that switches a numeric rule, such as the move limit, off."""
 
 
 def add_game(parser: argparse.ArgumentParser, default: str = DEFAULT_GAME) -> None:
-    """``--game NAME``: read it with ``game_of``."""
+    """Add ``--game NAME``, which ``game_of`` reads."""
     parser.add_argument("--game", default=default, metavar="NAME", help=f"the game (default {default})")
 
 
 def game_of(arguments: argparse.Namespace) -> Game:
-    """The game of ``--game``; raises ``UserError`` with the nearest name if there is none."""
+    """The game of ``--game``; raises ``UserError`` with the nearest name for an unknown game."""
     from elolab.engine.games import game_named
 
     return game_named(arguments.game)
 
 
 def add_limit(parser: argparse.ArgumentParser, default: str | None = None) -> None:
-    """``--limit LIMIT`` in the notation of ``engine.settings.limits``, as a ``Limits`` or ``None``."""
+    """Add ``--limit LIMIT`` in the notation of ``engine.settings.limits``; its value is a ``Limits`` or ``None``."""
     from elolab.engine.settings.limits import GRAMMAR, Limits
 
     parser.add_argument(
@@ -50,7 +50,7 @@ def add_limit(parser: argparse.ArgumentParser, default: str | None = None) -> No
 
 
 def add_search_limit(parser: argparse.ArgumentParser) -> None:
-    """``--depth``, ``--nodes``, ``--time`` and ``--limit`` for one search: read them with ``search_limits_of``."""
+    """Add ``--depth``, ``--nodes``, ``--time`` and ``--limit`` for one search, which ``search_limits_of`` reads."""
     group = parser.add_argument_group("limits", "any one of them; the first one reached ends the search")
     group.add_argument("--depth", metavar="PLIES", help="deepest iteration")
     group.add_argument("--nodes", metavar="N", help="number of nodes")
@@ -79,7 +79,7 @@ def search_limits_of(arguments: argparse.Namespace, default: str) -> Limits:
 
 
 def add_parameter(parser: argparse.ArgumentParser) -> None:
-    """``--preset NAME`` and ``--set name=value ...``: read them with ``overrides_of``."""
+    """Add ``--preset NAME`` and ``--set name=value ...``, which ``overrides_of`` reads."""
     parser.add_argument(
         "--preset",
         metavar="NAME",
@@ -118,7 +118,7 @@ def overrides_of(arguments: argparse.Namespace, limits: Limits | None = None) ->
 
 
 def add_position(parser: argparse.ArgumentParser) -> None:
-    """``--fen`` or ``--board``, ``--moves`` and ``--ranks``: read them with ``position_of``."""
+    """Add ``--fen``, ``--board``, ``--moves`` and ``--ranks``, which ``position_of`` reads."""
     group = parser.add_argument_group("position")
     group.add_argument("--fen", metavar="FEN", help="position (default: the start of the game)")
     group.add_argument(
@@ -162,14 +162,14 @@ def position_of(arguments: argparse.Namespace, *, with_moves: bool = True) -> Po
 
 
 def _game_with_option(option: str) -> str | None:
-    """The first game whose positions an option describes."""
+    """The first game whose positions are given by an option such as ``--fen``; ``None`` without such a game."""
     from elolab.engine.games import GAMES, game_named
 
     return next((name for name in GAMES if game_named(name).position_option == option), None)
 
 
 def add_rules(parser: argparse.ArgumentParser) -> None:
-    """``--repetition``, ``--fold``, ``--move-limit`` and ``--insufficient``: read them with ``rules_of``."""
+    """Add ``--repetition``, ``--fold``, ``--move-limit`` and ``--insufficient``, which ``rules_of`` reads."""
     from elolab.engine.rules import REPETITION_RULES, Rules
 
     standard = Rules()
@@ -210,17 +210,17 @@ def rules_of(arguments: argparse.Namespace) -> Rules:
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
-    """``--json``: print with ``print_json``."""
+    """Add ``--json``; a command then prints its result with ``print_json``."""
     parser.add_argument("--json", action="store_true", help="print JSON with unrounded figures")
 
 
 def print_json(data: Any) -> None:
-    """Print plain data as JSON; what JSON cannot express (infinite and undefined figures) becomes null."""
+    """Print plain data as JSON; infinite and undefined numbers become null."""
     print(json.dumps(_finite(data), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def add_language(parser: argparse.ArgumentParser) -> None:
-    """``--language``: one of ``engine.language.LANGUAGES``, for reports and the console."""
+    """Add ``--language``, the language of reports and the console, one of ``engine.language.LANGUAGES``."""
     given = os.environ.get(LANGUAGE_VARIABLE)
     parser.add_argument(
         "--language",
@@ -232,7 +232,7 @@ def add_language(parser: argparse.ArgumentParser) -> None:
 
 
 class _FromEnvironment(str):
-    """A language read from an environment variable, so that an error can name the variable."""
+    """A language from an environment variable; its type lets an error name the variable."""
 
 
 def _language(text: str) -> str:
@@ -243,19 +243,19 @@ def _language(text: str) -> str:
 
 
 def add_output(parser: argparse.ArgumentParser, default: str = "results/<name of the spec>") -> None:
-    """``--out DIR``."""
+    """Add ``--out DIR``, the folder to write to; the help shows ``default``."""
     parser.add_argument("--out", type=_folder, metavar="DIR", help=f"folder to write to (default {default})")
 
 
 def _folder(text: str) -> str:
-    """Refuse an empty text, which an unset shell variable gives and which would mean the current folder."""
+    """Refuse an empty path, which comes from an unset shell variable and would mean the current folder."""
     if not text:
         raise argparse.ArgumentTypeError("'' names no folder; give one, . for the current one, or leave --out out")
     return text
 
 
 def add_seed(parser: argparse.ArgumentParser, default: int | None = None) -> None:
-    """``--seed N``, the random seed."""
+    """Add ``--seed N``, the random seed."""
     said = "" if default is None else f" (default {default})"
     parser.add_argument(
         "--seed", type=whole_number(0, MAX_SEED), default=default, metavar="N", help=f"random seed{said}"
@@ -263,7 +263,7 @@ def add_seed(parser: argparse.ArgumentParser, default: int | None = None) -> Non
 
 
 def add_concurrency(parser: argparse.ArgumentParser) -> None:
-    """``--concurrency N``: games at a time; ``arguments.concurrency`` is always a number."""
+    """Add ``--concurrency N``, the number of simultaneous games; it has a default."""
     parser.add_argument(
         "--concurrency",
         type=whole_number(1),
@@ -274,14 +274,14 @@ def add_concurrency(parser: argparse.ArgumentParser) -> None:
 
 
 def usable_processors() -> int:
-    """How many processors this process may use."""
+    """Number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def whole_number(lowest: int, highest: int | None = None) -> Any:
-    """A ``type`` for ``add_argument``: whole numbers of at least ``lowest`` and at most ``highest``."""
+    """A ``type`` for ``add_argument``: whole numbers from ``lowest`` to ``highest``, without a maximum if ``None``."""
     span = f"of at least {lowest}" if highest is None else f"from {lowest} to {highest}"
 
     def read(text: str) -> int:
@@ -310,7 +310,7 @@ def number(lowest: float, highest: float, *, inside: bool = False) -> Any:
 
 
 def named_value(text: str) -> tuple[str, str]:
-    """A ``type`` for ``add_argument``: the name and the value of ``NAME=VALUE``."""
+    """A ``type`` for ``add_argument``: splits ``NAME=VALUE`` into the name and the value."""
     name, sign, value = text.partition("=")
     if not name or not sign:
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")

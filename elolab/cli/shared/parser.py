@@ -24,18 +24,18 @@ OTHER_WORDS = {
     "--each": "--limit", "--tc": "--limit", "--st": "--limit", "--book": "--openings", "--threads": "--concurrency",
     "--debug": "--log", "--resultformat": "--json", "--force-concurrency": "--concurrency",
 }  # fmt: skip
-"""Other programs' names of our options, for the hint in an error about an unknown option."""
+"""Option of elolab by its name in other programs, for the hint in an error about an unknown option."""
 NOT_NEEDED = {
     "--autosaveinterval", "--bookmode", "--crc32", "--livepgnout", "--noswap", "--outcomeinterval", "--ratinginterval",
     "--recover", "--report", "--reverse", "--scoreinterval", "--show-latency", "--site", "--strict", "--tb",
     "--tbadjudicate", "--tbignore50", "--tbpieces", "--testEnv", "--wait",
 }  # fmt: skip
-"""Options of cutechess-cli and fastchess that elolab does not need: it always does this, or its games lack it."""
+"""Options of cutechess-cli and fastchess that elolab does not need: it always does this, or it does not apply."""
 
 _TRUE_MINUS = re.compile("(^|=)\N{MINUS SIGN}(?=[.0-9])")
-"""Matches a true minus sign before a number, as in elolab's output; words are read with a hyphen instead."""
+"""Matches the Unicode minus sign before a number, as elolab prints it; the parser replaces it by a hyphen."""
 _ONE_ARGUMENT = ": expected one argument"
-"""Message of ``argparse`` for an option without its value."""
+"""End of the message of ``argparse`` for an option without its value."""
 
 
 class UsageError(UserError):
@@ -63,15 +63,15 @@ class CommandParser(argparse.ArgumentParser):
         settings.setdefault("formatter_class", ParagraphFormatter)
         super().__init__(**settings)
         self.checks: list[Callable[[argparse.Namespace], Iterable[str]]] = []
-        """Checks across arguments; their messages are reported together with unknown options."""
+        """Functions that return errors in the parsed arguments; they are reported together with unknown options."""
         self.implied: tuple[str, Collection[str]] | None = None
-        """The default subcommand, and the names of all subcommands."""
+        """The default subcommand, and the names of all subcommands; ``None`` without a default."""
         self._words: list[str] = []
 
     def parse_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> Any:
-        """Read the words; raises ``UsageError`` where ``argparse`` would exit."""
+        """Parse a command line, by default the process's; raises ``UsageError`` where ``argparse`` would exit."""
         words = [_TRUE_MINUS.sub(r"\1-", word) for word in (sys.argv[1:] if args is None else args)]
         if self.implied is not None and words[:1] not in (["-h"], ["--help"]):
             meant, names = self.implied
@@ -90,7 +90,7 @@ class CommandParser(argparse.ArgumentParser):
         print(self.format_help(), end="", file=file)
 
     def _unexpected(self, extra: Sequence[str]) -> str:
-        """The error for unexpected words: all unknown options, or else the first other word."""
+        """Error message for unexpected arguments: it names all unknown options, or else the first other argument."""
         options = [word for word in extra if word.startswith("-")]
         told = [f"{word!r}{self._hint(word.partition('=')[0])}" for word in options or extra[:1]]
         return f"unexpected argument{'s' if len(told) > 1 else ''} {', '.join(told)}"
@@ -111,7 +111,8 @@ class CommandParser(argparse.ArgumentParser):
     def _hyphen_hint(self, names: Sequence[str]) -> str:
         """A hint on values that begin with a hyphen, such as a board whose first square is empty.
 
-        ``names`` are the spellings of the option that lacks its value. Empty if an option, or nothing, follows it.
+        ``names`` are the spellings of the option that lacks its value. The hint is empty if the next argument is an
+        option or missing.
         """
         for option, value in itertools.pairwise(self._words):
             if option in names and value.startswith("-") and value.partition("=")[0] not in self._option_string_actions:

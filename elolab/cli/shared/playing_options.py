@@ -1,4 +1,4 @@
-"""Arguments that several commands of the arena share."""
+"""Arguments shared by several commands that play games."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def add_playing(parser: argparse.ArgumentParser, folder: str = "results/<name of
 
 
 def add_affinity(parser: argparse.ArgumentParser) -> None:
-    """Add ``--affinity`` with validation; see ``arena.players.processors``."""
+    """Add ``--affinity``, which assigns processors to games; see ``arena.players.processors``."""
     parser.add_argument(
         "--affinity",
         type=_affinity,
@@ -78,7 +78,7 @@ def add_cluster(parser: argparse.ArgumentParser) -> None:
 
 
 def run_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The keyword arguments of a run that the options give."""
+    """Keyword arguments for the function that plays a run, from the options; ``None`` for missing options."""
     names = ("concurrency", "affinity", "cluster", "wall_clock_on_cluster", "accept_engine_change", "log")
     return {name: getattr(arguments, name, None) for name in names}
 
@@ -96,7 +96,7 @@ EXIT_CODES = (
     "illegal move, loss on time; the games are kept and count), 2 for wrong input, also if no game could be played "
     "because a player cannot be started as it was given, 130 if interrupted."
 )
-"""Help text on exit codes, for commands that only play games."""
+"""Help text on the exit codes of commands that play games and do not tune or test settings."""
 
 
 def add_engine_change(parser: argparse.ArgumentParser) -> None:
@@ -117,7 +117,10 @@ def add_log(parser: argparse.ArgumentParser) -> None:
 
 
 def dialogue_log(arguments: argparse.Namespace) -> DialogueLog | None:
-    """The log of ``--log`` for commands without a ``Run``; raises ``FileError`` if the folder is not writable."""
+    """The log of dialogues with engines in the folder of ``--log``; ``None`` without the option.
+
+    For commands without a ``Run``. Raises ``FileError`` if the folder is not writable.
+    """
     if arguments.log is None:
         return None
     from elolab.arena.play.dialogue_log import DialogueLog
@@ -140,7 +143,7 @@ def _affinity(text: str) -> str:
 
 
 def add_anchor(parser: argparse.ArgumentParser) -> None:
-    """Add ``--anchor NAME=ELO``, which collects names and ratings."""
+    """Add ``--anchor NAME=ELO``, a player's given rating; the option may be repeated."""
     parser.add_argument(
         "--anchor",
         dest="anchors",
@@ -181,7 +184,7 @@ def output_folder(out: str | None, name: str) -> Path:
 
 
 def output_file(option: str, name: str) -> Path:
-    """The output file of an option, checked before hours of work.
+    """Check the path of an output file before a long run; ``option`` is the option that gives it.
 
     Raises ``UsageError`` if it is a folder, or its folder is missing or not writable.
     """
@@ -196,9 +199,9 @@ def output_file(option: str, name: str) -> Path:
 
 
 def add_hypothesis(parser: argparse.ArgumentParser, *, always: bool) -> None:
-    """Add ``--elo0``, ``--elo1``, ``--alpha``, ``--beta`` and ``--model``, for ``hypotheses_of``.
+    """Add ``--elo0``, ``--elo1``, ``--alpha``, ``--beta`` and ``--model``, which ``hypotheses_of`` reads.
 
-    Hypotheses only have defaults if a test is ``always`` played.
+    ``always`` means that the command always plays a test; only then do ``--elo0`` and ``--elo1`` have defaults.
     """
     group = parser.add_argument_group("sequential test")
     default = SequentialSettings()
@@ -224,7 +227,10 @@ def add_hypothesis(parser: argparse.ArgumentParser, *, always: bool) -> None:
 
 
 def hypotheses_of(arguments: argparse.Namespace) -> SequentialSettings | None:
-    """The test in the arguments, if any; raises ``UsageError`` unless H1 is given and above H0."""
+    """The sequential test that the arguments describe; ``None`` without ``--elo0`` and ``--elo1``.
+
+    Raises ``UsageError`` if only one of them is given, or H1 is not above H0.
+    """
     elo0, elo1 = arguments.elo0, arguments.elo1
     if elo0 is None and elo1 is None:
         return None
@@ -239,7 +245,7 @@ def hypotheses_of(arguments: argparse.Namespace) -> SequentialSettings | None:
 
 
 def add_specification(parser: argparse.ArgumentParser, kind: str) -> None:
-    """Add ``SPEC``, for ``specification_of``; ``kind`` is a key of ``FILE_KINDS``.
+    """Add the argument ``SPEC``, which ``specification_of`` reads; ``kind``, a key of ``FILE_KINDS``, is its kind.
 
     ``argparse`` treats it as optional, so that ``specification_of`` can list the known names.
     """
@@ -249,15 +255,16 @@ def add_specification(parser: argparse.ArgumentParser, kind: str) -> None:
 
 
 def names_paragraph(kind: str) -> str:
-    """The known names for ``SPEC``, as the last paragraph of a command's help."""
+    """Paragraph with the known names for ``SPEC``, for the end of a command's help."""
     names = textwrap.wrap(", ".join(available_configs(kind)), COLUMNS - len(INDENTATION), break_on_hyphens=False)
     return "\n".join(["\n\nNames that SPEC may be:", *(INDENTATION + line for line in names)])
 
 
 def specification_of(arguments: argparse.Namespace, kind: str, command: str, otherwise: str = "") -> Path:
-    """The file of ``SPEC``; files in the current folder come first. A name's file is printed to standard error.
+    """The file that ``SPEC`` names: a path, or a known name, for which the path is printed to standard error.
 
-    ``otherwise`` describes alternatives to it. Raises ``UserError`` with near names, or all names if it is missing.
+    ``otherwise`` is a text on alternatives to ``SPEC``. Raises ``UserError`` with similar names for an unknown name, or
+    with all names if ``SPEC`` is missing.
     """
     if arguments.spec is None:
         raise UsageError(

@@ -1,4 +1,4 @@
-"""Playing a tournament and printing its result, for every command that plays one."""
+"""Plays a tournament and prints its result, for every command that plays one."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from elolab.arena.tournament_spec import TournamentSpec
 
 BEGINNING_BYTES = 200
-"""Bytes at the beginning of a PGN that distinguish the games of one run from others."""
+"""Number of bytes at the beginning of a PGN file that identify the run: it covers the tags of the first game."""
 
 
 def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
-    """Play, resume or extend a tournament under the arguments of ``add_playing``; returns the exit code."""
+    """Play, resume or extend a tournament with the options of ``add_playing``; returns the exit code."""
     from elolab.arena.play.tournament_run import describe, description_text, prepare, purpose_of, run
     from elolab.arena.run import check_clocks, check_directory, check_options, overload_warning
     from elolab.arena.tournament_reader import with_anchors
@@ -88,7 +88,7 @@ def after_outcome(failure: FileError) -> FileError:
 
 
 def _copy_of_games(directory: Path, arguments: argparse.Namespace) -> Path | None:
-    """The file of ``--pgnout``. Raises ``UsageError`` if it is invalid or holds games from another folder."""
+    """The path of ``--pgnout`` or ``None``. Raises ``UsageError`` if it is invalid or has games of another folder."""
     if getattr(arguments, "pgnout", None) is None:
         return None
     path = output_file("--pgnout", pgn_file(arguments.pgnout))
@@ -98,7 +98,7 @@ def _copy_of_games(directory: Path, arguments: argparse.Namespace) -> Path | Non
 
 
 def _begin_alike(copy: Path, own: Path) -> bool:
-    """Whether a file begins like the folder's PGN, with the same players and date of the first game."""
+    """Whether ``copy`` begins like ``own``, the folder's PGN: the first game has the same players and date."""
     try:
         with (gzip.open if copy.suffix == ".gz" else open)(copy, "rb") as one, own.open("rb") as other:
             return one.read(BEGINNING_BYTES) == other.read(BEGINNING_BYTES)
@@ -107,7 +107,7 @@ def _begin_alike(copy: Path, own: Path) -> bool:
 
 
 def _copy_games(directory: Path, copy: Path) -> None:
-    """Copy the folder's PGN, compressed if the copy's name ends in ``.gz``."""
+    """Copy the folder's PGN file, and compress the copy if its name ends in ``.gz``."""
     with _games_file(directory).open("rb") as source, replacing(copy, binary=True) as stream:
         if copy.suffix != ".gz":
             shutil.copyfileobj(source, stream)
@@ -155,7 +155,7 @@ class _Patience:
 
 
 def warn(key: str, **values: Any) -> None:
-    """Print a message to standard error."""
+    """Print the message with this key to standard error; ``values`` fill its placeholders."""
     print(coloured(f"elolab: {console('elolab.arena')(key, **values)}", YELLOW, sys.stderr), file=sys.stderr)
 
 
@@ -201,7 +201,7 @@ def print_result(
     exports: Exports,
     arguments: argparse.Namespace,
 ) -> None:
-    """Print a tournament's result, and to standard error any missing games."""
+    """Print a tournament's result, and to standard error a warning if games are missing."""
     for name, reason in result.unavailable.items():
         warn("console.unavailable", name=name, reason=reason)
     for entry in result.withdrawals:
@@ -274,7 +274,7 @@ def _print_result_as_json(spec: TournamentSpec, directory: Path, result: Tournam
 
 
 def exports_data(spec: TournamentSpec, exports: Exports) -> dict[str, Any]:
-    """Results and files as plain data."""
+    """Results of a tournament and paths of its files as plain data."""
     from elolab.arena.schedule import is_match
     from elolab.arena.statistics.match_statistics import figures_of_match
 

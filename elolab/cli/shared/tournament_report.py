@@ -1,4 +1,4 @@
-"""The command ``report``: write tables, plots and pages again from the games."""
+"""The command ``report`` for tournaments: writes tables, plots and pages again from the games."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ JOINT_FOLDER = "results/joint"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of ``elolab report``."""
+    """Add the arguments of ``elolab report``."""
     parser.add_argument("directories", nargs="+", metavar="DIR", help="the folder of a run of any kind")
     parser.add_argument(
         "--figures", type=figure_formats, default=(), metavar="png,pdf",
@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def figure_formats(text: str) -> tuple[str, ...]:
-    """The formats of ``--figures``."""
+    """Parse the value of ``--figures``, the file formats of plots."""
     formats = tuple(filter(None, text.replace(",", " ").lower().split()))
     if not formats or not set(formats) <= {"png", "pdf", "svg"}:
         raise argparse.ArgumentTypeError(f"{text!r}: expected png, pdf or both with a comma between")

@@ -39,7 +39,7 @@ def configure_with_specification(parser: argparse.ArgumentParser, kind: str, epi
 
 
 def add_playing(parser: argparse.ArgumentParser) -> None:
-    """Add the options that ``uninterrupted`` passes on to the run."""
+    """Add the options on how games are played, which ``uninterrupted`` passes to the run."""
     options.add_concurrency(parser)
     playing_options.add_affinity(parser)
     playing_options.add_cluster(parser)
@@ -47,7 +47,7 @@ def add_playing(parser: argparse.ArgumentParser) -> None:
 
 
 def uninterrupted(run: Callable[..., Any], arguments: argparse.Namespace, *given: Any, **named: Any) -> Any:
-    """Call ``run`` with the options of playing; returns its result, or ``None`` after a second Ctrl-C."""
+    """Call ``run`` with the options of ``add_playing``; returns its result, or ``None`` after a second Ctrl-C."""
     try:
         return run(*given, **named, **playing_options.run_options(arguments))
     except KeyboardInterrupt:
@@ -55,7 +55,7 @@ def uninterrupted(run: Callable[..., Any], arguments: argparse.Namespace, *given
 
 
 def say_how_to_resume(arguments: argparse.Namespace, directory: Path) -> None:
-    """Print the command line to standard error, which resumes the run."""
+    """Print to standard error the command line that resumes the run."""
     from elolab.arena.play.store import STORE_NAME, Store
 
     stored = 0
@@ -71,7 +71,7 @@ def say_stopped(directory: Path) -> None:
 
 
 def warn(key: str, **values: Any) -> None:
-    """Print a message to standard error."""
+    """Print the message with this key to standard error; ``values`` fill its placeholders."""
     print(f"elolab: {console('elolab.tuning')(key, **values)}", file=sys.stderr)
 
 
@@ -112,10 +112,10 @@ def print_outcome(
 
 @contextmanager
 def report_written(write: Callable[[], Path]) -> Iterator[Path | None]:
-    """Call ``write`` and yield the page's path, or ``None`` if it fails: the block prints first, then the error is
-    raised.
+    """A context that writes a report with ``write`` and yields its path, or ``None`` if writing fails.
 
-    Also ``None`` if Ctrl-C skips the report of a run that it had stopped before.
+    The error is raised at the end of the block, so that the block can print the results first. The path is also
+    ``None`` if Ctrl-C skips the report of a run that Ctrl-C has already stopped.
     """
     from elolab.arena.players.interruption import requests_to_end
 
@@ -136,7 +136,7 @@ def report_written(write: Callable[[], Path]) -> Iterator[Path | None]:
 
 
 def describe(plan: StagePlan, purpose: Purpose, figures: Mapping[str, int], arguments: argparse.Namespace) -> int:
-    """Print the plan of a run, for ``--dry-run``; ``figures`` are its numbers other than games.
+    """Print the plan of a run, for ``--dry-run``; ``figures`` has its numbers other than games, by name.
 
     Raises ``UserError`` for invalid options, and for a test that could not accept any hypothesis.
     """
@@ -156,6 +156,6 @@ def describe(plan: StagePlan, purpose: Purpose, figures: Mapping[str, int], argu
 
 
 def figures_text(figures: Mapping[str, int]) -> str:
-    """The numbers of a plan in words, by names of the messages ``dry_run``."""
+    """Text on the numbers of a plan; each name in ``figures`` is also the key of a message in ``dry_run``."""
     message = console("elolab.tuning")
     return message("dry_run.comma").join(message(f"dry_run.{name}", count=count) for name, count in figures.items())
