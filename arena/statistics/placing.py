@@ -76,7 +76,7 @@ class SwissRow:
     direct_encounter: float | None
     """Tie-break: points in encounters with the players that are still tied; ``None`` unless all of them have met."""
     game_points: float
-    """Points of all games."""
+    """Total points in all games of the player."""
     rounds: tuple[str, ...]
     """A text for each round, such as ``3+``: the opponent's place, then ``+`` (won), ``=`` (tied) or ``-`` (lost).
 
@@ -101,7 +101,7 @@ class KnockoutRow:
     encounters_won: int
     """Number of encounters won by games, without byes and walkovers."""
     game_points: float
-    """Points of all games."""
+    """Total points in all games of the player."""
 
 
 @dataclass(frozen=True)

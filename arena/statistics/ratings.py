@@ -1,6 +1,6 @@
 """Joint ratings of many players: one fit of all games, with its covariance.
 
-Ratings are Elo, intervals are 95 %. Pure functions of counts; nothing is ever NaN.
+Ratings are in Elo, and intervals are 95 % intervals. All functions depend only on counts; no result is NaN.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class PairingCounts:
         return np.stack([pairs.sum(axis=1), pairs.sum(axis=0)]) + np.array(self.single, float)
 
     def trinomial(self) -> Trinomial:
-        """All games, paired or not, from the view of ``first``."""
+        """Wins, draws and losses of ``first`` in all games, inside and outside complete pairs."""
         counts = [0] * 3
         for row, entries in enumerate(self.pairs):
             for column, count in enumerate(entries):
@@ -183,9 +183,9 @@ def fit_ratings(
     has the dispersion of its own pairs, shrunk towards the dispersion of all pairs and of independent games. So normal
     quantiles also hold for few pairs.
 
-    ``anchors`` are players with given ratings in Elo; ``anchor`` is short for one with 0 Elo. A connected group without
-    anchors has the mean 0. A single anchor only shifts its group; several anchors of a group are fixed in the fit.
-    Mutates nothing.
+    ``anchors`` are given ratings in Elo, by player; ``anchor`` is short for a single player with 0 Elo. A connected
+    group without anchors has the mean 0. A single anchor only shifts its group; several anchors of a group are fixed in
+    the fit. The arguments are not changed.
     """
     given = {anchor: 0.0} if anchor is not None else dict(anchors or {})
     for player in given:

@@ -48,7 +48,7 @@ class SearchStatistics:
         return _frame([row for name, total in self.totals.items() for row in end_rows(name, total)])
 
     def frames(self) -> dict[str, DataFrame]:
-        """Every table by the name of its CSV file, without extension."""
+        """All tables; each key is the name of the table's CSV file without extension."""
         return {
             "instruments": self.frame(),
             "instruments_null_by_material": self.null_frame("material"),
@@ -68,7 +68,7 @@ class SearchStatisticsCounter:
         self._games: dict[str, int] = dict.fromkeys(players, 0)
 
     def add(self, record: GameRecord) -> None:
-        """Add a game's statistics."""
+        """Add the search statistics of both players in a game."""
         for name, counted in zip((record.first, record.second), record.search_statistics or (), strict=False):
             if counted:
                 add_search_statistics(self._totals.setdefault(name, {}), counted)

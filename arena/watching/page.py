@@ -93,7 +93,7 @@ def _counts(language: str) -> dict[str, dict[str, str]]:
 
 
 def place_name(pairing: Pairing) -> str:
-    """The name of a game on pages: its number, after the name of its series if it has one."""
+    """The name of a game on pages: its number, preceded by the name of its series if it belongs to one."""
     return "-".join([*pairing.series.split(), str(pairing.number)])
 
 

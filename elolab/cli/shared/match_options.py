@@ -231,7 +231,7 @@ def rounds_as_pairs(arguments: argparse.Namespace) -> int | None:
 
 
 def _folder_name(kind: str, names: Sequence[str], most: int) -> str:
-    """A folder's name of at most ``most`` characters, from a tournament's format and its players' names."""
+    """Name for a folder, from a tournament's format and its players' names, of at most ``most`` characters."""
     text = "-".join((kind, *names))
     if len(names) > 2 and len(text) > most:
         text = f"{kind}-{names[0]}-and-{len(names) - 1}-others"

@@ -96,7 +96,7 @@ EXIT_CODES = (
     "illegal move, loss on time; the games are kept and count), 2 for wrong input, also if no game could be played "
     "because a player cannot be started as it was given, 130 if interrupted."
 )
-"""Help text on the exit codes of commands that play games and do not tune or test settings."""
+"""Help text on exit codes, for commands that play games and do not tune settings."""
 
 
 def add_engine_change(parser: argparse.ArgumentParser) -> None:

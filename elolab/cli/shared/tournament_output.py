@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from elolab.arena.tournament_spec import TournamentSpec
 
 BEGINNING_BYTES = 200
-"""Number of bytes at the beginning of a PGN file that identify the run: it covers the tags of the first game."""
+"""Number of bytes at the beginning of a PGN file that identify its run, by players and date of the first game."""
 
 
 def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
