@@ -7,7 +7,7 @@ Exit codes:
 - 2: wrong input
 - 3: a tuned setting was not confirmed, or a sequential test did not accept H1
 - 130: interrupted
-- 141: the reader of the output went away
+- 141: the program that reads the output has ended
 """
 
 from __future__ import annotations
@@ -26,20 +26,22 @@ from elolab.cli import COMMANDS, Command
 
 EXIT_FAILED = 1
 EXIT_BROKEN_PIPE = 141
-"""128 + SIGPIPE: the exit code that a shell reports for a program whose reader went away."""
+"""Exit code if the program that reads the output has ended: 128 + SIGPIPE, as shells report it."""
 
 SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
-"""Errors for a lack of file descriptors, processes or memory; the file that they name is not the cause."""
+"""Codes of operating-system errors for a lack of file descriptors, processes or memory.
+
+Such an error may name a file, which is not its cause."""
 OUTPUT_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EBADF)
-"""Errors of an output that is closed or on a full disk."""
+"""Codes of operating-system errors for output that is closed or goes to a full disk."""
 
 _WORDS_OF_NO_MEMORY = re.compile("failed to map segment|cannot allocate memory|can't start new thread", re.IGNORECASE)
 
 TRACEBACK_VARIABLE = "ELOLAB_TRACEBACK"
-"""When this environment variable is set, errors keep their traceback."""
+"""Environment variable that, when set, makes errors show their traceback."""
 
 IN_PLACE_OF_UNICODE = "elolab.in_place_of_unicode"
-"""The name, for ``codecs``, of the error handler that replaces characters an output's encoding lacks."""
+"""Name under which ``codecs`` knows the error handler that replaces characters missing from an output's encoding."""
 
 
 EXAMPLES = """\
@@ -52,7 +54,7 @@ Examples:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run one command line (default: the process's) and return its exit code."""
+    """Run one command line and return its exit code; ``None`` stands for the arguments of this process."""
     if words is not None:
         return _exit_code(words)
     take_over_signals()
@@ -189,9 +191,9 @@ def _warn(message: str) -> None:
 
 
 def _lacks_memory(error: BaseException | None) -> bool:
-    """Whether an error, or one of its causes, is a lack of memory.
+    """Whether an error, or an error that caused it, reports a lack of memory.
 
-    A library that could not be loaded for this reason raises an ordinary error; its message is matched.
+    A library that cannot be loaded for lack of memory raises an ordinary error, which is recognized by its message.
     """
     while error is not None:
         if isinstance(error, MemoryError) or _WORDS_OF_NO_MEMORY.search(str(error)):
@@ -210,7 +212,7 @@ def _describe(error: OSError) -> str:
 
 
 def _flush_or_discard(stream: TextIO) -> None:
-    """Flush; point a stream whose reader or disk is gone at the null device, so that the interpreter exits quietly."""
+    """Flush a stream; if that fails, redirect it to the null device, so that the interpreter exits without an error."""
     try:
         stream.flush()
     except OSError:
@@ -220,7 +222,7 @@ def _flush_or_discard(stream: TextIO) -> None:
 
 
 def _prepare_streams() -> None:
-    """Replace closed streams, and substitute characters that an output's encoding lacks.
+    """Replace closed standard streams, and make outputs substitute characters that their encoding lacks.
 
     Writing to a closed standard output stays an error, because the output would be lost.
     """
@@ -235,7 +237,10 @@ def _prepare_streams() -> None:
 
 
 def _in_place_of(error: UnicodeError) -> tuple[str, int]:
-    """Replace a minus sign by a hyphen, so that columns line up; escape any other character as in JSON."""
+    """Error handler of ``codecs``: replace a minus sign by a hyphen, and escape any other character as in JSON.
+
+    Returns the replacement and the index at which encoding continues.
+    """
     import json
 
     assert isinstance(error, UnicodeEncodeError)

@@ -11,7 +11,7 @@ Documented = TypeVar("Documented", bound=type)
 
 
 def documented(kind: Documented) -> Documented:
-    """A decorator of dataclasses: appends every public field and the text below it to the class's docstring."""
+    """Decorator for dataclasses: appends every public field, with the text below it, to the class's docstring."""
     if not kind.__doc__:  # Python runs with -OO
         return kind
     try:

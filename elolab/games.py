@@ -1,4 +1,4 @@
-"""The games of a folder or of a file in PGN or another format as pandas tables."""
+"""Pandas tables of games, loaded from a run's folder or from a file in PGN or another format."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ SIDES = ("first", "second")
 
 @dataclass(frozen=True)
 class _LoadedGame:
-    """One game, of a run's folder or a file."""
+    """One game, loaded from a run's folder or from a file."""
 
     row: dict[str, Any]
-    """Values by the columns of ``load_games``."""
+    """The game's row in the table of ``load_games``: values by column name."""
     start: int
     """The side that makes the first of ``moves``: 0 for the side that moves first in the game, 1 for the other."""
     before: int
-    """Number of the game's moves before the first of ``moves``: the moves of the opening."""
+    """Number of opening moves, which are played before the first of ``moves``."""
     moves: tuple[MoveRecord | None, ...]
-    """A move's record; ``None`` if only the move itself is known."""
+    """Records of the moves after the opening, in order; ``None`` for a move without score, depth or time."""
     names: tuple[str, ...]
-    """The moves in protocol notation."""
+    """The moves after the opening in protocol notation, parallel to ``moves``."""
 
 
 @naming_arguments("source")
@@ -73,7 +73,7 @@ def load_games(source: str | os.PathLike[str], *, game: str = "xiangqi") -> Data
 
 
 def table_of_games(source: str | os.PathLike[str], game: str) -> DataFrame:
-    """The table of ``load_games``, for callers whose argument is not called ``source``."""
+    """Same table as from ``load_games``, for callers whose own argument is not called ``source``."""
     import pandas
 
     table = pandas.DataFrame([loaded.row for loaded in _loaded(source, game)], columns=list(_GAME_COLUMNS))
@@ -109,7 +109,7 @@ def load_moves(source: str | os.PathLike[str], *, game: str = "xiangqi") -> Data
 
 
 def table_of_moves(source: str | os.PathLike[str], game: str) -> DataFrame:
-    """The table of ``load_moves``, for callers whose argument is not called ``source``."""
+    """Same table as from ``load_moves``, for callers whose own argument is not called ``source``."""
     import pandas
 
     columns: dict[str, list[Any]] = {name: [] for name in _MOVE_COLUMNS}
@@ -138,13 +138,13 @@ _GAME_COLUMNS: dict[str, Any] = {
     "plies": "int64", "nodes": "Int64", "time_ms": "float64", "duration_ms": "float64", "started_at": "str",
     "engine_identity": "str", "key": "str", "counted": "bool",
 }  # fmt: skip
-"""The columns of ``load_games`` and their types."""
+"""Pandas types of the columns of ``load_games``, by column name."""
 _MOVE_COLUMNS: dict[str, Any] = {
     "key": "str", "number": "int64", "series": "str", "ply": "int64", "side": "str", "mover": "str", "move": "str",
     "score_cp": "Int64", "depth": "Int64", "nodes": "Int64", "time_ms": "float64",
     "principal_variation": "str",
 }  # fmt: skip
-"""The columns of ``load_moves`` and their types."""
+"""Pandas types of the columns of ``load_moves``, by column name."""
 
 
 def _loaded(source: str | os.PathLike[str], game: str) -> Iterator[_LoadedGame]:

@@ -1,4 +1,4 @@
-"""Matches and tournaments from Python."""
+"""Functions to play matches and tournaments from Python."""
 
 from __future__ import annotations
 
@@ -63,28 +63,30 @@ class PlayedMatch(PlayedGames):
     """Name of the first player."""
     b: str
     planned: int
-    """Number of games in the match; after a sequential test has ended it, the number up to its end."""
+    """Planned number of games; if a sequential test ended the match, the number of games up to that end."""
     interrupted: bool
     """Whether Ctrl-C ended it early; the same call with the same ``folder`` resumes it."""
     forfeits: int
     """Games lost by a player's fault, such as a crash or an illegal move; ``faults`` has the players and reasons."""
     pairs: int
-    """Complete colour-swapped pairs of games."""
+    """Number of complete game pairs: one opening played twice, with colours swapped."""
     pentanomial: tuple[int, ...]
-    """Pairs by outcome: both lost; one lost and one drawn; one each, or both drawn; one drawn and one won; both won."""
+    """Number of game pairs with each outcome for ``a``: both lost; one lost and one drawn; one won and one lost, or
+    both drawn; one drawn and one won; both won."""
     score: float
-    """Points per game, 0 to 1."""
+    """Mean points of ``a`` per game, from 0 to 1."""
     elo: float
     elo_low: float
-    """Bounds of the 95 % interval of ``elo``, computed as for a match of fixed length."""
+    """Lower bound of the 95 % interval of ``elo``; ``elo_high`` is the upper bound. Both are computed as for a
+    match of fixed length."""
     elo_high: float
     normalized_elo: float
     los: float
     """Likelihood of superiority: the probability that ``a`` is the stronger player, 0 to 1."""
     llr: float | None
-    """Log-likelihood ratio of the sequential test; ``None`` without one."""
+    """Log-likelihood ratio of the sequential test; ``None`` for a match without such a test."""
     verdict: str | None
-    """``H1 accepted``, ``H0 accepted`` or ``undecided``; ``None`` without a sequential test."""
+    """Outcome of the sequential test: ``H1 accepted``, ``H0 accepted`` or ``undecided``; ``None`` without a test."""
     figures: dict[str, Any] = field(repr=False)
     """Every number of ``elolab match --json`` and ``elolab sprt --json``; after a sequential test also
     ``unbiased_elo``, ``unbiased_elo_low`` and ``unbiased_elo_high``, corrected for optional stopping."""
@@ -270,8 +272,10 @@ def play_tournament(
 def _played(
     spec: TournamentSpec, content: Mapping[str, Any] | None, folder: Path, options: RunOptions
 ) -> tuple[tournament_run.TournamentResult, Tables]:
-    """Play the games that the folder lacks and compute tables of the counted games; ``content`` is a mapping's
-    specification."""
+    """Play the games that the folder lacks, and compute tables of the counted games.
+
+    ``content`` is the specification if it was given as a mapping, else ``None``.
+    """
     if content is not None:
         spec = replace(spec, command=("tournament", str(folder / SPECIFICATION_NAME)))
     options["files"] = kept_specification(content)
@@ -299,7 +303,7 @@ def _written_report(folder: Path) -> Path:
 
 
 def _entry(player: Player, reader: PlayerReader) -> dict[str, Any]:
-    """A player's [[players]] table. Raises ``UserError``."""
+    """The [[players]] table that describes a player. Raises ``UserError`` for an invalid player."""
     if not isinstance(player, Mapping):
         expected = "a preset's name, a TOML file, settings, or the contents of a [[players]] table"
         return player_entry(path_text(player, "player", expected), reader)
@@ -314,7 +318,7 @@ def _entry(player: Player, reader: PlayerReader) -> dict[str, Any]:
 
 
 def _name_of(entry: Mapping[str, Any]) -> str:
-    """A name for unnamed settings: the preset's name and the differences from it."""
+    """A name for a player given without one: the preset's name and the settings that differ from it."""
     preset, own = preset_name(str(entry.get("preset", "default"))), entry.get("set")
     if not own or not isinstance(own, Mapping):
         return preset

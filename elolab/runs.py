@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 FolderLike = str | os.PathLike[str]
 Specification = str | os.PathLike[str] | Mapping[str, Any]
-"""A TOML file, the name of a shipped specification or of one in ``./configs``, or a mapping with such contents."""
+"""Specification of a run: the path of a TOML file, the name of a shipped file or of one in ``./configs``, or a
+mapping with the contents of such a file."""
 Read = TypeVar("Read")
 
 SPECIFICATION_NAME = "specification.toml"
@@ -96,14 +97,14 @@ class PlayedGames:
         return pandas.DataFrame([row.data for row in found], columns=FAULT_COLUMNS)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickle a temporary folder's games with the object, because the other process lacks that folder."""
+        """Include a temporary folder's games in the pickle, because another process may lack that folder."""
         if self._run_folder.is_temporary and self.folder.exists():
             self.games, self.moves, self.faults  # noqa: B018 - what was read once is kept
         return self.__dict__
 
 
 class _Silence(io.TextIOBase):
-    """A text stream that discards everything."""
+    """A text stream that discards everything written to it."""
 
     def write(self, text: str) -> int:
         return len(text)
@@ -116,7 +117,7 @@ def run_options(
     cluster: str | Executor | None = None,
     wall_clock_on_cluster: bool = False,
 ) -> RunOptions:
-    """Validate the arguments that every run shares. Raises ``UserError`` for one of the wrong type."""
+    """Build a run's options from arguments common to all runs. Raises ``UserError`` for a value of the wrong type."""
     return RunOptions(
         concurrency=at_least_one(concurrency, "concurrency"),
         stream=stream_or_none(progress, "progress") or cast(TextIO, _Silence()),
@@ -131,8 +132,8 @@ def read_specification(
 ) -> Read:
     """Read a specification with ``read``; ``name`` replaces the file's path in errors about a mapping.
 
-    ``kind`` is a key of ``FILE_KINDS``, for finding the file by name.
-    Raises ``UserError`` with one line for the first mistake.
+    ``kind`` is the kind of run, a key of ``FILE_KINDS``; it selects the folder in which a file is found by name.
+    Raises ``UserError`` for the first mistake, with a message of one line.
     """
     if isinstance(given, Mapping):
         return read(specified(given), name)
@@ -142,12 +143,15 @@ def read_specification(
 
 
 def kept_specification(given: object) -> dict[str, str]:
-    """The file to keep in the run's folder, text by name, for a specification given as a mapping; else empty."""
+    """The file that stores a specification given as a mapping in the run's folder: its text, by file name.
+
+    Empty if the specification is a file already.
+    """
     return {SPECIFICATION_NAME: toml_text(specified(given))} if isinstance(given, Mapping) else {}
 
 
 def toml_text(data: Mapping[str, Any]) -> str:
-    """Plain data as TOML: values first, then tables; tables within tables are inline."""
+    """Write plain data as TOML text: values first, then tables; tables within tables are inline."""
     lines, tables = [], []
     for key, value in data.items():
         if isinstance(value, Mapping):

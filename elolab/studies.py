@@ -36,29 +36,30 @@ DEFAULT_TRIALS = 80
 @documented
 @dataclass(frozen=True, eq=False)
 class PlayedStudy(PlayedGames):
-    """The result of a tuning by games."""
+    """The result of tuning by playing games."""
 
     name: str
     best: dict[str, Value] | None
     """Recommended values of the tuned parameters; the base's values if nothing better was found. For an interrupted
     study the best so far, or ``None`` before its first complete pair of games."""
     is_base: bool
-    """Whether the recommended values are the base's."""
+    """Whether ``best`` equals the base settings."""
     elo: float | None
     """Expected Elo of ``best`` relative to the base; 0 if ``best`` is the base."""
     elo_low: float | None
-    """Bounds of the 95 % interval of ``elo``; the report and ``elolab tune`` show the 90 % interval."""
+    """Lower bound of the 95 % interval of ``elo``; ``elo_high`` is the upper bound. The report and ``elolab tune``
+    show the 90 % interval instead."""
     elo_high: float | None
     elo_low_90: float | None
-    """Bounds of the 90 % interval of ``elo``."""
+    """Lower bound of the 90 % interval of ``elo``; ``elo_high_90`` is the upper bound."""
     elo_high_90: float | None
     left_to_gain: tuple[float, float, float] | None
     """Expected gain in Elo of the best setting other than the base, and the lower and upper bound of its 90 % interval.
     ``None`` unless the base is recommended."""
     confirmed: bool
-    """Whether matches on openings unused by the tuning confirmed the gain."""
+    """Whether matches on openings that the tuning did not use confirmed the gain."""
     preset: Path | None
-    """The preset file written for a confirmed gain."""
+    """Path of the preset file written for a confirmed gain; ``None`` without one."""
     interrupted: bool
     """Whether Ctrl-C ended it early; the same call with the same ``folder`` resumes it."""
     rounds: DataFrame = field(repr=False)
@@ -90,7 +91,7 @@ class Trials:
     best: dict[str, Value]
     """The settings with the greatest value, as passed to the function."""
     best_value: float
-    """The function's value there. For a noisy function it is biased upwards: evaluate ``best`` again."""
+    """The function's value at ``best``. For a noisy function it is biased upwards: evaluate ``best`` again."""
     base_value: float | None
     """The function's value at the base; ``None`` if the base lies outside the dimensions."""
     trials: DataFrame = field(repr=False)

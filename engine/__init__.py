@@ -1,1 +1,1 @@
-"""The engine plays games; it does not depend on matches or tuning."""
+"""The engine, which plays the games. It does not depend on the packages for matches and tuning."""

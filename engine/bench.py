@@ -35,9 +35,9 @@ UNPRUNED: Mapping[str, Value] = {
 }  # fmt: skip
 
 DEFAULT = "default"
-"""The variant whose speed is reported."""
+"""Name of the variant with default parameters, whose speed is reported."""
 GIVEN = "given"
-"""Name for settings that are not a variant."""
+"""Name reported in place of a variant for settings that the caller gives."""
 
 VARIANTS: dict[str, Mapping[str, Value]] = {
     DEFAULT: {},
@@ -105,7 +105,9 @@ VARIANTS: dict[str, Mapping[str, Value]] = {
     },
     "straight": {"iterative_deepening": False, "history": False, "fail_soft": False, "endgame_stability": False},
 }  # fmt: skip
-"""Overrides by name. The first is the default, searched to the positions' own depth; the others less deeply."""
+"""Parameter values that differ from the defaults, by name of the variant.
+
+The first variant is the default, searched to each position's full depth; the others are searched less deeply."""
 
 CLOCKED: dict[str, tuple[str, bool, Mapping[str, Value]]] = {
     "clock": ("clock=0.5+0.01,node_clock=500000", False, {"history_decay": "keep"}),
@@ -134,28 +136,28 @@ CLOCKED: dict[str, tuple[str, bool, Mapping[str, Value]]] = {
         "time_predict": "least_squares", "min_depth": 3, "keep_partial_iteration": False,
     }),
 }  # fmt: skip
-"""Variants on the node clock, by name: limits, whether the player ponders, and overrides."""
+"""Variants played on the node clock, by name: search limit, whether the player ponders, and changed parameters."""
 
 DERIVED_LIMITS = next(iter(CLOCKED.values()))[0]
-"""Limits of variants derived for parameters that act on the clock only."""
+"""Search limit of the variants derived for parameters that affect only time management."""
 
 NOT_IN_THE_SIGNATURE = {
     "evaluation_weights": "another file is another evaluation, as tests/engine/games/test_othello.py shows",
     "poll_interval_nodes": "limits in nodes and the node clock are exact however often they are polled",
 }
-"""Parameters that cannot change the signature, with the reason."""
+"""Reasons why some parameters cannot change the signature, by parameter name."""
 
 
 def overrides_of(variant: str) -> Mapping[str, Value]:
-    """The overrides of a variant."""
+    """Parameter values of a variant that differ from the defaults."""
     return CLOCKED[variant][2] if variant in CLOCKED else VARIANTS[variant]
 
 
 def derived_variants(rows: Iterable[Parameter] = PARAMETERS) -> dict[str, dict[str, Value]]:
-    """Variants for the parameter values that no variant above exercises: overrides by name, ``NAME=VALUE``.
+    """Additional variants for parameter values that no other variant exercises: changed parameters by variant name.
 
-    Every value of a switch or choice needs a variant. A number needs one in which it has an effect and is not off; if
-    there is none, it gets two variants.
+    The name is ``PARAMETER=VALUE``. Every value of a switch or choice needs a variant. A number needs a variant in
+    which it has an effect and is not off; if there is none, it gets two variants.
     """
     variants = [resolve(overrides_of(name)) for name in (*VARIANTS, *CLOCKED)]
     derived: dict[str, dict[str, Value]] = {}
@@ -173,7 +175,10 @@ def derived_variants(rows: Iterable[Parameter] = PARAMETERS) -> dict[str, dict[s
 
 
 def _trial_values(row: Parameter) -> list[Value]:
-    """The values at one and three quarters of a number's tuning range, or of its legal range if it is not tuned."""
+    """Two values of a numeric parameter: at one quarter and at three quarters of its range.
+
+    The range is the tuning range, or the legal range if the parameter is not tuned.
+    """
     low, high = row.tuning or row.legal
     return sorted({low + (high - low) * quarters // 4 for quarters in (1, 3)} - {row.off})
 
@@ -189,10 +194,10 @@ def add_derived_variants() -> None:
 add_derived_variants()
 
 SHALLOWER = 3
-"""Plies by which the variants are searched less deeply."""
+"""Number of plies by which the other variants are searched less deeply than the default."""
 
 CLOCKED_PLIES = 4
-"""Moves played on the node clock from each position; one searcher plays both sides."""
+"""Number of moves played from each position on the node clock; one searcher plays both sides."""
 
 PONDERED_NS = 8_000_000
 """Pondering time before each move, in nanoseconds."""
@@ -209,13 +214,15 @@ class BenchSearch:
     variant: str
     position: str
     depth: int
-    """The depth asked for, or on a clock the depth reached."""
+    """Depth of the search in plies: the depth requested, or on a clock the depth reached."""
     nodes: int
     score: int
-    """Centipawns, the view of the side to move."""
+    """Score in centipawns, from the point of view of the side to move."""
     cpu_seconds: float
     solves: bool
-    """Whether the search could reach the end of the game in every line. A solver's nodes cost less than a search's."""
+    """Whether the search could reach the end of the game in every line.
+
+    The endgame solver then searches most nodes, which take less time than other nodes."""
 
 
 def searches(games: tuple[str, ...] = GAMES) -> Iterator[BenchSearch]:
@@ -227,9 +234,9 @@ def searches(games: tuple[str, ...] = GAMES) -> Iterator[BenchSearch]:
 
 
 def searches_of(name: str, variant: str, changes: Mapping[str, Value] | None = None) -> Iterator[BenchSearch]:
-    """The searches of one variant for a game; ``changes`` are laid over its settings.
+    """Run the searches of one variant for a game; ``changes`` replace or extend the variant's settings.
 
-    Settings that do not apply to the game are left out.
+    Settings that do not apply to the game are ignored.
     """
     limits, ponders, overrides = CLOCKED.get(variant) or ("", False, VARIANTS[variant])
     applicable = {row.name for row in parameters_of(name)}
@@ -243,13 +250,13 @@ def searches_of(name: str, variant: str, changes: Mapping[str, Value] | None = N
 
 
 def searches_under(name: str, settings: Mapping[str, Value]) -> Iterator[BenchSearch]:
-    """Search the positions of a game under the given settings instead of the variants, to the variants' depth."""
+    """Search the positions of a game under the given settings, as deeply as under a variant."""
     _warm_up(name)
     yield from _search_positions(Engine(name, settings), GIVEN, _plies_less(settings))
 
 
 def _plies_less(settings: Mapping[str, Value]) -> int:
-    """Plies to subtract from the depth for these settings; one more without a table, where plies cost more."""
+    """Plies to subtract from the depth; one more without a transposition table, because the search is then slower."""
     return SHALLOWER + (1 if settings.get("hash_mb") == 0 else 0)
 
 
@@ -291,7 +298,7 @@ def _play_on(engine: Engine, variant: str, text: str, limits: Limits, ponders: b
 def _timed(
     engine: Engine, position: Position, limits: Limits, clock: Clock | None = None, ponder: PonderGrant | None = None
 ) -> tuple[SearchResult, float]:
-    """A search and its CPU seconds."""
+    """Search a position; return the result and the CPU time in seconds."""
     start = time.thread_time()
     result = engine.search(position, limits, clock, ponder=ponder)
     return result, time.thread_time() - start
@@ -303,14 +310,14 @@ def _warm_up(game: str) -> None:
 
 
 def signature(results: list[BenchSearch]) -> int:
-    """The benchmark's number: all nodes of all searches."""
+    """The benchmark's signature: the total number of nodes of all searches."""
     return sum(result.nodes for result in results)
 
 
 def speed(results: list[BenchSearch], solves: bool = False, variant: str = DEFAULT) -> float | None:
     """Nodes per CPU second of a variant, over the searches that solve the game (``solves``) or over all others.
 
-    A solver's nodes cost less, so the two are not mixed. ``None`` if there are no such searches.
+    The endgame solver's nodes take less time, so the two kinds are not mixed. ``None`` if there is no such search.
     """
     timed = [result for result in results if result.variant == variant and result.solves == solves]
     if not timed:

@@ -26,8 +26,8 @@ def helper_command(module: str, words: Sequence[str] = ()) -> list[str]:
 def start_helper(command: Sequence[str], **options: Any) -> subprocess.Popen[str]:
     """Start a helper with a pipe for its text output; ``options`` go to ``Popen``.
 
-    It runs in its own session, so that Ctrl-C reaches only its parent. The caller reads ``stdout`` and calls ``wait``;
-    ``communicate`` would close the input and so end the helper.
+    The helper runs in its own session, so that Ctrl-C reaches only its parent. The caller must read ``stdout`` and call
+    ``wait``. It must not call ``communicate``, which would close the helper's input and so end it.
     """
     return subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True, **options
@@ -35,7 +35,7 @@ def start_helper(command: Sequence[str], **options: Any) -> subprocess.Popen[str
 
 
 def run(module: str) -> None:
-    """Run in the helper: call the module's ``main`` with the words of the command line."""
+    """Entry point of a helper process: call the module's ``main`` with the arguments of the command line."""
     end_with_parent()
     from importlib import import_module
 

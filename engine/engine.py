@@ -60,34 +60,34 @@ class StopFlag:
         self._byte[0] = 0
 
     def is_set(self) -> bool:
-        """Whether a stop was asked for."""
+        """Whether a stop was requested."""
         return bool(self._byte[0])
 
 
 @dataclass(frozen=True)
 class Clock:
-    """The state of the clocks when a move is asked for."""
+    """The state of both players' clocks at the start of a move."""
 
     remaining_ms: int
     opponent_remaining_ms: int | None = None
     moves_to_go: int = 0
-    """Moves until more time is added; 0 is sudden death."""
+    """Number of moves until the next time control; 0 for sudden death."""
     remaining_ns: int | None = None
-    """Remaining time in nanoseconds, for callers more exact than ``remaining_ms`` (node clock)."""
+    """Remaining time in nanoseconds, for the node clock; replaces ``remaining_ms`` unless it is ``None``."""
     ponders: bool = False
-    """Whether the player ponders on the opponent's time, so that it may spend more of its own."""
+    """Whether the player also ponders on the opponent's time; it may then spend more of its own time."""
 
 
 @dataclass(frozen=True)
 class PonderGrant:
-    """Pondering whose duration and outcome are known in advance.
+    """Pondering with a duration and an outcome that are fixed in advance.
 
     The search ponders for ``granted_ns`` on its own clock. After a hit it continues as the search for the move; after a
     miss it ends. No second thread is needed, and on the node clock pondering is reproducible.
     """
 
     granted_ns: int
-    """The opponent's time for its move, in nanoseconds."""
+    """Time that the opponent takes for its move, in nanoseconds."""
     is_hit: bool
 
 
@@ -97,13 +97,13 @@ class Line:
 
     move: str
     score: int
-    """Centipawns, the view of the side to move at the root."""
+    """Score in centipawns, from the point of view of the side to move at the root."""
     depth: int
-    """Last completed iteration of this line, in plies. If the search ended between two lines of an iteration, the first
-    of them has one ply more than the result."""
+    """Depth in plies of the last iteration completed for this line. If the search ended within an iteration, lines
+    already completed in it have one ply more than ``SearchResult.depth``."""
     principal_variation: tuple[str, ...]
     iteration: int
-    """Iteration that found the line, in plies; greater than ``depth`` if the search ended during that iteration."""
+    """Depth in plies of the iteration that found the line; greater than ``depth`` if the search ended during it."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,9 @@ class TableEntry:
 
     move: str | None
     score: int
-    """Centipawns, the view of the side to move; an exact value is both a lower and an upper bound."""
+    """Score in centipawns, from the point of view of the side to move.
+
+    An exact score is both a lower and an upper bound."""
     depth: int
     is_lower_bound: bool
     is_upper_bound: bool
@@ -125,11 +127,11 @@ class SearchResult:
     move: str | None
     """The move to play; ``None`` if there is no legal move."""
     score: int
-    """Centipawns, the view of the side to move; mates as in ``engine.values``."""
+    """Score in centipawns, from the point of view of the side to move; mates are coded as in ``engine.values``."""
     depth: int
-    """Last iteration completed by all lines, in plies; 0 if there is none."""
+    """Depth in plies of the last iteration completed for all lines; 0 if none was completed."""
     nodes: int
-    """Moves made in the main and the quiescence search."""
+    """Number of moves made in the main search and the quiescence search."""
     time_ms: float
     """Duration of the search in milliseconds, on its own clock, pondering included."""
     principal_variation: tuple[str, ...]
@@ -138,27 +140,29 @@ class SearchResult:
     start_ns: int = 0
     """Start of the search in nanoseconds, on the CPU clock if the limit uses it, otherwise on ``time.monotonic_ns``."""
     counters: dict[str, int] = field(default_factory=dict)
-    """Counters of the search, by the names of ``engine.search.records.COUNTERS``."""
+    """The search's event counters, by the names in ``engine.search.records.COUNTERS``."""
     ended_by: str = ""
     """Reason why the search ended, one of ``engine.search.records.END_REASONS``."""
     search_statistics: dict[str, Any] | None = None
-    """Optional statistics, see ``engine.search_statistics``; ``None`` if they are off."""
+    """Search statistics as described in ``engine.search_statistics``; ``None`` if they are switched off."""
 
 
 @jit
 def _new_game(searches: Any, game_number: int) -> None:
-    """``new_game`` of the one search record in an array."""
+    """Call the compiled ``new_game`` for the search record, which is passed as an array of one element."""
     new_game(searches[0], game_number)
 
 
 PAGE_BYTES = 4096
-"""Size of the smallest memory page of common systems."""
+"""Smallest size of a memory page on common systems, in bytes."""
 CHECKER_MEGABYTES = 1
-"""Maximum size, in MiB, of the table for the searches that check null cutoffs without null moves."""
+"""Maximum size in MiB of the checker's transposition table.
+
+The checker is a second searcher, without null moves, that verifies cutoffs of null moves."""
 
 
 class SearchMemory:
-    """The records and the table of one searcher: made once, reused for any number of games."""
+    """The memory of one searcher: its records and its transposition table, reused for any number of games."""
 
     def __init__(
         self,
@@ -176,7 +180,9 @@ class SearchMemory:
         self.search.soft_ns = self.search.hard_ns = NO_LIMIT
         megabytes = int(parameters["hash_mb"])
         self.arrays = (array_of(self.search), array_of(self.parameters))
-        """Arrays of one element that share the memory of the two records; numba accepts them many times faster."""
+        """The search and parameter records as arrays of one element in the same memory.
+
+        numba passes arrays to compiled functions many times faster than records."""
         self.table = allocate(megabytes, node_limit) if megabytes else np.zeros(0, np.uint64)
         self.search.table_address = self.table.ctypes.data
         self.search.table_mask = len(self.table) // WORDS_PER_BUCKET - 1
@@ -198,21 +204,24 @@ class SearchMemory:
 
     @property
     def checker(self) -> SearchMemory:
-        """The memory for searching null cutoffs again; this memory itself, as a placeholder, if that is off."""
+        """Memory of the second searcher that verifies cutoffs of null moves.
+
+        Without search statistics there is no second searcher; this memory itself is then a placeholder.
+        """
         return self._checker or self
 
     def begin_counting(self) -> None:
-        """Counters and search statistics, read with ``counters`` and ``search_statistics``, count from here."""
+        """Restart counters and search statistics at zero, as later read with ``counters`` and ``search_statistics``."""
         self._counters_before = {name: int(self.search[name]) for name in COUNTERS}
         if self.statistics_record is not None:
             clear_search_statistics(self.statistics_record)
 
     def counters(self) -> dict[str, int]:
-        """Counters since ``begin_counting``, by the names of ``engine.search.records.COUNTERS``."""
+        """Counts of events since ``begin_counting``, by the names in ``engine.search.records.COUNTERS``."""
         return {name: int(self.search[name]) - before for name, before in self._counters_before.items()}
 
     def search_statistics(self) -> dict[str, Any] | None:
-        """Search statistics since ``begin_counting``; ``None`` if they are off."""
+        """Search statistics since ``begin_counting``; ``None`` if they are switched off."""
         if self.statistics_record is None:
             return None
         return {**search_statistics_data(self.statistics_record), "counters": self.counters()}
@@ -228,16 +237,16 @@ class SearchMemory:
         _new_game(self.arrays[0], self.game_number)
 
     def touch_table(self) -> None:
-        """Touch every page of the table, so that the system allocates its memory now and not during a search.
+        """Write to every memory page of the table, so that the system allocates them now and not during a search.
 
-        Allocation at the first use would delay a search beyond its time between two polls of the clock.
+        Allocation during a search could take longer than the interval between checks of the clock.
         """
         if not self._is_touched:
             self.table[:: PAGE_BYTES // self.table.itemsize] |= 0
             self._is_touched = True
 
     def set_limits(self, limits: Limits, stop: StopFlag | None) -> None:
-        """Set depth, nodes, clock kind and stop flag of the next searches."""
+        """Set the depth limit, node limit, kind of clock and stop flag for the next searches."""
         search = self.search
         if limits.is_timed and limits.clock_kind != "node":
             self.touch_table()
@@ -255,7 +264,7 @@ class SearchMemory:
                 self._checker.search.node_address = self.search.node_address
 
     def connect(self, ponder: StopFlag | PonderGrant | None, board: ReportBoard | None) -> None:
-        """Set the ponder flag or grant, and the board for reports, of the next search."""
+        """Set the ponder flag or grant, and the report board, for the next search."""
         search = self.search
         search.ponder_address = ponder.address if isinstance(ponder, StopFlag) else 0
         search.ponder_grant_ns = ponder.granted_ns if isinstance(ponder, PonderGrant) else 0
@@ -280,7 +289,7 @@ class Engine:
         self.parameters = resolve(parameters or {}, game=game)
         self._lists = new_record(MOVE_LISTS_DTYPE)
         self.memory: SearchMemory | None = None
-        """Records and table; ``None`` before the first search."""
+        """The searcher's memory; ``None`` before the first search."""
         self._node_limit: int | None = None
         self._search_statistics = search_statistics
 
@@ -295,7 +304,7 @@ class Engine:
         memory.touch_table()
 
     def _memory_for(self, limits: Limits) -> SearchMemory:
-        """The searcher's memory; replaced if another node limit requires another table."""
+        """The searcher's memory; created again if the node limit, which bounds the table's size, has changed."""
         if self.memory is None or self._node_limit != limits.nodes:
             self.memory = SearchMemory(self.parameters, limits.nodes, self._search_statistics)
             self._node_limit = limits.nodes
@@ -316,11 +325,11 @@ class Engine:
     ) -> SearchResult:
         """Search a position; does not change it.
 
-        ``clock`` is the state of the clocks when ``limits`` has one (its start values if omitted). ``search_moves``
-        restricts the moves at the root; ``lines`` is the number of best moves to find. While ``ponder`` is set no clock
-        ends the search; clear it when the opponent has made the expected move. A ``PonderGrant`` gives the pondering
-        time in advance instead. ``board`` receives a report of each iteration. Raises ``MoveError`` for an illegal move
-        in ``search_moves``.
+        ``clock`` is the state of the clocks if ``limits`` has a clock; by default a full clock. ``search_moves``
+        restricts the moves at the root; empty allows all. ``lines`` is the number of best moves to find. While the flag
+        ``ponder`` is set, no clock ends the search; clear it when the opponent has made the expected move. A
+        ``PonderGrant`` gives the pondering time in advance instead. ``board`` receives a report of each iteration.
+        Raises ``MoveError`` for an illegal move in ``search_moves``.
         """
         memory = self._memory_for(limits)
         search, parameters = memory.search, memory.parameters
@@ -368,9 +377,9 @@ class Engine:
         )
 
     def best_line(self, position: Position, score: int) -> tuple[tuple[str, ...], int]:
-        """A best line to the end of the game from a position just solved with this exact score, and its nodes.
+        """Find a best line to the end of the game from a position just solved; return it and the nodes spent on it.
 
-        ``score`` is in the search's units, the view of the side to move.
+        ``score`` is the exact score found, in the search's units, from the point of view of the side to move.
         """
         memory = self._memory_for(Limits(depth=1))
         search = memory.search
@@ -380,9 +389,9 @@ class Engine:
         return self._variation(search, 0), int(search.nodes)
 
     def known_line(self, position: Position, line: Line) -> tuple[str, ...]:
-        """The moves of a line just found, continued with moves from the table if the line ends in a solved position.
+        """The moves of a line just found, extended with moves from the table if the line ends in a solved position.
 
-        Changes nothing that later searches depend on.
+        Later searches are not affected.
         """
         unit, moves = self.game.score_unit, line.principal_variation
         if not unit or line.score % unit or self.memory is None:
@@ -399,7 +408,7 @@ class Engine:
         return (*moves, *self._variation(reader, 0))
 
     def _reader(self, *names: str) -> Any:
-        """A record for reading the table, which shares these fields with the search's."""
+        """A search record for reading the table, with the fields ``names`` copied from the searcher's record."""
         assert self.memory is not None
         reader = new_record(SEARCH_DTYPE)
         for name in names:
@@ -407,7 +416,7 @@ class Engine:
         return reader
 
     def static_score(self, position: Position) -> int:
-        """The evaluation without any search, in centipawns, the view of the side to move."""
+        """Static evaluation without any search, in centipawns, from the point of view of the side to move."""
         parameters = to_record(self.parameters)
         self.game.kernels.prepare(position.state, parameters)
         if not position.move_codes():
@@ -416,7 +425,7 @@ class Engine:
         return int(static_value(position.state, no_cache, parameters, -INFINITY, INFINITY))
 
     def table_entry(self, position: Position) -> TableEntry | None:
-        """A position's entry in the transposition table; may be called while a search runs."""
+        """A position's entry in the transposition table; ``None`` if there is none. May be called during a search."""
         if self.memory is None:
             return None
         # A record of its own, so that the running search's counters stay its own.

@@ -9,21 +9,21 @@ _ARGUMENT = re.compile("\0(\\w+)=([^\0]*)\0")
 
 
 def argument(name: str, value: object = "") -> str:
-    """An argument of the user's call, to be named in a ``UserError``.
+    """Placeholder for an argument of the user's call, for use in the texts of a ``UserError``.
 
-    The command line shows ``out`` as ``--out``, Python as ``folder=...``. Only ``UserError`` can spell it: the text
-    returned here is a mark.
+    ``UserError`` replaces it by the name that the user knows: for ``out``, ``--out`` on the command line and
+    ``folder=...`` in Python.
     """
     return f"\0{name}={value}\0"
 
 
 def as_option(name: str, value: str) -> str:
-    """An argument as the command line spells it."""
+    """An argument in the form of the command line, such as ``--name value``."""
     return f"--{name.replace('_', '-')}{' ' if value else ''}{value}"
 
 
 def spelt(text: str, spell: Callable[[str, str], str] = as_option) -> str:
-    """A text with every ``argument`` in it spelt."""
+    """Replace every placeholder made by ``argument`` in a text by the result of ``spell(name, value)``."""
     return _ARGUMENT.sub(lambda mark: spell(mark[1], mark[2]), text)
 
 
@@ -35,19 +35,19 @@ class UserError(Exception):
 
     exit_code = 2
     spell: Callable[[str, str], str] = staticmethod(as_option)
-    """Spells an argument, given its name and value; the value may be empty."""
+    """Function that writes an argument for the user, given its name and value; the value may be empty."""
 
     def __init__(self, problem: str, remedy: str = "") -> None:
         super().__init__(problem, remedy)
 
     @property
     def problem(self) -> str:
-        """The mistake and its place."""
+        """Description of the mistake and its place."""
         return spelt(self.args[0], self.spell)
 
     @property
     def remedy(self) -> str:
-        """The advice; may be empty."""
+        """Advice on how to correct the mistake; empty if there is none."""
         return spelt(self.args[1], self.spell)
 
     def __str__(self) -> str:

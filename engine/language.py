@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 LANGUAGES = ("en", "zh")
 DEFAULT_LANGUAGE = "en"
 LANGUAGE_VARIABLE = "ELOLAB_LANGUAGE"
-"""The environment variable with the language to use if ``--language`` is not given."""
+"""Environment variable with the language to use if ``--language`` is not given."""
 
 _NUMBER_FORMS = re.compile(r"\{(\w+):([^{}|]*)\|([^{}|]*)\}")
 
@@ -30,14 +30,14 @@ _console_language = DEFAULT_LANGUAGE
 
 
 class Catalogue:
-    """The messages of a package in one language."""
+    """Message catalogue of a package in one language."""
 
     def __init__(self, package: str, language: str = DEFAULT_LANGUAGE) -> None:
         """``package`` is the dotted name of the package with ``messages``; ``language`` is one of ``LANGUAGES``."""
         self.package, self.language = package, language
 
     def __call__(self, key: str, /, **values: Any) -> str:
-        """The message ``key`` with its fields filled in. Raises ``KeyError`` if there is none."""
+        """The message with the key ``key``, its fields filled in. Raises ``KeyError`` if there is no such message."""
         text = messages_of(self.package, self.language)[key]
         return in_number(text, values).format(**values) if values else text
 
@@ -45,7 +45,7 @@ class Catalogue:
         return key in messages_of(self.package, self.language)
 
     def name_of(self, table: str, name: str) -> str:
-        """A table's text for ``name``; if it has none, the name itself with spaces."""
+        """The text for ``name`` in a table of the catalogue; if there is none, the name with spaces for underscores."""
         key = f"{table}.{name}"
         return self(key) if key in self else name.replace("_", " ")
 
@@ -59,7 +59,7 @@ def messages_of(package: str, language: str) -> dict[str, str]:
 
 
 def in_number(text: str, values: dict[str, Any]) -> str:
-    """Choose the singular or plural of each ``{name:one|many}`` in a message; other fields stay."""
+    """Replace each ``{name:one|many}`` in a message by its singular or plural form; other fields are kept."""
     return _NUMBER_FORMS.sub(lambda forms: forms[2] if values[forms[1]] in (1, "1") else forms[3], text)
 
 
@@ -80,7 +80,7 @@ def with_minus(number: str) -> str:
 
 
 def columns_of(text: str) -> int:
-    """How many columns of a terminal a text takes: Chinese characters take two."""
+    """Number of terminal columns that a text occupies; a Chinese character occupies two."""
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
 
 
@@ -136,17 +136,17 @@ def _unbroken(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class GameWords:
-    """Names of a game and its parts in a language."""
+    """Names of a game, its sides, its pieces and its unit of scores, in one language."""
 
     title: str
     side_names: tuple[str, str]
-    """First mover's colour, second mover's colour."""
+    """Names of the two colours, that of the first mover first."""
     score_name: str
-    """Plural name of a hundred points of a search's score."""
+    """Name, in the plural, of the unit of a hundred points of a search's score, such as pawns."""
     pieces: dict[str, str]
-    """Names of the pieces, by their letter in a position's text; empty if the game's pieces have no names."""
+    """Names of the pieces, by their letters in a position's text; empty if the game's pieces have no names."""
     rules: tuple[str, ...] = ()
-    """Sentences on the rules in force, if the game has a choice of rules."""
+    """Sentences that describe the rules in force; empty if the game has no choice of rules."""
 
 
 def game_words(name: str, language: str, rules: Rules | None = None) -> GameWords:

@@ -1,4 +1,4 @@
-"""The command ``suite``: positions with known best moves."""
+"""The command ``suite``: tests the engine on positions with known best moves."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print solved and missed positions, then nodes to each depth."""
+    """Search every position; print whether each was solved, then the mean nodes needed to reach each depth."""
     import statistics
     from dataclasses import asdict
 

@@ -1,4 +1,4 @@
-"""The command ``tournament``."""
+"""The command ``tournament``: plays, resumes or extends a tournament."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ DEFAULT_PAIRS = 10
 FORMAT_KEYS = (
     "format", "pairs", "rounds", "gauntlet_players", "seeding", "repeats", "tiebreak_pairs", "tiebreak", "third_place",
 )  # fmt: skip
-"""Keys of a tournament's file that are also options."""
+"""Keys of a tournament's TOML file that are also command-line options."""
 
 
 def configure(parser: CommandParser) -> None:
-    """The arguments of ``elolab tournament``."""
+    """Add the arguments of ``elolab tournament`` to its parser."""
     parser.add_argument(
         "spec", metavar="SPEC", nargs="?",
         help="tournament specification: a TOML file, or one of the names below; or the first of several PLAYERs",
@@ -95,13 +95,13 @@ def _add_format_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _format_name(text: str) -> str:
-    """The format's canonical name; the text itself if unknown."""
+    """The canonical name of a tournament format; an unknown name is returned unchanged."""
     spelled = {name.replace("_", ""): name for name in FORMATS}
     return spelled.get(text.lower().replace("-", "").replace("_", ""), text)
 
 
 def _format_mistakes(arguments: argparse.Namespace) -> list[str]:
-    """Complaints about an unknown format, before engines are started to detect protocols."""
+    """Error messages for an unknown tournament format, found before any engine is started; empty if it is known."""
     kind = arguments.format
     if kind is None or kind in FORMATS:
         return []
@@ -126,7 +126,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run_file(arguments: argparse.Namespace, given: dict[str, Any]) -> int:
-    """Play a file's tournament, with the given options replacing its keys."""
+    """Play the tournament of a TOML file, with its keys overridden by the options in ``given``."""
     from elolab.arena.tournament_reader import spec_from_mapping
     from elolab.engine.settings.configuration import read_toml
 

@@ -1,4 +1,4 @@
-"""The command ``tune``."""
+"""The command ``tune``: searches for better engine settings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of ``elolab tune``."""
+    """Add the arguments of ``elolab tune`` to its parser."""
     tuning_runs.configure_with_specification(
         parser,
         "tuning",
@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run or resume a study."""
+    """Run or resume a tuning study."""
     from elolab.tuning.reports.tuning_report import tuning_sentence
     from elolab.tuning.study.plan import check_engine, plan_of_run, prepare_tuning, purpose_of
     from elolab.tuning.study.rounds.budgets import rounds_of
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def print_tuning(result: StudyResult, arguments: argparse.Namespace, folder: Path | None = None) -> None:
-    """Write a study's report so far, and print its outcome."""
+    """Write the report of a finished or interrupted study, and print its outcome."""
     from elolab.tuning.reports.tuning_report import tuning_data, tuning_text, write_tuning_report
 
     with tuning_runs.report_written(lambda: write_tuning_report(result, arguments.language, folder)) as report:

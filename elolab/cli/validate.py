@@ -1,4 +1,4 @@
-"""The command ``validate``: play a study's recommendation against its base again."""
+"""The command ``validate``: plays new matches of a study's recommended settings against its base settings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of ``elolab validate``."""
+    """Add the arguments of ``elolab validate`` to its parser."""
     from elolab.engine.settings.limits import Limits
 
     parser.add_argument("directory", metavar="DIR", type=Path, help="the folder of a finished study")
@@ -49,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Validate a study's recommendation again."""
+    """Play the validation matches of a study's recommended settings again."""
     from elolab.tuning.reports.tuning_report import write_tuning_report
     from elolab.tuning.stored_results import result_in
     from elolab.tuning.study.validation.further import plan_of_validation, validate_again

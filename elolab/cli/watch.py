@@ -17,11 +17,11 @@ MESSAGES = "elolab.arena.watching"
 RESULTS = "results"
 HOST, PORT = "127.0.0.1", 8642
 NICENESS = 10
-"""Niceness of the watcher, so that games have priority."""
+"""Niceness (Unix scheduling priority) of the watching process; games get the processor first."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of ``elolab watch``."""
+    """Add the arguments of ``elolab watch`` to its parser."""
     parser.add_argument(
         "directory", nargs="?", metavar="DIR", type=Path,
         help=f"a run's folder, or one with runs below it (default {RESULTS}: first the run in progress)",
@@ -45,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve the page, or fill the terminal, until Ctrl-C."""
+    """Serve the web page, or update the terminal display, until Ctrl-C."""
     if arguments.terminal:
         return _run_in_terminal(arguments)
     for name in ("starlette", "uvicorn"):
@@ -89,7 +89,10 @@ def _run_in_terminal(arguments: argparse.Namespace) -> int:
 
 
 def _found(arguments: argparse.Namespace) -> tuple[Path, bool]:
-    """The folder to watch, and whether it holds a single run. Raises ``UserError`` if it is empty."""
+    """The folder to watch, and whether it is the folder of a single run.
+
+    Raises ``UserError`` if the folder has no runs, unless the user asked to wait for one.
+    """
     from elolab.arena.collection.listing import is_run, run_folders
 
     named: Path | None = arguments.directory

@@ -1,1 +1,1 @@
-"""Compiled code: building it, caching it on disk, and identifying the sources it belongs to."""
+"""Compilation of the engine with numba, the cache of machine code on disk, and digests of the sources."""

@@ -41,15 +41,15 @@ from elolab.engine.compiled.sources import ENGINE_DIRECTORY, cache_key
 from elolab.engine.errors import UserError
 
 KEPT_CACHES = 4
-"""Number of caches of other source states to keep, so that switching between checkouts needs no compilation."""
+"""Number of caches of other versions of the sources to keep, so that switching versions needs no compilation."""
 KEPT_SECONDS = 24 * 3600
-"""Age in seconds up to which a cache is always kept, because a process may still be writing to it."""
+"""Minimum age in seconds at which a cache may be deleted; a process may still be writing to a newer one."""
 CHECKSUM_BYTES = hashlib.sha256().digest_size
 """Length of the SHA-256 checksum at the beginning of each file; it covers the rest."""
 
 
 def _record_mangling(record: Record) -> tuple[str, tuple[str, ...]]:
-    """A record type's symbol name from its fields, size and alignment (its ``name`` spells out all three)."""
+    """Mangled name of a record type, derived from its fields, size and alignment."""
     return "Record", ("R" + hashlib.sha256(record.name.encode()).hexdigest()[:24],)
 
 
@@ -72,7 +72,10 @@ def default_cache_base() -> Path:
 
 
 def own_temporary_directory() -> Path:
-    """A temporary directory that only this user can write to, since cached code is run; raises ``UserError``."""
+    """A temporary directory that only this user can write to, because cached code is executed.
+
+    Raises ``UserError`` if other users own the directory or can write to it.
+    """
     directory = Path(tempfile.gettempdir()) / f"elolab-{os.getuid()}"
     with contextlib.suppress(FileExistsError):
         directory.mkdir(mode=0o700)
@@ -86,7 +89,7 @@ def own_temporary_directory() -> Path:
 
 
 def prepare_cache() -> Path:
-    """Create and return the cache directory of this source state, set it in numba, and delete old caches."""
+    """Create the cache directory for the current sources, make numba use it, and delete old caches; return its path."""
     name = f"kernels-{cache_key()}"
     try:
         base = default_cache_base()
@@ -165,7 +168,7 @@ def read_kept(path: Path) -> memoryview | None:
 
 
 class CodeFiles:
-    """One function's files of compiled code, one for each key; replaces numba's ``IndexDataCacheFile``.
+    """The cache files of one function, one for each key; replaces numba's ``IndexDataCacheFile``.
 
     Numba's keys hold the argument types, the processor, and digests of the function's bytecode and closure.
     """
@@ -174,7 +177,7 @@ class CodeFiles:
         self._folder, self._name, self._stamp = Path(cache_path), filename_base, source_stamp
 
     def load(self, key: Any) -> Any:
-        """The data saved under the key by the same source; ``None`` if there are none."""
+        """The data saved under the key for the same source text; ``None`` if there are none."""
         content = read_kept(self._path(key))
         if content is None:
             return None
@@ -213,14 +216,14 @@ class _EngineLocator(UserProvidedCacheLocator):
         return "_".join((ENGINE_DIRECTORY.name, *folder.parts, *library))
 
     def ensure_cache_path(self) -> None:
-        """Create the folder and check that it is writable, once for all its functions."""
+        """Create the cache folder and check that it is writable, once for all functions stored there."""
         if self._cache_path not in _PREPARED:
             super().ensure_cache_path()
             _PREPARED.add(self._cache_path)
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> Any:
-        """The locator of a function of the engine; ``None`` for any other."""
+        """The locator of a function of the engine; ``None`` for any other function."""
         return super().from_function(py_func, py_file) if ENGINE_DIRECTORY in Path(py_file).parents else None
 
 

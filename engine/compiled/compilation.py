@@ -1,4 +1,4 @@
-"""Ahead-of-use compilation, with one process for each game so that games compile in parallel."""
+"""Compilation before first use; one process for each game compiles the games in parallel."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class CompilationFailure(UserError):
 
 
 def compile_games(games: Sequence[str]) -> list[str]:
-    """Fill the cache on disk with the code of these games; takes a second or two if it is there already.
+    """Fill the cache on disk with the code of these games; takes one or two seconds if the code is already there.
 
     Returns the reasons why code could not be saved, each once; empty if all was saved. Raises ``CompilationFailure``.
     """
@@ -44,21 +44,21 @@ def main(words: Sequence[str]) -> int:
 
 
 def compile_quietly(name: str) -> list[str]:
-    """Compile a game without output; the parent process announces it and reports problems."""
+    """Compile a game without output, for a parent process that itself reports progress and problems."""
     with contextlib.redirect_stderr(io.StringIO()):
         compile_game(name)
     return REASONS_NOT_KEPT
 
 
 def compile_game(name: str) -> None:
-    """Compile a game by using once everything that Python calls."""
+    """Compile a game's functions by calling once each function that Python calls."""
     _use_engine(name)
     _use_rules(name)
     _use_fitting(name)
 
 
 def _use_engine(name: str) -> None:
-    """Use searches, table entries, the evaluation, and a match game."""
+    """Compile the search, the transposition table, the evaluation and match play, by using them once."""
     from elolab.engine.engine import Engine, Line, StopFlag
     from elolab.engine.games import game_named
     from elolab.engine.play import CompiledGames, PlayerSettings
@@ -86,7 +86,7 @@ def _use_engine(name: str) -> None:
 
 
 def _use_rules(name: str) -> None:
-    """Use perft, the arbiter, adjudication, and queries of a position."""
+    """Compile perft, the arbiter, adjudication and queries of a position, by using them once."""
     from elolab.engine.games import game_named
     from elolab.engine.play import Arbiter
     from elolab.engine.rules import Adjudication, Rules
@@ -106,7 +106,7 @@ def _use_rules(name: str) -> None:
 
 
 def _use_fitting(name: str) -> None:
-    """Use the functions that fit an evaluation."""
+    """Compile the functions that fit an evaluation, by using them once."""
     from elolab.engine.games import game_named
 
     game = game_named(name)

@@ -26,16 +26,16 @@ _NOT_KERNEL = {
 _NOT_KERNEL_FOLDERS = {"protocols", "settings"}
 
 SAME_PLAY: dict[str, frozenset[str]] = {"f043710e0628": frozenset({"18f1cb281de0", "224ceebc49c0"})}
-"""Identities of earlier source states that play the same games, move for move and node for node, by identity.
+"""Earlier identities of engines that play the same games, move for move and node for node, by identity.
 
-Add one only if the benchmark's signature and the digests of the same tournament agree.
+Add an identity only if both versions have the same benchmark signature and the same digest of a tournament's games.
 """
 
 _SKIPPED_TOKENS = {tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER}
 
 
 def kernel_files() -> list[Path]:
-    """The sources that decide moves."""
+    """Paths of the source files that can affect the engine's choice of moves."""
     return [
         path
         for path in engine_files()
@@ -44,7 +44,7 @@ def kernel_files() -> list[Path]:
 
 
 def source_without_comments(text: str) -> str:
-    """A source's tokens, one a line, without comments, docstrings and blank lines (names and indentation stay)."""
+    """The tokens of a source text, one per line, without comments, docstrings and blank lines."""
     docstring_starts = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):

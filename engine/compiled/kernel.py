@@ -42,7 +42,7 @@ def _dispatcher(function: Callable[..., Any], **more: Any) -> Any:
 
 
 def _without_constants(dispatcher: Any) -> Any:
-    """The dispatcher, changed (in place) to treat a constant integer like any integer of its type."""
+    """Make a numba dispatcher treat a constant integer like any integer of its type; changes and returns it."""
     if not JIT_DISABLED:
         template_for = dispatcher.get_call_template
 
@@ -59,12 +59,12 @@ def jit_for_constants(function: Callable[..., Any]) -> Any:
 
 
 def jit(function: Callable[..., Any]) -> Any:
-    """Compile with the options every kernel shares: cached, without the interpreter lock, integer errors as in C."""
+    """Compile a function with numba: cached on disk, without the interpreter lock, integer errors as in C."""
     return _without_constants(_dispatcher(function))
 
 
 def jit_inlined(function: Callable[..., Any]) -> Any:
-    """Compile like ``jit``, but always inline, because loops with calls are not vectorized."""
+    """Compile like ``jit``, but inline the function into every caller, because loops with calls are not vectorized."""
     return _without_constants(_dispatcher(function, forceinline=True))
 
 
@@ -79,10 +79,10 @@ def announce_compilation() -> None:
 
 
 def compiled_as(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator: in compiled code, replace calls of ``function`` by the choice of the decorated function.
+    """Decorator: in compiled code, replace calls of ``function`` by calls of what the decorated function returns.
 
-    The decorated function receives the argument types and returns a compiled function, an intrinsic, or ``None``
-    (a type error). Like numba's ``overload``, but without an extra function to compile in between.
+    The decorated function receives the argument types. It returns a compiled function, an intrinsic, or ``None``
+    for a type error. It resembles numba's ``overload``, but needs no extra compiled function.
     """
 
     def decorate(choose: Callable[..., Any]) -> Callable[..., Any]:
@@ -117,7 +117,7 @@ _IMPLEMENTATIONS: dict[tuple[str, str], Any] = {}
 def game_stub(stub: Callable[..., Any]) -> Callable[..., Any]:
     """Decorator for a function that every game implements; its first argument must be the state record.
 
-    Calls go to the game whose marker is the first field of the record's type.
+    A call runs the implementation of one game: the game whose marker is the first field of the record's type.
     """
     name = stub.__name__
 
@@ -133,7 +133,7 @@ def game_stub(stub: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def implement(marker: str, **functions: Any) -> None:
-    """Register a game's compiled functions under the marker field of its state record."""
+    """Register a game's compiled functions, by stub name, under its marker: the first field of its state record."""
     for name, function in functions.items():
         _IMPLEMENTATIONS[marker, name] = function
 
@@ -188,7 +188,7 @@ compiled_as(call_at)(lambda address, arguments: _call_at)
 
 
 def _declare_count(count: Callable[[Any, Any], Any]) -> Any:
-    """An intrinsic that counts bits of a word, as int64; ``count`` is the instruction."""
+    """Make an intrinsic that counts bits of a 64-bit word, as int64; ``count`` emits the instruction."""
 
     @intrinsic
     def counted(typingctx, value):  # type: ignore[no-untyped-def]
@@ -198,7 +198,7 @@ def _declare_count(count: Callable[[Any, Any], Any]) -> Any:
 
 
 def _declare_sum(instruction: Callable[..., Any]) -> Any:
-    """An intrinsic of two words that numba's own operators would check or convert."""
+    """Make an intrinsic for arithmetic on two 64-bit words, without the checks of numba's operators."""
 
     @intrinsic
     def combined(typingctx, one, other):  # type: ignore[no-untyped-def]
@@ -257,9 +257,9 @@ def leading_zeros(value):  # type: ignore[no-untyped-def]
 
 
 def sum_of_products(ones, first, others, start, count):  # type: ignore[no-untyped-def]
-    """Sum of ``ones[first + i] * others[start + i]`` for i below the constant ``count``, as int64.
+    """Sum of ``ones[first + i] * others[start + i]`` for i from 0 to ``count`` - 1, as int64.
 
-    Both are 1-d int16 arrays, the sum must fit 32 bits, and the indices are not checked.
+    ``count`` must be a constant. Both arrays are 1-d int16. The sum must fit into 32 bits; indices are not checked.
     """
     one, other = ones[first : first + count], others[start : start + count]
     return np.dot(one.astype(np.int64), other.astype(np.int64))
@@ -414,8 +414,8 @@ def _release_word(typingctx, address, index, word):  # type: ignore[no-untyped-d
 def load_word(address, index):  # type: ignore[no-untyped-def]
     """Element ``index`` of the uint64 array whose data start at ``address``.
 
-    Passing an array through a recursion costs an atomic reference count a call; an address costs nothing. The caller
-    keeps the array alive and bounds the index.
+    Recursive functions pass an address, because each call with an array would update its reference count atomically.
+    The caller must keep the array alive and the index within its bounds.
     """
     return np.uint64(ctypes.c_uint64.from_address(int(address) + 8 * int(index)).value)
 
@@ -426,7 +426,7 @@ def store_word(address, index, word):  # type: ignore[no-untyped-def]
 
 
 def publish_word(address, index, word):  # type: ignore[no-untyped-def]
-    """Store a word like ``store_word``, with release order: a thread that reads it sees all earlier stores."""
+    """Store a word like ``store_word``, with release order: a thread that reads it also sees all earlier stores."""
     store_word(address, index, word)
 
 
@@ -436,7 +436,7 @@ compiled_as(store_word)(lambda address, index, word: _store_word)
 
 
 def new_record(dtype: np.dtype[Any]) -> Any:
-    """A zeroed record that kernels can change in place (compiled, bounds-checked and uncompiled alike)."""
+    """Create a zeroed record that compiled and uncompiled functions can change in place."""
     return np.zeros(1, dtype).view(np.recarray)[0]
 
 

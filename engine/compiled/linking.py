@@ -33,16 +33,16 @@ from numba.core.targetconfig import TargetConfig
 from elolab.engine.compiled.sources import NUMBA_LINKING
 
 KNOWN_VERSION = "0.68."
-"""Prefix of the versions of numba whose private parts are known."""
+"""Prefix of the numba versions that this module supports."""
 SHORT_BLOCKS = 40
-"""Most basic blocks of a function that is optimized separately. With 0 the search is 1 % slower; with 200 compilation
-takes a third more processor time and the search is no faster."""
+"""Maximum number of basic blocks of a function that is optimized separately. With 0 the search is 1 % slower; with 200
+compilation takes a third more processor time and the search is no faster."""
 
 _ENVIRONMENT_PREFIX = "_ZN08NumbaEnv"  # numba's name of the variable for a function's Python objects
 
 
 class DeferredLibrary(JITCodeLibrary):
-    """The LLVM code of a function; becomes machine code when its address is requested."""
+    """The LLVM code of a function, which becomes machine code when its address is requested."""
 
     def __init__(self, codegen: Any, name: str) -> None:
         super().__init__(codegen, name)
@@ -50,13 +50,13 @@ class DeferredLibrary(JITCodeLibrary):
         self._needs_no_other = False
 
     def add_linking_library(self, library: Any) -> None:
-        """Record the library of a function that this one calls, without generating machine code for it."""
+        """Record the library of a called function, without generating machine code for it."""
         if not isinstance(library, DeferredLibrary):
             library._ensure_finalized()
         self._linking_libraries.append(library)
 
     def finalize(self) -> None:
-        """Link the callees, optimize, and make machine code."""
+        """Link the called functions, optimize, and generate machine code."""
         self._get_module_for_linking()  # before this one's code is changed
         self._linking_libraries = self._callees()
         super().finalize()
@@ -71,7 +71,7 @@ class DeferredLibrary(JITCodeLibrary):
         return int(super().get_pointer_to_function(name))
 
     def serialize_using_object_code(self) -> tuple[str, bytes, list[str]]:
-        """The data for the cache: name, machine code, and the symbols it defines."""
+        """The data for the cache: the library's name, its machine code, and the symbols that the code defines."""
         module = self._final_module
         values = [*module.functions, *module.global_variables]
         return self.name, self._get_compiled_object(), [value.name for value in values if not value.is_declaration]
@@ -88,7 +88,7 @@ class DeferredLibrary(JITCodeLibrary):
         return library
 
     def _callees(self) -> list[Any]:
-        """The libraries to link, callers first, because LLVM links only functions that earlier code calls."""
+        """Libraries of all called functions, callers first: LLVM links only functions that earlier code calls."""
         finished: dict[Any, None] = {}
 
         def visit(library: Any) -> None:
@@ -140,7 +140,7 @@ class _MachineCodeCache(FunctionCache):
     """A function's cache on disk, for machine code only."""
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """Load the function's machine code, without numba's set-up of declarations, which only compilation needs."""
+        """Load the function's machine code without numba's setup of declarations, which only compilation needs."""
         rtsys.initialize(context)
         with self._guard_against_spurious_io_errors():
             return self._load_overload(signature, context)
@@ -165,7 +165,7 @@ class KernelDispatcher(CPUDispatcher):
         self._cache = _MachineCodeCache(self.py_func)
 
     def get_call_template(self, arguments: Any, keywords: Any) -> Any:
-        """Type a call in compiled code; compiles the function for linking only."""
+        """Infer the types of a call in compiled code; compiles the function for linking only."""
         self._calls_in_typing += 1
         try:
             return super().get_call_template(arguments, keywords)
@@ -173,7 +173,7 @@ class KernelDispatcher(CPUDispatcher):
             self._calls_in_typing -= 1
 
     def compile(self, signature: Any) -> Any:
-        """Compile for a signature: for linking during the typing of a caller, else to machine code."""
+        """Compile for a signature: to LLVM code while a caller's types are inferred, otherwise to machine code."""
         with global_compiler_lock:
             arguments = tuple(normalize_signature(signature)[0])
             if self._calls_in_typing:
@@ -194,7 +194,7 @@ class KernelDispatcher(CPUDispatcher):
             cache.enable()
 
     def add_overload(self, result: Any) -> None:
-        """Register a result; calls from Python can reach it only if it has machine code."""
+        """Register a compilation result; Python can call it only if it has machine code."""
         if result.library._finalized:
             super().add_overload(result)
         else:
@@ -223,7 +223,7 @@ class KernelDispatcher(CPUDispatcher):
 
 @contextlib.contextmanager
 def rare_garbage_collection() -> Iterator[None]:
-    """Context with rare garbage collections, which otherwise take a tenth of the compilation time."""
+    """Context manager that makes garbage collections rare; they would take a tenth of the compilation time."""
     before = gc.get_threshold()
     if before[0]:  # else somebody switched it off
         gc.set_threshold(max(before[0], 20_000), before[1], max(before[2], 100))

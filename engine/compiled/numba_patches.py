@@ -1,12 +1,12 @@
-"""Changes of numba that make calls cheaper.
+"""Patches of numba that make calls of compiled functions cheaper.
 
 * A numba function writes its result, and a pointer to an error description, into slots on its caller's stack. At its
-  start, a caller clears the slots of every call in its source: 75 words for each node of the search. The clearing is
-  left out, because a slot is read only after the callee has written to it.
+  start, a caller clears the slots of every call in its source: 75 words for each node of the search. The patch
+  omits the clearing, because a slot is read only after the callee has written to it.
 * numba builds the type of every record argument in each call from Python, which took longer than the search of a
-  small game. The types are kept, by dtype.
+  small game. The patch caches the types by dtype.
 
-Both rely on private parts of numba. With an unknown version of numba they do nothing.
+Both patches rely on private parts of numba. With an unknown version of numba they do nothing.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _place(builder: Any, kind: Any) -> Any:
 def _call_uncleared(
     self: Any, builder: Any, callee: Any, result_type: Any, types_of_arguments: Any, arguments: Any, attrs: Any = None
 ) -> Any:
-    """Replacement of ``CPUCallConv.call_function``: uncleared slots for callees that return a number or nothing."""
+    """Replace ``CPUCallConv.call_function``; does not clear slots if the callee returns a number or nothing."""
     is_number = isinstance(result_type, (types.Integer, types.Boolean))
     if attrs is not None or not (is_number or result_type is types.none):
         return _call_function(self, builder, callee, result_type, types_of_arguments, arguments, attrs)
@@ -47,7 +47,7 @@ def _call_uncleared(
 
 
 def apply_patches() -> None:
-    """Patch numba, if its version is known."""
+    """Apply the patches if this module knows the version of numba."""
     if not numba.__version__.startswith(KNOWN_VERSION):
         return
     support = numba.np.numpy_support

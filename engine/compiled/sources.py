@@ -24,7 +24,7 @@ NUMBA_LINKING = os.environ.get("ELOLAB_LINKING", "") == "numba"
 
 
 def engine_files() -> list[Path]:
-    """Every Python source of the engine, in a fixed order."""
+    """Paths of all Python source files of the engine, in a fixed order."""
     return sorted(ENGINE_DIRECTORY.rglob("*.py"))
 
 

@@ -1,4 +1,4 @@
-"""The games elolab plays; adding one is adding a folder here and a line to ``_MODULES``."""
+"""The games that elolab plays. A new game needs a folder here and a line in ``_MODULES``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GAMES: tuple[str, ...] = tuple(_MODULES)
 
 @functools.cache
 def game_named(name: str) -> Game:
-    """The game of that name; raises ``UserError`` with the nearest right name."""
+    """Look up a game by name; raises ``UserError``, with the most similar name, for an unknown one."""
     if name not in _MODULES:
         near = difflib.get_close_matches(name, GAMES, 1, 0.3)
         hint = f" (did you mean {near[0]!r}?)" if near else ""

@@ -1,4 +1,4 @@
-"""Preconditions of search functions: checked under ``ELOLAB_DEBUG``, compiled out otherwise.
+"""Assertions on the arguments of search functions: checked if ``ELOLAB_DEBUG`` is set, otherwise not compiled.
 
 A violation raises an ``AssertionError`` that names the part of the search and the condition.
 """
@@ -32,14 +32,14 @@ def check_node(state, search, alpha, beta, depth, ply):
 
 @jit
 def check_move_count(count):
-    """Check that the moves of a position fit their row."""
+    """Check that the number of a position's moves fits a row of the move lists."""
     if DEBUG:
         assert 0 <= count <= MAX_MOVES, "search: number of moves in range"
 
 
 @jit
 def check_table_word(search, word, words_per_bucket):
-    """Check that the search has a table, and that the index is of a bucket's first word within it."""
+    """Check that the search has a transposition table and that ``word`` is the index of a bucket's first word in it."""
     if DEBUG:
         assert search.table_address != 0, "table: it has memory"
         assert 0 <= word <= search.table_mask * words_per_bucket, "table: index in range"
@@ -48,7 +48,7 @@ def check_table_word(search, word, words_per_bucket):
 
 @jit
 def check_entry(move, score, depth, bound, threat):
-    """Check that the fields of a new table entry fit their bits."""
+    """Check that the fields of a new transposition table entry fit into their bits."""
     if DEBUG:
         assert 0 <= move <= 0xFFFF, "table: move in range"
         assert -MAX_SCORE <= score <= MAX_SCORE, "table: score in range"
@@ -59,14 +59,14 @@ def check_entry(move, score, depth, bound, threat):
 
 @jit
 def check_cached_value(value, greatest):
-    """Check that an evaluation fits its cache entry."""
+    """Check that an evaluation fits into an entry of the evaluation cache."""
     if DEBUG:
         assert -greatest <= value <= greatest, "evaluation cache: value in range"
 
 
 @jit
 def check_solver_node(own, other, alpha, beta, empties):
-    """Check that a node of the endgame solver has a window, and ``empties`` empty squares."""
+    """Check that alpha is below beta at a node of the endgame solver, and that it has ``empties`` empty squares."""
     if DEBUG:
         assert alpha < beta, "solver: alpha < beta"
         assert own & other == np.uint64(0), "solver: no square has two discs"

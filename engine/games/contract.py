@@ -27,10 +27,10 @@ MOVE_LISTS_DTYPE = np.dtype(
         ("order", np.int32, (MAX_PLY + 2, MAX_MOVES)),  # their ordering scores
     ]
 )
-"""Move lists of all plies of a search tree, one row a ply; one record serves one search."""
+"""Record type of the move lists of a search: one row for each ply of the tree."""
 
 ENDLESS = 1 << 20
-"""Value of ``plies_left`` in games without a bounded length."""
+"""Value of ``plies_left`` in games of unlimited length."""
 
 # Codes of ``path_verdict``, the view of the side to move.
 PATH_OPEN, PATH_DRAW, PATH_LOSS, PATH_WIN = range(4)
@@ -53,12 +53,12 @@ def make(state, move):  # type: ignore[no-untyped-def]
 
 @game_stub
 def key_after(state, move):  # type: ignore[no-untyped-def]
-    """The hash of the position after a move, computed before the move is made."""
+    """Hash of the position after a move, computed without making the move."""
 
 
 @game_stub
 def key_is_quick(state):  # type: ignore[no-untyped-def]
-    """Whether ``key_after`` is much cheaper than making the move: a constant of each game."""
+    """Whether ``key_after`` is much faster than making the move; constant for each game."""
 
 
 @game_stub
@@ -68,12 +68,12 @@ def unmake(state):  # type: ignore[no-untyped-def]
 
 @game_stub
 def make_null(state):  # type: ignore[no-untyped-def]
-    """Skip the turn; the side to move must not be in check."""
+    """Make a null move: skip the turn. The side to move must not be in check."""
 
 
 @game_stub
 def unmake_null(state):  # type: ignore[no-untyped-def]
-    """Take back a skipped turn."""
+    """Take back a null move."""
 
 
 @game_stub
@@ -88,33 +88,36 @@ def gives_check(state, move):  # type: ignore[no-untyped-def]
 
 @game_stub
 def final_score(state):  # type: ignore[no-untyped-def]
-    """Score of a position without legal moves, the side to move's view, at the root (``-MATE`` if that is a loss)."""
+    """Score of a position without legal moves, for the side to move; ``-MATE`` for a loss.
+
+    The caller adjusts mate scores for the distance from the root.
+    """
 
 
 @game_stub
 def plies_left(state):  # type: ignore[no-untyped-def]
-    """Most plies until the game ends, which bounds the search's depth; ``ENDLESS`` if there is no such bound."""
+    """Maximum number of plies until the game ends, which limits the search depth; ``ENDLESS`` if there is no limit."""
 
 
 @game_stub
 def solvable(state, parameters, depth):  # type: ignore[no-untyped-def]
-    """Whether ``solve`` should replace the search of a node of this ``depth``."""
+    """Whether ``solve`` should replace the search of a node with ``depth`` plies left to search."""
 
 
 @game_stub
 def solve(state, search, lists, parameters, alpha, beta, ply):  # type: ignore[no-untyped-def]
-    """Exact value of a position for the side to move; a bound outside (alpha, beta).
+    """Exact value of a position for the side to move; only a bound if it lies outside (alpha, beta).
 
-    It may use the table and the rows of ``lists`` from ``ply`` on, and counts its nodes with
+    The solver may use the transposition table and the rows of ``lists`` from ``ply`` on. It counts its nodes with
     ``engine.search.clock.spend_nodes``. The value is meaningless once ``search.stopped`` is set.
     """
 
 
 @game_stub
 def evaluate(state, cache, alpha, beta):  # type: ignore[no-untyped-def]
-    """Static evaluation in centipawns, the side to move's view (without tempo).
+    """Static evaluation in centipawns, from the point of view of the side to move, without the tempo bonus.
 
-    ``cache`` is the address of an ``engine.games.evaluation_cache`` that a game may use, or 0.
+    ``cache`` is the address of a cache of ``engine.games.evaluation_cache`` that a game may use; 0 for no cache.
 
     A value at or below alpha may be an upper bound, one at or above beta a lower bound of the evaluation.
     If finished games can have scores other than mate, the evaluation of a finished game is exact.
@@ -123,7 +126,7 @@ def evaluate(state, cache, alpha, beta):  # type: ignore[no-untyped-def]
 
 @game_stub
 def prepare(state, parameters):  # type: ignore[no-untyped-def]
-    """Load the evaluation's settings from ``parameters`` into the state and recompute its incremental sums."""
+    """Load the evaluation's settings from ``parameters`` into the state, and recompute the state's incremental sums."""
 
 
 @game_stub
@@ -133,7 +136,7 @@ def is_quiet(state, move):  # type: ignore[no-untyped-def]
 
 @game_stub
 def is_pass(state, move):  # type: ignore[no-untyped-def]
-    """Whether a legal move is a pass, which may be searched without losing depth."""
+    """Whether a legal move is a pass, which the search may leave out of its depth count."""
 
 
 @game_stub
@@ -143,7 +146,7 @@ def capture_order(state, move):  # type: ignore[no-untyped-def]
 
 @game_stub
 def capture_gain(state, move):  # type: ignore[no-untyped-def]
-    """Upper bound of the centipawns that a move that is not quiet wins immediately."""
+    """Upper bound, in centipawns, of the immediate gain of a move that is not quiet."""
 
 
 @game_stub
@@ -158,16 +161,16 @@ def history_piece(state, move):  # type: ignore[no-untyped-def]
 
 @game_stub
 def path_verdict(state, root):  # type: ignore[no-untyped-def]
-    """Verdict of the path to this position (repetition, move limit, material): a ``PATH_`` code.
+    """Verdict on the current position by repetition, move limit and material, within a search: a ``PATH_`` code.
 
-    ``root`` is the ply of the search's root. A position from within the tree is judged at its first repetition, one
-    from the game's history by the arbiter's rule.
+    ``root`` is the ply of the search's root. If the earlier occurrence lies within the search tree, the first
+    repetition is judged; if it lies in the game before the root, the arbiter's rule applies.
     """
 
 
 @game_stub
 def repetition_key(state):  # type: ignore[no-untyped-def]
-    """Hash (uint64) of the game's positions that the arbiter judges if they occur once more; 0 if there are none."""
+    """Combined hash (uint64) of the game's positions whose next occurrence the arbiter judges; 0 if there are none."""
 
 
 @game_stub
@@ -177,7 +180,10 @@ def judge(state, lists):  # type: ignore[no-untyped-def]
 
 @game_stub
 def best_line(state, search, lists, parameters, score):  # type: ignore[no-untyped-def]
-    """Write a best line of the position into line 0 of the search's results; ``score`` is its exact score."""
+    """Write a best line from the position into line 0 of the search's results.
+
+    ``score`` is the position's exact score.
+    """
 
 
 @game_stub
@@ -192,22 +198,22 @@ def material(state):  # type: ignore[no-untyped-def]
 
 @game_stub
 def position_key(state):  # type: ignore[no-untyped-def]
-    """The hash of the position (uint64), computed from scratch; ``state.key`` must equal it."""
+    """Hash of the position (uint64), computed from scratch; it must equal ``state.key``."""
 
 
 @game_stub
 def piece_count(state):  # type: ignore[no-untyped-def]
-    """Pieces of both sides on the board."""
+    """Number of pieces of both sides on the board."""
 
 
 @game_stub
 def past_move(state, ply):  # type: ignore[no-untyped-def]
-    """The move made at a ply of the state (``state.ply`` before it was made); 0 for a skipped turn."""
+    """The move made when ``state.ply`` had the value ``ply``; 0 for a null move."""
 
 
 @game_stub
 def perft(state, lists, depth):  # type: ignore[no-untyped-def]
-    """Number of leaves ``depth`` plies deep."""
+    """Perft: number of leaves of the tree of legal moves ``depth`` plies deep."""
 
 
 COMPILED_CONTRACT = (
@@ -217,14 +223,14 @@ COMPILED_CONTRACT = (
     "path_verdict", "repetition_key", "judge", "null_move_allowed", "material", "position_key",
     "piece_count", "past_move", "perft",
 )  # fmt: skip
-"""The stubs a game must implement."""
+"""Names of the functions that every game must implement."""
 
 
 def register_game(marker: str, *modules: Any) -> SimpleNamespace:
     """Register a game's compiled functions, which have the names of the stubs, and return them by name.
 
-    ``marker`` is the first field of the game's state record, ``modules`` define the functions. Raises ``TypeError``
-    for missing ones.
+    ``marker`` is the first field of the game's state record; ``modules`` define the functions. Raises ``TypeError``
+    if a function is missing.
     """
     found = {name: getattr(module, name) for module in modules for name in COMPILED_CONTRACT if hasattr(module, name)}
     if missing := [name for name in COMPILED_CONTRACT if name not in found]:
@@ -244,7 +250,7 @@ class MoveError(UserError):
 class Position:
     """A position of a game with the moves that led to it; owns the compiled state.
 
-    Created by ``Game.position``. Moves are the game's protocol notation (ICCS in Xiangqi: ``h2e2``).
+    ``Game.position`` creates it. Moves are in the game's protocol notation, such as ``h2e2`` in Xiangqi (ICCS).
     """
 
     def __init__(self, game: Game, state: Any, start: str) -> None:
@@ -277,7 +283,7 @@ class Position:
         return bool(self.game.kernels.in_check(self.state))
 
     def move_codes(self) -> list[int]:
-        """The legal moves as the kernels number them."""
+        """The legal moves as integer codes, as compiled functions use them."""
         count = int(self.game.kernels.generate(self.state, self.lists, 0))
         return [int(code) for code in self.lists.moves[0, :count]]
 
@@ -287,11 +293,11 @@ class Position:
 
     @property
     def after_moves(self) -> str:
-        """Words for error messages, such as ``after 3 moves``."""
+        """Text that locates the position in error messages, such as ``after 3 moves``."""
         return f"after {self.ply} move{'' if self.ply == 1 else 's'}"
 
     def code_of(self, move: str) -> int:
-        """The kernels' number of a legal move; raises ``MoveError``."""
+        """The integer code of a legal move, as compiled functions use it; raises ``MoveError`` for any other move."""
         codes = {self.game.format_move(code): code for code in self.move_codes()}
         if move not in codes:
             raise MoveError(f"illegal move {move!r} {self.after_moves} in position {self.text!r}")
@@ -313,7 +319,7 @@ class Position:
         self.moves.append(move)
 
     def judge(self, rules: Rules) -> Ending | None:
-        """The arbiter's verdict under ``rules``; ``None`` if the game is not over."""
+        """The arbiter's verdict on the position under ``rules``; ``None`` if the game is not over."""
         self.game.apply_rules(self.state, rules)
         verdict = int(self.game.kernels.judge(self.state, self.lists))
         ending = decode_verdict(verdict)
@@ -327,18 +333,18 @@ class Position:
 
 
 def decode_verdict(verdict: int) -> Ending:
-    """The ending for a code returned by ``judge``."""
+    """Convert a code returned by ``judge`` into an ``Ending``."""
     return Ending(RESULTS[verdict & 3], REASONS[verdict >> 2])
 
 
 def encode_verdict(result: str, reason: str) -> int:
-    """The ``judge`` code of an ending, for constants of compiled code."""
+    """The code that ``judge`` returns for an ending, for constants of compiled code."""
     return RESULTS.index(result) + 4 * REASONS.index(reason)
 
 
 @dataclass(frozen=True)
 class BenchPosition:
-    """A position of the benchmark and its search depth in plies."""
+    """A position of the benchmark, with its search depth in plies."""
 
     text: str
     depth: int
@@ -347,60 +353,65 @@ class BenchPosition:
 class EvaluationFitting(ABC):
     """The interface of ``elolab fit-evaluation`` to a game whose evaluation is a weighted sum of features.
 
-    A position is a row of ``words`` uint64, from the side to move's view. A *linear* regression predicts the game's own
-    score, exact near the end of the game; a *logistic* one predicts the winner.
+    A position is a row of ``words`` uint64, from the point of view of the side to move. A *linear* regression predicts
+    the game's own score, exact near the end of the game; a *logistic* one predicts the winner.
     """
 
     parameter: str
-    """The setting that names the file of weights."""
+    """Name of the engine parameter that selects the file of weights."""
     features: tuple[str, ...]
     words: int
     regression: str
-    """``linear`` or ``logistic``."""
+    """Kind of regression that fits the weights: ``linear`` or ``logistic``."""
     phases: int
-    """Rows of weights: the default for a linear regression, fixed for a logistic one."""
+    """Number of phases, each with a row of weights: a default for a linear regression, fixed for a logistic one."""
     self_play: Mapping[str, Value]
-    """Settings of the self-play games that differ from the defaults, to save time."""
+    """Engine parameters of the self-play games that differ from the defaults, to save time."""
     self_play_limit: str
-    """Default limit of a move in the self-play games."""
+    """Default search limit of a move in the self-play games."""
     opening_plies: tuple[int, int]
     """Minimum and maximum number of random plies at the start of a self-play game, for variety."""
     adjudication: Adjudication
-    """Adjudication of the self-play games."""
+    """Rules for ending the self-play games early by adjudication."""
     # Linear regression only.
     unit: int = 1
-    """Evaluation points per point of the game's own score."""
+    """Number of evaluation points per point of the game's own score, such as a disc."""
     solved_steps: int = 0
-    """First step (of ``engine.settings.weights.STEPS``) whose positions are solved for exact results."""
+    """First step of the game whose positions are solved for exact results; see ``engine.settings.weights.STEPS``."""
     # Logistic regression only.
     odds_scale: float = 1.0
-    """Evaluation points that multiply the odds of winning by e; sets the scale of the weights."""
+    """Advantage, in evaluation points, that multiplies the odds of winning by e; sets the scale of the weights."""
     groups: tuple[tuple[int, ...], ...] = ()
-    """Groups of features whose weights should move together, such as one piece type's squares."""
+    """Groups of features whose weights should change together, such as the squares of one piece type."""
 
     @abstractmethod
     def rows_of_game(self, start: str, moves: Sequence[str]) -> np.ndarray:
-        """The position before each of the legal moves and the last one: uint64 of shape (moves + 1, words)."""
+        """The start, and the position after each of the legal moves: uint64 of shape (moves + 1, words)."""
 
     @abstractmethod
     def usable(self, rows: np.ndarray) -> np.ndarray:
-        """Mask (n,) of a game's rows that are fit for regression."""
+        """Mask of shape (n,): true for the positions of a game that are suitable for regression."""
 
     @abstractmethod
     def survey(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The steps (n,) and features (n, features) of n rows, counted by the evaluation's own code.
+        """The steps and the features of n positions, counted by the evaluation's own code.
+
+        The shapes are (n,) and (n, features). A step measures how far the game has advanced.
 
         The evaluation is the product of the features and the weights of the step, plus the sum of the patterns'
         weights, clamped to a range.
         """
 
     def row_shares(self, steps: np.ndarray) -> np.ndarray:
-        """Share of each row of weights at each of n steps, shape (n, phases); for a logistic regression."""
+        """Share of each row of weights in the evaluation at each of n steps: shape (n, phases).
+
+        Only for a logistic regression.
+        """
         return np.ones((len(steps), 1))
 
     @abstractmethod
     def rows_in_words(self, phases: int) -> str:
-        """A sentence for the file of weights that explains its values and its ``phases`` rows."""
+        """A sentence for the file of weights that explains its unit and its rows, one for each of ``phases`` phases."""
 
     @property
     def pattern_weights(self) -> int:
@@ -413,46 +424,48 @@ class EvaluationFitting(ABC):
 
     @abstractmethod
     def text_of(self, row: Any) -> str:
-        """A position text of the row for ``Game.position``."""
+        """Text of a row's position, as ``Game.position`` reads it."""
 
 
 class Game:
-    """A game's public interface; ``engine.games.game_named`` returns its only instance."""
+    """A game's public interface, with one instance per game; ``engine.games.game_named`` returns it."""
 
     name: str
     title: str
-    """Its name in PGN and reports."""
+    """Name of the game in PGN and reports."""
     side_names: tuple[str, str]
-    """First mover's colour, second mover's colour."""
+    """Names of the two colours, that of the first mover first."""
     start: str
     """Text of the start position."""
     side_letters: tuple[str, str] = ("wr", "b")
-    """Letters for the side to move, the second word of a position's text: first mover's, second mover's."""
+    """Letters for the side to move in the second word of a position's text, that of the first mover first."""
     empty_square: str = ""
-    """Character for an empty square in a position's text; empty if digits count empty squares."""
+    """Character for an empty square in a position's text; an empty string if digits count empty squares."""
     default_suite: str
     """Name of the default opening suite."""
     max_game_plies: int
     score_name: str = "pawns"
-    """Plural name of a hundred points of a search's score."""
+    """Name, in the plural, of the unit of a hundred points of a search's score, such as pawns."""
     score_unit: int = 0
-    """Points of a search's score in one point of the game's own score (a disc); 0 in games that are won or lost."""
+    """Number of points of a search's score per point of the game's own score, such as a disc.
+
+    0 in games that are only won, drawn or lost."""
     odds_scale: float = 1.0
-    """Points of a search's score that multiply the odds of winning by e, with draws as half a win.
+    """Advantage, in points of a search's score, that multiplies the odds of winning by e; a draw is half a win.
 
     Fitted to games by ``benchmarks/win_probability.py``.
     """
     adjudication: Adjudication = Adjudication()
-    """Default adjudication of its tournaments."""
+    """Default rules for ending tournament games early by adjudication."""
     position_option: str = "fen"
-    """Command line option for a position: ``fen`` or ``board``."""
+    """Name of the command-line option for a position: ``fen`` or ``board``."""
     move_notations: tuple[str, ...] = ()
-    """Notations for people, besides the protocol's own; see ``arena.notation.pgn``."""
+    """Move notations for people, in addition to the protocol notation; see ``arena.notation.pgn``."""
     notation: ModuleType
-    """Its functions ``parse_position``, ``format_position``, ``format_move``, ``read_moves`` and ``draw``."""
+    """The game's module with ``parse_position``, ``format_position``, ``format_move``, ``read_moves`` and ``draw``."""
     state_dtype: np.dtype[Any]
     kernels: SimpleNamespace
-    """Its compiled functions by the names of the compiled contract."""
+    """The game's compiled functions, as attributes with the names of the compiled contract."""
     bench_positions: tuple[BenchPosition, ...]
 
     @property
@@ -474,7 +487,7 @@ class Game:
         return position
 
     def read_moves(self, position: Position, moves: Sequence[str], ranks: str) -> list[str]:
-        """The moves in the game's own notation; ``ranks`` as for ``position``. Raises ``MoveError``."""
+        """Convert moves to the game's protocol notation; ``ranks`` is as for ``position``. Raises ``MoveError``."""
         found: list[str] = self.notation.read_moves(position, moves, ranks)
         return found
 
@@ -489,7 +502,10 @@ class Game:
         return str(self.notation.format_position(state))
 
     def side_to_move(self, text: str) -> int:
-        """0 if the first mover's side is to move in a legal position's text (empty: the start), 1 if the other."""
+        """The side to move in a legal position's text: 0 for the first mover's side, 1 for the other.
+
+        An empty text stands for the start position.
+        """
         words = (text or self.start).split()
         return int(len(words) > 1 and words[1].lower() in self.side_letters[1].lower())
 
@@ -501,31 +517,31 @@ class Game:
         return sum(int(letter) for letter in board if letter.isdigit())
 
     def format_move(self, code: int) -> str:
-        """Protocol notation of a kernel's move."""
+        """Protocol notation of a move's integer code."""
         return str(self.notation.format_move(code))
 
     def apply_rules(self, state: Any, rules: Rules) -> None:
-        """Write the rules into a state, in place."""
+        """Store the rules in a state, in place."""
 
     def rule_messages(self, rules: Rules) -> tuple[tuple[str, dict[str, Any]], ...]:
-        """The rules that apply to this game, as keys of its ``messages`` with their fields."""
+        """Descriptions of the rules that apply to this game: keys of its ``messages``, with values of the fields."""
         return ()
 
     def supports_draw_claim(self, position: Position, rules: Rules) -> bool:
-        """Whether a common variant of the rules calls the position a draw that ``rules`` do not call a draw."""
+        """Whether a position that is no draw under ``rules`` is a draw under a common variant of the rules."""
         return False
 
     def moves_missing(self, state: Any, target: Any) -> int | None:
-        """Lower bound of the plies from a state to a target, without passes; 0 only if the boards are equal.
+        """Lower bound of the number of moves, without passes, from a state to a target; 0 only for equal boards.
 
         ``None`` if the target cannot be reached.
         """
         return 0 if state.key == target.key else 1
 
     def perft(self, position: Position, depth: int, passes: str = "ply") -> int:
-        """Number of leaves ``depth`` plies deep; with ``passes`` "free", a forced pass is not a ply."""
+        """Perft: number of leaves ``depth`` plies deep; with ``passes`` "free", a forced pass is not a ply."""
         return int(self.kernels.perft(position.state, position.lists, depth))
 
     def describe(self, position: Position) -> str:
-        """The position as text for a terminal."""
+        """Draw the position as text for a terminal."""
         return str(self.notation.draw(position.state))

@@ -1,8 +1,8 @@
 """Cache of static evaluations: searches meet many positions again, above all at the next depth.
 
-A flat uint64 array, one word an entry. The lowest bits of a position's key are the index; the word holds the other bits
-of the key, and the value in place of the lowest. Entries depend only on the position and the weights, so an array
-serves one set of parameters through any number of games.
+The cache is a flat uint64 array with one word for each entry. The lowest bits of a position's key are the index. The
+word holds the other bits of the key, with the value in place of the lowest bits. Entries depend only on the position
+and the weights, so an array serves one set of parameters through any number of games.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def cached_value(cache, key):
 
 @jit
 def keep_value(cache, key, value):
-    """Store the value for a position's key, replacing the entry there."""
+    """Store the value for a position's key, replacing the previous entry at its index."""
     if cache != 0:
         check_cached_value(value, MAX_VALUE)
         word = (np.int64(key) & ~_PLACE_MASK) | (value & _PLACE_MASK)
@@ -43,5 +43,5 @@ def keep_value(cache, key, value):
 
 @jit
 def prefetch_value(cache, key):
-    """Prefetch the entry of a position's key."""
+    """Prefetch the entry of a position's key into the processor's cache."""
     prefetch(cache + 8 * (np.int64(key) & _PLACE_MASK))

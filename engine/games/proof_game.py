@@ -14,16 +14,17 @@ from elolab.engine.games import game_named
 from elolab.engine.games.contract import ENDLESS, MOVE_LISTS_DTYPE, Position
 
 MAX_MOVES = 16
-"""Longest proof game of a game without a bounded length, in plies."""
+"""Maximum length of a proof game, in plies, in games of unlimited length."""
 MAX_POSITIONS = 60_000
-"""Positions visited before the search gives up, after some seconds."""
+"""Number of positions after which the search gives up, after a few seconds."""
 
 
 @functools.lru_cache(maxsize=4096)
 def proof_game(name: str, text: str) -> tuple[str, ...] | None:
-    """Moves, passes included, from the start of the game to a position; ``None`` if none were found.
+    """Moves, passes included, from the start of the game to a position; ``None`` if the search finds none.
 
-    Raises ``PositionError`` for an invalid text.
+    ``name`` is the name of the game, and ``text`` the text of the position. Raises
+    ``PositionError`` for an invalid text.
     """
     game = game_named(name)
     target, start = game.position(text), game.position()
@@ -52,7 +53,10 @@ class _Search:
         self._failed: set[tuple[int, int, int]] = set()
 
     def reach(self, state: Any, left: int) -> bool:
-        """Whether the target was reached with at most ``left`` more moves; then ``path`` has them."""
+        """Whether the target can be reached from ``state`` with at most ``left`` more moves.
+
+        If so, ``path`` then holds the moves.
+        """
         missing = self._game.moves_missing(state, self._target)
         if missing is None or missing > left:
             return False

@@ -12,7 +12,7 @@ from elolab.engine.settings.parameters import resolve, to_record
 
 
 class Othello(Game):
-    """The game as the arena and the command line see it."""
+    """Othello's implementation of ``Game``."""
 
     name = "othello"
     title = "Othello"
@@ -42,7 +42,7 @@ class Othello(Game):
 
     @property
     def fitting(self) -> EvaluationFitting:
-        """Fitting of the weights of ``evaluation``."""
+        """The interface for fitting the weights of the evaluation."""
         from elolab.engine.games.othello.fitting import OthelloFitting
 
         return OthelloFitting()
@@ -54,14 +54,17 @@ class Othello(Game):
         return state
 
     def moves_missing(self, state: Any, target: Any) -> int | None:
-        """Moves from a state to a target: each places a disc that stays."""
+        """Number of moves, passes not counted, from a state to a target: the number of discs that the state lacks.
+
+        ``None`` if the target cannot be reached.
+        """
         occupied, wanted = (int(one.discs[0] | one.discs[1]) for one in (state, target))
         if occupied & ~wanted or (occupied == wanted and (state.discs != target.discs).any()):
             return None
         return (wanted ^ occupied).bit_count()
 
     def perft(self, position: Position, depth: int, passes: str = "ply") -> int:
-        """Leaves ``depth`` plies deep, a finished game being one leaf; see ``Game.perft``."""
+        """Perft, with a finished game counted as one leaf; see ``Game.perft``."""
         return int(perft.perft_of_passes(position.state, depth, int(passes != "free")))
 
 

@@ -34,7 +34,7 @@ _FALLING, _FALLING_2 = np.uint64(7), np.uint64(14)
 
 
 def _ray(square: int, across: int, down: int) -> int:
-    """The squares from ``square`` (left out) to the border in one direction."""
+    """The squares beyond ``square`` up to the border, in the direction of ``across`` files and ``down`` ranks."""
     bits, file, rank = 0, square % 8 + across, square // 8 + down
     while 0 <= file < 8 and 0 <= rank < 8:
         bits |= 1 << rank * 8 + file
@@ -43,7 +43,7 @@ def _ray(square: int, across: int, down: int) -> int:
 
 
 _UPWARD = ((1, 0), (-1, 1), (0, 1), (1, 1))
-"""Directions of ascending squares; the opposite ones descend."""
+"""Directions with ascending square numbers, as (files, ranks); the opposite directions descend."""
 RAYS = np.array(
     [
         [_ray(square, a, d) for a, d in _UPWARD] + [_ray(square, -a, -d) for a, d in _UPWARD]
@@ -51,12 +51,12 @@ RAYS = np.array(
     ],
     np.uint64,
 )
-"""Rays of each square: four ascending, then four descending. Shape (64, 8)."""
+"""The squares of each ray as bits: shape (64 squares, 8 directions), the four ascending directions first."""
 
 
 @jit_inlined
 def _reached(own, between, shift, double):
-    """Squares at the far end of runs of ``between`` discs (at most six) that start next to an ``own`` disc.
+    """Squares just beyond a run of one to six ``between`` discs that begins next to an ``own`` disc.
 
     ``shift`` is the distance between neighbours on the line, ``double`` twice that; runs go in both directions.
     """
@@ -98,7 +98,7 @@ def _flips_downward(own, other, ray):
 
 @jit
 def flips(own, other, square):
-    """Discs of the other side that turn when the side to move plays on an empty ``square`` (0 to 63)."""
+    """Discs of the other side that are flipped when the side to move plays on an empty ``square`` (0 to 63)."""
     row = np.uint64(square)
     turned = _flips_upward(own, other, RAYS[row, np.uint64(0)])
     turned |= _flips_upward(own, other, RAYS[row, np.uint64(1)])
@@ -120,7 +120,10 @@ def neighbours(discs):
 
 @jit
 def _full_lines(discs, shift, border_low, border_high):
-    """Squares whose line in one direction is fully occupied; ``border_low`` and ``border_high`` end the lines."""
+    """Squares whose line in one direction is fully occupied.
+
+    ``shift`` is the distance between neighbours on a line; ``border_low`` and ``border_high`` are the lines' ends.
+    """
     up = discs
     down = discs
     for _ in range(7):
@@ -137,10 +140,10 @@ _HIGH_FALLING = _RANK_8 | _FILE_A
 
 @jit
 def stable_discs(own, other):
-    """Discs of ``own`` that can never be flipped: a subset, by a sufficient condition.
+    """Discs of ``own`` that can never be flipped; some such discs are missed, because the test is only sufficient.
 
-    A disc is stable if along each of the four lines the line is full, it stands at the border, or its neighbour on one
-    side is stable.
+    A disc is stable if one of three conditions holds along each of its four lines: the line is full, the disc stands at
+    an end of it, or a neighbour on it is a stable own disc.
     """
     both = own | other
     across = _full_lines(both, _ACROSS, _FILE_A, _FILE_H) | _FILE_A | _FILE_H
@@ -162,7 +165,7 @@ def stable_discs(own, other):
 
 @jit
 def edge_stable_discs(own, other):
-    """Discs of ``own`` on the border that are connected to an own corner, or on a full edge; includes corners."""
+    """Discs of ``own`` on an edge that is full, or connected along an edge to an own corner; includes corners."""
     run = own & CORNERS
     for _ in range(6):
         across = ((run << _ACROSS) & _NOT_FILE_A) | ((run >> _ACROSS) & _NOT_FILE_H)

@@ -1,8 +1,9 @@
 """Exact solving of Othello endgames, from any position the search reaches with enough depth.
 
-Alpha-beta on bitboards, in whole discs. Nodes with at least ``endgame_sort_empties`` empty squares sort their moves and
-use the transposition table, under separate keys because these entries are exact. Nodes with fewer try regions with an
-odd number of empty squares first. The last four empty squares have specialized functions.
+The solver is an alpha-beta search on bitboards, with values in whole discs. Nodes with at least
+``endgame_sort_empties`` empty squares sort their moves and use the transposition table, under separate keys because
+these entries are exact. Nodes with fewer empty squares first try regions with an odd number of them. Specialized
+functions solve positions with one to four empty squares.
 """
 
 from __future__ import annotations
@@ -37,15 +38,17 @@ from elolab.engine.search.table import (
 )
 
 WORST = -65
-"""A value below every result, in discs."""
+"""A value in discs that is below every possible result."""
 _SOLVED = np.uint64(0x6F74_6865_6C6C_6F21)
-"""Xored into keys: separates the solver's exact table entries from the search's estimates."""
+"""Constant xored into position keys, so that the solver's exact table entries differ from the search's estimates."""
 _LAST = 4
-"""Most empty squares that a specialized function solves."""
+"""Maximum number of empty squares for which there is a specialized function."""
 _ACCOUNTED_TOGETHER = 8
-"""Most empty squares of a subtree whose nodes are counted together; limits are then checked once a millisecond."""
+"""Maximum number of empty squares of a subtree whose nodes are reported to the search together.
+
+Search limits are then checked about once a millisecond."""
 _STABILITY_FROM = 20
-"""Lowest alpha, in discs, at which counting stable discs pays; below, it rarely cuts off."""
+"""Minimum alpha, in discs, at which stable discs are counted; below it, the count rarely causes a cutoff."""
 
 QUADRANT = np.array([square // 32 * 2 + square % 8 // 4 for square in range(SQUARES)], np.int64)
 _QUADRANTS = [sum(1 << square for square in range(SQUARES) if QUADRANT[square] == number) for number in range(4)]
@@ -76,7 +79,7 @@ _ODD_REGION = 32
 
 @jit
 def _turned(own, other, square):
-    """Discs that a move to an empty square flips; none if it is not legal."""
+    """Discs that a move to an empty square flips; no bits if the move is illegal."""
     if other & BESIDE[np.uint64(square)] == NONE:
         return NONE
     return flips(own, other, square)
@@ -99,7 +102,7 @@ def _last_square(search, own, other, square):
 
 @jit
 def _last_two(search, own, other, alpha, beta, one, two):
-    """Exact result with two empty squares, ``one`` and ``two``; a bound outside (alpha, beta)."""
+    """Exact result in discs with two empty squares, ``one`` and ``two``; only a bound if outside (alpha, beta)."""
     best = np.int64(WORST)
     turned = _turned(own, other, one)
     if turned != NONE:
@@ -130,7 +133,10 @@ def _last_two(search, own, other, alpha, beta, one, two):
 
 @jit
 def _last_three(search, parameters, own, other, alpha, beta, one, two, three, passed):
-    """Exact result with three empty squares; ``passed`` is 1 after a pass. A bound outside (alpha, beta)."""
+    """Exact result in discs with three empty squares; ``passed`` is 1 after a pass.
+
+    A result outside (alpha, beta) is only a bound.
+    """
     if parameters.endgame_parity != 0:
         # Two squares in one quadrant: play the third, the odd one, first.
         if QUADRANT[np.uint64(one)] == QUADRANT[np.uint64(two)]:
@@ -167,7 +173,7 @@ def _last_three(search, parameters, own, other, alpha, beta, one, two, three, pa
 
 @jit
 def _after_four(search, parameters, own, other, alpha, beta, played, one, two, three):
-    """Value of a move to ``played`` with four empty squares; ``WORST`` if it is not legal."""
+    """Value in discs of a move to ``played`` with four empty squares; ``WORST`` if the move is illegal."""
     turned = _turned(own, other, played)
     if turned == NONE:
         return np.int64(WORST)
@@ -180,7 +186,10 @@ def _after_four(search, parameters, own, other, alpha, beta, played, one, two, t
 
 @jit
 def _last_four(search, parameters, own, other, alpha, beta, passed):
-    """Exact result with four empty squares; ``passed`` is 1 after a pass. A bound outside (alpha, beta)."""
+    """Exact result in discs with four empty squares; ``passed`` is 1 after a pass.
+
+    A result outside (alpha, beta) is only a bound.
+    """
     empty = ~(own | other)
     if parameters.endgame_parity != 0:
         odd = empty & _odd_regions(empty)
@@ -223,7 +232,7 @@ def _last_four(search, parameters, own, other, alpha, beta, passed):
 
 @jit
 def _odd_regions(empty):
-    """The quadrants with an odd number of empty squares."""
+    """All squares of the quadrants with an odd number of empty squares, as bits."""
     odd = NONE
     if popcount(empty & _QUADRANT_0) & 1 != 0:
         odd |= _QUADRANT_0
@@ -238,7 +247,7 @@ def _odd_regions(empty):
 
 @jit
 def _most_discs(parameters, own, other, alpha):
-    """Upper bound of the result from the other side's stable discs; ``-WORST`` if they are not counted."""
+    """Upper bound of the result, in discs, given the other side's stable discs; ``-WORST`` if they are not counted."""
     if parameters.endgame_stability == 0 or alpha < _STABILITY_FROM:
         return np.int64(-WORST)
     return np.int64(64 - 2 * popcount(stable_discs(other, own)))
@@ -246,9 +255,10 @@ def _most_discs(parameters, own, other, alpha):
 
 @jit
 def _solve_unsorted(search, parameters, own, other, alpha, beta, empties):
-    """Exact result with few empty squares, without sorting or table; counts nodes in ``search.leaf_nodes``.
+    """Exact result in discs with few empty squares, without move sorting and transposition table.
 
-    Meaningless if ``search.stopped`` is set.
+    Adds its nodes to ``search.leaf_nodes``. A result outside (alpha, beta) is only a bound.
+    The result is meaningless if ``search.stopped`` is set.
     """
     check_solver_node(own, other, alpha, beta, empties)
     most = _most_discs(parameters, own, other, alpha)
@@ -296,7 +306,7 @@ def _solve_unsorted(search, parameters, own, other, alpha, beta, empties):
 
 @jit
 def _account(search, parameters):
-    """Pass the nodes in ``search.leaf_nodes`` to ``spend_nodes``, which may set ``search.stopped``."""
+    """Report the nodes counted in ``search.leaf_nodes`` to ``spend_nodes``, which may set ``search.stopped``."""
     nodes = np.int64(search.leaf_nodes)
     search.leaf_nodes = 0
     spend_nodes(search, parameters, nodes)
@@ -306,7 +316,8 @@ def _account(search, parameters):
 def _order_moves(search, lists, parameters, own, other, squares, beta, empties, row, table_move, hint):
     """Write the moves and their ordering scores into ``lists``.
 
-    Returns a value of at least ``beta`` if a child's table entry proves one, else ``WORST``.
+    Returns a lower bound of the node's value if a table entry of a child proves that it is at least ``beta``, else
+    ``WORST``.
     """
     index = np.uint64(row)
     count = np.uint64(0)
@@ -346,7 +357,7 @@ def _order_moves(search, lists, parameters, own, other, squares, beta, empties, 
 
 @jit
 def _best_first(lists, row, start, count):
-    """Swap the highest scored move from ``start`` on to ``start``, and return its square."""
+    """Swap the move with the highest ordering score, from index ``start`` on, to ``start``; return its square."""
     best = start
     for place in range(start + 1, count):
         if lists.order[row, place] > lists.order[row, best]:
@@ -360,7 +371,10 @@ def _best_first(lists, row, start, count):
 
 @jit
 def _solve_few(search, parameters, own, other, alpha, beta, empties):
-    """Exact result of an unsorted node; passes its nodes to ``spend_nodes``. Meaningless if the search is stopped."""
+    """Exact result in discs of a node with few empty squares; reports its nodes to ``spend_nodes``.
+
+    The result is meaningless if ``search.stopped`` is set.
+    """
     search.leaf_nodes = 0
     if empties == _LAST:
         value = _last_four(search, parameters, own, other, alpha, beta, np.int64(0))
@@ -372,7 +386,7 @@ def _solve_few(search, parameters, own, other, alpha, beta, empties):
 
 @jit
 def _solve_sorted(search, lists, parameters, own, other, alpha, beta, empties, row):
-    """Exact result in discs, with sorted moves and the table; meaningless if ``search.stopped`` is set."""
+    """Exact result in discs, with move sorting and transposition table; meaningless if ``search.stopped`` is set."""
     check_solver_node(own, other, alpha, beta, empties)
     most = _most_discs(parameters, own, other, alpha)
     if most <= alpha:
@@ -443,14 +457,17 @@ def _solve_sorted(search, lists, parameters, own, other, alpha, beta, empties, r
 
 @jit
 def solvable(state, parameters, depth):
-    """Whether a node of this depth reaches the end of the game and has few enough empty squares."""
+    """Whether the solver should take over a node: its depth reaches the end of the game, and few squares are empty."""
     empties = popcount(~(state.discs[0] | state.discs[1]))
     return empties <= parameters.endgame_empties and depth >= empties
 
 
 @jit
 def solve(state, search, lists, parameters, alpha, beta, ply):
-    """Exact result in hundredths of a disc; a bound outside (alpha, beta). Meaningless if the search is stopped."""
+    """Exact result in hundredths of a disc for the side to move; only a bound if outside (alpha, beta).
+
+    The result is meaningless if ``search.stopped`` is set.
+    """
     own = own_discs(state)
     other = other_discs(state)
     empties = popcount(~(own | other))
@@ -466,7 +483,7 @@ def solve(state, search, lists, parameters, alpha, beta, ply):
 
 @jit
 def _line_move(state, search, lists, parameters, score):
-    """A move that reaches ``score``: the table's move if it does, else the first that does."""
+    """A move that achieves ``score``: the transposition table's move if it does, else the first such move."""
     count = generate(state, lists, np.int64(0))
     entry = probe(search, state.key ^ _SOLVED)
     known = entry_move(entry) if entry != 0 else np.int64(0)
@@ -490,7 +507,10 @@ def _line_move(state, search, lists, parameters, score):
 
 @jit
 def best_line(state, search, lists, parameters, score):
-    """Write a best line of a position with the exact ``score`` (hundredths of a disc) as line 0 of the results."""
+    """Write a best line from a position as line 0 of the search's results.
+
+    ``score`` is the position's exact score in hundredths of a disc.
+    """
     length = 0
     while not is_over(own_discs(state), other_discs(state)):
         move = _line_move(state, search, lists, parameters, score)

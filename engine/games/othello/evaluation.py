@@ -1,6 +1,6 @@
 """Evaluation of Othello positions: weighted features and, if the file of weights has them, patterns.
 
-Each feature but the last two is a difference: the side to move's count minus the other side's. The weights are in
+Each feature, except the last two, is the side to move's count minus the other side's count. The weights are in
 hundredths of a disc and come from a file (``engine.settings.weights``), one set for each number of discs placed since
 the start. Patterns are defined in ``engine.games.othello.patterns``. A finished game evaluates to its exact result.
 Counting is separate from weighing, so that ``elolab fit-evaluation`` uses the same counts.
@@ -40,19 +40,19 @@ _RANK_2, _RANK_3, _RANK_4, _RANK_5, _RANK_6, _RANK_7, _RANK_8 = (np.uint64(8 * r
 _TABLE_2, _TABLE_3, _TABLE_4, _TABLE_5, _TABLE_6, _TABLE_7, _TABLE_8 = (np.uint64(BYTES * rank) for rank in range(1, 8))
 _TWO, _THREE, _FOUR, _TOP = np.uint64(2), np.uint64(3), np.uint64(4), np.uint64(48)
 _MAX_ESTIMATE = 6300
-"""Largest estimate in hundredths of a disc, below the value of a won game with 64 discs."""
+"""Largest static evaluation of an unfinished game, in hundredths of a disc; less than a win by 64 discs."""
 
 _X_OF_CORNERS = np.uint64(0x0042_0000_0000_4200)
 _EDGE_SQUARES = np.uint64(0x7E81_8181_8181_817E)
-"""The border without its corners."""
+"""Squares of the border without the corners, as bits."""
 _A_SQUARES = np.uint64(0x2400_8100_0081_0024)
-"""The A squares: border squares two steps from a corner."""
+"""Squares of the border two steps from a corner, called A squares, as bits."""
 _CENTRE_SQUARES = np.uint64(0x0000_3C3C_3C3C_0000)
 
 
 @jit
 def _beside_empty_corners(corners):
-    """The X and C squares of the given corners."""
+    """Squares next to the given corners: their X squares (diagonal) and C squares (on the border)."""
     return neighbours(corners) & ~CORNERS
 
 
@@ -63,9 +63,9 @@ def _difference(own, other, mask):
 
 @jit
 def count_features(own, other, own_moves, other_moves):
-    """The features of a position whose side to move owns ``own``, given both sides' legal squares.
+    """Features of a position: a tuple of int64, in the order of ``engine.settings.features.OTHELLO``.
 
-    A tuple of FEATURES int64, in the order of ``engine.settings.features.OTHELLO``.
+    ``own`` are the discs of the side to move; ``own_moves`` and ``other_moves`` are the legal squares of the two sides.
     """
     empty = ~(own | other)
     beside_empty = neighbours(empty)
@@ -143,13 +143,13 @@ def _pattern_value(state, own, other, step):
 
 @jit
 def step_of(own, other):
-    """Row of weights for the position: the number of discs placed since the start."""
+    """Index of the row of weights for the position: the number of discs placed since the start."""
     return min(popcount(own | other) - _DISCS_AT_START, STEPS - 1)
 
 
 @jit
 def evaluate_boards(state, own, other):
-    """Static evaluation in hundredths of a disc, the view of the side that owns ``own`` and is to move."""
+    """Static evaluation in hundredths of a disc for the side to move, which has the discs ``own``."""
     own_moves = legal_squares(own, other)
     other_moves = legal_squares(other, own)
     if own_moves == NONE and other_moves == NONE:
@@ -167,7 +167,7 @@ def evaluate_boards(state, own, other):
 
 @jit
 def evaluate(state, cache, alpha, beta):
-    """Static evaluation in hundredths of a disc, the side to move's view; always exact, never a bound."""
+    """Static evaluation in hundredths of a disc, from the point of view of the side to move; never only a bound."""
     value = cached_value(cache, state.key)
     if value == NOT_CACHED:
         value = evaluate_boards(state, own_discs(state), other_discs(state))
@@ -177,7 +177,7 @@ def evaluate(state, cache, alpha, beta):
 
 @jit
 def prepare(state, parameters):
-    """Copy the weights at ``parameters.evaluation_weights`` into the state; see ``weight_layout``."""
+    """Copy the weights at the address ``parameters.evaluation_weights`` into the state; see ``weight_layout``."""
     address = parameters.evaluation_weights
     if address == 0 or state.weights_address == address or load_word(address, 0) != MARK:
         return
@@ -191,13 +191,13 @@ def prepare(state, parameters):
 
 @jit
 def material(state):
-    """Discs of the side to move, in hundredths of a disc."""
+    """Number of discs of the side to move, times 100."""
     return A_DISC * popcount(own_discs(state))
 
 
 @jit
 def piece_count(state):
-    """Discs of both sides."""
+    """Number of discs of both sides."""
     return popcount(state.discs[0] | state.discs[1])
 
 
@@ -215,11 +215,11 @@ def capture_gain(state, move):
 
 @jit
 def loses_material(state, move):
-    """False: discs are not material."""
+    """Always false: discs are not material."""
     return False
 
 
 @jit
 def history_piece(state, move):
-    """The side to move, since all discs are alike."""
+    """The side to move, because all discs are alike."""
     return np.int64(state.side)

@@ -24,12 +24,15 @@ from elolab.engine.settings.features import OTHELLO
 from elolab.engine.settings.weights import STEPS
 
 _CODES = {notation.format_move(code): code for code in (STOCK + (square << 7) for square in range(PASS_SQUARE + 1))}
-"""Code of every move, by notation."""
+"""Integer codes of all moves, by protocol notation."""
 
 
 @jit
 def _replay(state, codes, rows):
-    """Write the position before each of the legal moves and the last one into ``rows``, shape (moves + 1, 2)."""
+    """Play legal moves from ``state``; write the start and the position after each move into ``rows``.
+
+    ``rows`` has the shape (moves + 1, 2).
+    """
     for ply in range(rows.shape[0]):
         rows[ply, 0] = own_discs(state)
         rows[ply, 1] = other_discs(state)
@@ -39,7 +42,10 @@ def _replay(state, codes, rows):
 
 @jit
 def _survey(rows, steps, can_move, counts):
-    """Write the step, whether the side to move can move (1 or 0), and the features of each of ``rows``."""
+    """Write the step and the features of each position into ``steps`` and ``counts``.
+
+    Writes into ``can_move`` 1 if the side to move has a legal move that is no pass, else 0.
+    """
     for index in range(rows.shape[0]):
         own = rows[index, 0]
         other = rows[index, 1]
@@ -53,7 +59,7 @@ def _survey(rows, steps, can_move, counts):
 
 @jit
 def _read_rows(rows, occupations):
-    """Write the patterns' occupations of each of ``rows`` into ``occupations``, shape (n, LANES)."""
+    """Write the occupations of all pattern instances of n positions into ``occupations``, shape (n, LANES)."""
     for index in range(rows.shape[0]):
         read_patterns(rows[index, 0], rows[index, 1], occupations[index])
 
@@ -76,7 +82,7 @@ class OthelloFitting(EvaluationFitting):
     solved_steps = 48
 
     def rows_in_words(self, phases: int) -> str:
-        """A sentence with the unit and the steps that a row covers."""
+        """A sentence with the unit of the weights and the steps that each row covers."""
         return f"Hundredths of a point; a row for each {STEPS // phases} of {STEPS} steps of a game."
 
     def rows_of_game(self, start: str, moves: Sequence[str]) -> np.ndarray:
@@ -87,7 +93,7 @@ class OthelloFitting(EvaluationFitting):
         return rows
 
     def usable(self, rows: np.ndarray) -> np.ndarray:
-        """Mask of the positions in which the side to move can move; see ``EvaluationFitting``."""
+        """Mask of the positions in which the side to move has a move; see ``EvaluationFitting``."""
         return self._survey(rows)[1] != 0
 
     def survey(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -103,18 +109,18 @@ class OthelloFitting(EvaluationFitting):
 
     @property
     def pattern_weights(self) -> int:
-        """Number of pattern weights in a phase."""
+        """Number of pattern weights in each phase."""
         return weight_count()
 
     def patterns(self, rows: np.ndarray) -> np.ndarray:
-        """Indices of the pattern weights in positions; see ``EvaluationFitting``."""
+        """Indices of the pattern weights that apply to each position; see ``EvaluationFitting``."""
         occupations = np.zeros((len(rows), LANES), np.uint16)
         _read_rows(np.ascontiguousarray(rows), occupations)
         places = occupations[:, : len(INSTANCES)] + INSTANCE_STARTS[: len(INSTANCES)].astype(np.int32)
         return weight_numbers()[places]
 
     def text_of(self, row: Any) -> str:
-        """The position as text, with the side to move as Black."""
+        """Text of the position, with the side to move as Black."""
         state = new_record(STATE_DTYPE)
         state.discs[0], state.discs[1] = row
         return notation.format_position(state)

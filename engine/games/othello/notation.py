@@ -1,4 +1,7 @@
-"""Text of Othello positions and moves: 64 characters a1 to h1, a2 to h8, then the side to move; ``d3``, ``pass``."""
+"""Text of Othello positions and moves.
+
+A position is 64 characters for the squares a1 to h1, a2 to h2 and so on to h8, then the side to move. A move is a
+square such as ``d3``, or ``pass``."""
 
 from __future__ import annotations
 
@@ -25,12 +28,12 @@ def square_name(square: int) -> str:
 
 
 def format_move(code: int) -> str:
-    """``d3``, or ``pass``."""
+    """A move in standard spelling: a square such as ``d3``, or ``pass``."""
     return "pass" if code >> 7 == PASS_SQUARE else square_name(code >> 7)
 
 
 def read_move(word: str) -> str:
-    """A move in standard spelling (``d3``, ``pass``); raises ``MoveError``."""
+    """Convert a move to standard spelling (``d3``, ``pass``); raises ``MoveError`` for anything else."""
     move = word.lower()
     if move in PASS_WORDS:
         return "pass"
@@ -40,12 +43,12 @@ def read_move(word: str) -> str:
 
 
 def read_moves(position: Any, moves: Sequence[str], ranks: str) -> list[str]:
-    """Moves in standard spelling, from any usual one; raises ``MoveError``."""
+    """Convert moves from any usual spelling to standard spelling; raises ``MoveError``."""
     return [read_move(word) for word in moves]
 
 
 def parse_position(text: str) -> Any:
-    """The state for a text of 64 squares and a side to move; raises ``PositionError``.
+    """Create a state from the text of a position: 64 squares and the side to move. Raises ``PositionError``.
 
     Letters may have either case, and ``.`` may stand for an empty square. The four central squares must be occupied.
     """
@@ -75,7 +78,7 @@ def parse_position(text: str) -> Any:
 
 
 def format_position(state: Any) -> str:
-    """The board's 64 characters and the side to move."""
+    """Text of a position: 64 characters for the squares, and the side to move."""
     return f"{''.join(_board_letters(state))} {_OCCUPANTS[int(state.side)]}"
 
 
@@ -85,7 +88,7 @@ def _board_letters(state: Any) -> list[str]:
 
 
 def draw(state: Any) -> str:
-    """The board for a terminal, a1 at the top left."""
+    """Draw the board as text for a terminal, with a1 at the top left."""
     letters = _board_letters(state)
     rows = [f"{rank + 1} {' '.join(letters[8 * rank : 8 * rank + 8])}" for rank in range(8)]
     return "\n".join(["  a b c d e f g h", *rows])

@@ -30,12 +30,14 @@ PATTERNS: dict[str, tuple[int, ...]] = {
     "diagonal of 5": _squares("d1 e2 f3 g4 h5"),
     "diagonal of 4": _squares("e1 f2 g3 h4"),
 }
-"""Squares of each pattern in its first orientation, by digit, the lowest digit first."""
+"""Squares of each pattern in one orientation, by pattern name.
+
+The first square gives the lowest digit of the occupation."""
 
 RANKS = 8
 BYTES = 256
 LANES = 48
-"""Number of instances rounded up to whole processor vectors."""
+"""Number of pattern instances, rounded up to fill whole vector registers of the processor."""
 
 
 def _images(squares: tuple[int, ...]) -> list[tuple[int, ...]]:
@@ -52,7 +54,7 @@ def _images(squares: tuple[int, ...]) -> list[tuple[int, ...]]:
 
 
 def _instances() -> tuple[tuple[int, tuple[int, ...]], ...]:
-    """All distinct placements of all patterns: the pattern's number and its squares by digit."""
+    """All distinct placements of all patterns: the pattern's number, and its squares from the lowest digit on."""
     found = []
     for number, squares in enumerate(PATTERNS.values()):
         seen = set()
@@ -66,17 +68,17 @@ def _instances() -> tuple[tuple[int, tuple[int, ...]], ...]:
 INSTANCES = _instances()
 SIZES = tuple(3 ** len(squares) for squares in PATTERNS.values())
 STARTS = tuple(int(start) for start in np.cumsum((0, *SIZES[:-1])))
-"""Offset of each pattern's table in the table of all occupations."""
+"""Offset of each pattern's occupations in the table of all patterns' occupations."""
 OCCUPATIONS = sum(SIZES)
 STRIDE = (OCCUPATIONS + 3) // 4 * 4
-"""Weights of a phase in compiled code, padded to a multiple of four, since a word holds four."""
+"""Number of pattern weights of a phase in compiled code, padded to a multiple of four: a word holds four weights."""
 INSTANCE_STARTS = np.array([STARTS[number] for number, _ in INSTANCES] + [0] * (LANES - len(INSTANCES)), np.uint64)
 
 
 def _digit_values() -> np.ndarray:
-    """Contribution of each byte of a rank to each instance's occupation, for discs of the side to move.
+    """Contribution of a rank's discs to each pattern instance's occupation, for discs of the side to move.
 
-    uint16 of shape (RANKS * BYTES * LANES,).
+    The discs of a rank are a byte. The result is a flat uint16 array, indexed by rank, byte and instance.
     """
     values = np.zeros((RANKS, BYTES, LANES), np.uint16)
     for lane, (_, squares) in enumerate(INSTANCES):

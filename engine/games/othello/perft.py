@@ -11,7 +11,7 @@ from elolab.engine.games.othello.position import other_discs, own_discs
 
 @jit
 def _leaves(own, other, depth, pass_plies):
-    """Leaves ``depth`` (at least 1) plies deep; a pass counts ``pass_plies``, 0 or 1."""
+    """Number of leaves ``depth`` (at least 1) plies deep; a pass counts as ``pass_plies`` plies, 0 or 1."""
     squares = legal_squares(own, other)
     if squares == NONE:
         below = np.int64(depth - pass_plies)
@@ -31,7 +31,10 @@ def _leaves(own, other, depth, pass_plies):
 
 @jit
 def perft_of_passes(state, depth, pass_plies):
-    """Leaves of the tree of legal moves, a finished game being one; a pass counts ``pass_plies``, 0 or 1."""
+    """Number of leaves of the tree of legal moves; a finished game is one leaf.
+
+    A pass counts as ``pass_plies`` plies, 0 or 1.
+    """
     if depth == 0:
         return np.int64(1)
     return _leaves(own_discs(state), other_discs(state), np.int64(depth), np.int64(pass_plies))
@@ -39,5 +42,5 @@ def perft_of_passes(state, depth, pass_plies):
 
 @jit
 def perft(state, lists, depth):
-    """Leaves of the tree of legal moves; a pass is a ply, a finished game one leaf."""
+    """Number of leaves of the tree of legal moves; a pass is a ply, and a finished game is one leaf."""
     return perft_of_passes(state, depth, np.int64(1))

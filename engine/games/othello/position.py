@@ -21,7 +21,7 @@ PASS_SQUARE = 64
 PASS = STOCK + (PASS_SQUARE << 7)
 
 MAX_GAME = 128
-"""Plies a game can have at most, passes included: 60 discs and no two passes in a row."""
+"""Maximum number of plies of a game: 60 discs and no two passes in a row."""
 FEATURES = len(OTHELLO)
 
 STATE_DTYPE = np.dtype(
@@ -74,7 +74,7 @@ def other_discs(state):
 
 @jit
 def position_key(state):
-    """The hash computed from scratch."""
+    """Hash of the position, computed from scratch."""
     return board_key(own_discs(state), other_discs(state))
 
 
@@ -86,7 +86,7 @@ def refresh_key(state):
 
 @jit
 def key_after(state, move):
-    """The hash after a move."""
+    """Hash of the position after a move, computed without making the move."""
     own, other = own_discs(state), other_discs(state)
     square = move >> 7
     if square == PASS_SQUARE:
@@ -97,7 +97,7 @@ def key_after(state, move):
 
 @jit
 def key_is_quick(state):
-    """False: finding the flipped discs is most of the cost of a move."""
+    """Always false: finding the flipped discs takes most of the time of a move."""
     return False
 
 
@@ -139,19 +139,19 @@ def unmake(state):
 
 @jit
 def make_null(state):
-    """Skip the turn, whether or not there are legal moves."""
+    """Make a null move: skip the turn, even if there are legal moves."""
     make(state, np.int64(PASS))
     state.undo_move[np.uint64(state.ply) - ONE] = 0
 
 
 @jit
 def unmake_null(state):
-    """Take back a skipped turn."""
+    """Take back a null move."""
     state.undo_move[np.uint64(state.ply) - ONE] = PASS
     unmake(state)
 
 
 @jit
 def past_move(state, ply):
-    """The move made at a ply of the state."""
+    """The move made when ``state.ply`` had the value ``ply``."""
     return np.int64(state.undo_move[np.uint64(ply)])

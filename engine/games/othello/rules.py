@@ -1,4 +1,6 @@
-"""Legal moves of Othello, endings, and the final score: the difference of discs, with empty squares for the winner."""
+"""Rules of Othello: legal moves, endings, and the final score.
+
+The final score is the difference of discs; empty squares are added to the winner's discs."""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ _DRAW = encode_verdict("1/2-1/2", "final_score")
 
 @jit
 def generate(state, lists, row):
-    """Write every legal move into row ``row`` of ``lists.moves`` and return their number: 0 where the game is over."""
+    """Write every legal move into row ``row`` of ``lists.moves`` and return their number: 0 if the game is over."""
     own = own_discs(state)
     other = other_discs(state)
     squares = legal_squares(own, other)
@@ -43,7 +45,7 @@ def generate(state, lists, row):
 
 @jit
 def generate_noisy(state, lists, row):
-    """0: every move is quiet."""
+    """Always 0, because every move is quiet."""
     return np.int64(0)
 
 
@@ -61,7 +63,7 @@ def gives_check(state, move):
 
 @jit
 def is_quiet(state, move):
-    """True: every move is quiet."""
+    """Always true: every move is quiet."""
     return True
 
 
@@ -76,7 +78,7 @@ def is_pass(state, move):
 
 @jit
 def final_difference(own, other):
-    """Final difference in discs for the side to move, with empty squares for the winner."""
+    """Final score in discs for the side to move; empty squares are added to the winner's discs."""
     difference = popcount(own) - popcount(other)
     empties = popcount(~(own | other))
     if difference > 0:
@@ -86,19 +88,19 @@ def final_difference(own, other):
 
 @jit
 def is_over(own, other):
-    """Whether neither side can move."""
+    """Whether neither side can place a disc, so that the game is over."""
     return legal_squares(own, other) == NONE and legal_squares(other, own) == NONE
 
 
 @jit
 def final_score(state):
-    """Score of a finished game in hundredths of a disc, the side to move's view."""
+    """Score of a finished game in hundredths of a disc, from the point of view of the side to move."""
     return A_DISC * final_difference(own_discs(state), other_discs(state))
 
 
 @jit
 def judge(state, lists):
-    """The arbiter's verdict code: open until neither side can move, then by the number of discs."""
+    """The arbiter's verdict code: the game is open until neither side can move, then the number of discs decides."""
     if not is_over(own_discs(state), other_discs(state)):
         return _OPEN
     difference = final_difference(state.discs[0], state.discs[1])
@@ -109,13 +111,13 @@ def judge(state, lists):
 
 @jit
 def path_verdict(state, root):
-    """Always open: positions never repeat."""
+    """Always the code for an open game, because positions never repeat."""
     return PATH_OPEN
 
 
 @jit
 def repetition_key(state):
-    """0: positions never repeat."""
+    """Always 0, because positions never repeat."""
     return np.uint64(0)
 
 

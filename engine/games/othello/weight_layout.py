@@ -9,16 +9,20 @@ from elolab.engine.settings.configuration import ConfigurationError
 from elolab.engine.settings.weights import Weights, pattern_rows, steps_of
 
 MARK = np.uint64(0x4F74_6865_6C6C_6F31)
-"""First word of the array: identifies the game; other games' weights are ignored."""
+"""First word of the array of weights. It identifies the game; compiled code ignores another game's weights."""
 FIRST_WEIGHT = 3
-"""Index of the first weight, after the mark, the pattern weights' address and their phases (both 0 if none)."""
+"""Index of the first weight in the array.
+
+Before it are ``MARK``, the address of the pattern weights and their number of phases; both are 0 without patterns."""
 
 _PATTERNS: dict[str, np.ndarray] = {}
-"""Pattern arrays whose addresses were handed out, by digest; kept alive for the whole process."""
+"""Arrays of pattern weights, by digest. They stay alive, because compiled code knows only their addresses."""
 
 
 def kernel_words(weights: Weights, where: str) -> np.ndarray:
-    """The mark, the patterns' address and phases, and the weights of each step in turn, as two's complement uint64.
+    """The array of weights for compiled code, as two's complement uint64.
+
+    It holds ``MARK``, the address and the number of phases of the pattern weights, and then the weights of each step.
 
     Raises ``ConfigurationError`` if the number of pattern weights does not match the compiled code.
     """

@@ -10,11 +10,11 @@ from elolab.engine.rules import REPETITION_RULES, Rules
 from elolab.engine.values import MAX_GAME_PLIES, MAX_PLY
 
 USUAL_MOVE_LIMIT = 100
-"""Plies without a capture, checks included, after which many programs (such as ElephantEye) call a game drawn."""
+"""Number of plies without a capture, checks included, after which many programs declare a draw."""
 
 
 class Xiangqi(Game):
-    """The game as the arena and the command line see it."""
+    """Xiangqi's implementation of ``Game``."""
 
     name = "xiangqi"
     title = "Chinese Chess"
@@ -43,20 +43,20 @@ class Xiangqi(Game):
 
     @property
     def fitting(self) -> EvaluationFitting:
-        """Fitting of the weights of the full evaluation."""
+        """The interface for fitting the weights of the full evaluation."""
         from elolab.engine.games.xiangqi.fitting import XiangqiFitting
 
         return XiangqiFitting()
 
     def apply_rules(self, state: Any, rules: Rules) -> None:
-        """Write the rules into a state, in place."""
+        """Store the rules in a state, in place."""
         state.repetition = REPETITION_RULES.index(rules.repetition)
         state.fold = rules.fold
         state.move_limit = rules.move_limit
         state.insufficient = int(rules.insufficient)
 
     def rule_messages(self, rules: Rules) -> tuple[tuple[str, dict[str, Any]], ...]:
-        """Messages for the rules of repetition, move limit and insufficient material; see ``Game.rule_messages``."""
+        """Descriptions of the rules of repetition, move limit and insufficient material; see ``Game.rule_messages``."""
         return (
             ("rules.repetition", {"repetition": rules.repetition, "fold": rules.fold}),
             ("rules.move_limit" if rules.move_limit else "rules.no_move_limit", {"plies": rules.move_limit}),
@@ -66,7 +66,7 @@ class Xiangqi(Game):
     def supports_draw_claim(self, position: Position, rules: Rules) -> bool:
         """Whether ``USUAL_MOVE_LIMIT`` plies without a capture have passed, or simple rules give a draw.
 
-        The simple rules: a draw at the third occurrence of a position, and without attacking pieces.
+        Under the simple rules, a game is drawn at the third occurrence of a position, and without attacking pieces.
         """
         if position.state.quiet >= min(USUAL_MOVE_LIMIT, rules.move_limit or USUAL_MOVE_LIMIT):
             return True
@@ -74,7 +74,7 @@ class Xiangqi(Game):
         return ending is not None and ending.result == "1/2-1/2"
 
     def moves_missing(self, state: Any, target: Any) -> int | None:
-        """Fewest plies from a state to a target; see ``distances.moves_missing``."""
+        """Lower bound of the number of plies from a state to a target; see ``distances.moves_missing``."""
         return distances.moves_missing(state, target)
 
 

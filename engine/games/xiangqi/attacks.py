@@ -1,6 +1,6 @@
-"""Tests of whether a piece could capture on a square, for static exchange evaluation and the chase rule.
+"""Tests whether a piece could capture on a square, for static exchange evaluation and the chase rule.
 
-The tests ignore the safety of the own general (see ``moves.is_safe``) and which piece stands on the target.
+The tests ignore the safety of the capturing side's general and the piece on the target square.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def major_attacks(state, attacker, target):
 
 @jit
 def _steps_to(state, slot, at, target):
-    """Whether a general, advisor, elephant or pawn could capture on ``target``."""
+    """Whether the general, advisor, elephant or pawn in ``slot``, standing on ``at``, could capture on ``target``."""
     side = (slot >> 4) - 1
     kind = SLOT_TYPE[slot]
     if kind == PAWN:
@@ -89,7 +89,7 @@ def _steps_to(state, slot, at, target):
 
 @jit
 def reaches(state, slot, at, target):
-    """Whether the piece in ``slot`` on ``at``, of any type, could capture on ``target``."""
+    """Whether the piece of any type in ``slot``, standing on ``at``, could capture on ``target``."""
     kind = SLOT_TYPE[slot]
     if kind == HORSE or kind == ROOK or kind == CANNON:
         return major_attacks(state, slot, target)
@@ -98,9 +98,10 @@ def reaches(state, slot, at, target):
 
 @jit
 def _slider_on(state, line, start, step, base, kind):
-    """Slot of one side's rook or cannon (``kind``) that attacks along a line; 0 if there is none.
+    """Slot of one side's rook or cannon (``kind``) that attacks a square along a line; 0 if there is none.
 
-    A rook attacks as the first piece on the line, a cannon as the second.
+    Counted from the square, an attacking rook is the first piece on the line, a cannon the second. ``line`` is the
+    square's entry in the met tables of ``position``; place p on the line is square ``start`` + p * ``step``.
     """
     place = 0 if kind == ROOK else 4
     for shift in (UPWARD_SHIFT, DOWNWARD_SHIFT):
@@ -182,7 +183,10 @@ def cheapest_attacker(state, side, target):
 
 @jit
 def lift(state, slot):
-    """Remove a piece for an exchange; ``drop`` puts it back. Does not update sums and hash."""
+    """Remove a piece from the board during an exchange; ``drop`` puts it back.
+
+    The state's sums and its hash are not updated.
+    """
     slot &= SLOT_BITS
     at = np.int64(state.square[slot])
     side = ((slot >> 4) - 1) & 1

@@ -1,4 +1,4 @@
-"""Fewest moves between two positions of Xiangqi: a lower bound from each piece's way on an empty board."""
+"""Lower bound of the number of moves between two Xiangqi positions, from each piece's path on an empty board."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from elolab.engine.games.xiangqi.position import (
 )
 
 OUT_OF_REACH = 1_000
-"""Moves to a square that a piece never reaches."""
+"""Number of moves that stands for a square that a piece can never reach."""
 _MASKS = {GENERAL: GENERAL_MASKS, ADVISOR: ADVISOR_MASKS, ELEPHANT: ELEPHANT_MASKS, HORSE: HORSE_ORIGIN_MASKS}
 _KINDS = SLOT_TYPE.tolist()
 
 
 def moves_missing(state: Any, target: Any) -> int | None:
-    """Lower bound of the plies from a state to a target; ``None`` if the target has a piece that the state lacks.
+    """Lower bound of the number of plies from a state to a target; ``None`` if the target has more pieces of a type.
 
-    Counts, for each square that lacks its piece, the moves of the nearest piece of that kind, and one capture for each
-    surplus piece.
+    For each square that lacks its piece in the state, the bound counts the moves of the nearest piece of that type. It
+    also counts one capture for each surplus piece.
     """
     here, there = _squares_by_kind(state), _squares_by_kind(target)
     moves, captures = [0, 0], [0, 0]
@@ -52,7 +52,7 @@ def moves_missing(state: Any, target: Any) -> int | None:
 
 
 def _squares_by_kind(state: Any) -> dict[tuple[int, int], set[int]]:
-    """Squares of the pieces by side and type."""
+    """Squares of the pieces, by (side, type)."""
     found: dict[tuple[int, int], set[int]] = {(side, kind): set() for side in range(2) for kind in range(PAWN + 1)}
     for slot, square in enumerate(state.square.tolist()):
         if slot >= 16 and square != NOWHERE:
@@ -62,7 +62,7 @@ def _squares_by_kind(state: Any) -> dict[tuple[int, int], set[int]]:
 
 @functools.cache
 def _distances(side: int, kind: int, origin: int) -> dict[int, int]:
-    """Moves from ``origin`` to every square that a piece reaches on an empty board."""
+    """Number of moves from ``origin`` to every square that a piece of type ``kind`` can reach on an empty board."""
     found, edge = {origin: 0}, [origin]
     while edge:
         reached = {end for square in edge for end in _targets(side, kind, square)} - found.keys()
@@ -72,7 +72,7 @@ def _distances(side: int, kind: int, origin: int) -> dict[int, int]:
 
 
 def _targets(side: int, kind: int, square: int) -> list[int]:
-    """Squares that a piece reaches in a move on an empty board."""
+    """Squares that a piece of type ``kind`` reaches in one move on an empty board."""
     if kind in _MASKS or kind == PAWN:
         masks = PAWN_MASKS[side] if kind == PAWN else _MASKS[kind]
         reached = (BITS_IN_HALF & masks[square][:, None]).any(axis=0)

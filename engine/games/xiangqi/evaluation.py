@@ -2,8 +2,9 @@
 
 The full evaluation's numbers come from a file of weights. The tables of the other evaluations are our own, set by hand
 from common knowledge. Rooks, horses and cannons gain by activity and lose on their first squares and on the rim. A pawn
-doubles its value across the river and approaches a horse or cannon near the palace. The general stays at home. Rows are
-ranks from Red's first (0) to Black's first (9), columns files a to e; files f to i mirror them. Units are centipawns.
+doubles its value across the river and approaches a horse or cannon near the palace. The general stays at home. The rows
+of tables are ranks, from Red's first (0) to Black's first (9). The columns are files a to e, which files f to i mirror.
+Values are in centipawns.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from elolab.engine.settings.parameters import choice_code
 from elolab.engine.values import BAN_BOUND
 
 MATERIAL = {GENERAL: 0, ADVISOR: 200, ELEPHANT: 200, HORSE: 400, ROOK: 900, CANNON: 450, PAWN: 100}
-"""Material values of the project's own tables, in centipawns."""
+"""Material values by piece type, in centipawns, set for this project."""
 
 MATERIAL_CHESS = {GENERAL: 0, ADVISOR: 100, ELEPHANT: 100, HORSE: 300, ROOK: 500, CANNON: 300, PAWN: 100}
 """Material values of international chess [XQ 3.1]: rook 5, horse and cannon 3 as knight and bishop, pawn 1. Advisors
@@ -110,12 +111,15 @@ _ABOVE_MATERIAL: dict[int, tuple[tuple[int, ...], ...]] = {
 
 
 def _mirrored(rows: tuple[tuple[int, ...], ...]) -> list[int]:
-    """A value for each of the 90 squares from rows of files a to e."""
+    """Values of all 90 squares, given rows of values for files a to e."""
     return [value for row in rows for value in (*row, *row[3::-1])]
 
 
 def _table(material: dict[int, int], squares: dict[int, tuple[tuple[int, ...], ...]] | None) -> np.ndarray:
-    """Values by slot and square, Red's view; Black's squares are Red's, mirrored across the river."""
+    """Values by slot and square, from Red's point of view.
+
+    Black's values are Red's, mirrored across the river and negated.
+    """
     table = np.zeros((SLOTS, SQUARES), np.int32)
     for slot in range(16, SLOTS):
         kind = int(SLOT_TYPE[slot])
@@ -136,22 +140,27 @@ _TABLES[choice_code("evaluation", "material")] = _table(MATERIAL, None)
 _TABLES[choice_code("evaluation", "piece_square")] = _table(MATERIAL, _ABOVE_MATERIAL)
 
 MAX_OF_PLACES = 300
-"""Bound, in centipawns, of the sum of the terms that depend on squares. A score further outside the window is returned
-without computing them."""
+"""Bound, in centipawns, of the sum of the square terms. If the score without them lies outside the window by more than
+this bound, the evaluation returns early and does not compute them."""
 
 _MAX_SCORE = BAN_BOUND - 1 - MAX_OF_PLACES - 1000
-"""Bound of an evaluation without square terms and tempo: with both, it stays below the scores of decided games."""
+"""Bound, in centipawns, of an evaluation without square terms and tempo.
+
+After both are added, the evaluation is still below the scores of decided games."""
 
 _PIECE_VALUES = np.array([0] * 16 + [MATERIAL[int(SLOT_TYPE[slot])] for slot in range(16, SLOTS)], np.int16)
 
 MAX_EXCHANGED = 31
 _GENERAL_IN_EXCHANGE = 10_000
-"""Value of a general in an exchange: it captures only if nothing recaptures."""
+"""Value of a general in an exchange, so high that it captures only if no piece can recapture."""
 
 
 @jit
 def full_score(state):
-    """The incremental score, computed by a full scan of the board, Red's view; tests compare the two."""
+    """The score of the pieces on their squares, computed by a scan of the board, from Red's point of view.
+
+    Tests compare it with the score that the state updates incrementally.
+    """
     score = np.int64(0)
     for square in range(SQUARES):
         slot = np.int64(state.board[square])
@@ -162,7 +171,7 @@ def full_score(state):
 
 @jit
 def prepare(state, parameters):
-    """Load the values of ``parameters.evaluation`` into the state and recompute score and material."""
+    """Load the piece values of ``parameters.evaluation`` into the state, and recompute its score and material."""
     evaluation = parameters.evaluation
     address = parameters.evaluation_weights
     if evaluation != _FULL or address == 0 or load_word(address, 0) != MARK:
@@ -199,26 +208,29 @@ def prepare(state, parameters):
 
 @jit
 def at_start(pair):
-    """First number of a pair: the value with all material of the start."""
+    """First number of a packed pair of values: the value for the full material of the start position."""
     return (np.int64(pair) << 48) >> 48
 
 
 @jit
 def at_end(pair):
-    """Second number of a pair: the value with no material."""
+    """Second number of a packed pair of values: the value for no material."""
     return (np.int64(pair) - at_start(pair)) >> 16
 
 
 @jit
 def mixed(pair, now):
-    """Interpolation of a pair at phase ``now``, rounded towards zero so that both sides' views agree."""
+    """Interpolate a packed pair of values at phase ``now``.
+
+    Rounds towards zero, so that evaluations for Red and Black differ only in sign.
+    """
     sum_of_both = at_start(pair) * now + at_end(pair) * (PHASES - now)
     return (sum_of_both + ((sum_of_both >> 63) & (PHASES - 1))) >> PHASE_BITS
 
 
 @jit
 def _weigh_places(state, now):
-    """Weighted sum of the square terms at phase ``now``, in centipawns, Red's view."""
+    """Weighted sum of the square terms at phase ``now``, in centipawns, from Red's point of view."""
     row = now * TERM_COUNT
     red = sum_of_products(state.place_terms, 0, state.term_weights, row, PLACE_TERMS)
     return red - sum_of_products(state.place_terms, PLACE_TERMS, state.term_weights, row, PLACE_TERMS)
@@ -226,14 +238,14 @@ def _weigh_places(state, now):
 
 @jit
 def _weigh_pieces(state, now):
-    """Weighted sum of the piece-count terms at phase ``now``, in centipawns, Red's view."""
+    """Weighted sum of the piece-count terms at phase ``now``, in centipawns, from Red's point of view."""
     row = now * TERM_COUNT + FIRST_OF_PIECES
     return sum_of_products(state.terms, FIRST_OF_PIECES, state.term_weights, row, PIECE_TERMS)
 
 
 @jit
 def evaluate(state, cache, alpha, beta):
-    """Static evaluation in centipawns, the side to move's view; outside (alpha, beta) it may be a bound."""
+    """Static evaluation in centipawns, for the side to move; a value outside (alpha, beta) may be only a bound."""
     if state.evaluation != _FULL + 1:
         score = at_start(state.score)
         return score if state.side == 0 else -score
@@ -263,13 +275,13 @@ def evaluate(state, cache, alpha, beta):
 
 @jit
 def material(state):
-    """Material of the side to move in centipawns (values of ``MATERIAL``), without the general."""
+    """Material of the side to move in centipawns, without the general; values as in ``MATERIAL``."""
     return state.material[state.side]
 
 
 @jit
 def piece_count(state):
-    """Pieces of both sides on the board, the generals included."""
+    """Number of pieces of both sides on the board, generals included."""
     return state.pieces[0] + state.pieces[1]
 
 
@@ -288,7 +300,7 @@ def history_piece(state, move):
 
 @jit
 def capture_order(state, move):
-    """Most valuable victim, then least valuable attacker; at least 1."""
+    """Ordering score of a capture, at least 1: most valuable victim, then least valuable attacker."""
     attacker = np.int64(state.piece_values[state.board[move & 127]])
     victim = np.int64(state.piece_values[state.board[(move >> 7) & 127]])
     return victim * 16 - attacker // 16 + 64
@@ -296,7 +308,7 @@ def capture_order(state, move):
 
 @jit
 def capture_gain(state, move):
-    """Value of the captured piece on its square, in centipawns: the higher of its values at the start and the end."""
+    """Value of the captured piece on its square, in centipawns: the higher of its start and endgame values."""
     target = (move >> 7) & 127
     pair = state.values[state.board[target], target]
     return max(abs(at_start(pair)), abs(at_end(pair)))

@@ -46,12 +46,12 @@ _CODES = {
     for one in range(SQUARES)
     for other in range(SQUARES)
 }
-"""Code of every move, by notation."""
+"""Integer codes of all moves, by protocol notation."""
 
 
 @jit
 def _write_row(state, row):
-    """Write the position into ``row``, from the side to move's view."""
+    """Write the position into ``row``, from the point of view of the side to move."""
     for word in range(WORDS):
         row[word] = 0
     for square in range(SQUARES):
@@ -67,7 +67,10 @@ def _write_row(state, row):
 
 @jit
 def _replay(state, codes, rows):
-    """Write the position before each of the legal moves and the last one into ``rows``, shape (moves + 1, WORDS)."""
+    """Play legal moves from ``state``; write the start and the position after each move into ``rows``.
+
+    ``rows`` has the shape (moves + 1, WORDS).
+    """
     for ply in range(rows.shape[0]):
         _write_row(state, rows[ply])
         if ply < codes.shape[0]:
@@ -79,7 +82,7 @@ def _replay(state, codes, rows):
 
 @jit
 def _set_up(state, row):
-    """Set up the pieces of a row on an empty board, with the side to move as Red."""
+    """Set up the pieces of a row on the empty board of ``state``, with the side to move as Red."""
     used = np.zeros(SLOTS, np.int64)
     for square in range(SQUARES):
         word = row[square // _SQUARES_PER_WORD]
@@ -97,7 +100,10 @@ def _set_up(state, row):
 
 @jit
 def _survey(state, rows, phases, counts):
-    """Write the phase and the features of each row; ``state`` must be an empty board, and is one on return."""
+    """Write the phase and the features of each row into ``phases`` and ``counts``.
+
+    ``state`` is scratch: its board must be empty, and is empty again on return.
+    """
     for index in range(rows.shape[0]):
         _set_up(state, rows[index])
         count_terms(state)
@@ -156,7 +162,7 @@ class XiangqiFitting(EvaluationFitting):
     adjudication = Adjudication(resign_score=1200, resign_moves=5, draw_moves=0, maximum_plies=300)
 
     def rows_in_words(self, phases: int) -> str:
-        """A sentence with the unit and the meaning of the two rows."""
+        """A sentence with the unit of the weights and the meaning of their two rows."""
         return "Centipawns: with all the material of the start, and with none."
 
     def rows_of_game(self, start: str, moves: Sequence[str]) -> np.ndarray:
@@ -171,7 +177,7 @@ class XiangqiFitting(EvaluationFitting):
         return (rows[:, 0] & _QUIET) != 0
 
     def survey(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The material left, from 0 to ``PHASES``, and the features; see ``EvaluationFitting``."""
+        """The steps, here the material left from 0 to ``PHASES``, and the features; see ``EvaluationFitting``."""
         state = new_record(STATE_DTYPE)
         state.square[:] = NOWHERE
         # Loads the piece values that count the material.
@@ -182,11 +188,11 @@ class XiangqiFitting(EvaluationFitting):
         return phases, counts
 
     def row_shares(self, steps: np.ndarray) -> np.ndarray:
-        """Shares of the two rows of weights (all material, no material); see ``EvaluationFitting``."""
+        """Shares of the two rows of weights, for full material and for none; see ``EvaluationFitting``."""
         return np.stack([steps, PHASES - steps], axis=1) / PHASES
 
     def text_of(self, row: Any) -> str:
-        """The position as text, with the side to move as Red."""
+        """Text of the position, with the side to move as Red."""
         state = new_record(STATE_DTYPE)
         state.square[:] = NOWHERE
         _set_up(state, row)

@@ -74,7 +74,7 @@ _SLOTS = {
     side: [[slot for slot in range(16 * (side + 1), 16 * (side + 2)) if _KINDS[slot] == kind] for kind in range(7)]
     for side in (RED, BLACK)
 }
-"""Slots by side and kind."""
+"""Slots of all pieces, by side and by type of piece."""
 
 _COORDINATES = re.compile(r"[A-Ia-i]\d{1,2}-?[A-Ia-i]\d{1,2}")
 _SHAPE = re.compile(r"([-+M1-9A-Z=]{2,3})([-+=][1-9])")
@@ -82,22 +82,24 @@ _SHAPE = re.compile(r"([-+M1-9A-Z=]{2,3})([-+=][1-9])")
 
 @dataclass(frozen=True)
 class _Place:
-    """A piece's place among its side's pieces of the same kind."""
+    """The place of a piece among its side's pieces of the same type."""
 
     file: int
-    """Number of its file, from its own side's right."""
+    """Number of the piece's file, counted from its own side's right, from 1."""
     rank: int
-    """Place on its file from the front, 0 the foremost."""
+    """Place among the pieces of the type on the file, 0 for the foremost."""
     count: int
-    """Pieces of the kind on its file."""
+    """Number of pieces of the type on the file."""
     tandem_files: int
-    """Files with several pieces of the kind."""
+    """Number of files with several pieces of the type (tandem files)."""
     overall: int
-    """Place among all pieces on tandem files, by file from the right, front to rear; 0 for pieces on other files."""
+    """Place among all pieces of the type on tandem files; 0 for a piece on another file.
+
+    Counted from 0, by file from the right, on each file from front to rear."""
 
     @property
     def middle(self) -> bool:
-        """Whether it is the middle piece of its kind on the file."""
+        """Whether this is the middle piece of its type on the file."""
         return self.count > 1 and 2 * self.rank == self.count - 1
 
     @property
@@ -107,7 +109,7 @@ class _Place:
 
 
 def format_move_name(position: Position, move: str, notation: str) -> str:
-    """A legal move (ICCS, such as ``h2e2``) in one of ``NOTATIONS``. Raises ``MoveError`` if it is not legal."""
+    """Convert a legal move from ICCS (``h2e2``) to one of ``NOTATIONS``. Raises ``MoveError`` if it is not legal."""
     code = position.code_of(move)
     if notation == "iccs":
         return format_coordinates(move)
@@ -122,15 +124,15 @@ def format_move_name(position: Position, move: str, notation: str) -> str:
 
 
 def format_coordinates(move: str) -> str:
-    """A move with capital letters and a dash (``H2-E2``), as in game records; it need not be legal."""
+    """Write a move with capital letters and a dash (``H2-E2``), as in game records; it need not be legal."""
     return f"{move[:2]}-{move[2:]}".upper()
 
 
 def parse_move_name(position: Position, text: str, first_rank: int = 0) -> str:
     """The legal move (ICCS, such as ``h2e2``) that a text names; the notation is detected from its form.
 
-    ``first_rank`` is the number of Red's home rank in coordinates, 0 or 1. Raises ``MoveError`` if it cannot be read,
-    or names no legal move or several.
+    ``first_rank`` is the number of Red's home rank in coordinates, 0 or 1. Raises ``MoveError`` if the text
+    cannot be read, or names no legal move or several.
     """
     if is_coordinates(text):
         return _from_coordinates(position, text, first_rank)
@@ -162,7 +164,7 @@ def looks_like_a_move(text: str) -> bool:
 
 
 def notation_of(text: str) -> str:
-    """The one of ``NOTATIONS`` that a move is written in; ``chinese`` if its characters are common to both scripts."""
+    """Detect in which of ``NOTATIONS`` a move is written; ``chinese`` if its characters are common to both scripts."""
     if is_coordinates(text):
         return "iccs"
     if text.isascii():
@@ -173,7 +175,7 @@ def notation_of(text: str) -> str:
 
 
 def _stripped(text: str) -> str:
-    """The text without spaces and marks (``!?``, check); full-width characters become plain ones."""
+    """A move's text without spaces and final ``!``, ``?``, ``+``, ``#``; full-width characters become plain ones."""
     return re.sub(r"\s+", "", unicodedata.normalize("NFKC", text)).rstrip("!?+#")
 
 
@@ -188,7 +190,7 @@ def _from_coordinates(position: Position, text: str, first_rank: int) -> str:
 
 
 def _parts(text: str) -> tuple[str, str]:
-    """The parts of a move's text in the alphabet of ``_READ_AS``: piece, and how it moves. Raises ``MoveError``."""
+    """Translate a move's text as in ``_READ_AS`` and split it: the piece, and how it moves. Raises ``MoveError``."""
     read = _stripped(text).upper().translate(_READING)
     at = 0 if read[:1].isalpha() and read[:1] != "M" else 1
     letter = read[at : at + 1]
@@ -236,7 +238,7 @@ def _place(position: Position, kind: int, square: int) -> _Place:
 
 
 def _rest_of(code: int, side: int) -> str:
-    """Direction and number: ``=5`` to the fifth file, ``+1`` one point along the file, ``+7`` obliquely to the 7th."""
+    """How a piece moves: ``=5`` to the fifth file, ``+1`` one point along the file, ``+7`` obliquely to the 7th."""
     origin, target = code & 127, code >> 7
     forward = _advance(target, side) - _advance(origin, side)
     if forward == 0:
@@ -250,7 +252,7 @@ def _numeral(number: int, side: int) -> str:
 
 
 def _named_by_file(kind: int, place: _Place) -> bool:
-    """Whether the file alone names the piece; always for advisors and elephants, as only one of two can advance."""
+    """Whether the file alone identifies a piece: always for advisors and elephants, as only one of two can advance."""
     return place.count == 1 or kind in (ADVISOR, ELEPHANT)
 
 
@@ -279,7 +281,7 @@ def _written_origins(kind: int, place: _Place) -> set[str]:
 
 
 def _accepted_origins(kind: int, place: _Place) -> set[str]:
-    """Other established names of a piece, for input."""
+    """Other established names of a piece, accepted in input."""
     return set(_tandem_origins(kind, place)) if place.count > 1 else set()
 
 
@@ -314,5 +316,5 @@ def _tandem_pawn_origins(place: _Place, end: str) -> Iterator[str]:
 
 
 def _lenient_origins(kind: int, place: _Place) -> set[str]:
-    """The file alone as the name of one of two tandem pieces, for input."""
+    """Names by file alone for one of two pieces on a file, accepted in input if only one of them can move so."""
     return {f"{_LETTERS[kind]}{place.file}"} if place.count == 2 else set()

@@ -3,7 +3,7 @@
 Only legal moves are generated. If the side to move is not in check, most moves are legal without a test. Two groups of
 moves are always tested exactly: the general's moves, and the moves of *suspects*, pieces that may uncover an attack by
 leaving their square (pinned pieces, cannon screens, horse legs). If the side is in check, or an enemy cannon faces the
-general with nothing in between, moves of other pieces to a *critical* square are tested too: a square on which a piece
+general with nothing in between, moves of other pieces to *critical* squares are tested too. On such a square a piece
 would block, capture or become a screen. All remaining moves are illegal in check and legal otherwise.
 """
 
@@ -62,13 +62,13 @@ from elolab.engine.games.xiangqi.position import (
 )
 
 ALL, CAPTURES, COUNT = 0, 1, 2
-"""Modes of generation: every legal move, captures only, or only the number of legal moves."""
+"""Modes of move generation: all legal moves, captures only, or only the number of legal moves."""
 
 _CRITICAL_POSITION = 1 << 16
-"""Flag in the word with the bits of suspects: the position has critical squares."""
+"""Flag, added to the bits of the suspects in one word, for a position with critical squares."""
 
 NO_TEST, EXACT_TEST, TEST_IF_CRITICAL = 0, 1, 2
-"""Which moves of a piece are tested for legality: none, all, or only moves to critical squares."""
+"""Tests for legality of a piece's moves: none, of all moves, or only of moves to critical squares."""
 
 # Typed integers instead of literals, so that ``_take`` is compiled only once for each mode.
 _ONE, _RANK, _FIRST_HALF, _SECOND_HALF = np.int64(1), np.int64(9), np.int64(0), np.int64(HALF_SQUARES)
@@ -76,7 +76,7 @@ _ONE, _RANK, _FIRST_HALF, _SECOND_HALF = np.int64(1), np.int64(9), np.int64(0), 
 
 @jit
 def rank_bits(state, side, rank):
-    """Occupancy of a rank by one side, nine bits."""
+    """Squares of a rank that one side occupies, as nine bits."""
     return (state.occupied[side, HALF_OF_RANK[rank]] >> RANK_SHIFT[rank]) & 511
 
 
@@ -94,7 +94,7 @@ def file_index(state, rank, file):
 
 @jit
 def _aligned(state, enemy, square):
-    """Lines of a square that hold an enemy slider or general: bit 0 the rank, bit 1 the file."""
+    """Lines through a square that hold an enemy rook, cannon or general: bit 0 for the rank, bit 1 for the file."""
     first = enemy + FIRST_ROOK
     lines = ALIGNED[square, state.square[first]] | ALIGNED[square, state.square[first + 1]]
     lines |= ALIGNED[square, state.square[first + 2]] | ALIGNED[square, state.square[first + 3]]
@@ -103,9 +103,11 @@ def _aligned(state, enemy, square):
 
 @jit
 def _slider_attacks(state, enemy, line, start, step, target, moved):
-    """Whether an enemy rook, general or cannon attacks the place that ``line`` describes, with ``moved`` on ``target``.
+    """Whether an enemy rook, general or cannon attacks a square along a line after a move.
 
-    ``line`` is an entry of the met tables after the move; squares of the line are ``start`` + place * ``step``.
+    ``line`` is the square's entry in the met tables of ``position`` after the move; place p on the line is square
+    ``start`` + p * ``step``. ``moved`` is the slot that stands on ``target`` after the move, 0 for a piece of the
+    attacked side.
     """
     for shift in (UPWARD_SHIFT, DOWNWARD_SHIFT):
         first = (line >> shift) & 15
@@ -131,7 +133,7 @@ def _slider_attacks(state, enemy, line, start, step, target, moved):
 def is_safe(state, side, origin, target):
     """Whether ``side``'s general is safe after its piece on ``origin`` moves to ``target``.
 
-    With ``NOWHERE`` for both, tests the current position. Facing generals count as an attack.
+    If both squares are ``NOWHERE``, tests the current position. Generals that face each other count as an attack.
     """
     side &= 1
     general = np.int64(state.square[(side + 1) << 4])
@@ -144,7 +146,7 @@ def is_safe(state, side, origin, target):
 def _attacked_once_moved(state, side, general, moved, origin, target):
     """Whether ``side``'s general on ``general`` is attacked after the piece on ``origin`` moves to ``target``.
 
-    ``moved`` is the slot of the moving piece if it belongs to the other side, else 0.
+    ``general`` is a square. ``moved`` is the slot of the moving piece if it belongs to the other side, else 0.
     """
     side &= 1
     origin &= SQUARE_BITS
@@ -187,7 +189,7 @@ def _attacked_once_moved(state, side, general, moved, origin, target):
 
 @jit
 def _touches_zone(general, move):
-    """Whether a move of a piece other than this general may start or end an attack on it."""
+    """Whether a move may start or end an attack on the general on square ``general``, which does not itself move."""
     return CHECK_ZONE[general, move & 127] | CHECK_ZONE[general, (move >> 7) & 127] != 0
 
 
@@ -218,7 +220,7 @@ def gives_check(state, move):
 
 @jit
 def _is_legal(state, move, test):
-    """Whether a move of a piece other than the general is legal; ``test`` selects how exactly to test it."""
+    """Whether a move of a piece other than the general is legal; ``test`` is ``EXACT_TEST`` or ``TEST_IF_CRITICAL``."""
     side = np.int64(state.side) & 1
     if test == TEST_IF_CRITICAL:
         target = (move >> 7) & SQUARE_BITS
@@ -231,7 +233,7 @@ def _is_legal(state, move, test):
 
 @jit
 def _add_critical(state, square):
-    """Add a critical square to the state, and return ``_CRITICAL_POSITION``."""
+    """Mark a square as critical in the state, and return ``_CRITICAL_POSITION``."""
     square &= SQUARE_BITS
     state.critical[HALF_OF[square]] |= BIT_OF[square]
     return _CRITICAL_POSITION
@@ -239,7 +241,7 @@ def _add_critical(state, square):
 
 @jit
 def _add_critical_line(state, start, step, one, other):
-    """Add the squares of a line from place ``one`` to ``other`` as critical, and return ``_CRITICAL_POSITION``."""
+    """Mark the squares of a line from place ``one`` to place ``other`` as critical; return ``_CRITICAL_POSITION``."""
     for place in range(min(one, other), max(one, other) + 1):
         _add_critical(state, start + place * step)
     return _CRITICAL_POSITION
@@ -247,7 +249,7 @@ def _add_critical_line(state, start, step, one, other):
 
 @jit
 def _suspects_on_line(state, base, line, start, step, place):
-    """The suspects on one line through the general, which stands at ``place``; see ``_suspects``."""
+    """Suspects on one line through the general, which stands at ``place`` on it; see ``_suspects``."""
     enemy = 48 - base
     suspects = 0
     for shift in (UPWARD_SHIFT, DOWNWARD_SHIFT):
@@ -284,7 +286,7 @@ def _suspects_on_line(state, base, line, start, step, place):
 
 @jit
 def _suspects(state, base, general):
-    """Own pieces whose moves must be tested, as bits by slot offset, and the flag ``_CRITICAL_POSITION``.
+    """The suspects: own pieces whose moves must all be tested, as bits by slot offset, with ``_CRITICAL_POSITION``.
 
     Writes the critical squares into ``state.critical``. Surplus squares are harmless: moves to them are tested exactly.
     """
@@ -322,7 +324,10 @@ def _suspects(state, base, general):
 
 @jit_for_constants
 def _take(state, lists, row, count, mode, test, origin, mask, start, step):
-    """Append (or count) the legal moves from ``origin`` to squares start + bit * step of ``mask``; return the count."""
+    """Append the legal moves from ``origin`` to the squares of ``mask`` to a row, or only count them.
+
+    Bit b of ``mask`` is square ``start`` + b * ``step``. Returns ``count`` plus the number of moves.
+    """
     if mode == COUNT and test == NO_TEST:
         return count + popcount(mask)
     while mask != 0:
@@ -338,7 +343,7 @@ def _take(state, lists, row, count, mode, test, origin, mask, start, step):
 
 @jit
 def _elephant_mask(state, origin):
-    """Squares an elephant reaches within its half of the board."""
+    """Squares that an elephant on ``origin`` can reach, as bits of its half of the board."""
     mask = 0
     index = 0
     while ELEPHANT_TARGETS[origin, index] != NOWHERE:
@@ -350,7 +355,10 @@ def _elephant_mask(state, origin):
 
 @jit_for_constants
 def _take_sliders(state, lists, row, count, mode, suspects, others, base):
-    """Append (or count) the moves of rooks and cannons; ``others`` is the test for pieces that are not suspects."""
+    """Append or count the moves of rooks and cannons; return the new count.
+
+    ``base`` is the side's first slot, and ``others`` the test for legality of pieces that are not suspects.
+    """
     base &= SLOT_BITS
     side = (base >> 4) - 1
     for offset in range(FIRST_ROOK, FIRST_CANNON + 2):
@@ -378,7 +386,7 @@ def _take_sliders(state, lists, row, count, mode, suspects, others, base):
 
 @jit
 def blocked_legs(state, origin):
-    """Blocked legs of a horse on ``origin``: bit 0 left, 1 below, 2 right, 3 above."""
+    """Occupied squares next to a horse on ``origin``, which block its legs: bit 0 left, 1 below, 2 right, 3 above."""
     rank = np.int64(RANK_OF[origin])
     file = np.int64(FILE_OF[origin])
     along_rank = rank_bits(state, 0, rank) | rank_bits(state, 1, rank)
@@ -387,7 +395,7 @@ def blocked_legs(state, origin):
 
 
 JUMPER_OFFSETS = np.array([5, 6, 11, 12, 13, 14, 15, 3, 4, 1, 2], np.uint8)
-"""Slot offsets of horses, pawns, elephants and advisors, in the order of move generation."""
+"""Offsets of the slots of horses, pawns, elephants and advisors, in the order of move generation."""
 JUMPERS = len(JUMPER_OFFSETS)
 _FIRST_GUARD = 7
 """Index of the first elephant in ``JUMPER_OFFSETS``; advisors follow."""
@@ -395,7 +403,7 @@ _FIRST_GUARD = 7
 
 @jit
 def pawn_bits(state, side, half):
-    """A side's pawns as bits of a half."""
+    """A side's pawns in a half of the board, as bits of that half."""
     first = ((side + 1) << 4) + FIRST_PAWN
     bits = BITS_IN_HALF[half, state.square[first]] | BITS_IN_HALF[half, state.square[first + 1]]
     bits |= BITS_IN_HALF[half, state.square[first + 2]] | BITS_IN_HALF[half, state.square[first + 3]]
@@ -404,7 +412,7 @@ def pawn_bits(state, side, half):
 
 @jit
 def _pawns_reach(state, side, low, high):
-    """Whether a side's pawns reach any of the squares of two halves."""
+    """Whether a side's pawns can move to any square of ``low`` or ``high``, bits of the two halves of the board."""
     side &= 1
     near = pawn_bits(state, side, side)
     far = pawn_bits(state, side, 1 - side)
@@ -416,7 +424,7 @@ def _pawns_reach(state, side, low, high):
 
 @jit_for_constants
 def _take_jumpers(state, lists, row, count, mode, suspects, others, base):
-    """Append (or count) the moves of horses, pawns, elephants and advisors; parameters as in ``_take_sliders``."""
+    """Append or count the moves of horses, pawns, elephants and advisors; parameters as in ``_take_sliders``."""
     base &= SLOT_BITS
     side = (base >> 4) - 1
     # Allowed targets: enemy pieces, and empty squares unless only captures are wanted.
@@ -496,7 +504,7 @@ def count_moves(state, lists):
 
 @jit
 def perft(state, lists, depth):
-    """Number of leaves ``depth`` plies deep; uses a row of ``lists`` for each ply."""
+    """Perft: number of leaves ``depth`` plies deep; uses a row of ``lists`` for each ply."""
     if depth <= 1:
         return count_moves(state, lists) if depth == 1 else 1
     count = generate(state, lists, depth)

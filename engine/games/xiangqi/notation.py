@@ -1,4 +1,4 @@
-"""Text of Xiangqi positions (FEN) and moves (ICCS), in and out, with full validation."""
+"""Reading and writing the text of Xiangqi positions (FEN) and moves (ICCS), with full validation."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from elolab.engine.settings.whole_numbers import natural_number
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
 
 _FIELDS = 6
-"""Fields of a FEN: board, side to move, two unused ones, plies since the last capture, move number."""
+"""Number of fields of a FEN: board, side to move, two unused, plies since the last capture, move number."""
 
 _LETTERS = "kabnrcp"
 _TYPE_OF_LETTER = {letter: kind for kind, letter in enumerate(_LETTERS)} | {"e": ELEPHANT, "h": HORSE}
@@ -63,10 +63,10 @@ def format_move(code: int) -> str:
 
 
 def parse_position(text: str) -> Any:
-    """The state of a FEN: at least the board and the side to move.
+    """Create a state from a FEN; only the board and the side to move are required.
 
     Accepts ``w`` or ``r`` for Red, N or H for horses, B or E for elephants. Raises ``PositionError`` for an impossible
-    position, naming the square, and for words after the last field.
+    position, with the name of the square, and for words after the last field.
     """
     fields = text.split()
     if re.fullmatch(r"[XO*.\-]{64}.*", text.strip(), re.I):
@@ -102,7 +102,7 @@ def parse_position(text: str) -> Any:
 
 
 def _counter(text: str, fields: list[str], index: int, name: str, least: int) -> int:
-    """Value of one of the two counters at the end of a FEN; ``least`` if it is absent or ``-``."""
+    """Value of one of the two counters at the end of a FEN; the minimum ``least`` if it is missing or ``-``."""
     if len(fields) <= index or fields[index] == "-":
         return least
     number = natural_number(fields[index])
@@ -112,7 +112,7 @@ def _counter(text: str, fields: list[str], index: int, name: str, least: int) ->
 
 
 def _read_board(text: str, field: str) -> dict[int, tuple[int, int]]:
-    """The pieces of a FEN's board field: (side, type) by square."""
+    """Read the board field of a FEN: (side, type) of each piece, by square."""
     ranks = field.split("/")
     if len(ranks) != 10:
         raise PositionError(f"FEN {text!r}: {len(ranks)} ranks, expected 10 (rank 9 first)")
@@ -154,7 +154,7 @@ def _check_counts(text: str, board: dict[int, tuple[int, int]]) -> None:
 
 
 def _check_square(text: str, square: int, side: int, kind: int) -> None:
-    """Raise ``PositionError`` if a piece can never stand on the square."""
+    """Raise ``PositionError`` if a piece of the side and type can never stand on the square."""
     at = square if side == RED else (9 - square // 9) * 9 + square % 9
     legal = True
     if kind == GENERAL:
@@ -187,7 +187,7 @@ def _refuse_attacked_general(text: str, state: Any, side: int) -> None:
 
 
 def format_position(state: Any) -> str:
-    """Canonical FEN: N and B, ``w`` or ``b``, plies since the last capture, and the move number from 1."""
+    """Canonical FEN: N for horses, B for elephants, ``w`` for Red, with both counters; move numbers begin with 1."""
     rows = []
     board = state.board.tolist()
     for rank in range(9, -1, -1):
@@ -207,8 +207,10 @@ def format_position(state: Any) -> str:
 
 
 def parse_coordinates(move: str, first_rank: int) -> int | None:
-    """Code of coordinates such as ``h2e2``, ``H2-E2`` or (ranks from 1) ``a10a9``; ``None`` if they are off the
-    board."""
+    """Integer code of a move in coordinates such as ``h2e2`` or ``H2-E2``; ``None`` if a square is off the board.
+
+    ``first_rank`` is the number of Red's home rank, 0 or 1.
+    """
     match = re.fullmatch(r"([a-i])(\d{1,2})-?([a-i])(\d{1,2})", move.strip().lower())
     if not match:
         raise MoveError(f"cannot read move {move!r}: expected coordinates such as h2e2")
@@ -221,7 +223,7 @@ def parse_coordinates(move: str, first_rank: int) -> int | None:
 
 
 def read_moves(position: Any, moves: Sequence[str], ranks: str) -> list[str]:
-    """The moves with ranks 0-9, all read with the same first rank.
+    """Convert moves to coordinates with ranks 0 to 9; all are read with the same number for the first rank.
 
     ``ranks`` is ``0``, ``1`` or ``auto``. ``auto`` selects the first rank with which all moves are legal; if both fit,
     it raises an error that shows both readings. Raises ``MoveError``.
@@ -260,7 +262,7 @@ def _in_base(moves: Sequence[str], base: int) -> list[str]:
 
 
 def draw(state: Any) -> str:
-    """The board as text, Red below."""
+    """Draw the board as text, with Red at the bottom."""
     lines = []
     for rank in range(9, -1, -1):
         row = []

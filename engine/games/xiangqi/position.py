@@ -22,50 +22,52 @@ SQUARES = 90
 NOWHERE = 90
 RED, BLACK = 0, 1
 SQUARE_BITS, SLOT_BITS = 127, 63
-"""Masks that leave every square and slot unchanged and show the compiler that they are not negative. Without them numba
-tests for negative indices, which count from the end; in code full of tables that test is a tenth of the work."""
+"""Bit masks that change no square and no slot, but show the compiler that an index is not negative. Without them, numba
+tests every index for a negative value, which takes a tenth of the time."""
 GENERAL, ADVISOR, ELEPHANT, HORSE, ROOK, CANNON, PAWN = range(7)
 SLOTS = 48
 FIRST_ADVISOR, FIRST_ELEPHANT, FIRST_HORSE, FIRST_ROOK, FIRST_CANNON, FIRST_PAWN = 1, 3, 5, 7, 9, 11
-"""Offsets of a type's first slot from its side's first (16 or 32)."""
+"""Offset of the first slot of each piece type from its side's first slot, 16 or 32."""
 
 TYPE_COUNTS = (1, 2, 2, 2, 2, 2, 5)
 _SLOT_TYPES = [kind for kind, count in enumerate(TYPE_COUNTS) for _ in range(count)]
 SLOT_TYPE = np.array([255] * 16 + _SLOT_TYPES * 2, np.uint8)
-"""Type of each slot; 255 for the unused slots below 16."""
+"""Piece type of each slot; 255 for the unused slots below 16."""
 
 RANK_OF = np.array([square // 9 for square in range(SQUARES)] + [15], np.uint8)
 FILE_OF = np.array([square % 9 for square in range(SQUARES)] + [15], np.uint8)
 HALF_SQUARES = 45
 HALF_OF = np.array([square // HALF_SQUARES for square in range(SQUARES)] + [0], np.uint8)
 BIT_OF = np.array([1 << square % HALF_SQUARES for square in range(SQUARES)] + [0], np.int64)
-"""A square's bit within its half; 0 for ``NOWHERE``."""
+"""Bit of each square within its half of the board; 0 for ``NOWHERE``."""
 BITS_IN_HALF = np.array(
     [[int(BIT_OF[square]) if HALF_OF[square] == half else 0 for square in range(SQUARES + 1)] for half in range(2)],
     np.int64,
 )
-"""The square's bit if it lies in the half, else 0; indexed by half and square, ``NOWHERE`` included."""
+"""Bit of a square within a half, by half and square; 0 if it lies in the other half or is ``NOWHERE``."""
 WHOLE_HALF = (1 << HALF_SQUARES) - 1
 FIRST_FILE = sum(1 << 9 * rank for rank in range(5))
 NOT_FIRST_FILE = WHOLE_HALF & ~FIRST_FILE
 NOT_LAST_FILE = WHOLE_HALF & ~(FIRST_FILE << 8)
-"""All files but the last, as bits of either half."""
+"""Squares of all files except the last, as bits of either half."""
 LAST_RANK_OF_HALF = 9 * 4
-"""Shift from a half's first rank to its last one."""
+"""Number of bits from the first rank of a half to its last rank."""
 RANK_SHIFT = np.array([9 * (rank % 5) for rank in range(10)], np.uint8)
-"""Shift of a rank's nine bits within its half."""
+"""Position of each rank's nine bits within its half."""
 HALF_OF_RANK = np.array([rank // 5 for rank in range(10)], np.uint8)
 
 TERM_COUNT = len(XIANGQI_TERMS)
 FIRST_OF_PIECES = XIANGQI_TERMS.index("rook_on_bare_palace")
 PIECE_TERMS = TERM_COUNT - FIRST_OF_PIECES
 PLACE_TERMS = FIRST_OF_PIECES + 1
-"""Number of square terms plus one that stays 0: a multiple of eight, for vector instructions."""
+"""Number of square terms, plus one that is always 0: a multiple of eight, for vector instructions."""
 END = 1 << 16
-"""Factor of the second number of a pair, start + END * end. Pairs add componentwise while both sums fit 16 bits."""
+"""Factor of the second number in a packed pair of values, start + END * end.
+
+Pairs can be added like numbers while both sums fit into 16 bits."""
 PHASE_BITS = 4
 PHASES = 1 << PHASE_BITS
-"""Highest phase of the full evaluation: all material of the start; phase 0 has none."""
+"""Highest phase of the full evaluation, for the full material of the start position; phase 0 means no material."""
 
 ASIAN, CHECK_ONLY, DRAW = 2, 1, 0
 """Codes of the repetition rules, as in ``engine.rules.REPETITION_RULES``."""
@@ -135,11 +137,11 @@ ALIGNED = np.array(
     ],
     np.uint8,
 )
-"""Lines that two squares share: bit 0 the rank, bit 1 the file; 0 with ``NOWHERE``."""
+"""Lines that two squares share, by both squares: bit 0 for the rank, bit 1 for the file; 0 for ``NOWHERE``."""
 
 
 def _random_keys(count: int) -> np.ndarray:
-    """``count`` 64-bit keys by splitmix64 from a fixed start, so that hashes are the same everywhere."""
+    """Pseudo-random 64-bit keys by splitmix64 from a fixed seed, so that hashes are the same on every machine."""
     keys, state, mask = [], 0x58_69_61_6E_67_71_69, (1 << 64) - 1
     for _ in range(count):
         state = (state + 0x9E3779B97F4A7C15) & mask
@@ -150,7 +152,7 @@ def _random_keys(count: int) -> np.ndarray:
 
 
 def _slot_keys() -> np.ndarray:
-    """Keys by slot and square, the same for pieces of one type and side."""
+    """Hash keys by slot and square; pieces of the same type and side have the same keys."""
     by_type = _random_keys(2 * 7 * SQUARES).reshape(2, 7, SQUARES)
     table = np.zeros((SLOTS, SQUARES), np.uint64)
     for slot in range(16, SLOTS):
@@ -172,7 +174,7 @@ NONE = 15  # there is no such piece
 
 
 def _line_entries(place: int, occupancy: int, length: int) -> tuple[int, int]:
-    """The reach and the met entry of one place under one occupancy."""
+    """Entries of the reach and met tables for one place on a line of ``length`` squares with one occupancy."""
     reach = places = 0
     for step, shift in ((1, UPWARD_SHIFT), (-1, DOWNWARD_SHIFT)):
         met, at = [], place + step
@@ -192,7 +194,7 @@ def _line_entries(place: int, occupancy: int, length: int) -> tuple[int, int]:
 
 
 def _line_tables(length: int) -> tuple[np.ndarray, np.ndarray]:
-    """Reach and met entries, uint32, indexed by place * 2**length + occupancy."""
+    """Reach and met tables for lines of ``length`` squares: uint32, indexed by place * 2**length + occupancy."""
     entries = [_line_entries(place, bits, length) for place in range(length) for bits in range(1 << length)]
     both = np.array(entries, np.uint32)
     return np.ascontiguousarray(both[:, 0]), np.ascontiguousarray(both[:, 1])
@@ -203,18 +205,18 @@ FILE_REACH, FILE_MET = _line_tables(10)
 
 
 def _steps(square: int, deltas: tuple[tuple[int, int], ...]) -> list[tuple[int, int, int]]:
-    """(delta file, delta rank, target) of the deltas that stay on the board."""
+    """The steps from a square that stay on the board, each as (file difference, rank difference, target square)."""
     file, rank = square % 9, square // 9
     return [(df, dr, (rank + dr) * 9 + file + df) for df, dr in deltas if 0 <= file + df < 9 and 0 <= rank + dr < 10]
 
 
 def in_palace(square: int) -> bool:
-    """Whether a general or an advisor may stand there (either side's palace)."""
+    """Whether a square lies in the palace of either side."""
     return 3 <= square % 9 <= 5 and (square // 9 <= 2 or square // 9 >= 7)
 
 
 def _padded(lists: list[list[int]], width: int) -> np.ndarray:
-    """A (91, width) table of targets ended by ``NOWHERE``."""
+    """Table of shape (91, width) of each square's targets, padded at the end with ``NOWHERE``."""
     table = np.full((SQUARES + 1, width), NOWHERE, np.uint8)
     for square, targets in enumerate(lists):
         table[square, : len(targets)] = targets
@@ -227,7 +229,7 @@ _HORSE_JUMPS = ((1, 2), (-1, 2), (1, -2), (-1, -2), (2, 1), (2, -1), (-2, 1), (-
 
 
 def _mask(squares: list[int]) -> tuple[int, int]:
-    """The squares as bits of the two halves."""
+    """Bits of the squares in the first half and in the second half."""
     halves = [0, 0]
     for square in squares:
         halves[square // HALF_SQUARES] |= 1 << square % HALF_SQUARES
@@ -242,14 +244,14 @@ GENERAL_MASKS = np.array(
     + [(0, 0)],
     np.int64,
 )
-"""Squares a general reaches, by square and half."""
+"""Targets of a general, by its square, as bits of each half."""
 
 ADVISOR_MASKS = np.array(
     [_mask([t for _, _, t in _steps(s, _DIAGONAL) if in_palace(s) and in_palace(t)]) for s in range(SQUARES)]
     + [(0, 0)],
     np.int64,
 )
-"""Squares an advisor reaches, by square and half."""
+"""Targets of an advisor, by its square, as bits of each half."""
 
 _elephant = [
     [
@@ -263,11 +265,11 @@ ELEPHANT_TARGETS = _padded([[t for t, _ in row] for row in _elephant], 5)
 ELEPHANT_EYES = _padded([[eye for _, eye in row] for row in _elephant], 5)
 
 ELEPHANT_MASKS = np.array([_mask([t for t, _ in row]) for row in _elephant] + [(0, 0)], np.int64)
-"""Squares an elephant reaches on an empty board, by square and half."""
+"""Targets of an elephant on an empty board, by its square, as bits of each half."""
 GUARD_SQUARES = np.bitwise_or.reduce(ADVISOR_MASKS | ELEPHANT_MASKS).copy()
-"""Squares that advisors and elephants of a side can reach, by half."""
+"""Squares that a side's advisors and elephants can ever reach, as bits of its half, by half."""
 ELEPHANT_EYE_MASKS = np.array([_mask([eye for _, eye in row]) for row in _elephant] + [(0, 0)], np.int64)
-"""Squares that block an elephant, by square and half."""
+"""Squares on which a piece blocks an elephant (elephant eyes), by the elephant's square, as bits of each half."""
 
 _horse = [
     [(t, s + (df // 2 if abs(df) == 2 else dr // 2 * 9)) for df, dr, t in _steps(s, _HORSE_JUMPS)]
@@ -276,16 +278,16 @@ _horse = [
 
 
 def _horse_masks(square: int) -> list[tuple[int, int]]:
-    """Targets for each pattern of blocked legs: bit 0 left, 1 below, 2 right, 3 above."""
+    """Targets of a horse for each set of blocked legs: bit 0 left, 1 below, 2 right, 3 above."""
     bit_of_leg = {square - 1: 1, square - 9: 2, square + 1: 4, square + 9: 8}
     return [_mask([t for t, leg in _horse[square] if not blocked & bit_of_leg[leg]]) for blocked in range(16)]
 
 
 HORSE_ORIGIN_MASKS = np.array([_mask([t for t, _ in row]) for row in _horse] + [(0, 0)], np.int64)
-"""Squares from which a horse reaches a square on an empty board, by square and half."""
+"""Squares from which a horse reaches a target on an empty board, by target square, as bits of each half."""
 
 HORSE_MASKS = np.array([_horse_masks(square) for square in range(SQUARES)] + [[(0, 0)] * 16], np.int64)
-"""Squares a horse reaches, by square, blocked legs and half."""
+"""Targets of a horse, by its square and the bits of ``blocked_legs``, as bits of each half."""
 
 # The leg a horse on one square needs free to reach another (255 if it cannot); NOWHERE reaches nothing.
 HORSE_LEG_BETWEEN = np.full((SQUARES + 1, SQUARES + 1), 255, np.uint8)
@@ -294,9 +296,9 @@ for _square, _row in enumerate(_horse):
         HORSE_LEG_BETWEEN[_square, _target] = _leg
 
 CHECK_ZONE = np.zeros((SQUARES, SQUARES + 1), np.uint8)
-"""1 if a move of another piece that starts or ends on the square can affect attacks on the general, else 0.
-Shape (general's square, square). The zone is the general's rank and file, and the squares of attacking horses and their
-legs."""
+"""1 if a piece that moves from or to a square can affect attacks on a general, else 0; by general's square and square.
+
+The zone is the general's rank and file, and the squares of attacking horses and their legs."""
 for _general in range(SQUARES):
     for _square in range(SQUARES):
         CHECK_ZONE[_general, _square] = _general // 9 == _square // 9 or _general % 9 == _square % 9
@@ -314,12 +316,15 @@ def _pawn_targets(side: int, square: int) -> list[int]:
 PAWN_MASKS = np.array(
     [[_mask(_pawn_targets(side, s)) for s in range(SQUARES)] + [(0, 0)] for side in (RED, BLACK)], np.int64
 )
-"""Squares a pawn reaches, by side, square and half."""
+"""Targets of a pawn, by its side and square, as bits of each half."""
 
 
 @jit
 def put(state, slot, square):
-    """Place a captured or new piece on an empty square; update all incremental sums, but not the side in the key."""
+    """Put a captured or new piece on an empty square.
+
+    Updates all incremental sums and the hash, except for the side to move in the hash.
+    """
     side = (slot >> 4) - 1
     state.board[square] = slot
     state.square[slot] = square
@@ -338,14 +343,14 @@ def put(state, slot, square):
 
 @jit
 def set_up(states, slots, squares):
-    """Place the pieces of ``slots`` on ``squares`` (both 1-d int64) in the only state of the array ``states``."""
+    """Put the pieces ``slots`` on ``squares``, both 1-d int64, in the single state of the array ``states``."""
     for index in range(slots.size):
         put(states[0], slots[index], squares[index])
 
 
 @jit
 def position_key(state):
-    """The hash computed from scratch."""
+    """Hash of the position, computed from scratch."""
     key = np.uint64(0)
     for square in range(SQUARES):
         # The row of slot 0 is zero.
@@ -355,7 +360,7 @@ def position_key(state):
 
 @jit
 def key_after(state, move):
-    """The hash of the position after a move, before it is made."""
+    """Hash of the position after a move, computed without making the move."""
     origin = move & 127
     target = (move >> 7) & 127
     slot = state.board[origin]
@@ -366,7 +371,7 @@ def key_after(state, move):
 
 @jit
 def key_is_quick(state):
-    """True: a move changes only two or three keys."""
+    """Always true: a move changes the hash by only a few keys."""
     return True
 
 
@@ -462,13 +467,13 @@ def unmake(state):
 
 @jit
 def past_move(state, ply):
-    """The move made at a ply of the state; 0 for a skipped turn."""
+    """The move made when ``state.ply`` had the value ``ply``; 0 for a null move."""
     return np.int64(state.undo_move[ply])
 
 
 @jit
 def make_null(state):
-    """Skip the turn; earlier positions no longer count for repetition."""
+    """Make a null move: skip the turn. Earlier positions no longer count for repetition."""
     ply = np.int64(state.ply)
     state.undo_key[ply] = state.key
     state.undo_move[ply] = 0
@@ -487,7 +492,7 @@ def make_null(state):
 
 @jit
 def unmake_null(state):
-    """Take back a skipped turn."""
+    """Take back a null move."""
     ply = np.int64(state.ply) - 1
     state.side = 1 - state.side
     state.ply = ply

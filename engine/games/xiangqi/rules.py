@@ -44,7 +44,7 @@ from elolab.engine.games.xiangqi.position import (
 from elolab.engine.values import MATE
 
 FREE_CHECKS = 10
-"""Checks by each side since the last capture that count towards the move limit; later checks do not count."""
+"""Number of checks by each side, since the last capture, that count towards the move limit; later checks do not."""
 
 _OPEN = encode_verdict("*", "unfinished")
 _CHECKMATE = (encode_verdict("0-1", "checkmate"), encode_verdict("1-0", "checkmate"))
@@ -79,7 +79,7 @@ def _can_recapture(state, attacker_side, origin, target):
 
 @jit
 def _may_be_chased(slot, at):
-    """Whether a piece may be chased: all but generals, and pawns on their own side of the river."""
+    """Whether a piece may be chased: any piece except a general, or a pawn on its own side of the river."""
     kind = SLOT_TYPE[slot]
     if kind == GENERAL:
         return False
@@ -92,8 +92,8 @@ def _may_be_chased(slot, at):
 def _attack_masks(state, side, masks, safe_already):
     """Write the enemy pieces that each horse, rook and cannon of ``side`` attacks into ``masks``.
 
-    The index is the attacker's slot offset from the first horse, a bit the victim's slot offset. Only captures that
-    leave the own general safe count, unless ``safe_already`` skips that test.
+    The index of ``masks`` is the attacker's slot offset from the first horse. Each bit is a victim's slot offset. Only
+    captures that leave the own general safe are attacks; ``safe_already`` skips this test.
     """
     base = (side + 1) << 4
     enemy = 48 - base
@@ -112,7 +112,7 @@ def _attack_masks(state, side, masks, safe_already):
 
 @jit
 def _is_chase(state, side, attacker, victim):
-    """Whether an attack is a chase: the victim is unprotected, or a rook attacked by a horse or cannon.
+    """Whether an attack is a chase: the victim is unprotected, or it is a rook attacked by a horse or cannon.
 
     An offer to exchange pieces of one type is no chase.
     """
@@ -206,7 +206,7 @@ def _checker(state, first):
 
 @jit
 def _judge_repetition(state, first):
-    """Verdict code for the repetition of the position at ply ``first``."""
+    """Verdict code for the repetition, now, of the position at ply ``first``, by the repetition rule of the state."""
     if state.repetition == DRAW:
         return _REPETITION
     checker = _checker(state, first)
@@ -240,7 +240,7 @@ def _move_limit_reached(state):
 
 @jit
 def _earlier_occurrence(state, wanted):
-    """Ply of the ``wanted``-th earlier occurrence of the position, counted backwards; -1 if there are fewer."""
+    """Ply of an earlier occurrence of the position: the ``wanted``-th one, counted backwards; -1 if there are fewer."""
     last = np.int64(state.ply)
     seen = 0
     ply = last - 4
@@ -272,7 +272,7 @@ def judge(state, lists):
 
 @jit
 def path_verdict(state, root):
-    """Verdict of repetition, move limit and material within the search, a ``PATH_`` code in the side to move's view."""
+    """Verdict by repetition, move limit and material within a search: a ``PATH_`` code for the side to move."""
     side = np.int64(state.side)
     if state.insufficient != 0 and state.crossers[0] == 0 and state.crossers[1] == 0:
         return PATH_DRAW
@@ -305,7 +305,7 @@ def path_verdict(state, root):
 
 @jit
 def _key_at(state, ply):
-    """The hash of the position at a ply, up to the current one at ``state.ply``."""
+    """Hash of the position at a ply, from 0 to ``state.ply``, which is the current position."""
     return state.key if ply == state.ply else state.undo_key[ply]
 
 
@@ -313,8 +313,9 @@ def _key_at(state, ply):
 def repetition_key(state):
     """Combined hash of the game's positions whose next occurrence would be judged; 0 if there are none.
 
-    The values of positions depend on this set, so table entries are valid only for the same set. Each position counts
-    once. It contributes the product of its hash's halves, because plain hashes along a cycle would cancel out.
+    The values of positions depend on this set, so entries of the transposition table are valid only for one set. Each
+    position contributes once. It contributes the product of its hash's halves, because plain hashes along a cycle would
+    cancel out.
     """
     key = np.uint64(0)
     last = np.int64(state.ply)
@@ -336,25 +337,25 @@ def repetition_key(state):
 
 @jit
 def final_score(state):
-    """``-MATE``: a side without a legal move loses, in check or not."""
+    """Always ``-MATE``: a side without a legal move loses, in check or not."""
     return -MATE
 
 
 @jit
 def is_pass(state, move):
-    """False: Xiangqi has no passes."""
+    """Always false: Xiangqi has no passes."""
     return False
 
 
 @jit
 def plies_left(state):
-    """``ENDLESS``: the length of a game has no useful bound."""
+    """Always ``ENDLESS``: the length of a game has no useful bound."""
     return np.int64(ENDLESS)
 
 
 @jit
 def solvable(state, parameters, depth):
-    """False: Xiangqi positions are not solved."""
+    """Always false: no solver exists for Xiangqi positions."""
     return False
 
 
@@ -366,12 +367,12 @@ def solve(state, search, lists, parameters, alpha, beta, ply):
 
 @jit
 def best_line(state, search, lists, parameters, score):
-    """Never called, because nothing is solved."""
+    """Never called, because ``solvable`` is false."""
 
 
 @jit
 def null_move_allowed(state):
-    """Whether the side to move has a rook, horse, cannon, or a pawn across the river."""
+    """Whether the side to move has a rook, a horse, a cannon, or a pawn that has crossed the river."""
     side = np.int64(state.side)
     base = (side + 1) << 4
     for slot in range(base + FIRST_HORSE, base + FIRST_PAWN):

@@ -1,4 +1,4 @@
-"""Terms of the full evaluation other than piece-square values: counts, each with a weight for each phase.
+"""Terms of the full evaluation other than piece-square values: each is a count, with one weight for each phase.
 
 ``engine.settings.features.XIANGQI_TERMS`` defines the terms. *Square terms* depend on where pieces stand; the state
 holds them for each side. *Piece-count terms* depend on the numbers of pieces alone; the state holds Red's minus
@@ -82,7 +82,7 @@ from elolab.engine.games.xiangqi.position import (
 assert ROOK_ON_BARE_PALACE == FIRST_OF_PIECES
 
 _TO_RANKS = sum(1 << 8 * rank for rank in range(5))
-"""Factor that spreads five bits of a file nine places apart, masked with ``FIRST_FILE``."""
+"""Factor that moves five adjacent bits nine places apart; the product must be masked with ``FIRST_FILE``."""
 _PALACE_SQUARES = [
     sum(int(BIT_OF[square]) for square in range(SQUARES) if in_palace(square) and HALF_OF[square] == 1 - side)
     for side in range(2)
@@ -91,7 +91,7 @@ FULL_MATERIAL = 9600
 """Material of both sides at the start in centipawns, without the generals."""
 
 PALACE_MASKS = np.array(_PALACE_SQUARES, np.int64)
-"""The enemy palace by attacking side, as bits of the half it lies in (half 1 for Red)."""
+"""The enemy's palace, by attacking side, as bits of the enemy's half: half 1 if Red attacks."""
 
 PAWN_ZONES = np.array(
     [
@@ -104,12 +104,12 @@ PAWN_ZONES = np.array(
     ],
     np.int64,
 )
-"""Squares from which a side's pawn attacks the enemy palace, as bits of the same half."""
+"""Squares from which a pawn attacks the enemy's palace, by the pawn's side, as bits of the enemy's half."""
 
 
 @jit
 def _count_lines(state, side):
-    """Write a side's terms of the lines to the enemy's general: open and bottom cannons, and bound pieces."""
+    """Write a side's terms for the lines to the enemy's general: open cannons, bottom cannons, and bound pieces."""
     side &= 1
     open_cannons = 0
     bottom_cannons = 0
@@ -164,13 +164,13 @@ def _count_lines(state, side):
 
 @jit
 def _file_in_half(along_file, file, half):
-    """Convert squares of a file from bits of the file to bits of a half."""
+    """Convert squares on a file from bits of the file to bits of a half of the board."""
     return (((along_file >> (5 * half)) & 31) * _TO_RANKS & FIRST_FILE) << file
 
 
 @jit
 def _bits_of_two(state, half, first):
-    """Squares of the pieces in slots ``first`` and ``first`` + 1, as bits of a half."""
+    """Squares of the pieces in slots ``first`` and ``first`` + 1, as bits of a half of the board."""
     return BITS_IN_HALF[half, state.square[first]] | BITS_IN_HALF[half, state.square[first + 1]]
 
 
@@ -198,10 +198,10 @@ def _guards_attack(state, side):
 
 @jit
 def _count_side(state, side):
-    """Write one side's attacks, and its terms that do not need both sides' attacks, into the state.
+    """Write one side's attacks into the state, and all terms that do not depend on the other side's attacks.
 
-    *Near* is the side's own half of the board, *far* the enemy's half. All counts are of bits in the halves, because
-    the processor would mispredict most branches that depend on a piece's square.
+    In names, *near* is the side's own half of the board, and *far* the enemy's half. The function counts bits,
+    because the processor would mispredict most branches that depend on a piece's square.
     """
     side &= 1
     base = (side + 1) << 4
@@ -330,7 +330,7 @@ def _count_side(state, side):
 
 @jit
 def _count_hanging(state, side):
-    """Write a side's terms of attacked, undefended enemy pieces; ``state.attacks`` must hold both sides' attacks."""
+    """Write a side's terms for attacked, undefended enemy pieces; ``state.attacks`` must hold both sides' attacks."""
     side &= 1
     enemy = 1 - side
     minors = 0
@@ -352,7 +352,7 @@ def _count_hanging(state, side):
 
 @jit
 def _count_checks(state, side):
-    """Write a side's terms of safe checks and of the enemy general's free squares (negative).
+    """Write a side's terms for its safe checks and, negative, for the enemy general's free squares.
 
     ``state.attacks`` must hold both sides' attacks.
     """
@@ -380,7 +380,7 @@ def _count_checks(state, side):
 
 @jit
 def count_pieces(state):
-    """Write the piece-count terms (from ``FIRST_OF_PIECES`` on), Red's minus Black's, into ``state.terms``."""
+    """Write the piece-count terms, Red's minus Black's, into ``state.terms`` from index ``FIRST_OF_PIECES`` on."""
     advisors, enemy_advisors = np.int64(state.counts[0, ADVISOR]), np.int64(state.counts[1, ADVISOR])
     elephants, enemy_elephants = np.int64(state.counts[0, ELEPHANT]), np.int64(state.counts[1, ELEPHANT])
     horses, enemy_horses = np.int64(state.counts[0, HORSE]), np.int64(state.counts[1, HORSE])
@@ -417,7 +417,7 @@ def count_pieces(state):
 
 @jit
 def count_places(state):
-    """Write each side's square terms (before ``FIRST_OF_PIECES``) into ``state.place_terms``."""
+    """Write each side's square terms into ``state.place_terms``."""
     for side in range(2):
         _count_side(state, np.int64(side))
     for side in range(2):
@@ -428,7 +428,7 @@ def count_places(state):
 
 @jit
 def count_terms(state):
-    """Write all terms, Red's minus Black's, into ``state.terms``, for fitting and tests."""
+    """Write all terms, Red's minus Black's, into ``state.terms``; used in fitting and tests."""
     count_pieces(state)
     count_places(state)
     for term in range(FIRST_OF_PIECES):
@@ -437,5 +437,5 @@ def count_terms(state):
 
 @jit
 def phase(state):
-    """Share of the initial material that is left, in sixteenths."""
+    """Phase of the game: the share of the initial material that is left, in sixteenths."""
     return min((state.material[0] + state.material[1]) * PHASES // FULL_MATERIAL, PHASES)

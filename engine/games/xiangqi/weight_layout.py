@@ -9,13 +9,16 @@ from elolab.engine.settings.features import XIANGQI_PIECES, XIANGQI_SQUARES
 from elolab.engine.settings.weights import Weights, rows_of
 
 MARK = np.uint64(0x5869_616E_6771_6931)
-"""First word of the array: identifies the game; other games' weights are ignored."""
+"""First word of the array of weights. It identifies the game; compiled code ignores another game's weights."""
 FIRST_VALUE = 1
 FIRST_TERM = FIRST_VALUE + SLOTS * SQUARES
 
 
 def _feature_of_squares() -> np.ndarray:
-    """Feature index by piece type and square, Red's view: int64 of shape (types, SQUARES); -1 if impossible."""
+    """Index of the feature for a Red piece on a square: int64 of shape (piece types, SQUARES).
+
+    -1 if the piece can never stand on the square.
+    """
     table = np.full((len(XIANGQI_PIECES), SQUARES), -1, np.int64)
     feature = TERM_COUNT
     for kind, piece in enumerate(XIANGQI_PIECES):
@@ -30,9 +33,10 @@ FEATURE_OF_SQUARES = _feature_of_squares()
 
 
 def kernel_words(weights: Weights, where: str) -> np.ndarray:
-    """The words for compiled code: the mark, values (SLOTS, SQUARES) as in the state, and term weights.
+    """The array of weights for compiled code, as two's complement uint64.
 
-    Term weights have the shape (PHASES + 1, TERM_COUNT); all words are two's complement uint64.
+    It holds ``MARK`` and two tables: piece-square values of shape (SLOTS, SQUARES), as in the state, and term weights.
+    The term weights have the shape (PHASES + 1, TERM_COUNT).
     """
     rows = rows_of(weights)
     start, end = rows[0], rows[-1]
