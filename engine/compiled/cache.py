@@ -201,7 +201,7 @@ class CodeFiles:
 
 
 _PREPARED: set[str] = set()
-"""Cache folders that this process has created and found writable."""
+"""Cache folders that this process has checked: they exist and are writable."""
 
 
 class _EngineLocator(UserProvidedCacheLocator):

@@ -78,12 +78,12 @@ def unmake_null(state):  # type: ignore[no-untyped-def]
 
 @game_stub
 def in_check(state):  # type: ignore[no-untyped-def]
-    """Whether the side to move must answer a threat to lose at once."""
+    """Whether the side to move is in check: the opponent threatens to win with the next move."""
 
 
 @game_stub
 def gives_check(state, move):  # type: ignore[no-untyped-def]
-    """Whether the other side is ``in_check`` after a legal move."""
+    """Whether a legal move puts the other side in check; see ``in_check``."""
 
 
 @game_stub
@@ -259,7 +259,7 @@ class Position:
         self.start = start
         """Text of the position before the first of ``moves``."""
         self.moves: list[str] = []
-        """Moves pushed so far."""
+        """Moves played from ``start``, in protocol notation."""
         self.lists = new_record(MOVE_LISTS_DTYPE)
 
     @property
@@ -274,7 +274,7 @@ class Position:
 
     @property
     def ply(self) -> int:
-        """Moves pushed so far."""
+        """Number of moves played from ``start``."""
         return len(self.moves)
 
     @property
@@ -326,7 +326,7 @@ class Position:
         return None if ending.result == "*" else ending
 
     def copy(self) -> Position:
-        """An independent copy."""
+        """A copy of the position with its own state and list of moves."""
         twin = Position(self.game, self.state.copy(), self.start)
         twin.moves = list(self.moves)
         return twin

@@ -173,7 +173,7 @@ class XiangqiFitting(EvaluationFitting):
         return rows
 
     def usable(self, rows: np.ndarray) -> np.ndarray:
-        """Mask of the quiet positions; see ``_replay``."""
+        """Mask of the positions marked as quiet; see ``EvaluationFitting``."""
         return (rows[:, 0] & _QUIET) != 0
 
     def survey(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

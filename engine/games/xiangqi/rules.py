@@ -206,7 +206,7 @@ def _checker(state, first):
 
 @jit
 def _judge_repetition(state, first):
-    """Verdict code for the repetition, now, of the position at ply ``first``, by the repetition rule of the state."""
+    """Verdict code for the current position as a repetition of the position at ply ``first``."""
     if state.repetition == DRAW:
         return _REPETITION
     checker = _checker(state, first)
