@@ -106,7 +106,7 @@ class PlayerReader:
             try:
                 return self.finder.protocol_of(command_of(table), _directory(table), self.game, seconds)
             except DetectionError as error:
-                raise DetectionError(f"{where}: {error}") from None
+                raise DetectionError(f"{where}: {error.args[0]}", error.args[1]) from None
         name = entry.get("protocol", DEFAULT_PROTOCOL)
         if name not in PROTOCOLS:
             expected = EXPECTED_PROTOCOLS + nearest(str(name), PROTOCOLS)

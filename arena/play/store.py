@@ -508,13 +508,18 @@ def check_place(directory: Path) -> None:
             raise _cannot_make(directory, os.strerror(errno.EACCES))
         return
     for path in (directory, directory / LOCK_NAME, directory / STORE_NAME):
-        if path != directory and path.exists() and not path.is_file():
+        if path != directory and os.path.lexists(path) and not path.is_file() and not _leads_to_a_new_file(path):
             raise StoreError(f"{path}: is in the way, not a file", f"remove it, or {OTHER_FOLDER}")
         if path.exists() and not os.access(path, os.W_OK):
             raise StoreError(
                 f"{path}: cannot be written to: {os.strerror(errno.EACCES)}",
                 f"change its permissions, or {OTHER_FOLDER}",
             )
+
+
+def _leads_to_a_new_file(path: Path) -> bool:
+    """Whether the path is a link to a file that does not exist yet, in a folder that does."""
+    return path.is_symlink() and not path.exists() and Path(os.path.realpath(path)).parent.is_dir()
 
 
 def made_folder(directory: Path) -> Path:

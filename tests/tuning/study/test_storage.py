@@ -59,7 +59,7 @@ def test_a_damaged_study_is_named_with_the_remedy(
 ) -> None:
     path, out = copied
     (out / STUDY_NAME).write_bytes(b"no database" * 500)
-    with pytest.raises(UserError, match=r"study.sqlite: cannot be used: .*; remove it: .* again from the games"):
+    with pytest.raises(UserError, match=r"study.sqlite: cannot be used: .*; remove it: .* rebuilds it from the games"):
         run(path, out)
     (out / STUDY_NAME).unlink()
     assert outline(run(path, out)) == outline(played[2])
