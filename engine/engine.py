@@ -56,7 +56,7 @@ class StopFlag:
         self._byte[0] = 1
 
     def clear(self) -> None:
-        """Let new searches run."""
+        """Clear the request to stop, so that new searches can run."""
         self._byte[0] = 0
 
     def is_set(self) -> bool:

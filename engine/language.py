@@ -142,7 +142,7 @@ class GameWords:
     side_names: tuple[str, str]
     """Names of the two colours, that of the first mover first."""
     score_name: str
-    """Name, in the plural, of the unit of a hundred points of a search's score, such as pawns."""
+    """Plural name of the score unit worth 100 points, such as ``pawns``."""
     pieces: dict[str, str]
     """Names of the pieces, by their letters in a position's text; empty if the game's pieces have no names."""
     rules: tuple[str, ...] = ()

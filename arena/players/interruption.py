@@ -133,7 +133,7 @@ def give_back_signals(code: int) -> None:
 
 
 def requests_to_end() -> int:
-    """Number of requests to end a command's process; 0 in other processes."""
+    """How often this process was asked to stop, for example by Ctrl-C; always 0 outside a command."""
     return sum(listener.requests.count for listener in _LISTENER)
 
 

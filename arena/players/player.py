@@ -252,7 +252,8 @@ class Player(Protocol):
         """Get ready to play; does nothing if ready. Faults: ``startup_failure``."""
 
     async def new_game(self, opening: Opening, stop: StopFlag) -> None:
-        """Get ready, as by ``start``, and forget the last game. Faults: ``startup_failure``."""
+        """Prepare for a new game: start the player if necessary and clear its memory of the last game. A failure is a
+        ``startup_failure``."""
 
     async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
         """Choose a move in ``position``, which is left as it was.

@@ -99,7 +99,7 @@ class UciServer(EngineServer):
         self.say("bestmove 0000")
 
     def _write(self, move: str) -> str:
-        """A move in the notation of the dialect, which decides the numbers of the ranks."""
+        """Convert a move to the dialect's notation; dialects number the ranks differently."""
         return f"{move[0]}{int(move[1]) + self.first_rank}{move[2]}{int(move[3]) + self.first_rank}"
 
     def _attempt(self, action: Callable[[Sequence[str]], None], command: str, words: Sequence[str]) -> None:

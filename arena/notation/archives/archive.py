@@ -44,7 +44,7 @@ class ArchiveFile:
 
 @dataclass(frozen=True)
 class Reading:
-    """Options of reading games."""
+    """Options for reading games from an archive."""
 
     game: Game
     ranks: str = "0"

@@ -165,7 +165,7 @@ def stable_discs(own, other):
 
 @jit
 def edge_stable_discs(own, other):
-    """Discs of ``own`` on an edge that is full, or connected along an edge to an own corner; includes corners."""
+    """Discs of ``own``, corners included, on a full edge or connected along an edge to a corner held by ``own``."""
     run = own & CORNERS
     for _ in range(6):
         across = ((run << _ACROSS) & _NOT_FILE_A) | ((run >> _ACROSS) & _NOT_FILE_H)

@@ -19,7 +19,7 @@ from elolab.tuning.matches import Match, MatchTable
 from elolab.tuning.study.study_spec import INTERIM_PAIRS, TuningSpec, Validation
 
 MAX_OWN_VALIDATIONS = 2
-"""Maximum number of a study's own validations; numbers of further validations begin after it."""
+"""Maximum number of validations that a study plays by itself; ``elolab validate`` numbers its own from there."""
 VALIDATED_METADATA = "tuning validated"
 """Name of the metadata with the run's recommendations that were validated, in order; a larger budget may add one."""
 VALIDATION = "validation"
