@@ -220,7 +220,7 @@ MovesSoFar = tuple[list[str], list[int | None]]
 
 
 def no_moves() -> MovesSoFar:
-    """The moves of a game of which no move is known."""
+    """The moves so far of a game whose moves are unknown: none."""
     return [], []
 
 

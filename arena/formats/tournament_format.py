@@ -54,7 +54,7 @@ class Format(ABC):
         return spec.pairs
 
     def changes(self, old: TournamentSpec, new: TournamentSpec) -> Iterator[tuple[str, str, str]]:
-        """The differences because of which ``new`` does not extend ``old``: the key, the old and the new value.
+        """The differences that prevent ``new`` from extending ``old``: the key, the old and the new value.
 
         Only checks that are special to this format; the caller compares ``keys``. ``new`` has all players of ``old``.
         """

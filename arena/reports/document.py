@@ -62,7 +62,7 @@ class TextTable:
     heads: tuple[tuple[str, str], ...]
     """A title and a unit for each column."""
     kinds: tuple[str, ...]
-    """CSS class of each column: ``NUMBER``, ``TEXT`` (no class), or one of those that ``table_of`` lists."""
+    """CSS class of each column: ``NUMBER``, ``TEXT`` (no class), or a class that ``table_of`` lists."""
     rows: tuple[tuple[str, ...], ...]
     row_head: int = 0
     """Index of the column that names the row."""

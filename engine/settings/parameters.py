@@ -47,7 +47,7 @@ class Parameter:
 
     name: str
     kind: str
-    """``switch`` (off, on), ``integer``, ``choice``, or ``weights`` (a file, see ``engine.settings.weights``)."""
+    """Kind of value: ``switch``, ``integer``, ``choice``, or ``weights`` for a file of ``engine.settings.weights``."""
     default: Value
     legal: tuple[Any, ...]
     """The legal values: for integers (lowest, highest); for choices every choice, in the order of their codes; for

@@ -1,7 +1,7 @@
 """Weights of a linear evaluation, read from a file: one row a phase of the game, one column a feature.
 
-A file is TOML: ``game``, ``provenance`` (origin of the weights), ``features`` (names from ``engine.settings.features``)
-and ``phases`` (rows of whole numbers in hundredths of a point, in the order of the features). A feature without a
+A file is TOML. ``game`` names the game, ``provenance`` the origin of the weights, ``features`` the columns, by names
+from ``engine.settings.features``. ``phases`` are rows of whole numbers in hundredths of a point. A feature without a
 column has the weight 0. In Othello the rows divide the ``STEPS`` of a game evenly, so that their number must divide
 ``STEPS``. In Xiangqi the first row applies with all material, the last one with none; between them weights are
 interpolated. ``patterns`` are the optional weights of patterns: 16-bit numbers, a row for each of ``pattern_phases``,
