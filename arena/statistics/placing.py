@@ -48,7 +48,7 @@ class EncounterRow:
     winner: str
     """Name of the winner; empty if tied or unplayed."""
     reason: str
-    """What decided the encounter: ``points``, ``tied`` (only in a Swiss tournament), ``walkover`` or ``bye``.
+    """Reason for the result: ``points``, ``tied`` (only in a Swiss tournament), ``walkover`` or ``bye``.
 
     In a knockout also ``sudden_death``, ``seed`` or ``coin``.
     """

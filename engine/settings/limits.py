@@ -46,7 +46,7 @@ class Limits:
     moves_per_control: int = 0
     """Number of moves after which ``clock_ms`` is added again; 0 means that it must last for the whole game."""
     clock_kind: str = "wall"
-    """What the clock measures: ``wall`` is real time, ``cpu`` the time of the searching thread, ``node`` the nodes at a
+    """Measure of the clock: ``wall`` is real time, ``cpu`` the time of the searching thread, ``node`` the nodes at a
     configured speed."""
     nodes_per_second: int | None = None
     """Speed of the node clock, in nodes per second."""

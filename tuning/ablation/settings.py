@@ -46,7 +46,7 @@ class Settings(Protocol):
     """How an ablation names, checks and disables settings. Mistakes raise ``UserError`` with one line."""
 
     noun: str
-    """What messages call a setting, such as ``parameter``."""
+    """Noun for a setting in messages, such as ``parameter``."""
     values: Schema
     """Declared keys of a table ``[[values]]``; the key that ``noun`` names holds the setting's name."""
 
